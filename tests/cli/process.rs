@@ -39,7 +39,7 @@ struct Scene {
     tag: String,
     invocation: Invocation,
     confinement: Option<Confinement>,
-    talk: Option<Box<dyn Dialogue>>,
+    dialogue: Option<Box<dyn Dialogue>>,
     limits: Limits,
     said: Mutex<Vec<String>>,
 }
@@ -62,7 +62,7 @@ impl Scene {
             streams: true,
             files: Vec::new(),
         };
-        Self { folder, tag, invocation, confinement: None, talk: None, limits: LIMITS, said: Mutex::default() }
+        Self { folder, tag, invocation, confinement: None, dialogue: None, limits: LIMITS, said: Mutex::default() }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -83,8 +83,8 @@ impl Scene {
             .run(ProcessJob {
                 invocation: &self.invocation,
                 request: None,
-                stands: None,
-                talk: self.talk.as_deref(),
+                suspended: None,
+                dialogue: self.dialogue.as_deref(),
                 marks: Default::default(),
                 confinement: self.confinement.clone(),
                 limits: self.limits,
@@ -536,24 +536,24 @@ async fn who_is_held_cannot_end_who_watches_it() {
 struct Greeting;
 
 impl Dialogue for Greeting {
-    fn hold<'a>(
+    fn drive<'a>(
         &'a self,
-        ear: StdoutReader,
-        mut mouth: StdinWriter,
+        stdout: StdoutReader,
+        mut stdin: StdinWriter,
         stop: Stop,
     ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
         Box::pin(async move {
-            mouth.write_all(b"hello\n").await.expect("the program listens");
+            stdin.write_all(b"hello\n").await.expect("the program listens");
             let mut answer = String::new();
-            let mut ear = BufReader::new(ear);
+            let mut stdout = BufReader::new(stdout);
             let stopped = tokio::select! {
-                _ = ear.read_line(&mut answer) => false,
+                _ = stdout.read_line(&mut answer) => false,
                 () = stop.stopped() => true,
             };
             let heard = if stopped { "nothing\n" } else { &answer };
-            mouth.write_all(format!("you said {heard}").as_bytes()).await.expect("the program listens");
+            stdin.write_all(format!("you said {heard}").as_bytes()).await.expect("the program listens");
             if stopped {
-                ear.read_line(&mut String::new()).await.expect("the program says a last word");
+                stdout.read_line(&mut String::new()).await.expect("the program says a last word");
             }
         })
     }
@@ -562,7 +562,7 @@ impl Dialogue for Greeting {
 #[tokio::test]
 async fn a_conversation_ends_the_program_that_stays() {
     let mut scene = Scene::new("read a; echo \"$a back\"; read b; echo \"$b\" > heard; sleep 60");
-    scene.talk = Some(Box::new(Greeting));
+    scene.dialogue = Some(Box::new(Greeting));
     let output = scene.run().await.expect("the conversation came to its end");
     assert_eq!(scene.stdout(), b"hello back\n");
     assert_eq!(output.transcript.signal, Some(15));
@@ -573,7 +573,7 @@ async fn a_conversation_ends_the_program_that_stays() {
 #[tokio::test]
 async fn a_conversation_that_is_stopped_takes_its_leave() {
     let mut scene = Scene::new("read a; : > ready; read b; echo \"$b\"; sleep 60");
-    scene.talk = Some(Box::new(Greeting));
+    scene.dialogue = Some(Box::new(Greeting));
     let (handle, stop) = Stop::new();
     let (ran, ()) = tokio::join!(scene.run_until(stop), async {
         scene.ready().await;

@@ -47,27 +47,27 @@ pub trait Adapter: Send + Sync {
     /// The command that asks; fails where this program cannot be asked this (too long, a missing safety flag).
     fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError>;
 
-    /// What the program answered: unless it is said otherwise, in the events that [`Adapter::hear`] takes.
+    /// What the program answered: unless it is said otherwise, in the events that [`Adapter::parse`] takes.
     fn reading(&self, output: &Output) -> Reading {
         reading(self, output)
     }
 
     /// Takes one event of a program that prints its work as JSON.
-    fn hear(&self, _heard: &mut ParsedOutput, _event: &Value) {}
+    fn parse(&self, _parsed: &mut ParsedOutput, _event: &Value) {}
 
     /// The conversation with a program that is not asked by its stdin alone.
-    fn talk(&self, _query: &Query<'_>) -> Option<Box<dyn Dialogue>> {
+    fn dialogue(&self, _query: &Query<'_>) -> Option<Box<dyn Dialogue>> {
         None
     }
 
     /// What a line of stdout or stderr tells of the work, for people; `None` if it tells nothing.
-    fn telling(&self, line: &str) -> Option<String> {
+    fn activity(&self, line: &str) -> Option<String> {
         Some(line.to_owned())
     }
 
     /// What the agent itself says in a line of stdout, and not what its tools bring: text whose lines end as the agent
     /// ends them, a whole message with the end of a line. `None` where it says nothing.
-    fn said(&self, line: &str) -> Option<String> {
+    fn speech(&self, line: &str) -> Option<String> {
         Some(format!("{line}\n"))
     }
 }
@@ -79,22 +79,22 @@ pub(crate) const SAID: usize = 300;
 pub(crate) const TELLING: usize = 24;
 
 pub(crate) fn reading<A: Adapter + ?Sized>(program: &A, output: &Output) -> Reading {
-    let mut heard = ParsedOutput::default();
-    let read = events(&output.stdout, &mut |event| program.hear(&mut heard, &event));
-    let partial = heard.so_far();
+    let mut parsed = ParsedOutput::default();
+    let read = events(&output.stdout, &mut |event| program.parse(&mut parsed, &event));
+    let partial = parsed.so_far();
     let answer = match read {
-        Ok(()) => conclude(program, &mut heard, output),
+        Ok(()) => conclude(program, &mut parsed, output),
         Err(error) => Err(AgentError::new(
             FailureKind::Protocol,
             format!("the kept output of `{}` cannot be read: {error}", program.profile().name),
         )),
     };
     let partial = Some(partial).filter(|text| answer.is_err() && !text.trim().is_empty());
-    Reading { answer, partial, usage: heard.usage, told: heard.told }
+    Reading { answer, partial, usage: parsed.usage, metadata: parsed.metadata }
 }
 
 /// Hands out the events: a JSON object a line, or, where a program prints only one value, that or what is in it.
-pub(crate) fn events(stdout: &Path, hear: &mut dyn FnMut(Value)) -> io::Result<()> {
+pub(crate) fn events(stdout: &Path, take: &mut dyn FnMut(Value)) -> io::Result<()> {
     let mut lines = BufReader::new(File::open(stdout)?);
     let mut line = Vec::new();
     let mut found = false;
@@ -103,14 +103,14 @@ pub(crate) fn events(stdout: &Path, hear: &mut dyn FnMut(Value)) -> io::Result<(
             && let Ok(event) = serde_json::from_slice(&line)
         {
             found = true;
-            hear(event);
+            take(event);
         }
         line.clear();
     }
     if !found {
         match serde_json::from_reader(BufReader::new(File::open(stdout)?)) {
-            Ok(Value::Array(events)) => events.into_iter().for_each(hear),
-            Ok(event) => hear(event),
+            Ok(Value::Array(events)) => events.into_iter().for_each(take),
+            Ok(event) => take(event),
             Err(_) => {}
         }
     }
@@ -119,20 +119,20 @@ pub(crate) fn events(stdout: &Path, hear: &mut dyn FnMut(Value)) -> io::Result<(
 
 pub(crate) fn conclude<A: Adapter + ?Sized>(
     program: &A,
-    heard: &mut ParsedOutput,
+    parsed: &mut ParsedOutput,
     output: &Output,
 ) -> Result<AnswerText, AgentError> {
     let name = program.profile().name;
     let code = output.transcript.exit_code;
-    if let Some(said) = heard.failure.take() {
+    if let Some(said) = parsed.failure.take() {
         let kind = said.kind.unwrap_or_else(|| error_classifier::kind(said.status, &said.text, output.ended));
         let kind = match kind {
             FailureKind::Crashed => code.and_then(|code| blamed(program, code)).unwrap_or(kind),
             kind => kind,
         };
-        return Err(error(program, error_classifier::with_reset(kind, heard.reset), &said.text));
+        return Err(error(program, error_classifier::with_reset(kind, parsed.reset), &said.text));
     }
-    if let Some(code) = code.filter(|code| *code != 0 && !(heard.done && program.profile().ends_when_done)) {
+    if let Some(code) = code.filter(|code| *code != 0 && !(parsed.done && program.profile().ends_when_done)) {
         let said = output.stderr_tail.trim();
         let worded = error_classifier::kind(None, said, output.ended);
         // The end of a help text, which comes instead of a word on the arguments that were not understood.
@@ -150,18 +150,18 @@ pub(crate) fn conclude<A: Adapter + ?Sized>(
     if output.transcript.stdout_bytes == 0 {
         return Err(AgentError::new(FailureKind::Empty, format!("`{name}` ended without a word")));
     }
-    if !heard.done {
+    if !parsed.done {
         return Err(AgentError::new(
             FailureKind::Protocol,
             format!("`{name}` ended without saying that it is done"),
         )
         .hint("its kept output shows how far it came; a newer version of it may speak another form"));
     }
-    let text = heard.answer.take().unwrap_or_else(|| heard.so_far());
+    let text = parsed.answer.take().unwrap_or_else(|| parsed.so_far());
     if !text.trim().is_empty() {
         return Ok(AnswerText::Text(text));
     }
-    Err(match heard.told.denied.as_slice() {
+    Err(match parsed.metadata.denied.as_slice() {
         [] => AgentError::new(FailureKind::Empty, format!("`{name}` ended well, but its answer is empty")),
         denied => AgentError::new(
             FailureKind::RefusedTool,

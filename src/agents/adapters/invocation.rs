@@ -87,7 +87,7 @@ pub struct Reading {
     /// The part of the answer that was written before a failure.
     pub partial: Option<String>,
     pub usage: Usage,
-    pub told: CallMetadata,
+    pub metadata: CallMetadata,
 }
 
 impl Reading {
@@ -99,6 +99,6 @@ impl Reading {
 
 impl From<Result<AnswerText, AgentError>> for Reading {
     fn from(answer: Result<AnswerText, AgentError>) -> Self {
-        Self { answer, partial: None, usage: Usage::default(), told: CallMetadata::default() }
+        Self { answer, partial: None, usage: Usage::default(), metadata: CallMetadata::default() }
     }
 }

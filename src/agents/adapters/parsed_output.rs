@@ -23,7 +23,7 @@ pub struct ParsedOutput {
     /// The names of the tools in use, by the id of the use.
     pub(crate) tools: BTreeMap<String, String>,
     pub(crate) usage: Usage,
-    pub(crate) told: CallMetadata,
+    pub(crate) metadata: CallMetadata,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,8 +67,8 @@ impl ParsedOutput {
     }
 
     pub(crate) fn denied(&mut self, tool: &str) {
-        if !self.told.denied.iter().any(|known| known == tool) {
-            self.told.denied.push(tool.to_owned());
+        if !self.metadata.denied.iter().any(|known| known == tool) {
+            self.metadata.denied.push(tool.to_owned());
         }
     }
 

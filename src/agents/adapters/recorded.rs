@@ -65,10 +65,10 @@ fn told(reading: &Reading) -> String {
         line.push_str(&number.map_or_else(String::new, |number| format!(" {name} {number}")));
     }
     line.push_str(&usd.map_or_else(String::new, |usd| format!(" ${usd:.6}")));
-    line.push_str(&reading.told.model.as_ref().map_or_else(String::new, |model| format!(" {model}")));
-    line.push_str(if reading.told.session.is_some() { " session" } else { "" });
-    if !reading.told.denied.is_empty() {
-        let _ = write!(line, " denied {}", reading.told.denied.join(","));
+    line.push_str(&reading.metadata.model.as_ref().map_or_else(String::new, |model| format!(" {model}")));
+    line.push_str(if reading.metadata.session.is_some() { " session" } else { "" });
+    if !reading.metadata.denied.is_empty() {
+        let _ = write!(line, " denied {}", reading.metadata.denied.join(","));
     }
     line
 }

@@ -47,7 +47,7 @@ pub struct Ask<'a> {
     /// Is given short descriptions of what the agent does.
     pub activity: &'a (dyn Fn(&str) + Send + Sync),
     /// Whether the agent is to be suspended; `None` where it never is.
-    pub stands: Option<watch::Receiver<bool>>,
+    pub suspended: Option<watch::Receiver<bool>>,
     pub stop: Stop,
 }
 
@@ -68,7 +68,7 @@ pub struct CallResult {
     /// Wall time in milliseconds.
     pub millis: u64,
     pub usage: Usage,
-    pub told: CallMetadata,
+    pub metadata: CallMetadata,
 }
 
 impl Agents {
@@ -127,17 +127,17 @@ impl Agents {
             let next = waiting.iter().position(|other| agent.backup.as_ref() == Some(&other.name));
             let (Some(next), true) = (next, error.kind.calls_for_backup()) else { break };
             agent = waiting.remove(next);
-            let said = asked.told.instead.clone().unwrap_or_else(|| error.to_string());
+            let said = asked.metadata.instead.clone().unwrap_or_else(|| error.to_string());
             (ask.activity)(&format!("{error}; {} is asked in its place", agent.name));
             let second = self.ask(Ask { agent, ..ask.clone() }).await;
             asked = CallResult {
                 millis: asked.millis + second.millis,
                 usage: asked.usage.plus(second.usage),
-                told: CallMetadata {
+                metadata: CallMetadata {
                     by: Some(agent.name.clone()),
                     instead: Some(said),
-                    retries: asked.told.retries + 1 + second.told.retries,
-                    ..second.told
+                    retries: asked.metadata.retries + 1 + second.metadata.retries,
+                    ..second.metadata
                 },
                 ..second
             };
@@ -158,7 +158,7 @@ impl Agents {
             let mut asked = self.rest_and_try(&ask, session, left, tries).await;
             usage = usage.plus(asked.usage);
             asked.usage = usage;
-            asked.told.retries = tries - 1;
+            asked.metadata.retries = tries - 1;
             asked.millis = millis(started.elapsed());
             let Err(error) = &asked.result else { return asked };
             // A session that is gone is no reason to fail.
@@ -190,7 +190,7 @@ impl Agents {
             transcript: None,
             millis: 0,
             usage: Usage::default(),
-            told: CallMetadata::default(),
+            metadata: CallMetadata::default(),
         };
         let kind = match AdapterKind::of(ask.agent) {
             Ok(kind) => kind,
@@ -216,7 +216,7 @@ impl Agents {
         let once = self.once(ask, kind, session, left, &mut record).instrument(span.clone());
         let asked = once.await.unwrap_or_else(nothing);
         let failure = asked.result.as_ref().err().map(|error| (error.kind, error.message.as_str()));
-        span.in_scope(|| told(&asked, millis(started.elapsed())));
+        span.in_scope(|| log_end(&asked, millis(started.elapsed())));
         self.heard(kind, ask.agent, failure, Timestamp::now());
         if let Some(record) = record {
             let end = CallEnd {
@@ -224,7 +224,7 @@ impl Agents {
                 tries,
                 transcript: asked.transcript.clone(),
                 usage: asked.usage,
-                told: asked.told.clone(),
+                metadata: asked.metadata.clone(),
                 failure: failure.map(|(kind, _)| kind),
                 error: failure.map(|(_, message)| message.to_owned()),
             };
@@ -275,12 +275,12 @@ impl Agents {
         let record = recorded.insert(CallRecord::new(kind.as_str(), &query, &invocation));
         record.write(&record::path(&ask.files.stdout)).map_err(kept)?;
         let role = ask.request.task.role();
-        let activity = |line: &str| adapter.telling(line).inspect(|told| (ask.activity)(told)).is_some();
-        let talk = adapter.talk(&query);
+        let activity = |line: &str| adapter.activity(line).inspect(|told| (ask.activity)(told)).is_some();
+        let dialogue = adapter.dialogue(&query);
         let job = ProcessJob {
             invocation: &invocation,
-            stands: ask.stands.clone(),
-            talk: talk.as_deref(),
+            suspended: ask.suspended.clone(),
+            dialogue: dialogue.as_deref(),
             marks: profile.marks,
             request: Some(ask.request),
             confinement: sandbox::confinement(
@@ -302,7 +302,7 @@ impl Agents {
             Err(Failed { error, output: Some(output) }) => (output, Some(error)),
             Err(Failed { error, output: None }) => return Err(error.for_agent(agent)),
         };
-        let Reading { answer, partial, usage, told } = adapter.reading(&output);
+        let Reading { answer, partial, usage, metadata } = adapter.reading(&output);
         let result = match (failed, answer) {
             (None, answer) => answer,
             // An agent that ends by itself may say why better than its exit code does.
@@ -320,12 +320,12 @@ impl Agents {
             Some(session) if profile.counts_sessions => usage.since(session.used),
             _ => usage,
         };
-        let usage = price::estimate(usage, told.model.as_deref().or(agent.model.as_deref()), agent.price);
-        Ok(CallResult { result, transcript: Some(output.transcript), millis: 0, usage, told })
+        let usage = price::estimate(usage, metadata.model.as_deref().or(agent.model.as_deref()), agent.price);
+        Ok(CallResult { result, transcript: Some(output.transcript), millis: 0, usage, metadata })
     }
 }
 
-fn told(asked: &CallResult, ms: u64) {
+fn log_end(asked: &CallResult, ms: u64) {
     if let Some(transcript) = &asked.transcript {
         let span = Span::current();
         span.record("bytes", transcript.stdout_bytes);
@@ -405,7 +405,7 @@ mod tests {
                     sandbox: Sandbox::Auto,
                     protected: &[],
                     files: &files,
-                    stands: None,
+                    suspended: None,
                     session: None,
                     activity: &|_| {},
                     stop,
@@ -535,7 +535,7 @@ mod tests {
             let request = samples::review(agent);
             let limits = Limits { retries: 2, ..LIMITS };
             let ask = Ask {
-                stands: None,
+                suspended: None,
                 agent,
                 request: &request,
                 prompt: "the prompt",
@@ -596,7 +596,7 @@ mod tests {
         );
         assert!(last.environment.contains(&"GLEE_NONCE".to_owned()), "{:?}", last.environment);
         let end = last.end.unwrap();
-        assert_eq!((end.tries, end.failure, end.told.session.as_deref()), (2, None, Some("s-1")));
+        assert_eq!((end.tries, end.failure, end.metadata.session.as_deref()), (2, None, Some("s-1")));
     }
 
     #[tokio::test]
@@ -627,8 +627,11 @@ mod tests {
         let stage = tests::Stage::new(runner);
         // The runner plays by the name in the request, which stays that of the agent.
         let asked = stage.ask(&agent, None, &[third, second]).await;
-        assert_eq!(asked.told.by, Some("third".into()));
-        assert_eq!(asked.told.instead.as_deref(), Some("`claude` failed (over quota): credit balance is too low"));
+        assert_eq!(asked.metadata.by, Some("third".into()));
+        assert_eq!(
+            asked.metadata.instead.as_deref(),
+            Some("`claude` failed (over quota): credit balance is too low")
+        );
         let programs: Vec<_> = stage.runner.seen().into_iter().map(|seen| seen.invocation.program).collect();
         assert_eq!(programs, [Path::new("claude"), Path::new("claude"), Path::new("third")]);
     }

@@ -38,7 +38,8 @@ pub(crate) struct CallEnd {
     pub(crate) tries: u32,
     pub(crate) transcript: Option<Transcript>,
     pub(crate) usage: Usage,
-    pub(crate) told: CallMetadata,
+    #[serde(rename = "told")]
+    pub(crate) metadata: CallMetadata,
     pub(crate) failure: Option<FailureKind>,
     pub(crate) error: Option<String>,
 }

@@ -34,7 +34,7 @@ pub struct Probed {
     /// Wall time in milliseconds.
     pub millis: u64,
     pub usage: Usage,
-    pub told: CallMetadata,
+    pub metadata: CallMetadata,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,20 +96,20 @@ impl Agents {
                 sandbox,
                 protected: std::slice::from_ref(&tree),
                 files: &files,
-                stands: None,
+                suspended: None,
                 session: None,
                 activity: &|_| {},
                 stop: Stop::never(),
             })
             .await;
-        let CallResult { result, millis, usage, told, .. } = asked;
+        let CallResult { result, millis, usage, metadata, .. } = asked;
         let answered = result.and_then(|text| {
             let mut said = Vec::new();
             let read = text.reader().and_then(|mut reader| reader.read_to_end(&mut said));
             read.map_err(|error| AgentError::new(FailureKind::Protocol, error.to_string()))?;
             Ok(String::from_utf8_lossy(&said).contains(&nonce))
         });
-        Ok(Probed { answered, files: look(&tree)?, millis, usage, told })
+        Ok(Probed { answered, files: look(&tree)?, millis, usage, metadata })
     }
 }
 

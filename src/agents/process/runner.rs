@@ -58,7 +58,7 @@ pub struct ProcessJob<'a> {
     pub request: Option<&'a Request>,
     pub confinement: Option<Confinement>,
     /// The conversation with it, which takes the place of its stdin.
-    pub talk: Option<&'a dyn Dialogue>,
+    pub dialogue: Option<&'a dyn Dialogue>,
     pub marks: Marks,
     pub limits: Limits,
     /// Where the first `limits.max_output_size` bytes of stdout go; the folder exists.
@@ -67,7 +67,7 @@ pub struct ProcessJob<'a> {
     pub stderr: &'a Path,
     pub activity: Activity<'a>,
     /// Whether it and its descendants are to be suspended; `None` where they never are.
-    pub stands: Option<watch::Receiver<bool>>,
+    pub suspended: Option<watch::Receiver<bool>>,
     pub stop: Stop,
 }
 
@@ -83,13 +83,13 @@ impl<'a> ProcessJob<'a> {
             invocation,
             request: None,
             confinement: None,
-            talk: None,
+            dialogue: None,
             marks: Marks::default(),
             limits,
             stdout: &files.stdout,
             stderr: &files.stderr,
             activity: &|_| true,
-            stands: None,
+            suspended: None,
             stop,
         }
     }
@@ -216,7 +216,7 @@ impl Running {
         let mut clock = Clock::start(Instant::now(), job.limits, job.invocation.streams);
         let mut heads = OutputMonitor::new(job.marks);
         let mut cause: Option<Cause> = None;
-        let mut stands = job.stands.clone();
+        let mut suspended = job.suspended.clone();
 
         let status = loop {
             let mut ending: Option<Cause> = None;
@@ -244,7 +244,7 @@ impl Running {
                 },
                 () = &mut feed, if !fed => {
                     fed = true;
-                    if job.talk.is_some() {
+                    if job.dialogue.is_some() {
                         ending = Some(Ok(()));
                         leaving = leaving.map(|_| Instant::now());
                     }
@@ -253,12 +253,12 @@ impl Running {
                     leaving = None;
                     self.liveness = None;
                 }
-                word = told_to_stand(&mut stands) => match word {
-                    Some(still) => if let Some(pipe) = &mut self.liveness {
+                word = next_suspension(&mut suspended) => match word {
+                    Some(suspend) => if let Some(pipe) = &mut self.liveness {
                         // A supervisor that has exited has no process left to suspend.
-                        drop(pipe.write_all(&[if still { supervisor::STAND } else { supervisor::GO_ON }]));
+                        drop(pipe.write_all(&[if suspend { supervisor::SUSPEND } else { supervisor::RESUME }]));
                     },
-                    None => stands = None,
+                    None => suspended = None,
                 },
                 () = job.stop.stopped(), if cause.is_none() => {
                     ending = Some(Err(ProcessError::Stopped(command.clone())));
@@ -280,7 +280,7 @@ impl Running {
             if let (None, Some(ending)) = (&cause, ending) {
                 let patience = match ending {
                     Ok(()) => LEAVE,
-                    _ if job.talk.is_some() && !fed => BREAK_OFF,
+                    _ if job.dialogue.is_some() && !fed => BREAK_OFF,
                     _ => Duration::ZERO,
                 };
                 hush.stop();
@@ -303,7 +303,7 @@ impl Running {
             }
         };
         let drained = [out.drain(until, last_words).await, err.drain(until, |_| {}).await];
-        if job.talk.is_some() && !fed {
+        if job.dialogue.is_some() && !fed {
             // What it said last has still to be heard.
             drop(relay);
             hush.stop();
@@ -405,19 +405,19 @@ fn tell<'a>(
     stdin: Option<ChildStdin>,
     hushed: Stop,
 ) -> (Pin<Box<dyn Future<Output = ()> + Send + 'a>>, Option<Relay>) {
-    match (job.talk, stdin) {
-        (Some(talk), Some(stdin)) => {
-            let (relay, ear) = relay(job.limits.max_line_size);
-            (talk.hold(ear, Box::new(stdin), hushed), Some(relay))
+    match (job.dialogue, stdin) {
+        (Some(dialogue), Some(stdin)) => {
+            let (relay, stdout) = relay(job.limits.max_line_size);
+            (dialogue.drive(stdout, Box::new(stdin), hushed), Some(relay))
         }
         (_, stdin) => (Box::pin(feed(stdin, &job.invocation.stdin)), None),
     }
 }
 
 /// The next order to suspend or resume; `None` when there will be none. Waits for ever without a receiver.
-async fn told_to_stand(stands: &mut Option<watch::Receiver<bool>>) -> Option<bool> {
-    match stands {
-        Some(stands) => stands.changed().await.ok().map(|()| *stands.borrow_and_update()),
+async fn next_suspension(suspended: &mut Option<watch::Receiver<bool>>) -> Option<bool> {
+    match suspended {
+        Some(suspended) => suspended.changed().await.ok().map(|()| *suspended.borrow_and_update()),
         None => std::future::pending().await,
     }
 }

@@ -18,10 +18,10 @@ pub type StdinWriter = Box<dyn AsyncWrite + Send + Unpin>;
 pub trait Dialogue: Send + Sync {
     /// Holds the conversation to its end, or breaks it off once `stop` asks for it. What came of it is read from what
     /// the program printed.
-    fn hold<'a>(
+    fn drive<'a>(
         &'a self,
-        ear: StdoutReader,
-        mouth: StdinWriter,
+        stdout: StdoutReader,
+        stdin: StdinWriter,
         stop: Stop,
     ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 }
@@ -45,8 +45,8 @@ pub(crate) struct Relay {
 /// A pair of which the second hears what the first is given; a line may have `longest` bytes.
 pub(crate) fn relay(longest: u64) -> (Relay, StdoutReader) {
     let (sender, receiver) = unbounded_channel();
-    let ear = StdoutReader { pieces: receiver, piece: Vec::new(), taken: 0 };
-    (Relay { pieces: Some(sender), longest, line: 0 }, ear)
+    let stdout = StdoutReader { pieces: receiver, piece: Vec::new(), taken: 0 };
+    (Relay { pieces: Some(sender), longest, line: 0 }, stdout)
 }
 
 impl Relay {
@@ -86,11 +86,11 @@ mod tests {
     use super::*;
 
     async fn heard(longest: u64, pieces: &[&str]) -> String {
-        let (mut relay, mut ear) = relay(longest);
+        let (mut relay, mut stdout) = relay(longest);
         pieces.iter().for_each(|piece| relay.pass(piece.as_bytes()));
         drop(relay);
         let mut text = String::new();
-        ear.read_to_string(&mut text).await.unwrap();
+        stdout.read_to_string(&mut text).await.unwrap();
         text
     }
 

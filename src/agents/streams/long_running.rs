@@ -15,8 +15,8 @@ use crate::config::settings::{Limits, Sandbox};
 use crate::domain::{Agent, Role};
 
 impl Agents {
-    /// Runs an agent's command as it stands, in the tree, until it ends or `stop` asks for it. It may write there, and
-    /// stands still for as long as `stands` says so. Returns how it ended, in words.
+    /// Runs the configured command in the tree until it ends or `stop` is requested. It may write to the tree, and is
+    /// suspended while `suspended` is true. An error is a message for people.
     #[expect(clippy::too_many_arguments, reason = "each is another matter")]
     pub async fn keep_running(
         &self,
@@ -25,8 +25,8 @@ impl Agents {
         variables: impl IntoIterator<Item = (String, String)>,
         (limits, sandbox): (&Limits, Sandbox),
         files: &TranscriptFiles,
-        talk: &dyn Dialogue,
-        stands: watch::Receiver<bool>,
+        dialogue: &dyn Dialogue,
+        suspended: watch::Receiver<bool>,
         stop: Stop,
     ) -> Result<(), String> {
         let program = self.runner.find(&agent.command, root).map_err(|error| error.to_string())?;
@@ -38,8 +38,8 @@ impl Agents {
         let invocation = Invocation::plain(program, agent.command.iter().skip(1), env, root);
         let kind = AdapterKind::of(agent).unwrap_or(AdapterKind::Text);
         let job = ProcessJob {
-            stands: Some(stands),
-            talk: Some(talk),
+            suspended: Some(suspended),
+            dialogue: Some(dialogue),
             confinement: sandbox::confinement(sandbox, Role::Coder, kind, &agent.command, &invocation.env, &[]),
             ..ProcessJob::plain(&invocation, *limits, files, stop)
         };

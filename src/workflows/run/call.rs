@@ -86,10 +86,10 @@ impl AgentCall {
             files: &files,
             session: session.as_ref(),
             activity: &activity,
-            stands: self.stands,
+            suspended: self.stands,
             stop: self.stop,
         };
-        let CallResult { result, transcript, millis, usage, told } = agents.ask_or_backup(ask, &backups).await;
+        let CallResult { result, transcript, millis, usage, metadata } = agents.ask_or_backup(ask, &backups).await;
         let clerk = AnswerReader { request, files, redaction };
         let answer = tokio::task::spawn_blocking(move || clerk.take(result));
         let sight = self.lookout.map(|lookout| tokio::task::spawn_blocking(move || lookout.look()));
@@ -99,8 +99,8 @@ impl AgentCall {
             None => None,
         };
         let Usage { input_tokens, output_tokens, usd, .. } = usage;
-        info!(ms = millis, retries = told.retries, input_tokens, output_tokens, usd, "ended");
-        CallOutcome { answer, sight, transcript, millis, usage: Box::new(usage), told: Box::new(told) }
+        info!(ms = millis, retries = metadata.retries, input_tokens, output_tokens, usd, "ended");
+        CallOutcome { answer, sight, transcript, millis, usage: Box::new(usage), told: Box::new(metadata) }
     }
 }
 

@@ -81,7 +81,7 @@ impl Adapter for Claude {
         Ok(json_events::invocation(query, args, &SEES, &set))
     }
 
-    fn telling(&self, line: &str) -> Option<String> {
+    fn activity(&self, line: &str) -> Option<String> {
         let event: Value = serde_json::from_str(line).ok()?;
         match text(&event, "/type")? {
             "stream_event" => json_events::writing(text(&event, "/event/delta/text")?),
@@ -94,7 +94,7 @@ impl Adapter for Claude {
         }
     }
 
-    fn said(&self, line: &str) -> Option<String> {
+    fn speech(&self, line: &str) -> Option<String> {
         let event: Value = serde_json::from_str(line).ok()?;
         let is_own = event.get("parent_tool_use_id").is_none_or(Value::is_null);
         (is_own && text(&event, "/type") == Some("assistant")).then(|| {
@@ -102,8 +102,8 @@ impl Adapter for Claude {
         })
     }
 
-    fn hear(&self, heard: &mut ParsedOutput, event: &Value) {
-        hear(heard, event);
+    fn parse(&self, parsed: &mut ParsedOutput, event: &Value) {
+        parse(parsed, event);
     }
 }
 
@@ -112,27 +112,27 @@ fn blocks(event: &Value) -> impl Iterator<Item = &Value> {
 }
 
 /// Takes an event of the form that Claude Code introduced and Qwen Code speaks too.
-pub(crate) fn hear(heard: &mut ParsedOutput, event: &Value) {
+pub(crate) fn parse(parsed: &mut ParsedOutput, event: &Value) {
     // What a subagent says is not said by the agent.
     if event.get("parent_tool_use_id").is_some_and(|id| !id.is_null()) {
         return;
     }
     match text(event, "/type").unwrap_or_default() {
         "system" if text(event, "/subtype") == Some("init") => {
-            heard.told.session = text(event, "/session_id").map(ToOwned::to_owned);
-            heard.told.model = text(event, "/model").map(ToOwned::to_owned);
+            parsed.metadata.session = text(event, "/session_id").map(ToOwned::to_owned);
+            parsed.metadata.model = text(event, "/model").map(ToOwned::to_owned);
         }
-        "stream_event" => heard.piece(text(event, "/event/delta/text").unwrap_or_default()),
+        "stream_event" => parsed.piece(text(event, "/event/delta/text").unwrap_or_default()),
         "assistant" if event.get("is_api_error_message").is_none() => {
-            blocks(event).filter_map(|block| text(block, "/text")).for_each(|text| heard.message(text));
+            blocks(event).filter_map(|block| text(block, "/text")).for_each(|text| parsed.message(text));
         }
         // What is written after any word to it is a new answer, unless it was told to go on where its output was cut.
-        "user" if !blocks(event).any(|block| text(block, "/text").is_some_and(goes_on)) => heard.tool_used(),
+        "user" if !blocks(event).any(|block| text(block, "/text").is_some_and(goes_on)) => parsed.tool_used(),
         "rate_limit_event" if text(event, "/rate_limit_info/status") == Some("rejected") => {
             let seconds = number(event, "/rate_limit_info/resetsAt").and_then(|at| i64::try_from(at).ok());
-            heard.reset = seconds.and_then(|seconds| Timestamp::from_second(seconds).ok());
+            parsed.reset = seconds.and_then(|seconds| Timestamp::from_second(seconds).ok());
         }
-        "result" => result(heard, event),
+        "result" => result(parsed, event),
         _ => {}
     }
 }
@@ -141,18 +141,18 @@ fn goes_on(said: &str) -> bool {
     said.starts_with("Output token limit hit")
 }
 
-fn result(heard: &mut ParsedOutput, event: &Value) {
-    heard.done = true;
-    heard.told.session = text(event, "/session_id").map(ToOwned::to_owned).or(heard.told.session.take());
-    heard.usage = usage(event);
+fn result(parsed: &mut ParsedOutput, event: &Value) {
+    parsed.done = true;
+    parsed.metadata.session = text(event, "/session_id").map(ToOwned::to_owned).or(parsed.metadata.session.take());
+    parsed.usage = usage(event);
     for denial in event["permission_denials"].as_array().into_iter().flatten() {
-        heard.denied(text(denial, "/tool_name").unwrap_or("a tool"));
+        parsed.denied(text(denial, "/tool_name").unwrap_or("a tool"));
     }
     let said = text(event, "/result").or_else(|| text(event, "/error/message")).unwrap_or_default();
     let errors = event["errors"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let errors = || errors.clone().collect::<Vec<_>>().join("; ");
     let failed = event["is_error"].as_bool() == Some(true);
-    heard.failure = match text(event, "/subtype").unwrap_or_default() {
+    parsed.failure = match text(event, "/subtype").unwrap_or_default() {
         "error_max_turns" => Some(ReportedError::of(FailureKind::MaxTurns, "it used up its turns")),
         "error_max_budget_usd" => Some(ReportedError::of(
             FailureKind::OverQuota { reset: None },
@@ -170,8 +170,8 @@ fn result(heard: &mut ParsedOutput, event: &Value) {
         _ => None,
     };
     // Where the output was cut and went on, `result` holds its last part only.
-    let continued = heard.text.ends_with(said) && heard.text.len() > said.len();
-    heard.answer = match event.get("structured_output") {
+    let continued = parsed.text.ends_with(said) && parsed.text.len() > said.len();
+    parsed.answer = match event.get("structured_output") {
         Some(value) if !value.is_null() => Some(value.to_string()),
         _ if continued => None,
         _ => Some(said.to_owned()),

@@ -89,7 +89,7 @@ impl Adapter for Codex {
         Ok(Invocation { files, ..json_events::invocation(query, args, &sees, &[]) })
     }
 
-    fn telling(&self, line: &str) -> Option<String> {
+    fn activity(&self, line: &str) -> Option<String> {
         let event: Value = serde_json::from_str(line).ok()?;
         match text(&event, "/item/type")? {
             "agent_message" | "reasoning" => json_events::writing(text(&event, "/item/text")?),
@@ -102,28 +102,28 @@ impl Adapter for Codex {
         }
     }
 
-    fn said(&self, line: &str) -> Option<String> {
+    fn speech(&self, line: &str) -> Option<String> {
         let event: Value = serde_json::from_str(line).ok()?;
         let is_said =
             text(&event, "/type") == Some("item.completed") && text(&event, "/item/type") == Some("agent_message");
         is_said.then(|| text(&event, "/item/text").map(|text| format!("{text}\n")))?
     }
 
-    fn hear(&self, heard: &mut ParsedOutput, event: &Value) {
+    fn parse(&self, parsed: &mut ParsedOutput, event: &Value) {
         match text(event, "/type").unwrap_or_default() {
-            "thread.started" => heard.told.session = text(event, "/thread_id").map(ToOwned::to_owned),
-            "item.completed" => item(heard, event),
+            "thread.started" => parsed.metadata.session = text(event, "/thread_id").map(ToOwned::to_owned),
+            "item.completed" => item(parsed, event),
             // A warning, unless nothing comes after it: it says so of every try to reconnect.
-            "error" => heard.failure = text(event, "/message").map(ReportedError::text),
+            "error" => parsed.failure = text(event, "/message").map(ReportedError::text),
             "turn.failed" => {
                 let said = text(event, "/error/message").unwrap_or("it did not say why");
-                heard.failure = Some(ReportedError::text(said));
+                parsed.failure = Some(ReportedError::text(said));
             }
             "turn.completed" => {
-                heard.done = true;
-                heard.failure = None;
+                parsed.done = true;
+                parsed.failure = None;
                 let of = |name: &str| number(event, &format!("/usage/{name}"));
-                heard.usage = Usage {
+                parsed.usage = Usage {
                     input_tokens: of("input_tokens"),
                     output_tokens: of("output_tokens"),
                     cached_tokens: of("cached_input_tokens"),
@@ -136,19 +136,19 @@ impl Adapter for Codex {
     }
 }
 
-fn item(heard: &mut ParsedOutput, event: &Value) {
+fn item(parsed: &mut ParsedOutput, event: &Value) {
     match text(event, "/item/type").unwrap_or_default() {
         // The last message is the answer; those before it comment on the work.
-        "agent_message" => heard.answer = text(event, "/item/text").map(ToOwned::to_owned),
+        "agent_message" => parsed.answer = text(event, "/item/text").map(ToOwned::to_owned),
         "command_execution" | "file_change" | "mcp_tool_call"
             if text(event, "/item/status") == Some("declined") =>
         {
-            heard.denied(text(event, "/item/type").unwrap_or_default());
+            parsed.denied(text(event, "/item/type").unwrap_or_default());
         }
         _ => {}
     }
-    if let Some(answer) = &heard.answer {
-        heard.text.clone_from(answer);
+    if let Some(answer) = &parsed.answer {
+        parsed.text.clone_from(answer);
     }
 }
 

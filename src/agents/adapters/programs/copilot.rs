@@ -80,7 +80,7 @@ impl Adapter for Copilot {
         Ok(json_events::invocation(query, args, &SEES, &[]))
     }
 
-    fn telling(&self, line: &str) -> Option<String> {
+    fn activity(&self, line: &str) -> Option<String> {
         let event: Value = serde_json::from_str(line).ok()?;
         match text(&event, "/type")? {
             "assistant.message_delta" => json_events::writing(text(&event, "/data/deltaContent")?),
@@ -91,44 +91,44 @@ impl Adapter for Copilot {
         }
     }
 
-    fn said(&self, line: &str) -> Option<String> {
+    fn speech(&self, line: &str) -> Option<String> {
         let event: Value = serde_json::from_str(line).ok()?;
         let is_said = text(&event, "/type") == Some("assistant.message");
         is_said.then(|| text(&event, "/data/content").map(|text| format!("{text}\n")))?
     }
 
-    fn hear(&self, heard: &mut ParsedOutput, event: &Value) {
+    fn parse(&self, parsed: &mut ParsedOutput, event: &Value) {
         match text(event, "/type").unwrap_or_default() {
-            "assistant.message_delta" => heard.piece(text(event, "/data/deltaContent").unwrap_or_default()),
+            "assistant.message_delta" => parsed.piece(text(event, "/data/deltaContent").unwrap_or_default()),
             "assistant.message" => {
-                heard.usage.turns = Some(heard.usage.turns.unwrap_or(0) + 1);
-                heard.told.model = text(event, "/data/model").map(ToOwned::to_owned);
+                parsed.usage.turns = Some(parsed.usage.turns.unwrap_or(0) + 1);
+                parsed.metadata.model = text(event, "/data/model").map(ToOwned::to_owned);
                 let said = text(event, "/data/content").unwrap_or_default();
-                heard.message(said);
-                heard.answer = Some(said.to_owned());
+                parsed.message(said);
+                parsed.answer = Some(said.to_owned());
             }
             "tool.execution_start" => {
                 if let (Some(id), Some(name)) = (text(event, "/data/toolCallId"), text(event, "/data/toolName")) {
-                    heard.tools.insert(id.to_owned(), name.to_owned());
+                    parsed.tools.insert(id.to_owned(), name.to_owned());
                 }
             }
             "tool.execution_complete" => {
-                heard.tool_used();
-                let name = text(event, "/data/toolCallId").and_then(|id| heard.tools.remove(id));
+                parsed.tool_used();
+                let name = text(event, "/data/toolCallId").and_then(|id| parsed.tools.remove(id));
                 let code = text(event, "/data/error/code").unwrap_or_default();
                 if let (Some(name), "denied" | "rejected" | "permission_denied") = (name, code) {
-                    heard.denied(&name);
+                    parsed.denied(&name);
                 }
             }
             "session.error" => {
                 let said = ReportedError::text(text(event, "/data/message").unwrap_or("it did not say why"));
-                heard.failure = Some(said.with_status(number(event, "/data/statusCode")));
+                parsed.failure = Some(said.with_status(number(event, "/data/statusCode")));
             }
             "result" => {
-                heard.done = true;
-                heard.told.session = text(event, "/sessionId").map(ToOwned::to_owned);
-                if heard.failure.is_none() && event["exitCode"].as_i64() != Some(0) {
-                    heard.failure = Some(ReportedError::text("it did not say why"));
+                parsed.done = true;
+                parsed.metadata.session = text(event, "/sessionId").map(ToOwned::to_owned);
+                if parsed.failure.is_none() && event["exitCode"].as_i64() != Some(0) {
+                    parsed.failure = Some(ReportedError::text("it did not say why"));
                 }
             }
             _ => {}

@@ -70,7 +70,7 @@ impl Adapter for Gemini {
         Ok(Invocation { files: vec![(defaults, DEFAULTS.to_owned())], ..invocation })
     }
 
-    fn telling(&self, line: &str) -> Option<String> {
+    fn activity(&self, line: &str) -> Option<String> {
         let event: Value = serde_json::from_str(line).ok()?;
         match text(&event, "/type")? {
             "message" if text(&event, "/role") == Some("assistant") => {
@@ -81,7 +81,7 @@ impl Adapter for Gemini {
         }
     }
 
-    fn said(&self, line: &str) -> Option<String> {
+    fn speech(&self, line: &str) -> Option<String> {
         let event: Value = serde_json::from_str(line).ok()?;
         match text(&event, "/type")? {
             "message" if text(&event, "/role") == Some("assistant") => {
@@ -93,44 +93,44 @@ impl Adapter for Gemini {
         }
     }
 
-    fn hear(&self, heard: &mut ParsedOutput, event: &Value) {
+    fn parse(&self, parsed: &mut ParsedOutput, event: &Value) {
         match text(event, "/type").unwrap_or_default() {
             "init" => {
-                heard.told.session = text(event, "/session_id").map(ToOwned::to_owned);
-                heard.told.model = text(event, "/model").map(ToOwned::to_owned);
+                parsed.metadata.session = text(event, "/session_id").map(ToOwned::to_owned);
+                parsed.metadata.model = text(event, "/model").map(ToOwned::to_owned);
             }
             "message" if text(event, "/role") == Some("assistant") => {
-                heard.piece(text(event, "/content").unwrap_or_default());
+                parsed.piece(text(event, "/content").unwrap_or_default());
             }
             "tool_use" => {
                 if let (Some(id), Some(name)) = (text(event, "/tool_id"), text(event, "/tool_name")) {
-                    heard.tools.insert(id.to_owned(), name.to_owned());
+                    parsed.tools.insert(id.to_owned(), name.to_owned());
                 }
             }
             "tool_result" => {
-                heard.tool_used();
-                let name = text(event, "/tool_id").and_then(|id| heard.tools.remove(id));
+                parsed.tool_used();
+                let name = text(event, "/tool_id").and_then(|id| parsed.tools.remove(id));
                 let refused = ["tool_not_registered", "policy_violation", "execution_denied", "denied"];
                 let kind = text(event, "/error/type").unwrap_or_default();
                 if let (Some(name), true) = (name, refused.contains(&kind)) {
-                    heard.denied(&name);
+                    parsed.denied(&name);
                 }
             }
             "error" if text(event, "/severity") == Some("error") => {
-                heard.failure = text(event, "/message").map(ReportedError::text);
+                parsed.failure = text(event, "/message").map(ReportedError::text);
             }
             "result" => {
-                heard.done = true;
+                parsed.done = true;
                 if text(event, "/status") == Some("success") {
-                    heard.failure = None;
+                    parsed.failure = None;
                 } else if let Some(said) = text(event, "/error/message") {
                     // What follows the first line is advice, and speaks of quotas whatever happened.
-                    heard.failure = said.lines().next().map(ReportedError::text);
-                } else if heard.failure.is_none() {
-                    heard.failure = Some(ReportedError::text("it did not say why"));
+                    parsed.failure = said.lines().next().map(ReportedError::text);
+                } else if parsed.failure.is_none() {
+                    parsed.failure = Some(ReportedError::text("it did not say why"));
                 }
                 let of = |name: &str| number(event, &format!("/stats/{name}"));
-                heard.usage = Usage {
+                parsed.usage = Usage {
                     input_tokens: of("input_tokens"),
                     output_tokens: of("output_tokens"),
                     cached_tokens: of("cached"),

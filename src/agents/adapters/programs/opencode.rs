@@ -61,7 +61,7 @@ impl Adapter for Opencode {
         Ok(json_events::invocation(query, args, &sees, &set))
     }
 
-    fn telling(&self, line: &str) -> Option<String> {
+    fn activity(&self, line: &str) -> Option<String> {
         let event: Value = serde_json::from_str(line).ok()?;
         match text(&event, "/type")? {
             "text" => json_events::writing(text(&event, "/part/text")?),
@@ -70,39 +70,40 @@ impl Adapter for Opencode {
         }
     }
 
-    fn said(&self, line: &str) -> Option<String> {
+    fn speech(&self, line: &str) -> Option<String> {
         let event: Value = serde_json::from_str(line).ok()?;
         let is_said = text(&event, "/type") == Some("text");
         is_said.then(|| text(&event, "/part/text").map(|text| format!("{text}\n")))?
     }
 
-    fn hear(&self, heard: &mut ParsedOutput, event: &Value) {
-        heard.told.session = text(event, "/sessionID").map(ToOwned::to_owned).or(heard.told.session.take());
+    fn parse(&self, parsed: &mut ParsedOutput, event: &Value) {
+        parsed.metadata.session =
+            text(event, "/sessionID").map(ToOwned::to_owned).or(parsed.metadata.session.take());
         match text(event, "/type").unwrap_or_default() {
-            "text" => heard.message(text(event, "/part/text").unwrap_or_default()),
+            "text" => parsed.message(text(event, "/part/text").unwrap_or_default()),
             "tool_use" => {
-                heard.tool_used();
+                parsed.tool_used();
                 let tool = text(event, "/part/tool").unwrap_or("a tool");
                 let error = text(event, "/part/state/error").unwrap_or_default().to_lowercase();
                 let refused = ["permission", "rejected", "unavailable", "denied", "prevents"];
                 if refused.iter().any(|word| error.contains(word)) {
-                    heard.denied(tool);
+                    parsed.denied(tool);
                 }
             }
             "step_finish" => {
-                heard.done = text(event, "/part/reason") != Some("tool-calls");
-                if !heard.done {
-                    heard.tool_used();
+                parsed.done = text(event, "/part/reason") != Some("tool-calls");
+                if !parsed.done {
+                    parsed.tool_used();
                 }
                 if text(event, "/part/reason") == Some("length") {
-                    heard.failure = Some(ReportedError::text("the answer was cut off: max_tokens"));
+                    parsed.failure = Some(ReportedError::text("the answer was cut off: max_tokens"));
                 }
-                heard.usage = heard.usage.plus(step(event));
+                parsed.usage = parsed.usage.plus(step(event));
             }
             "error" => {
                 let name = text(event, "/error/name").unwrap_or("an error");
                 let said = text(event, "/error/data/message").unwrap_or(name);
-                heard.failure =
+                parsed.failure =
                     Some(ReportedError::text(said).with_status(number(event, "/error/data/statusCode")));
             }
             _ => {}

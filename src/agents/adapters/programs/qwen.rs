@@ -55,18 +55,18 @@ impl Adapter for Qwen {
         Ok(Invocation { files: vec![(defaults, DEFAULTS.to_owned())], ..invocation })
     }
 
-    fn telling(&self, line: &str) -> Option<String> {
-        claude::Claude.telling(line)
+    fn activity(&self, line: &str) -> Option<String> {
+        claude::Claude.activity(line)
     }
 
-    fn said(&self, line: &str) -> Option<String> {
-        claude::Claude.said(line)
+    fn speech(&self, line: &str) -> Option<String> {
+        claude::Claude.speech(line)
     }
 
-    fn hear(&self, heard: &mut ParsedOutput, event: &Value) {
-        claude::hear(heard, event);
+    fn parse(&self, parsed: &mut ParsedOutput, event: &Value) {
+        claude::parse(parsed, event);
         // What follows the first line is advice, and speaks of quotas whatever happened.
-        if let Some(said) = &mut heard.failure
+        if let Some(said) = &mut parsed.failure
             && let Some((first, _)) = said.text.split_once('\n')
         {
             *said = ReportedError { status: said.status, kind: said.kind, ..ReportedError::text(first) };

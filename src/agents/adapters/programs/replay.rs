@@ -58,12 +58,12 @@ impl Adapter for Replay {
         }
     }
 
-    fn telling(&self, line: &str) -> Option<String> {
-        (self.programs)().iter().find_map(|adapter| adapter.telling(line))
+    fn activity(&self, line: &str) -> Option<String> {
+        (self.programs)().iter().find_map(|adapter| adapter.activity(line))
     }
 
-    fn said(&self, line: &str) -> Option<String> {
-        (self.programs)().iter().find_map(|adapter| adapter.said(line))
+    fn speech(&self, line: &str) -> Option<String> {
+        (self.programs)().iter().find_map(|adapter| adapter.speech(line))
     }
 }
 

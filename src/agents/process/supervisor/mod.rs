@@ -38,7 +38,7 @@ use crate::agents::process::sandbox::confinement::{Confinement, Hold, Surroundin
 use orders::{Orders, descriptor, parse};
 
 pub(crate) use orders::DESCRIPTORS;
-pub(crate) use orders::{GO_ON, ProcessEnd, Report, STAND, SupervisorPipes, arguments, hand_over};
+pub(crate) use orders::{ProcessEnd, RESUME, Report, SUSPEND, SupervisorPipes, arguments, hand_over};
 
 /// How long killing may take before survivors are reported.
 const SWEEP: Duration = Duration::from_secs(2);
@@ -85,11 +85,11 @@ enum Note {
     Alone,
     Stop,
     /// The agent and its descendants are to be suspended (true) or resumed.
-    Hold(bool),
+    Suspend(bool),
 }
 
 struct Watch {
-    /// Carries [`STAND`] and [`GO_ON`]; `None` once it is closed.
+    /// Carries [`SUSPEND`] and [`RESUME`]; `None` once it is closed.
     liveness: Option<File>,
     /// Gets a byte when a child may have ended.
     children: UnixStream,
@@ -147,7 +147,7 @@ impl Watch {
                 match read {
                     // Only the last word counts.
                     Ok(length @ 1..) => {
-                        return Some(Note::Hold(orders[length - 1] == STAND));
+                        return Some(Note::Suspend(orders[length - 1] == SUSPEND));
                     }
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                     Ok(_) | Err(_) => {
@@ -261,10 +261,10 @@ fn wait(agent: Pid, grace: Duration, watch: &mut Watch) -> ProcessEnd {
                 signal(agent, Signal::SIGCONT);
                 deadline = Some(Instant::now() + grace);
             }
-            Some(Note::Hold(stands)) if deadline.is_none() => {
-                signal(agent, if stands { Signal::SIGSTOP } else { Signal::SIGCONT });
+            Some(Note::Suspend(suspend)) if deadline.is_none() => {
+                signal(agent, if suspend { Signal::SIGSTOP } else { Signal::SIGCONT });
             }
-            Some(Note::Stop | Note::Hold(_)) => {}
+            Some(Note::Stop | Note::Suspend(_)) => {}
             Some(Note::Alone) | None => return ProcessEnd::Unknown,
         }
     }
@@ -280,7 +280,7 @@ fn sweep(agent: Pid, mut end: ProcessEnd, watch: &mut Watch) -> (ProcessEnd, Opt
         match watch.next(agent, Some(deadline.min(Instant::now() + pause))) {
             Some(Note::Alone) => return (end, None),
             Some(Note::Ended(ended)) => end = ended,
-            Some(Note::Stop | Note::Hold(_)) | None => {
+            Some(Note::Stop | Note::Suspend(_)) | None => {
                 signal(agent, Signal::SIGKILL);
                 pause = (pause * 2).min(Duration::from_millis(50));
             }

@@ -89,9 +89,9 @@ pub(crate) struct Report {
 }
 
 /// Written to the liveness pipe to suspend the agent.
-pub(crate) const STAND: u8 = b's';
+pub(crate) const SUSPEND: u8 = b's';
 /// Written to the liveness pipe to resume it.
-pub(crate) const GO_ON: u8 = b'c';
+pub(crate) const RESUME: u8 = b'c';
 
 /// The folder of the own open descriptors.
 pub(crate) const DESCRIPTORS: &str = if cfg!(target_os = "linux") { "/proc/self/fd" } else { "/dev/fd" };

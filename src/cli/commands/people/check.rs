@@ -72,8 +72,8 @@ fn report(agent: &Agent, version: Option<&str>, probed: &Probed) -> String {
         (Files::Meddled, Role::Coder) => "changed other files than it was told to",
         (Files::Meddled, _) => "WROTE to the folder, which its role forbids",
     });
-    if !probed.told.denied.is_empty() {
-        say(&format!("was refused {}", printable::line(&probed.told.denied.join(", "))));
+    if !probed.metadata.denied.is_empty() {
+        say(&format!("was refused {}", printable::line(&probed.metadata.denied.join(", "))));
     }
     say(&cost(probed));
     text
@@ -86,7 +86,7 @@ fn cost(probed: &Probed) -> String {
     parts.extend(usage.input_tokens.map(|tokens| format!("{} tokens read", style::thousands(tokens))));
     parts.extend(usage.output_tokens.map(|tokens| format!("{} tokens written", style::thousands(tokens))));
     parts.extend(usage.usd.map(|usd| format!("{}${usd:.4}", if usage.estimated { "about " } else { "" })));
-    parts.extend(probed.told.model.as_deref().map(printable::line));
+    parts.extend(probed.metadata.model.as_deref().map(printable::line));
     parts.join(" · ")
 }
 
@@ -103,7 +103,7 @@ mod tests {
             files,
             millis: 1200,
             usage: Usage { input_tokens: Some(1_100), usd: Some(0.25), estimated: true, ..Usage::default() },
-            told: CallMetadata { denied: vec!["Write".to_owned()], ..CallMetadata::default() },
+            metadata: CallMetadata { denied: vec!["Write".to_owned()], ..CallMetadata::default() },
         };
         let reviewer = probed(Ok(true), Files::Untouched);
         assert_eq!(

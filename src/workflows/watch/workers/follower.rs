@@ -117,7 +117,7 @@ impl Follower {
 
     fn hear(&mut self, line: &[u8], said: &mut Vec<Vec<u8>>) {
         let line = String::from_utf8_lossy(line);
-        if let Some(text) = self.adapters.iter().find_map(|kind| kind.adapter().said(&line)) {
+        if let Some(text) = self.adapters.iter().find_map(|kind| kind.adapter().speech(&line)) {
             said.extend(self.said.take(text.as_bytes()));
         }
     }

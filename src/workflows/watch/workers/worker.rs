@@ -113,10 +113,10 @@ struct Conversation {
 }
 
 impl Dialogue for Conversation {
-    fn hold<'a>(
+    fn drive<'a>(
         &'a self,
-        mut ear: StdoutReader,
-        mut mouth: StdinWriter,
+        mut stdout: StdoutReader,
+        mut stdin: StdinWriter,
         stop: Stop,
     ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
         Box::pin(async move {
@@ -128,7 +128,7 @@ impl Dialogue for Conversation {
                     // What is there is heard even after the stop.
                     let read = tokio::select! {
                         biased;
-                        read = ear.read(&mut piece) => read,
+                        read = stdout.read(&mut piece) => read,
                         () = stop.stopped() => return,
                     };
                     let Ok(length @ 1..) = read else { break };
@@ -147,7 +147,7 @@ impl Dialogue for Conversation {
             let speak = async {
                 if let Some(mut words) = words {
                     while let Some(word) = words.recv().await {
-                        if mouth.write_all(word.as_bytes()).await.is_err() || mouth.flush().await.is_err() {
+                        if stdin.write_all(word.as_bytes()).await.is_err() || stdin.flush().await.is_err() {
                             break;
                         }
                     }

@@ -99,13 +99,13 @@ impl Conversation {
 }
 
 impl Dialogue for Conversation {
-    fn hold<'a>(
+    fn drive<'a>(
         &'a self,
-        ear: StdoutReader,
-        mouth: StdinWriter,
+        stdout: StdoutReader,
+        stdin: StdinWriter,
         stop: Stop,
     ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
-        let pipes = ByteStreams::new(mouth.compat_write(), ear.compat());
+        let pipes = ByteStreams::new(stdin.compat_write(), stdout.compat());
         let me = Arc::new(self.clone());
         let (permits, reads, writes) = (me.clone(), me.clone(), me.clone());
         let tools = Arc::new(Mutex::new(Tools::default()));

@@ -54,7 +54,7 @@ impl Adapter for Acp {
         Ok(Invocation { stdin: Vec::new(), ..json_events::invocation(query, args, &[], &[]) })
     }
 
-    fn talk(&self, query: &Query<'_>) -> Option<Box<dyn Dialogue>> {
+    fn dialogue(&self, query: &Query<'_>) -> Option<Box<dyn Dialogue>> {
         #[cfg(feature = "acp")]
         return Some(Box::new(conversation::Conversation {
             role: query.request.task.role(),
@@ -65,7 +65,7 @@ impl Adapter for Acp {
         return Some(query).and(None);
     }
 
-    fn telling(&self, line: &str) -> Option<String> {
+    fn activity(&self, line: &str) -> Option<String> {
         let message: Value = serde_json::from_str(line).ok()?;
         let update = message.pointer("/params/update")?;
         match text(update, "/sessionUpdate")? {
@@ -75,7 +75,7 @@ impl Adapter for Acp {
         }
     }
 
-    fn said(&self, line: &str) -> Option<String> {
+    fn speech(&self, line: &str) -> Option<String> {
         let message: Value = serde_json::from_str(line).ok()?;
         let update = message.pointer("/params/update")?;
         match text(update, "/sessionUpdate")? {
@@ -85,32 +85,33 @@ impl Adapter for Acp {
         }
     }
 
-    fn hear(&self, heard: &mut ParsedOutput, message: &Value) {
+    fn parse(&self, parsed: &mut ParsedOutput, message: &Value) {
         if let Some(update) = message.pointer("/params/update") {
-            return hear_update(heard, update);
+            return parse_update(parsed, update);
         }
         if let Some(call) = message.pointer("/params/toolCall") {
-            return hear_tool(heard, call);
+            return parse_tool(parsed, call);
         }
         if let Some(error) = message.get("error") {
             let detail = error.pointer("/data/details").or_else(|| error.pointer("/data/message"));
             let detail = detail.or_else(|| error.get("data")).and_then(Value::as_str).unwrap_or_default();
             let said = format!("{} {detail}", text(error, "/message").unwrap_or_default());
             let login = error.pointer("/code").and_then(Value::as_i64) == Some(AUTH_REQUIRED);
-            heard.failure = Some(if login {
+            parsed.failure = Some(if login {
                 ReportedError::of(FailureKind::NotLoggedIn, said.trim())
             } else {
                 ReportedError::text(said.trim())
             });
         }
         let Some(result) = message.get("result") else { return };
-        heard.told.session = text(result, "/sessionId").map(ToOwned::to_owned).or(heard.told.session.take());
+        parsed.metadata.session =
+            text(result, "/sessionId").map(ToOwned::to_owned).or(parsed.metadata.session.take());
         let Some(reason) = text(result, "/stopReason") else { return };
-        heard.done = true;
-        heard.usage.input_tokens = number(result, "/usage/inputTokens").or(heard.usage.input_tokens);
-        heard.usage.output_tokens = number(result, "/usage/outputTokens").or(heard.usage.output_tokens);
+        parsed.done = true;
+        parsed.usage.input_tokens = number(result, "/usage/inputTokens").or(parsed.usage.input_tokens);
+        parsed.usage.output_tokens = number(result, "/usage/outputTokens").or(parsed.usage.output_tokens);
         let failed = |kind, text| Some(ReportedError::of(kind, text));
-        heard.failure = match reason {
+        parsed.failure = match reason {
             "max_tokens" => failed(FailureKind::Truncated, "the answer has reached its longest length"),
             "max_turn_requests" => failed(FailureKind::MaxTurns, "it has used up its turns"),
             "refusal" => failed(FailureKind::RefusedTool, "it refused to go on"),
@@ -122,27 +123,27 @@ impl Adapter for Acp {
 
 /// A tool is used: what was written before is not the answer. Some agents tell of it with a request alone, and news of
 /// one that is known may come late.
-fn hear_tool(heard: &mut ParsedOutput, call: &Value) {
+fn parse_tool(parsed: &mut ParsedOutput, call: &Value) {
     let id = text(call, "/toolCallId").unwrap_or_default();
     let title = text(call, "/title").unwrap_or_default();
-    if heard.tools.insert(id.to_owned(), title.to_owned()).is_none() {
-        heard.tool_used();
+    if parsed.tools.insert(id.to_owned(), title.to_owned()).is_none() {
+        parsed.tool_used();
     }
 }
 
-fn hear_update(heard: &mut ParsedOutput, update: &Value) {
+fn parse_update(parsed: &mut ParsedOutput, update: &Value) {
     match text(update, "/sessionUpdate").unwrap_or_default() {
         "agent_message_chunk" => {
             let id = text(update, "/messageId").map(ToOwned::to_owned);
-            if id != heard.open_id && !heard.open.is_empty() {
-                heard.piece("\n");
+            if id != parsed.open_id && !parsed.open.is_empty() {
+                parsed.piece("\n");
             }
-            heard.open_id = id;
-            heard.piece(text(update, "/content/text").unwrap_or_default());
+            parsed.open_id = id;
+            parsed.piece(text(update, "/content/text").unwrap_or_default());
         }
-        "tool_call" | "tool_call_update" => hear_tool(heard, update),
+        "tool_call" | "tool_call_update" => parse_tool(parsed, update),
         "usage_update" => {
-            heard.usage.usd = update.pointer("/cost/amount").and_then(Value::as_f64).or(heard.usage.usd);
+            parsed.usage.usd = update.pointer("/cost/amount").and_then(Value::as_f64).or(parsed.usage.usd);
         }
         _ => {}
     }
@@ -196,7 +197,7 @@ mod readings {
         // It did not go by itself and was ended.
         let read = reading(&[SESSION, &first, CALL, &one, &two, &end], Some(143), "");
         assert_eq!(read.answer, Ok(AnswerText::Text("[MUST] a.py:1 x\nEND".to_owned())));
-        assert_eq!(read.told.session.as_deref(), Some("s-1"));
+        assert_eq!(read.metadata.session.as_deref(), Some("s-1"));
         assert_eq!((read.usage.input_tokens, read.usage.output_tokens), (Some(11), Some(7)));
     }
 
@@ -250,11 +251,11 @@ mod readings {
 
     #[test]
     fn an_update_tells_what_is_done() {
-        assert_eq!(Acp.telling(CALL).as_deref(), Some("read app.py"));
+        assert_eq!(Acp.activity(CALL).as_deref(), Some("read app.py"));
         assert_eq!(
-            Acp.telling(&chunk("The query is built from text.")).as_deref(),
+            Acp.activity(&chunk("The query is built from text.")).as_deref(),
             Some("The query is built from text.")
         );
-        assert_eq!(Acp.telling(SESSION), None);
+        assert_eq!(Acp.activity(SESSION), None);
     }
 }
