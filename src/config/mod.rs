@@ -1,7 +1,7 @@
-//! What a user may set: the schema, its layers with their origin, comment-preserving edits, and trust.
+//! Configuration: settings and their schema, layers with origins, edits that keep comments, and trust.
 //!
-//! [`schema`] is the one place that knows the keys; everything else is driven by its table. [`load()`] reads the layers
-//! (built-in defaults, the user's file, the project's file, variables, flags) and resolves them to [`settings`].
+//! [`settings`] declares the keys, and everything else follows the [`schema`] derived from it. [`load()`] reads the layers
+//! (built-in defaults, the user's file, the project's file, variables, flags) and merges them.
 
 pub(crate) mod error;
 pub mod files;
@@ -18,8 +18,7 @@ pub use crate::config::layers::load::{
     ConfigSources, Loaded, UntrustedConfig, check_names, check_text, load, project_id, typed, unknown_key,
 };
 pub use crate::config::layers::resolve::shown;
-pub use crate::config::origin::Origin;
-pub use crate::config::origin::Owner;
+pub use crate::config::origin::{Origin, Owner};
 pub use crate::config::schema::suggest::closest;
 pub use crate::config::schema::values::InvalidValue;
 pub use trust::command_line;

@@ -2,11 +2,11 @@ use std::fmt;
 
 use crate::config::files::yaml::YamlPosition;
 
-/// Where a value was set. Displayed it stands before a message, with `: ` at its end where there is a place to name.
+/// Where a value was set. Its display form is the prefix of a message: `.glee/config.yml:3:5: `, or empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     Default,
-    /// In a file, under the name that the user knows, at a line and column where they are known.
+    /// `name` is the path as the user knows it.
     File {
         owner: Owner,
         name: String,
@@ -29,7 +29,7 @@ impl fmt::Display for Origin {
 }
 
 impl Origin {
-    /// The layer's place among the layers, the lowest first.
+    /// The position of the layer; a higher one overrides a lower one.
     pub(crate) fn rank(&self) -> usize {
         match self {
             Self::Default => 0,
@@ -40,7 +40,6 @@ impl Origin {
         }
     }
 
-    /// The layer's one word: `default`, `user`, `project`, `variable` or `flag`.
     pub fn layer(&self) -> &'static str {
         ["default", "user", "project", "variable", "flag"][self.rank()]
     }
@@ -56,7 +55,6 @@ impl Origin {
     }
 }
 
-/// Whose file a text is to become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     User,

@@ -1,12 +1,11 @@
-//! Trust: a project's file that makes Glee run a program or set a variable is refused until somebody has read it.
+//! Trust: a project's file that makes Glee run a program or set a variable is refused until a person approved it.
 //!
-//! What counts is what the project's file itself says (design 3.8): a command that is not an embedded agent or the
-//! bare name of a known program, an adapter other than the command's own, `env`, `review.verify`, `watch.notify`, and a server to talk
-//! to (`advisories.url`). The files of the tree that these commands name belong to it (`config::scripts`), and so do the
-//! templates under `.glee/prompts`, which order the user's agents. Rules under `.glee/rules` are data and run nothing. The
-//! hash covers exactly that content, in one form: comments, order and other settings may change without asking again.
-//! Records lie in the state folder, one file for each project and hash, out of every repository's reach; where they cannot
-//! be read or written, the methods of [`Store`] fail.
+//! These parts of the project's own file need trust: a command that is neither an embedded agent nor the bare name of a
+//! known program, an adapter that differs from the command's, `env`, `review.verify`, `watch.notify`, and the server in
+//! `advisories.url`. So do the files of the tree that these commands name (`config::files::scripts`), and the templates in
+//! `.glee/prompts`, which instruct the user's agents. Rules in `.glee/rules` are data and run nothing. The hash covers
+//! exactly this content, normalised: comments, order and other settings may change without a new approval. Records are in
+//! the state folder, outside any repository, one file per project and hash.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,12 +14,12 @@ use std::{fs, io};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::schema::KNOWN_PROGRAMS;
+use super::schema::{KNOWN_PROGRAMS, values::words};
 use crate::config::error::TrustError;
 use crate::config::files::scripts::{self, Roots};
+use crate::config::files::yaml::flow;
 use crate::config::layers::layer::{GivenAgent, Layer};
 use crate::config::layers::resolve::adapter_of;
-use crate::config::schema::values::words;
 use crate::protocol::prompts;
 use crate::protocol::text::printable;
 use crate::system::{files, private};
@@ -30,13 +29,13 @@ use crate::system::{files, private};
 pub struct UntrustedConfig {
     /// `blake3:` and 64 hexadecimal digits.
     pub hash: String,
-    /// What would run or be set, one line each, for people.
+    /// What would run or be set, one line each, for display.
     pub runs: Vec<String>,
-    /// Those of the lines that are new since the project was last trusted; empty where it never was.
+    /// The lines that are new since the project was last trusted; empty if it never was.
     pub changed: Vec<String>,
 }
 
-/// What a project needs trust for, if anything: its layer, with the files that commands name, and its templates.
+/// The part of a project's layer that needs trust, with the files that its commands name, and its templates.
 pub(crate) fn needed(project: &Layer, roots: Option<&Roots>) -> Option<UntrustedConfig> {
     let mut content = Map::new();
     let mut runs = Vec::new();
@@ -59,10 +58,8 @@ pub(crate) fn needed(project: &Layer, roots: Option<&Roots>) -> Option<Untrusted
         content.insert(key.to_owned(), given.value.clone());
     }
     if let Some(given) = project.values.get("advisories.url").filter(|given| given.value != json!("none")) {
-        runs.push(format!(
-            "{} is told the packages that findings name (advisories.url)",
-            super::flow(&given.value)
-        ));
+        let url = flow(&given.value);
+        runs.push(format!("the packages that findings name are sent to {url} (advisories.url)"));
         content.insert("advisories.url".to_owned(), given.value.clone());
     }
     if let Some(roots) = roots {
@@ -74,10 +71,9 @@ pub(crate) fn needed(project: &Layer, roots: Option<&Roots>) -> Option<Untrusted
             content.insert("files".to_owned(), json!(files));
         }
         let templates = templates(roots.project());
-        let shown = |(path, hash): (&String, &String)| {
-            format!("{path} (a template for what agents are told, {})", short(hash))
-        };
-        runs.extend(templates.iter().map(shown));
+        runs.extend(
+            templates.iter().map(|(path, hash)| format!("{path} (a template of prompts, {})", short(hash))),
+        );
         if !templates.is_empty() {
             content.insert("prompts".to_owned(), json!(templates));
         }
@@ -88,19 +84,19 @@ pub(crate) fn needed(project: &Layer, roots: Option<&Roots>) -> Option<Untrusted
     (!runs.is_empty()).then(|| UntrustedConfig { hash: format!("blake3:{hash}"), runs, changed: Vec::new() })
 }
 
-/// The beginning of a hash, for people.
+/// The beginning of a hash, for display.
 fn short(hash: &str) -> &str {
     hash.get(..12).unwrap_or(hash)
 }
 
-/// The templates of a project by path, each with the hash of its bytes. One that is no file is refused where it is used.
+/// The templates of a project by path, each with the hash of its bytes. One that is not a file is refused when it is used.
 fn templates(project: &Path) -> BTreeMap<String, String> {
     let found = prompts::TEMPLATES.iter().filter_map(|(name, _)| {
         let path = format!(".glee/prompts/{name}");
         let place = project.join(&path);
         place.symlink_metadata().ok()?;
         let hash = if place.is_file() { scripts::hash(&place).ok() } else { None };
-        Some((path, hash.unwrap_or_else(|| "no file that can be read".to_owned())))
+        Some((path, hash.unwrap_or_else(|| "not a readable file".to_owned())))
     });
     found.collect()
 }
@@ -118,19 +114,19 @@ fn relevant(agent: &GivenAgent, runs: &mut Vec<String>) -> Map<String, Value> {
         relevant.insert("command".to_owned(), json!(command));
         runs.push(format!("{} (agent `{}`)", command_line(&json!(command)), agent.name));
     }
-    // Another adapter is another set of arguments, and none of the safe ones that the program's own would bring.
+    // Another adapter passes other arguments, without the safe ones of the program's own adapter.
     let own = command.as_ref().filter(|_| ordinary).map(|command| adapter_of(command));
     if let Some(adapter) = given("adapter").filter(|adapter| Some(adapter.as_str().unwrap_or_default()) != own) {
         relevant.insert("adapter".to_owned(), adapter.clone());
         if ordinary {
-            runs.push(format!("agent `{}` through the adapter {}", agent.name, super::flow(adapter)));
+            runs.push(format!("agent `{}` through the adapter {}", agent.name, flow(adapter)));
         }
     }
     if let Some(Value::Object(variables)) = given("env").filter(|env| *env != &json!({})) {
         let mut variables = variables.clone();
         variables.sort_keys();
         for (name, value) in &variables {
-            runs.push(format!("{name}={} (set for agent `{}`)", super::flow(value), agent.name));
+            runs.push(format!("{name}={} (set for agent `{}`)", flow(value), agent.name));
         }
         relevant.insert("env".to_owned(), Value::Object(variables));
     }
@@ -138,7 +134,7 @@ fn relevant(agent: &GivenAgent, runs: &mut Vec<String>) -> Map<String, Value> {
     relevant
 }
 
-/// A command, in its one form, as one would type it.
+/// A normalised command as a shell command line.
 pub fn command_line(command: &Value) -> String {
     match command {
         Value::String(text) => text.clone(),
@@ -171,7 +167,7 @@ impl Store {
         Ok(self.of(project)?.iter().any(|record| record.hash == hash))
     }
 
-    /// Those lines of `runs` that the last record of this project does not have; none without a record.
+    /// The lines of `runs` that the last record of this project lacks; none without a record.
     pub fn changed(&self, project: &Path, runs: &[String]) -> Result<Vec<String>, TrustError> {
         let Some(last) = self.of(project)?.pop() else { return Ok(Vec::new()) };
         Ok(runs.iter().filter(|line| !last.runs.contains(line)).cloned().collect())
@@ -190,7 +186,7 @@ impl Store {
         written.map_err(|error| TrustError::Write(self.folder(), error))
     }
 
-    /// Forgets everything about this project; says how many records that were.
+    /// Deletes the records of this project; returns their number.
     pub fn revoke(&self, project: &Path) -> Result<usize, TrustError> {
         let records = self.of(project)?;
         for record in &records {
@@ -217,7 +213,7 @@ impl Store {
                 continue;
             }
             let text = files::read(&path).map_err(unreadable)?;
-            // A record that cannot be read, or that does not belong under its name, is no trust.
+            // A record that cannot be parsed, or has another file name than its own, is ignored.
             if let Ok(record) = serde_json::from_slice::<TrustRecord>(&text)
                 && self.file(&record.project, &record.hash) == path
             {

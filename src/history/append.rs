@@ -1,6 +1,6 @@
-//! Appending: number, chain and views of an event in one transaction.
+//! Appends events: number, chain and views in one transaction.
 //!
-//! When a method returns, its events are on the disk; where the history cannot be written, it is as it was before.
+//! When a method returns, its events are on the disk. After an error the history is unchanged.
 
 use jiff::civil::Date;
 use jiff::{Timestamp, Unit};
@@ -18,7 +18,7 @@ use crate::domain::{
 use crate::history::projections::{self, from_json, time};
 use crate::history::store::Journal;
 
-/// The end of the chain, and the run that grows at it.
+/// The end of the chain, and the run to append to.
 struct Tail<'a> {
     db: &'a Connection,
     run: RunId,
@@ -30,10 +30,10 @@ struct Tail<'a> {
 
 impl Journal {
     pub fn append(&mut self, run: &RunId, kind: impl Into<EventKind>) -> Result<Event, JournalError> {
-        self.write(run, |tail| tail.push(kind.into()))
+        self.write(run, |tail| tail.push(kind))
     }
 
-    /// Appends several events to a run: all of them or, with an error, none.
+    /// Appends several events to a run, all or none.
     pub fn append_all(
         &mut self,
         run: &RunId,
@@ -42,8 +42,7 @@ impl Journal {
         self.append_with(run, kinds, Vec::new())
     }
 
-    /// Appends several events to a run, and others to the runs that are named with them: all of them or, with an error,
-    /// none. Returns the events of `run`.
+    /// Appends several events to a run, and those of `elsewhere` to other runs, all or none. Returns the events of `run`.
     pub fn append_with(
         &mut self,
         run: &RunId,
@@ -53,14 +52,14 @@ impl Journal {
         self.write(run, |tail| {
             let events = kinds.into_iter().map(|kind| tail.push(kind)).collect::<rusqlite::Result<Vec<_>>>()?;
             for (run, kind) in elsewhere {
-                tail.turn_to(run)?;
+                tail.switch_to(run)?;
                 tail.push(kind)?;
             }
             Ok(events)
         })
     }
 
-    /// Opens a dispute on a coder's objection under the next free number.
+    /// Opens a dispute about a coder's objection, with the next free number.
     pub fn open_dispute(
         &mut self,
         run: &RunId,
@@ -72,8 +71,7 @@ impl Journal {
         Ok(events.pop().expect("one dispute makes one event"))
     }
 
-    /// Opens disputes, each about a finding and with the objection to it, under the next free numbers: all of them or,
-    /// with an error, none.
+    /// Opens disputes with the next free numbers, all or none.
     pub fn open_disputes(
         &mut self,
         run: &RunId,
@@ -84,14 +82,14 @@ impl Journal {
                 tail.db.query_row("SELECT coalesce(max(number), 0) + 1 FROM dispute", [], |row| row.get(0))?;
             let opened = (first.unsigned_abs()..).zip(sides).map(|(number, sides)| {
                 let dispute = Box::new(sides.numbered(DisputeNumber(number)));
-                tail.push(EventKind::Dispute(DisputeEvent::DisputeOpened { dispute }))
+                tail.push(DisputeEvent::DisputeOpened { dispute })
             });
             opened.collect()
         })
     }
 
-    /// Settles an open dispute by a person's word, outside of a run at work; the ruling binds up to the day `until`, in
-    /// UTC. Fails when there is no such dispute, or it is settled already.
+    /// Settles an open dispute by a person's ruling, outside of an active run. The ruling binds up to the day `until`, in
+    /// UTC. Fails for an unknown or settled dispute.
     pub fn resolve(
         &mut self,
         number: DisputeNumber,
@@ -99,50 +97,46 @@ impl Journal {
         reason: String,
         until: Option<Date>,
     ) -> Result<RunId, JournalError> {
-        // Which run it is never changes; whether it is still open is asked again under the write lock.
+        // The run of a dispute never changes; its disposition is read under the write lock.
         let run = self.dispute(number)?.ok_or(JournalError::UnknownDispute(number))?.run;
         let settled = self.write(&run, |tail| {
-            let now = tail.disposition(number)?;
-            if now.is_some() {
-                return Ok(now);
+            let disposition_now = tail.disposition(number)?;
+            if disposition_now.is_some() {
+                return Ok(disposition_now);
             }
             let ruling =
                 RulingRecord { ruling: ruling_for(&disposition, &reason), by: Ruler::Human, votes: Vec::new() };
-            tail.push(EventKind::Dispute(DisputeEvent::RulingGiven { dispute: number, ruling }))?;
+            tail.push(DisputeEvent::RulingGiven { dispute: number, ruling })?;
             let settlement = Settlement { disposition, by: Ruler::Human, reason: reason.into(), until };
-            tail.push(EventKind::Dispute(DisputeEvent::DisputeSettled { dispute: number, settlement }))?;
+            tail.push(DisputeEvent::DisputeSettled { dispute: number, settlement })?;
             Ok(None)
         })?;
         settled.map_or(Ok(run), |disposition| Err(JournalError::AlreadySettled { number, disposition }))
     }
 
-    /// Revokes the ruling of a settled dispute, which waits again then. Returns its run. Fails when there is no such
-    /// dispute, or it is open.
+    /// Revokes the ruling of a settled dispute, which becomes open again. Returns its run. Fails for an unknown or open
+    /// dispute.
     pub fn reopen(&mut self, number: DisputeNumber, reason: String) -> Result<RunId, JournalError> {
         let run = self.dispute(number)?.ok_or(JournalError::UnknownDispute(number))?.run;
         let was_settled = self.write(&run, |tail| {
             let is_settled = tail.disposition(number)?.is_some();
             if is_settled {
-                tail.push(EventKind::Dispute(DisputeEvent::RulingRevoked {
-                    dispute: number,
-                    reason: reason.into(),
-                }))?;
+                tail.push(DisputeEvent::RulingRevoked { dispute: number, reason: reason.into() })?;
             }
             Ok(is_settled)
         })?;
         if was_settled { Ok(run) } else { Err(JournalError::NotSettled(number)) }
     }
 
-    /// Ends the rulings of settled disputes, each of which is named with its run; one that waits again is left out.
-    /// Returns how many were ended.
+    /// Ends the rulings of settled disputes, each given with its run; skips open ones. Returns how many were ended.
     pub fn end_rulings(&mut self, disputes: &[(DisputeNumber, RunId)]) -> Result<usize, JournalError> {
         let Some((_, first)) = disputes.first() else { return Ok(0) };
         self.write(first, |tail| {
             let mut ended = 0;
             for (number, run) in disputes {
                 if tail.disposition(*number)?.is_some() {
-                    tail.turn_to(run.clone())?;
-                    tail.push(EventKind::Dispute(DisputeEvent::RulingEnded { dispute: *number }))?;
+                    tail.switch_to(run.clone())?;
+                    tail.push(DisputeEvent::RulingEnded { dispute: *number })?;
                     ended += 1;
                 }
             }
@@ -169,41 +163,37 @@ impl Journal {
 
 impl<'a> Tail<'a> {
     fn of(db: &'a Transaction<'_>, run: &RunId) -> rusqlite::Result<Self> {
-        let (events, hash) = db
-            .prepare_cached("SELECT events, hash FROM chain")?
-            .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let (events, hash) =
+            db.prepare_cached("SELECT events, hash FROM chain")?.query_row([], |row| row.try_into())?;
         let now = Timestamp::now();
         let at = now.round(Unit::Microsecond).unwrap_or(now);
         let mut tail = Self { db, run: run.clone(), at, seq: 0, events, hash };
-        tail.turn_to(run.clone())?;
+        tail.switch_to(run.clone())?;
         Ok(tail)
     }
 
-    /// Lets what is pushed next belong to a run.
-    fn turn_to(&mut self, run: RunId) -> rusqlite::Result<()> {
+    /// Selects the run of the next events.
+    fn switch_to(&mut self, run: RunId) -> rusqlite::Result<()> {
         let last = "SELECT coalesce(max(seq), 0) FROM event WHERE run = ?1";
         self.seq = self.db.prepare_cached(last)?.query_row([&run.0], |row| row.get(0))?;
         self.run = run;
         Ok(())
     }
 
-    /// How a dispute ended; `None` while it is open.
+    /// `None` while the dispute is open.
     fn disposition(&self, number: DisputeNumber) -> rusqlite::Result<Option<Disposition>> {
         let sql = "SELECT disposition FROM dispute WHERE number = ?1";
         self.db.query_row(sql, [number.0.cast_signed()], |row| from_json(row, "disposition"))
     }
 
-    fn push(&mut self, kind: EventKind) -> rusqlite::Result<Event> {
+    fn push(&mut self, kind: impl Into<EventKind>) -> rusqlite::Result<Event> {
+        let kind = kind.into();
         self.seq += 1;
         self.events += 1;
         let body = projections::json(&kind);
         let at = time(self.at);
-        debug!(
-            seq = self.seq,
-            bytes = body.len(),
-            "recorded {}",
-            json!(kind)["event"].as_str().unwrap_or_default()
-        );
+        let name = || json!(kind)["event"].as_str().unwrap_or_default().to_owned();
+        debug!(seq = self.seq, bytes = body.len(), "recorded {}", name());
         let hash = chain::link(&self.hash, &self.run.0, self.seq, &at, &body);
         self.db
             .prepare_cached(

@@ -1,8 +1,7 @@
-//! The hash chain over the whole history, and the check that nothing in it was altered.
+//! The hash chain over the whole history, and its verification.
 //!
-//! Every record carries the hash of the one before it, so one altered, removed or moved record breaks the chain at
-//! its place. Whoever can write the file can also compute a whole new chain: to hold against that, keep the hash that
-//! [`Verification::head`] shows somewhere else.
+//! Every record contains the hash of the one before it, so an altered, removed or moved record breaks the chain at its
+//! place. A writer of the file could compute a whole new chain: to detect that, keep [`Verification::head`] elsewhere.
 
 use std::fmt;
 
@@ -29,18 +28,18 @@ pub(crate) fn link(prev: &str, run: &str, seq: i64, at: &str, body: &str) -> Str
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Verification {
-    /// How many records are in order, from the first on.
+    /// The number of intact records, from the first on.
     pub records: u64,
-    /// The hash at the end of those; it names this history as it stands.
+    /// The hash of the last of these.
     pub head: String,
     pub fault: Option<Fault>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fault {
-    /// The record concerned, counted from 1; absent where it is none of the events.
+    /// The record, counted from 1; `None` if the fault is in no event.
     pub record: Option<u64>,
-    /// The run it belongs to and its number within it, where the record can be read.
+    /// The run of the record and its number in the run, if readable.
     pub place: Option<(RunId, u64)>,
     pub flaw: Corruption,
 }
@@ -48,19 +47,18 @@ pub struct Fault {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "flaw", rename_all = "snake_case")]
 pub enum Corruption {
-    /// Its content is not what its hash was made of.
+    /// Its content does not match its hash.
     Altered,
-    /// It is no successor of the record before it: something between them was removed, added or moved.
+    /// It does not follow the record before it: records were removed, added or moved.
     OutOfOrder,
     Removed,
-    /// It stands behind the recorded end of the history.
+    /// It is after the recorded end of the history.
     Added,
-    /// The recorded end of the history is not the end of the records.
+    /// The recorded end of the history does not match the last record.
     End,
     Unreadable,
-    /// A row that commands read says something else than the events.
+    /// A row of a view does not match the events; `row` is the table and the row's key.
     View {
-        /// The table and the row's key.
         row: String,
     },
     Torn {
@@ -83,48 +81,47 @@ impl fmt::Display for Fault {
                 f.write_str(" does not follow the one before it: records were removed, added or moved")
             }
             Corruption::Removed => f.write_str(" was removed"),
-            Corruption::Added => f.write_str(" was added behind the end of the history"),
-            Corruption::End => f.write_str(" does not end where it says: its last records were replaced"),
-            Corruption::Unreadable => f.write_str(" is no event"),
-            Corruption::View { row } => {
-                write!(f, " was altered: {row} is not what the events say")
-            }
+            Corruption::Added => f.write_str(" was added after the end of the history"),
+            Corruption::End => f.write_str(" does not match its recorded end: its last records were replaced"),
+            Corruption::Unreadable => f.write_str(" is not an event"),
+            Corruption::View { row } => write!(f, " was altered: {row} does not match the events"),
             Corruption::Torn { error } => write!(f, " is torn: {error}"),
         }
     }
 }
 
-/// The columns of a record: its number, run, number within the run, time, body, the hash before it and its own.
+/// The columns of a record: number, run, number in the run, time, body, previous hash, hash.
 type Record = (i64, String, i64, String, String, String, String);
 
 impl Journal {
-    /// Walks the whole history: is every record as it was written, in its place, and do the views say the same? Fails
-    /// when the history cannot be read at all. A torn file is a finding of the check, not an error.
+    /// Verifies the whole history: content and order of the records, and the views. Fails if the history cannot be read. A
+    /// torn file is reported as a fault, not as an error.
     pub fn verify(&self) -> Result<Verification, JournalError> {
         let mut check = Verification { records: 0, head: String::new(), fault: None };
-        match self.walk(&mut check) {
-            Ok(fault) => check.fault = fault,
-            Err(error) => match self.fault(error) {
-                JournalError::Damaged { source, .. } => {
-                    let record = Some(check.records + 1);
-                    let flaw = Corruption::Torn { error: source.to_string() };
-                    check.fault = Some(Fault { record, place: None, flaw });
-                }
-                other => return Err(other),
-            },
-        }
+        check.fault = match self.walk(&mut check).map_err(|error| self.fault(error)) {
+            Ok(fault) => fault,
+            Err(JournalError::Damaged { source, .. }) => {
+                let flaw = Corruption::Torn { error: source.to_string() };
+                Some(Fault { record: Some(check.records + 1), place: None, flaw })
+            }
+            Err(error) => return Err(error),
+        };
         Ok(check)
     }
 
     fn walk(&self, check: &mut Verification) -> rusqlite::Result<Option<Fault>> {
-        // One transaction: what others append meanwhile is not part of this check.
+        // One transaction, without the events that others append meanwhile.
         let _snapshot = self.db.unchecked_transaction()?;
         let fresh = recover::empty()?;
         let building = fresh.unchecked_transaction()?;
         let mut statement = self.db.prepare("SELECT id, run, seq, at, body, prev, hash FROM event ORDER BY id")?;
         let mut rows = statement.query([])?;
         let (events, end): (i64, String) =
-            self.db.query_row("SELECT events, hash FROM chain", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            self.db.query_row("SELECT events, hash FROM chain", [], |row| row.try_into())?;
+        let missing = |record: i64| {
+            Ok(Some(Fault { record: Some(record.unsigned_abs()), place: None, flaw: Corruption::Removed }))
+        };
+        let elsewhere = |flaw| Ok(Some(Fault { record: None, place: None, flaw }));
         while let Some(row) = rows.next()? {
             let (id, run, seq, at, body, prev, hash): Record = row.try_into()?;
             let fault = |flaw| {
@@ -133,7 +130,7 @@ impl Journal {
             };
             let expected = check.records.cast_signed() + 1;
             if id != expected {
-                return Ok(Some(missing(expected)));
+                return missing(expected);
             }
             if link(&prev, &run, seq, &at, &body) != hash {
                 return fault(Corruption::Altered);
@@ -152,33 +149,23 @@ impl Journal {
             check.head = hash;
         }
         if check.records.cast_signed() < events {
-            return Ok(Some(missing(check.records.cast_signed() + 1)));
+            return missing(check.records.cast_signed() + 1);
         }
         if check.head != end {
-            return Ok(Some(Fault { record: None, place: None, flaw: Corruption::End }));
+            return elsewhere(Corruption::End);
         }
         for (table, key) in VIEWS {
             if let Some(row) = difference(&self.db, &building, table, key)? {
-                let flaw = Corruption::View { row: format!("{table} {row}") };
-                return Ok(Some(Fault { record: None, place: None, flaw }));
+                return elsewhere(Corruption::View { row: format!("{table} {row}") });
             }
         }
-        self.pages()
-    }
-
-    /// SQLite's own check of pages and indexes, last because its words name no record.
-    fn pages(&self) -> rusqlite::Result<Option<Fault>> {
-        let said: String = self.db.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
-        let flaw = Corruption::Torn { error: said.clone() };
-        Ok((said != "ok").then_some(Fault { record: None, place: None, flaw }))
+        // SQLite's check of pages and indexes is last because it names no record.
+        let error: String = self.db.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+        if error == "ok" { Ok(None) } else { elsewhere(Corruption::Torn { error }) }
     }
 }
 
-fn missing(record: i64) -> Fault {
-    Fault { record: Some(record.unsigned_abs()), place: None, flaw: Corruption::Removed }
-}
-
-/// The key of the first row that is not the same in both databases.
+/// The key of the first row that differs between the databases.
 fn difference(here: &Connection, there: &Connection, table: &str, key: &str) -> rusqlite::Result<Option<String>> {
     let sql = format!("SELECT {key}, * FROM {table} ORDER BY {key}");
     let (mut ours, mut theirs) = (here.prepare(&sql)?, there.prepare(&sql)?);

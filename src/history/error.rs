@@ -1,4 +1,4 @@
-//! What can go wrong with the history, each with what to do about it.
+//! Errors of the history.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,36 +7,33 @@ use crate::domain::{Advice, Disposition, DisputeNumber, ExitReason};
 
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    #[error("the history `{}` cannot be opened", path.display())]
+    #[error("cannot open the history `{}`", path.display())]
     Open { path: PathBuf, source: io::Error },
     #[error("the history `{}` is not a regular file", path.display())]
     NotAFile { path: PathBuf },
     #[error("`{}` is a database of another program", path.display())]
     Foreign { path: PathBuf },
-    #[error("the history `{}` was written by a newer version of Glee (form {found}, known up to {known})", path.display())]
+    #[error("the history `{}` was written by a newer version of Glee (schema {found}, supported up to {known})", path.display())]
     Newer { path: PathBuf, found: i64, known: i64 },
-    /// The file is torn or overwritten, or a row holds what no program of this form has written.
+    /// The file is torn or overwritten, or a row has invalid content.
     #[error("the history `{}` is damaged", path.display())]
     Damaged { path: PathBuf, source: rusqlite::Error },
-    #[error("the history `{}` cannot be used", path.display())]
+    #[error("cannot access the history `{}`", path.display())]
     Access { path: PathBuf, source: rusqlite::Error },
-    #[error("no run is called `{0}`")]
+    #[error("there is no run `{0}`")]
     UnknownRun(String),
-    #[error("`{text}` means several runs: {}", candidates.join(", "))]
-    AmbiguousRun {
-        text: String,
-        /// The runs it could mean, newest first.
-        candidates: Vec<String>,
-    },
+    /// The candidates are sorted, the newest first.
+    #[error("`{text}` matches several runs: {}", candidates.join(", "))]
+    AmbiguousRun { text: String, candidates: Vec<String> },
     #[error("there is no dispute {0}")]
     UnknownDispute(DisputeNumber),
     #[error("there is no dispute `{0}`")]
     UnknownDisputeId(String),
-    #[error("`{text}` means several disputes: {}", candidates.join(", "))]
+    #[error("`{text}` matches several disputes: {}", candidates.join(", "))]
     AmbiguousDispute { text: String, candidates: Vec<String> },
-    #[error("dispute {number} is settled already: {}", disposition.as_str())]
+    #[error("dispute {number} is already settled: {}", disposition.as_str())]
     AlreadySettled { number: DisputeNumber, disposition: Disposition },
-    #[error("dispute {0} is open already")]
+    #[error("dispute {0} is already open")]
     NotSettled(DisputeNumber),
 }
 
@@ -44,19 +41,21 @@ impl Advice for JournalError {
     fn hint(&self) -> Option<String> {
         match self {
             Self::Open { .. } | Self::NotAFile { .. } | Self::Foreign { .. } => {
-                Some("name another place with `--history <path>` or GLEE_STATE_DIR".to_owned())
+                Some("choose another path with `--history <path>` or GLEE_STATE_DIR".to_owned())
             }
-            Self::Newer { .. } => Some("update Glee, or keep this work apart with `--history <path>`".to_owned()),
+            Self::Newer { .. } => Some("update Glee, or use another history with `--history <path>`".to_owned()),
             Self::Damaged { .. } => Some(
                 "nothing was changed; `glee disputes verify` names the first bad record, and `--history <path>` \
-                 begins a new history elsewhere"
+                 starts a new history"
                     .to_owned(),
             ),
             Self::Access { .. } => {
-                Some("is the disk full, the folder read-only, or held by another process?".to_owned())
+                Some("check for a full disk, a read-only folder, or another process that locks it".to_owned())
             }
             Self::UnknownRun(_) => Some("`glee runs` lists them; `last` is the newest".to_owned()),
-            Self::AmbiguousRun { .. } | Self::AmbiguousDispute { .. } => Some("give more of the id".to_owned()),
+            Self::AmbiguousRun { .. } | Self::AmbiguousDispute { .. } => {
+                Some("give more characters of the id".to_owned())
+            }
             Self::UnknownDispute(_) => Some("`glee disputes` lists them".to_owned()),
             Self::UnknownDisputeId(_) => Some(
                 "give a number, an id, or at least four digits of an id; `glee disputes` lists them".to_owned(),

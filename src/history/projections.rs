@@ -1,6 +1,6 @@
-//! The views: rows that say the same as the events, for questions that should not read all of them.
+//! The views: tables derived from the events, for queries that should not read all events.
 //!
-//! [`apply`] is the only writer, so that views built again from the events must equal the recorded ones.
+//! [`apply`] is the only writer, so views rebuilt from the events must equal the stored ones.
 
 use jiff::Timestamp;
 use rusqlite::types::Type;
@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use crate::domain::event::{ConsensusEvent, DisputeEvent, Event, EventKind, ReviewEvent, RunEvent, WatchEvent};
 use crate::domain::{Dispute, RunId};
 
-/// The tables that [`apply`] writes, each with its key.
+/// The views, each with its key.
 pub(crate) const VIEWS: [(&str, &str); 7] = [
     ("run", "number"),
     ("finding", "run, number"),
@@ -26,42 +26,34 @@ pub(crate) fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
     let Event { run, seq, at, kind } = event;
     let write = |sql, values: &[&dyn ToSql]| db.prepare_cached(sql)?.execute(values).map(drop);
     match kind {
-EventKind::Run(event) => match event {
-        RunEvent::RunResumed => {
+        EventKind::Run(RunEvent::RunResumed) => {
             write("UPDATE run SET ended = NULL, exit = NULL WHERE id = ?1", &[&run.0])
         }
-        RunEvent::RunEnded { exit, .. } => {
+        EventKind::Run(RunEvent::RunEnded { exit, .. }) => {
             write("UPDATE run SET ended = ?2, exit = ?3 WHERE id = ?1", params![run.0, time(*at), json(exit)])
         }
-        RunEvent::RunUndone { .. } => write("UPDATE run SET undone = 1 WHERE id = ?1", &[&run.0]),
-        RunEvent::RunRedone { .. } => write("UPDATE run SET undone = 0 WHERE id = ?1", &[&run.0]),
-            RunEvent::CallStarted { .. } | RunEvent::CallFinished { .. } | RunEvent::ReadOnlyViolated { .. } | RunEvent::Notice { .. } | RunEvent::RunPruned { .. } => Ok(()),
-},
-EventKind::Review(event) => match event {
-        ReviewEvent::RunStarted { plan } => write(
+        EventKind::Run(RunEvent::RunUndone { .. }) => write("UPDATE run SET undone = 1 WHERE id = ?1", &[&run.0]),
+        EventKind::Run(RunEvent::RunRedone { .. }) => write("UPDATE run SET undone = 0 WHERE id = ?1", &[&run.0]),
+        EventKind::Review(ReviewEvent::RunStarted { plan }) => write(
             "INSERT INTO run (id, started, target, mode) VALUES (?1, ?2, ?3, ?4)",
             params![run.0, time(*at), plan.target, json(&plan.mode)],
         ),
-        ReviewEvent::FindingsMerged { findings, .. }
-        | ReviewEvent::DebateConcluded { findings, .. } => {
-            findings.iter().try_for_each(|finding| {
-                write(
-                    "INSERT OR REPLACE INTO finding (run, number, mandatory, body) VALUES (?1, ?2, ?3, ?4)",
-                    params![run.0, finding.id.0, finding.mandatory, json(finding)],
-                )
-            })
-        }
-        ReviewEvent::FilesReviewed { asker, files, .. } => files.iter().try_for_each(|review| {
+        EventKind::Review(
+            ReviewEvent::FindingsMerged { findings, .. } | ReviewEvent::DebateConcluded { findings, .. },
+        ) => findings.iter().try_for_each(|finding| {
+            write(
+                "INSERT OR REPLACE INTO finding (run, number, mandatory, body) VALUES (?1, ?2, ?3, ?4)",
+                params![run.0, finding.id.0, finding.mandatory, json(finding)],
+            )
+        }),
+        EventKind::Review(ReviewEvent::FilesReviewed { asker, files, .. }) => files.iter().try_for_each(|review| {
             write(
                 "INSERT INTO reviewed (asker, file, key, run, seq) VALUES (?1, ?2, ?3, ?4, ?5)",
                 params![asker, review.file, review.key, run.0, seq.cast_signed()],
             )
         }),
-            ReviewEvent::RoundStarted { .. } | ReviewEvent::AnswersReused { .. } | ReviewEvent::DebateRound { .. } | ReviewEvent::DebateShutdown { .. } | ReviewEvent::AlreadyRuled { .. } | ReviewEvent::RelatedDispute { .. } | ReviewEvent::StillDisputed { .. } | ReviewEvent::BeforeImage { .. } | ReviewEvent::TreeChanged { .. } | ReviewEvent::Verified { .. } | ReviewEvent::AdvisoriesAsked { .. } => Ok(()),
-},
-EventKind::Dispute(event) => match event {
-        DisputeEvent::DisputeOpened { dispute } => open(db, run, *at, dispute),
-        DisputeEvent::RulingGiven { dispute, ruling } => write(
+        EventKind::Dispute(DisputeEvent::DisputeOpened { dispute }) => open(db, run, *at, dispute),
+        EventKind::Dispute(DisputeEvent::RulingGiven { dispute, ruling }) => write(
             "UPDATE dispute SET ruling = ?2, ruled_by = ?3, rationale = ?4 WHERE number = ?1",
             params![
                 dispute.0.cast_signed(),
@@ -70,7 +62,7 @@ EventKind::Dispute(event) => match event {
                 ruling.ruling.rationale.as_written()
             ],
         ),
-        DisputeEvent::DisputeSettled { dispute, settlement } => write(
+        EventKind::Dispute(DisputeEvent::DisputeSettled { dispute, settlement }) => write(
             "UPDATE dispute SET settled = ?2, disposition = ?3, ruled_by = ?4,
                  rationale = iif(?5 = '', rationale, ?5), until = ?6, ended = NULL WHERE number = ?1",
             params![
@@ -82,30 +74,28 @@ EventKind::Dispute(event) => match event {
                 settlement.until.as_ref().map(json)
             ],
         ),
-        DisputeEvent::RulingRevoked { dispute, .. } => write(
+        EventKind::Dispute(DisputeEvent::RulingRevoked { dispute, .. }) => write(
             "UPDATE dispute SET settled = NULL, disposition = NULL, ruling = NULL, ruled_by = NULL, rationale = '',
                  until = NULL, ended = NULL WHERE number = ?1",
             params![dispute.0.cast_signed()],
         ),
-        DisputeEvent::RulingEnded { dispute } => {
+        EventKind::Dispute(DisputeEvent::RulingEnded { dispute }) => {
             write("UPDATE dispute SET ended = ?2 WHERE number = ?1", params![dispute.0.cast_signed(), time(*at)])
         }
-            DisputeEvent::RouteChosen { .. } | DisputeEvent::DisputesReopened { .. } | DisputeEvent::DisputeCarriedOn { .. } => Ok(()),
-},
-EventKind::Consensus(event) => match event {
-        ConsensusEvent::StageStarted { plan } => write(
+        EventKind::Consensus(ConsensusEvent::StageStarted { plan }) => write(
             "INSERT INTO stage (run, id, stage, started) VALUES (?1, ?2, ?3, ?4)",
             params![run.0, plan.id, plan.stage, time(*at)],
         ),
-            ConsensusEvent::StageJudged { .. } | ConsensusEvent::StageDeadlocked { .. } | ConsensusEvent::StageDecided { .. } | ConsensusEvent::QuestionResolved { .. } => Ok(()),
-},
-EventKind::Watch(event) => match event {
-        WatchEvent::WatchStarted { plan } => write(
+        EventKind::Watch(WatchEvent::WatchStarted { plan }) => write(
             "INSERT OR IGNORE INTO watch (run, root, started) VALUES (?1, ?2, ?3)",
             params![run.0, plan.root, time(*at)],
         ),
-            WatchEvent::EventReceived { .. } | WatchEvent::CycleStarted { .. } | WatchEvent::ReviewRequested { .. } | WatchEvent::CycleDecided { .. } | WatchEvent::ClarificationAsked { .. } | WatchEvent::WatchPaused { .. } | WatchEvent::WatchResumed { .. } | WatchEvent::IssueClosed { .. } => Ok(()),
-},
+        // No view contains the others.
+        EventKind::Run(_)
+        | EventKind::Review(_)
+        | EventKind::Dispute(_)
+        | EventKind::Consensus(_)
+        | EventKind::Watch(_) => Ok(()),
     }
 }
 
@@ -131,7 +121,7 @@ fn open(db: &Connection, run: &RunId, at: Timestamp, dispute: &Dispute) -> rusql
     finding.raised_by.iter().try_for_each(|name| raiser.execute(params![name.0, number]).map(drop))
 }
 
-/// A time as the database holds it: UTC with six decimals, so that text sorts as time does.
+/// The stored form of a time: UTC with six decimals, so that text order is time order.
 pub(crate) fn time(at: Timestamp) -> String {
     format!("{at:.6}")
 }
@@ -140,13 +130,13 @@ pub(crate) fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("recorded types are plain data with text keys")
 }
 
-/// Reads a column that [`json`] wrote; an empty one is `null`.
+/// Reads a column written by [`json`]; `NULL` is read as `null`.
 pub(crate) fn from_json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
     let text: Option<String> = row.get(column)?;
     serde_json::from_str(text.as_deref().unwrap_or("null")).map_err(|error| unreadable(row, column, error))
 }
 
-/// Reads a column that [`time`] wrote; an empty one is `None`.
+/// Reads a column written by [`time`]; `NULL` is read as `null`.
 pub(crate) fn from_time<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
     let text: Option<String> = row.get(column)?;
     serde_json::from_value(text.into()).map_err(|error| unreadable(row, column, error))

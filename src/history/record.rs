@@ -1,19 +1,19 @@
-//! Records of a history as they are exchanged with other clones: the form, the checks on arrival, the store.
+//! Records that are exchanged with other clones: format, validation, storage.
 //!
-//! A record is one JSON object that never changes; its name is the BLAKE3 hash (hex) of its bytes. What came from
-//! elsewhere is listed and shown; it binds no run, is no part of the hash chain and never gets a number of this history.
+//! A record is an immutable JSON object; its name is the BLAKE3 hash (hex) of its bytes. Records from other clones are for
+//! information: they bind no run, are not in the hash chain and get no dispute number of this history.
 
 use std::collections::BTreeSet;
 
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::{TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::JournalError;
 use super::open::fault;
-use crate::domain::{Disposition, DisputeId, DisputeNumber, ExitReason, Finding, FindingId, Relation, RunId};
-use crate::history::projections::{json, time};
+use crate::domain::{DisputeId, DisputeNumber, ExitReason, Finding, FindingId, Relation, RunId};
+use crate::history::projections::{self, time};
 use crate::history::queries::rows::{DisputeFilter, DisputeRecord, RulingFilter, RunRow};
 use crate::history::store::Journal;
 use crate::protocol::secrets;
@@ -24,13 +24,13 @@ pub const MAX_RECORD: usize = 256 << 10;
 /// The longest name, e-mail address or id in a record, in bytes.
 const MAX_WORD: usize = 256;
 
-/// The version of the form.
+/// The version of the format.
 const FORM: u32 = 1;
 
-/// How far the clock of another machine may be ahead.
+/// The tolerance for clocks that are ahead.
 const AHEAD: SignedDuration = SignedDuration::from_hours(24);
 
-/// Who made a record, as git names the author of a commit.
+/// The author of a record, as in a git commit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Author {
     pub name: String,
@@ -41,7 +41,7 @@ pub struct Author {
 pub struct HistoryRecord {
     glee: u32,
     pub author: Author,
-    /// When what it says came to be, not when it was sent.
+    /// The time of its content, not of sending.
     pub at: Timestamp,
     #[serde(flatten)]
     pub content: RecordContent,
@@ -57,7 +57,7 @@ pub enum RecordContent {
 
 const KINDS: [&str; 3] = ["run", "outcome", "dispute"];
 
-/// How a run ended, with every finding as it was last recorded.
+/// How a run ended, with its findings as last recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunFindings {
     pub run: RunId,
@@ -65,24 +65,24 @@ pub struct RunFindings {
     pub findings: Vec<Finding>,
 }
 
-/// Why a record from elsewhere is refused.
+/// Why a record from another clone is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     #[error("it is larger than {} KiB", MAX_RECORD >> 10)]
     TooLarge,
-    #[error("its content does not have the hash that names it")]
+    #[error("its content does not match its hash")]
     WrongHash,
     #[error("it is not JSON")]
     NotJson,
-    #[error("its kind is not known")]
+    #[error("unknown kind")]
     UnknownKind,
-    #[error("its form is not known: {0}")]
+    #[error("unsupported format: {0}")]
     Form(String),
     #[error("its author is not the author of the commit that added it")]
     ForgedAuthor,
     #[error("it names a path outside the tree")]
     EscapingPath,
-    #[error("its time lies in the future")]
+    #[error("its time is in the future")]
     Future,
     #[error("it repeats another record")]
     Duplicate,
@@ -93,7 +93,7 @@ pub enum Refusal {
 pub struct SharedDispute {
     pub id: DisputeId,
     pub author: Author,
-    /// The remote that it was fetched from, or the local history that it was merged from.
+    /// The remote or the local history that it comes from.
     pub source: String,
     #[serde(flatten)]
     pub record: DisputeRecord,
@@ -103,11 +103,10 @@ pub struct SharedDispute {
 pub struct Outgoing {
     /// The records, each with its hash and its bytes.
     pub records: Vec<(String, String)>,
-    /// What is too large to be sent, in words.
+    /// Descriptions of records that are too large to be sent.
     pub large: Vec<String>,
 }
 
-/// What a number, an id or the beginning of an id names.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FoundDispute {
     Own(Box<DisputeRecord>),
@@ -131,7 +130,7 @@ impl RecordContent {
         }
     }
 
-    /// What it is about: the id of a run or of a dispute.
+    /// The id of its run or dispute.
     fn subject(&self) -> String {
         match self {
             Self::Run(_) | Self::Outcome(_) => self.run().0.clone(),
@@ -149,8 +148,8 @@ impl RecordContent {
 }
 
 impl HistoryRecord {
-    /// Reads a record that came from elsewhere under the name `hash`. `authors` are the e-mail addresses of the authors of
-    /// the commits that added it: the record has to claim one of them.
+    /// Parses and validates a record from another clone with the name `hash`. `authors` are the e-mail addresses of the
+    /// authors of the commits that added it; one of them must be the record's author.
     pub fn read(hash: &str, bytes: &[u8], authors: &BTreeSet<String>) -> Result<Self, Refusal> {
         if bytes.len() > MAX_RECORD {
             return Err(Refusal::TooLarge);
@@ -168,7 +167,7 @@ impl HistoryRecord {
         let form = |error: serde_json::Error| Refusal::Form(short(&error.to_string()));
         let record: Self = serde_json::from_value(value.clone()).map_err(form)?;
         if serde_json::to_value(&record).map_err(form)? != value {
-            return Err(Refusal::Form("it has fields that this version does not know".to_owned()));
+            return Err(Refusal::Form("it has unknown fields".to_owned()));
         }
         record.check(authors)?;
         Ok(record)
@@ -202,7 +201,7 @@ impl HistoryRecord {
     }
 }
 
-/// Whether a path is absolute, leads upwards or into a repository, or is none.
+/// Whether a path is absolute, leads upwards or into a repository, or is invalid.
 fn escapes(path: &str) -> bool {
     let is_bad = |part: &str| part == ".." || part.eq_ignore_ascii_case(".git");
     let has_drive = matches!(path.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
@@ -219,9 +218,8 @@ fn short(text: &str) -> String {
 }
 
 impl Journal {
-    /// Everything that this history sends, as named bytes: of each run that ended its row and its outcome, of each dispute
-    /// its present state. What was sent before is sent again as it was; what is new, or has changed since, becomes a new
-    /// record by `author`.
+    /// All records that this history sends: of each run that ended its row and its outcome, of each dispute its present
+    /// state. Records sent before are sent again unchanged; new or changed content becomes a new record by `author`.
     pub fn outgoing(&mut self, author: &Author) -> Result<Outgoing, JournalError> {
         let mut contents = Vec::new();
         for row in self.runs(None)? {
@@ -236,36 +234,31 @@ impl Journal {
         for (at, content) in contents {
             let record =
                 HistoryRecord { glee: FORM, author: author.clone(), at, content: secrets::redact_value(content) };
-            let bytes = json(&record);
+            let bytes = projections::json(&record);
             if bytes.len() > MAX_RECORD {
                 large.push(format!("the {} of run {}", record.content.kind(), record.content.run().short()));
             } else {
                 fresh.push((record, bytes));
             }
         }
-        let known: BTreeSet<(String, String, String)> = self
-            .rows("SELECT kind, subject, at FROM record WHERE source = ''", [], |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-            })?
-            .into_iter()
-            .collect();
+        let sql = "SELECT kind, subject, at FROM record WHERE source = ''";
+        let known: Vec<(String, String, String)> = self.rows(sql, [], |row| row.try_into())?;
+        let known = BTreeSet::from_iter(known);
         fresh.retain(|(record, _)| {
             !known.contains(&(record.content.kind().to_owned(), record.content.subject(), time(record.at)))
         });
         self.store("", &fresh)?;
-        let sent = self.rows("SELECT hash, body FROM record WHERE source = '' ORDER BY hash", [], |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })?;
-        Ok(Outgoing { records: sent, large })
+        let sql = "SELECT hash, body FROM record WHERE source = '' ORDER BY hash";
+        Ok(Outgoing { records: self.rows(sql, [], |row| row.try_into())?, large })
     }
 
-    /// The disputes of this history, each with the time of the last word on it.
+    /// The disputes of this history, each with the time of its last change.
     fn dispute_contents(&self) -> Result<Vec<(Timestamp, RecordContent)>, JournalError> {
         let numbers = self.rows("SELECT number FROM dispute ORDER BY number", [], |row| row.get::<_, i64>(0))?;
         let mut found = Vec::new();
         for number in numbers {
             if let Some((mut record, at)) = self.dispute_at(DisputeNumber(number.unsigned_abs()))? {
-                // Code stays here.
+                // Code is never sent.
                 for earlier in &mut record.dispute.earlier {
                     if let Relation::CodeChanged { diff } = &mut earlier.relation {
                         *diff = None;
@@ -277,15 +270,14 @@ impl Journal {
         Ok(found)
     }
 
-    /// Takes the disputes of another history of this machine in as records from elsewhere. What is there already is
-    /// passed over.
+    /// Stores the disputes of another history of this machine as foreign records, except those that exist already.
     pub fn merge_disputes(&mut self, other: &Self, source: &str) -> Result<(), JournalError> {
         let own = self.own_ids()?;
         let mut records = Vec::new();
         for (at, content) in other.dispute_contents()? {
             if !own.contains(&content.subject()) {
                 let record = HistoryRecord { glee: FORM, author: Author::default(), at, content };
-                records.push((record.clone(), json(&record)));
+                records.push((record.clone(), projections::json(&record)));
             }
         }
         let shared = other.rows("SELECT body FROM record WHERE source <> ''", [], |row| row.get::<_, String>(0))?;
@@ -297,30 +289,26 @@ impl Journal {
         self.store(source, &records)
     }
 
-    /// Whether a record of this name is stored.
     pub fn has_record(&self, hash: &str) -> Result<bool, JournalError> {
         let found = self.rows("SELECT 1 FROM record WHERE hash = ?1", [hash], |row| row.get::<_, i64>(0))?;
         Ok(!found.is_empty())
     }
 
-    /// Stores records that were read from a remote, each with its bytes; those that repeat another record of the same
-    /// author about the same thing at the same time are returned by their place in the list.
-    pub fn take_in(
+    /// Stores records from a remote, each with its bytes. Returns the indexes of those that repeat another record: same
+    /// kind, subject, author and time.
+    pub fn import(
         &mut self,
         source: &str,
         records: &[(HistoryRecord, String)],
     ) -> Result<Vec<usize>, JournalError> {
-        let mut taken: BTreeSet<(String, String, String, String)> = self
-            .rows("SELECT kind, subject, author, at FROM record", [], |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
-            })?
-            .into_iter()
-            .collect();
+        let sql = "SELECT kind, subject, author, at FROM record";
+        let known: Vec<(String, String, String, String)> = self.rows(sql, [], |row| row.try_into())?;
+        let mut known = BTreeSet::from_iter(known);
         let mut repeated = Vec::new();
         let mut fresh = Vec::new();
         for (index, (record, bytes)) in records.iter().enumerate() {
             let HistoryRecord { author, at, content, .. } = record;
-            if taken.insert((content.kind().to_owned(), content.subject(), author.email.clone(), time(*at))) {
+            if known.insert((content.kind().to_owned(), content.subject(), author.email.clone(), time(*at))) {
                 fresh.push((record.clone(), bytes.clone()));
             } else {
                 repeated.push(index);
@@ -360,16 +348,15 @@ impl Journal {
         Ok(ids.into_iter().collect())
     }
 
-    /// The disputes from elsewhere that pass `filter`, the newest first: of each author the latest word on each dispute.
-    /// Those that are this history's own are left out.
+    /// The disputes of other histories that match `filter`, the newest first: the latest record per dispute and author.
     pub fn shared_disputes(&self, filter: &DisputeFilter) -> Result<Vec<SharedDispute>, JournalError> {
         let own = self.own_ids()?;
         let sql = "SELECT source, body FROM record WHERE kind = 'dispute' AND source <> '' ORDER BY at DESC, hash";
-        let rows = self.rows(sql, [], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
+        let rows: Vec<(String, String)> = self.rows(sql, [], |row| row.try_into())?;
         let mut seen = BTreeSet::new();
         let mut found = Vec::new();
         for (source, body) in rows {
-            // What another version of Glee took in and this one cannot read is not shown.
+            // A record of another version of Glee may be unreadable.
             let Ok(HistoryRecord { author, content: RecordContent::Dispute(record), .. }) =
                 serde_json::from_str(&body)
             else {
@@ -385,8 +372,7 @@ impl Journal {
         Ok(found)
     }
 
-    /// The dispute that `text` names: its number, its id, or the beginning of its id, at least four digits. Fails when it
-    /// names none or several, or the history cannot be read.
+    /// Finds a dispute by its number, its id, or at least the first four digits of its id. Fails if none or several match.
     pub fn find_dispute(&self, text: &str) -> Result<FoundDispute, JournalError> {
         let wanted = text.trim().to_ascii_lowercase();
         let number = wanted.parse().ok().map(DisputeNumber);
@@ -400,16 +386,16 @@ impl Journal {
         if !(4..=16).contains(&wanted.len()) || !wanted.chars().all(|c| c.is_ascii_hexdigit()) {
             return Err(unknown());
         }
-        let own: Vec<String> = self.own_ids()?.into_iter().filter(|id| id.starts_with(&wanted)).collect();
+        let mut own = self.disputes(&DisputeFilter::default())?;
+        own.retain(|row| row.id.0.starts_with(&wanted));
         let mut shared = self.shared_disputes(&DisputeFilter::default())?;
         shared.retain(|dispute| dispute.id.0.starts_with(&wanted));
-        let ids: BTreeSet<&String> = own.iter().chain(shared.iter().map(|dispute| &dispute.id.0)).collect();
-        match ids.len() {
-            0 => Err(unknown()),
-            1 if own.is_empty() => Ok(FoundDispute::Shared(Box::new(shared.swap_remove(0)))),
-            1 => {
-                let rows = self.disputes(&DisputeFilter::default())?;
-                let row = rows.into_iter().find(|row| row.id.0 == own[0]).ok_or_else(unknown)?;
+        let ids = own.iter().map(|row| &row.id.0).chain(shared.iter().map(|dispute| &dispute.id.0));
+        let ids: BTreeSet<&String> = ids.collect();
+        match (ids.len(), own.first()) {
+            (0, _) => Err(unknown()),
+            (1, None) => Ok(FoundDispute::Shared(Box::new(shared.swap_remove(0)))),
+            (1, Some(row)) => {
                 self.dispute(row.number)?.map(|record| FoundDispute::Own(Box::new(record))).ok_or_else(unknown)
             }
             _ => {
@@ -425,21 +411,11 @@ fn passes(record: &DisputeRecord, filter: &DisputeFilter) -> bool {
     let is_ruled = match filter.ruling {
         None => true,
         Some(RulingFilter::Word(word)) => dispute.rulings.last().is_some_and(|last| last.ruling.ruling == word),
-        Some(RulingFilter::Disposition(kind)) => {
-            dispute.disposition.as_ref().is_some_and(|ended| word(ended) == kind)
-        }
+        Some(RulingFilter::Disposition(kind)) => json!(dispute.disposition)["as"] == kind,
     };
     let by = |name: &String| dispute.finding.raised_by.iter().any(|by| by.0 == *name);
     is_ruled
         && (!filter.open_only || dispute.is_open())
         && filter.reviewer.as_ref().is_none_or(by)
         && filter.since.is_none_or(|since| *opened_at >= since)
-}
-
-/// The word under which a disposition is recorded.
-fn word(disposition: &Disposition) -> String {
-    serde_json::to_value(disposition)
-        .ok()
-        .and_then(|value| Some(value["as"].as_str()?.to_owned()))
-        .unwrap_or_default()
 }

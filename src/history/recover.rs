@@ -1,6 +1,6 @@
-//! What can still be read of a damaged history.
+//! Reads the intact part of a damaged history.
 //!
-//! The damaged file is only read; its readable events build new views in a database that vanishes when it is closed.
+//! The damaged file is only read. Its readable events are copied to a temporary database, with new views.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::history::projections;
 use crate::history::queries::query;
 use crate::history::store::Journal;
 
-/// A private database of the newest form with nothing in it, on disk if it grows large.
+/// An empty temporary database of the newest schema, on disk if it grows large.
 pub(crate) fn empty() -> rusqlite::Result<Connection> {
     let db = Connection::open("")?;
     STEPS.iter().try_for_each(|step| db.execute_batch(step))?;
@@ -21,8 +21,7 @@ pub(crate) fn empty() -> rusqlite::Result<Connection> {
 }
 
 impl Journal {
-    /// A history for reading, built from those events at `path` that can be read. Nothing says that it is complete.
-    /// Fails when no event can be read at all.
+    /// A history for reading with the readable events of `path`; it may be incomplete. Fails if no event can be read.
     pub fn open_damaged(path: &Path) -> Result<Self, JournalError> {
         let damaged = open::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         let db = readable(&damaged).map_err(|error| open::fault(path, error))?;
@@ -31,7 +30,7 @@ impl Journal {
 }
 
 fn readable(damaged: &Connection) -> rusqlite::Result<Connection> {
-    // Otherwise SQLite refuses a file that is shorter than its header says.
+    // Otherwise SQLite refuses a file that is shorter than its header states.
     damaged.pragma_update(None, "writable_schema", true)?;
     let number = |sql| damaged.query_row(sql, [], |row| row.get::<_, i64>(0));
     let last = number("SELECT events FROM chain").or_else(|_| number("SELECT coalesce(max(id), 0) FROM event"))?;
@@ -49,7 +48,7 @@ fn readable(damaged: &Connection) -> rusqlite::Result<Connection> {
             });
             let Ok((event, columns)) = record else { continue };
             if copy.execute(params_from_iter(columns)).is_ok() {
-                // What contradicts an earlier record adds nothing to the views.
+                // An event that contradicts an earlier one changes no view.
                 drop(projections::apply(&building, &event));
             }
         }

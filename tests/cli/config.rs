@@ -168,11 +168,11 @@ fn a_bad_value_or_key_is_one_error_with_a_hint_and_nothing_is_written() {
         ),
         (
             ["review", "x"],
-            "error: `review` is made of keys, not a value\nhint: known here: review.opinions, review.issues, review.reviewers, review.rounds, review.recheck, review.reuse, review.quorum, review.verify, review.jobs, review.max_file_size, review.skipped, review.max_shard_size, review.debate, review.consensus, review.on_dispute, review.judge\n",
+            "error: `review` must be a mapping\nhint: known here: review.opinions, review.issues, review.reviewers, review.rounds, review.recheck, review.reuse, review.quorum, review.verify, review.jobs, review.max_file_size, review.skipped, review.max_shard_size, review.debate, review.consensus, review.on_dispute, review.judge\n",
         ),
         (
             ["agents", "x"],
-            "error: `agents` is a list of agents\nhint: connect one with `glee connect <agent> --role coder|reviewer|judge|aggregator`\n",
+            "error: `agents` must be a list of agents\nhint: connect one with `glee connect <agent> --role coder|reviewer|judge|aggregator`\n",
         ),
         (
             ["agents.writer.role", "boss"],
@@ -186,17 +186,14 @@ fn a_bad_value_or_key_is_one_error_with_a_hint_and_nothing_is_written() {
             ["agents.nobody.role", "coder"],
             "error: .glee/config.yml: there is no agent `nobody` in this file\nhint: `glee agents` lists who is connected\n",
         ),
-        (
-            ["agents.writer.name", "reader"],
-            "error: there is another agent `reader`\nhint: names are unique: rename one of them\n",
-        ),
+        (["agents.writer.name", "reader"], "error: duplicate agent `reader`\nhint: rename one of them\n"),
         (
             ["limits.call_timeout", "2h"],
-            "error: a project may not loosen `limits.call_timeout` from 30m to 2h\nhint: only you may, for yourself: `glee config set --user limits.call_timeout 2h`\n",
+            "error: a project may not loosen `limits.call_timeout` from 30m to 2h\nhint: set it for yourself: `glee config set --user limits.call_timeout 2h`\n",
         ),
         (
             ["review.judge.require_evidence", "false"],
-            "error: a project may not loosen `review.judge.require_evidence` from true to false\nhint: only you may, for yourself: `glee config set --user review.judge.require_evidence false`\n",
+            "error: a project may not loosen `review.judge.require_evidence` from true to false\nhint: set it for yourself: `glee config set --user review.judge.require_evidence false`\n",
         ),
     ] {
         assert_eq!(refused(&sandbox, &["config", "set", args[0], args[1]]), expected);
@@ -219,7 +216,7 @@ fn errors_in_the_file_name_line_column_and_key() {
         ),
         (
             "agents:\n  - name: a\n    command: claude\n",
-            "error: .glee/config.yml:2:5: the agent `a` has no role\nhint: give it one: `role: coder`, `reviewer`, `judge` or `aggregator`\n",
+            "error: .glee/config.yml:2:5: the agent `a` has no role\nhint: add `role: coder`, `reviewer`, `judge` or `aggregator`\n",
         ),
         (
             "review:\n\trounds: 1\n",
@@ -238,7 +235,7 @@ fn errors_in_the_file_name_line_column_and_key() {
     sandbox.write(".glee/config.yaml", "version: 1\n");
     assert_eq!(
         refused(&sandbox, &["config", "list"]),
-        "error: `.glee/config.yaml` is not read\nhint: rename it to `.glee/config.yml`\n"
+        "error: wrong file name `.glee/config.yaml`\nhint: rename it to `.glee/config.yml`\n"
     );
 }
 
@@ -261,7 +258,7 @@ fn earlier_names_of_keys_and_flags_work_and_name_todays() {
     sandbox.write(".glee/config.yml", "limits: {idle: 1m, idle_timeout: 2m}\n");
     assert_eq!(
         refused(&sandbox, &["config", "list"]),
-        "error: .glee/config.yml:1:20: `limits.idle` and `limits.idle_timeout` are the same key, and both are given\nhint: remove `limits.idle`, its earlier name\n"
+        "error: .glee/config.yml:1:20: `limits.idle` and `limits.idle_timeout` are names of the same key, and both are set\nhint: remove `limits.idle`, the earlier name\n"
     );
     let sandbox = Sandbox::new();
     let hook = ["emit", "milestone", "--agent", "a"];
@@ -339,7 +336,7 @@ fn a_misspelt_or_bad_variable_is_an_error() {
         (
             "GLEE_REVIEW_ROUND",
             "2",
-            "error: the variable `GLEE_REVIEW_ROUND` sets nothing\nhint: did you mean `GLEE_REVIEW_ROUNDS`?\n",
+            "error: unknown environment variable `GLEE_REVIEW_ROUND`\nhint: did you mean `GLEE_REVIEW_ROUNDS`?\n",
         ),
         (
             "GLEE_REVIEW_ON_DISPUTE_DEFAULT",
@@ -388,7 +385,7 @@ fn unset_brings_the_default_back() {
     );
     assert_eq!(
         refused(&sandbox, &["config", "unset", "agents.reader.role"]),
-        "error: the agent `reader` has no role\nhint: give it one: `role: coder`, `reviewer`, `judge` or `aggregator`\n"
+        "error: the agent `reader` has no role\nhint: add `role: coder`, `reviewer`, `judge` or `aggregator`\n"
     );
 }
 
@@ -853,7 +850,7 @@ fn trust_has_nothing_to_do_where_nothing_runs() {
     assert_eq!(sandbox.glee(&["trust"]).stderr, ".glee/config.yml runs nothing that needs trust\n");
     assert_eq!(
         refused(&sandbox, &["--trust", "deadbeef", "config", "list"]),
-        "error: `deadbeef` is not a hash\nhint: a hash is `blake3:` and 64 digits, as `glee trust --show` prints it\n"
+        "error: invalid hash `deadbeef`\nhint: give `blake3:` and 64 hexadecimal digits, as `glee trust --show` prints it\n"
     );
 }
 

@@ -222,7 +222,7 @@ fn a_person_settles_one_and_is_told_what_is_next() {
     let output = sandbox.glee(&["disputes", "resolve", "2", "enforce"]);
     assert_eq!(
         output.stderr,
-        "error: dispute 2 is settled already: deferred\nhint: see `glee disputes show 2`; to rule again, first `glee disputes reopen 2`\n"
+        "error: dispute 2 is already settled: deferred\nhint: see `glee disputes show 2`; to rule again, first `glee disputes reopen 2`\n"
     );
     assert_eq!(output.code, 2);
 

@@ -252,10 +252,10 @@ fn a_file_that_is_no_good_ruling_never_binds_and_is_named_once() {
     assert_eq!(checked.code, 1, "{checked}");
     let expected = [
         format!(".glee/rulings/{}.yml:", id(&paths[0])),
-        "error: a security finding is closed only where `by` names a `person` who answers for it".to_owned(),
+        "error: a security finding is closed only if `by` names a responsible `person`".to_owned(),
         format!(".glee/rulings/{}.yml:", id(&paths[1])),
         "error: unknown or empty key `binds`".to_owned(),
-        ".glee/rulings/0123456789abcdef.yml:3: error: `id` is not the name of the file".to_owned(),
+        ".glee/rulings/0123456789abcdef.yml:3: error: `id` does not match the name of the file".to_owned(),
         ".glee/rulings/link.yml:1: error: it is a link\n".to_owned(),
         ".glee/rulings/large.yml:1: error: it is larger than 64 KiB\n".to_owned(),
         "5 files, 0 rulings in force, 5 errors\n".to_owned(),
@@ -333,7 +333,7 @@ fn a_revoked_ruling_waits_again() {
     assert!(reopened.stderr.contains("Next: `glee disputes resolve 1`"), "{reopened}");
     let again = sandbox.glee(&["disputes", "reopen", "1"]);
     assert_eq!(again.code, 2, "{again}");
-    assert_eq!(again.stderr, "error: dispute 1 is open already\nhint: settle it with `glee disputes resolve 1`\n");
+    assert_eq!(again.stderr, "error: dispute 1 is already open\nhint: settle it with `glee disputes resolve 1`\n");
     assert_eq!(sandbox.glee(&["disputes", "reopen", "9"]).code, 2);
     let open = json(&sandbox.glee(&["disputes", "--open", "--json"]).stdout);
     assert_eq!(open["disputes"].as_array().map(Vec::len), Some(1), "{open}");

@@ -1,7 +1,7 @@
-//! Changes to a configuration file's text that keep everything else: comments, order, quoting, line ends.
+//! Edits of a configuration file's text that keep everything else: comments, order, quoting, line ends.
 //!
-//! No engine is believed: the changed text is read back, and unless it says exactly what the old text said plus the
-//! one change, with every comment still there, the edit is refused and nothing is written.
+//! The edited text is parsed again. An edit is refused unless the result is the old document with exactly the one change
+//! and all its comments.
 
 use std::fmt::Write as _;
 use std::str::FromStr as _;
@@ -21,12 +21,11 @@ pub enum EditError {
     NoAgent(String),
     #[error("`{0}` is not set in this file")]
     NotSet(String),
-    /// The change could not be made without touching something else.
-    #[error("`{0}` cannot be changed here without touching something else")]
+    #[error("cannot change `{0}` in this file without changing other text")]
     Refused(String),
 }
 
-/// Sets a dotted key to a value. `agents.<name>.<key>` is the key of the agent of that name, which must be there.
+/// Sets a dotted key to a value. `agents.<name>.<key>` is a key of the agent of that name, which must exist.
 pub fn set(text: &str, key: &str, value: &Value) -> Result<String, EditError> {
     let before = read(text)?;
     let path = path(&before, spelled(&before, key))?;
@@ -38,14 +37,14 @@ pub fn set(text: &str, key: &str, value: &Value) -> Result<String, EditError> {
     })
 }
 
-/// Removes a dotted key, and the sections that are empty without it.
+/// Removes a dotted key, and the sections that become empty.
 pub fn unset(text: &str, key: &str) -> Result<String, EditError> {
     let before = read(text)?;
     let path = path(&before, spelled(&before, key))?;
     if at(&before, &path).is_none() {
         return Err(EditError::NotSet(key.to_owned()));
     }
-    // A section that holds nothing else goes as a whole; where that would take a comment with it, it stays empty.
+    // A section with nothing else is removed as a whole, or left empty if that would remove a comment.
     let whole = (1..path.len())
         .find(|length| at(&before, &path[..*length]).is_some_and(|section| holds_only(section, &path[*length..])))
         .unwrap_or(path.len());
@@ -58,7 +57,7 @@ pub fn unset(text: &str, key: &str) -> Result<String, EditError> {
     })
 }
 
-/// Adds an agent at the end of `agents`; its entries are written in the order given.
+/// Adds an agent at the end of `agents`; keeps the order of its entries.
 pub fn add_agent(text: &str, agent: &Map<String, Value>) -> Result<String, EditError> {
     let before = read(text)?;
     let mut wanted = before.clone();
@@ -71,7 +70,6 @@ pub fn add_agent(text: &str, agent: &Map<String, Value>) -> Result<String, EditE
     })
 }
 
-/// Removes the agent of this name.
 pub fn remove_agent(text: &str, name: &str) -> Result<String, EditError> {
     let before = read(text)?;
     let index = agent_index(&before, name).ok_or_else(|| EditError::NoAgent(name.to_owned()))?;
@@ -96,12 +94,12 @@ fn read(text: &str) -> Result<Value, EditError> {
     }
 }
 
-/// The name of a key in this file: its earlier one where that is there.
+/// The spelling of a key in this file: its earlier name if the file uses that.
 fn spelled<'k>(document: &Value, key: &'k str) -> &'k str {
     renamed::earlier(key).filter(|earlier| schema::at(document, earlier).is_some()).unwrap_or(key)
 }
 
-/// A key's place in the document, part by part; an agent is the index of its entry.
+/// A key's path in the document; an agent is the index of its entry.
 fn path(document: &Value, key: &str) -> Result<Vec<String>, EditError> {
     let Some((name, last)) = key.strip_prefix("agents.").and_then(|rest| rest.rsplit_once('.')) else {
         return Ok(key.split('.').map(str::to_owned).collect());
@@ -128,7 +126,7 @@ fn put(document: &mut Value, path: &[String], value: Value) {
         return;
     };
     if document.get(0).is_some() && at(document, &path[..1]).is_some() {
-        return put(document.pointer_mut(&pointer(&path[..1])).expect("it was just there"), rest, value);
+        return put(document.pointer_mut(&pointer(&path[..1])).expect("the index was just found"), rest, value);
     }
     if !document.is_object() {
         *document = json!({});
@@ -145,14 +143,14 @@ fn take(document: &mut Value, path: &[String]) {
     }
 }
 
-/// Whether a section holds this path and nothing beside it.
+/// Whether a section contains this path and nothing else.
 fn holds_only(section: &Value, path: &[String]) -> bool {
     let Some((key, rest)) = path.split_first() else { return true };
     section.as_object().is_some_and(|map| map.len() == 1)
         && section.get(key).is_some_and(|value| rest.is_empty() || holds_only(value, rest))
 }
 
-/// A document without its empty sections: to be empty and not to be there is the same.
+/// A document without its empty sections, which are the same as missing ones.
 fn pruned(value: Value) -> Value {
     let Value::Object(map) = value else { return value };
     let map: Map<String, Value> =
@@ -160,7 +158,7 @@ fn pruned(value: Value) -> Value {
     if map.is_empty() { Value::Null } else { Value::Object(map) }
 }
 
-/// The first candidate that holds, with nothing else changed; its lines end as those of `text` do.
+/// The first candidate that `holds` accepts, with the line ends of `text`.
 fn verified(
     text: &str,
     key: &str,
@@ -190,7 +188,7 @@ fn lost_comments(before: &str, after: &str) -> usize {
     comments(before).iter().filter(|comment| !is_left(comment)).count()
 }
 
-/// A new top-level section, as a block of its own at the end.
+/// Appends a new top-level section.
 fn append_section(text: &str, before: &Value, path: &[String], value: &Value) -> Option<String> {
     let section = path.first()?;
     if before.get(section).is_some() || !(before.is_object() || before.is_null()) {
@@ -205,7 +203,7 @@ fn append_section(text: &str, before: &Value, path: &[String], value: &Value) ->
     Some(format!("{body}{gap}{block}"))
 }
 
-/// A value as block YAML; lists of plain words stay on one line.
+/// Writes a value as block YAML, with lists of scalars on one line.
 fn write_block(text: &mut String, value: &Value, indent: usize) {
     let Value::Object(map) = value else { return };
     for (key, value) in map {
@@ -239,7 +237,7 @@ fn replace(text: &str, before: &Value, path: &[String], value: &Value) -> Option
             Some(scalar) => document.try_set_path(&name, scalar),
             None => document.try_set_path(&name, word.as_str()),
         },
-        // A list that stands on several lines stays so; others fit on one.
+        // A list in block style keeps it; others are written on one line.
         Value::Array(_) if !is_block(&document, before, path) => document.try_set_path(&name, flow_list(value)?),
         _ => document.try_set_path(&name, edited(value)?),
     }
@@ -247,7 +245,7 @@ fn replace(text: &str, before: &Value, path: &[String], value: &Value) -> Option
     Some(file.to_string())
 }
 
-/// A word in the quotes of the one it replaces, if that has any.
+/// A word in the quoting style of the one it replaces; `None` for a plain one.
 fn in_quotes(document: &Document, name: &str, word: &str) -> Option<yaml_edit::Scalar> {
     let old = document.try_get_path(name).ok()?.as_scalar()?.to_string();
     let text = match old.chars().next()? {
@@ -290,7 +288,7 @@ fn remove(text: &str, path: &[String]) -> Option<String> {
     let file = YamlFile::from_str(text).ok()?;
     file.document()?.try_remove_path(&name(path)).ok()?;
     let changed = file.to_string();
-    // The blank line that set the last section apart goes with it.
+    // Also removes the blank line before the last section.
     let blank_end = |text: &str| text.ends_with("\n\n") || text.ends_with("\n\r\n");
     if blank_end(&changed) && !blank_end(text) {
         return Some(format!("{}\n", changed.trim_end_matches(['\r', '\n'])));
@@ -311,7 +309,7 @@ fn push_agent(text: &str, agent: &Map<String, Value>) -> Option<String> {
     Some(file.to_string())
 }
 
-/// Begins the list: behind an `agents:` that has none yet, or as a new section.
+/// Adds the first agent: to an empty `agents:`, or in a new section.
 fn begin_agents(text: &str, before: &Value, agent: &Map<String, Value>) -> Option<String> {
     let list = json!([agent]);
     if before.get("agents").is_none() {
@@ -322,7 +320,7 @@ fn begin_agents(text: &str, before: &Value, agent: &Map<String, Value>) -> Optio
     Some(file.to_string())
 }
 
-/// A path in the editor's own notation.
+/// A path in the notation of `yaml_edit`.
 fn name(path: &[String]) -> String {
     path.iter().fold(String::new(), |name, part| match part.parse::<usize>() {
         Ok(index) => format!("{name}[{index}]"),
@@ -476,7 +474,7 @@ limits: {total: 30m, idle: 5m} # caps
         for (text, key, error) in [
             ("a: [1\n", "b", EditError::Unreadable("line 1: unclosed bracket '['".to_owned())),
             ("a: &x 1\nb: *x\n", "b", EditError::Unreadable("line 2: aliases are not accepted".to_owned())),
-            ("a: 1\n---\nb: 1\n", "a", EditError::Unreadable("line 3: a second document begins here".to_owned())),
+            ("a: 1\n---\nb: 1\n", "a", EditError::Unreadable("line 3: more than one document".to_owned())),
             ("agents: [{name: a}]\n", "agents.b.role", EditError::NoAgent("b".to_owned())),
             ("a: 1\n", "agents.b.role", EditError::NoAgent("b".to_owned())),
             ("- 1\n", "a", EditError::Refused("a".to_owned())),

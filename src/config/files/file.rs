@@ -1,8 +1,7 @@
 //! Reading and writing configuration files.
 //!
-//! Only regular files of at most [`MAX_BYTES`] are read, and nothing else is ever opened. A file is replaced as a
-//! whole or not at all. A project cannot point Glee elsewhere: its `.glee` and the file in it may not be links; the
-//! user's own file may.
+//! Only regular files of at most [`MAX_BYTES`] are opened. A file is replaced atomically. A project cannot redirect Glee
+//! to another file: neither its `.glee` nor the file in it may be a link. The user's own file may.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _, Write as _};
@@ -17,7 +16,6 @@ pub const MAX_BYTES: u64 = 1 << 20;
 
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// It is a link, in a project.
     #[error("`{0}` is a symbolic link")]
     Link(PathBuf),
     #[error("`{0}` is not a {1}")]
@@ -35,25 +33,26 @@ pub enum FileError {
 impl Advice for FileError {
     fn hint(&self) -> Option<String> {
         match self {
-            Self::Link(_) => Some("Glee follows no links in a project: put there what it points to".to_owned()),
+            Self::Link(_) => {
+                Some("replace it with a copy of its target: links in a project are not followed".to_owned())
+            }
             Self::Kind(..) | Self::Size(_) | Self::Text(..) | Self::Read(..) | Self::Write(..) => None,
         }
     }
 }
 
-/// Whether a link may stand in a file's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Links {
-    /// The user's own file: dotfiles are often links.
+    /// For the user's own file: dotfiles are often links.
     Followed,
-    /// A project's file: neither it nor its folder may be one.
+    /// For a project's file and its folder.
     Refused,
 }
 
-/// Reads a configuration file; `None` where there is none. Fails for anything that is not a readable text file of at
-/// most [`MAX_BYTES`].
+/// Reads a configuration file; `None` if it does not exist. Fails for anything but a readable text file of at most
+/// [`MAX_BYTES`].
 pub fn read(path: &Path, links: Links) -> Result<Option<String>, FileError> {
-    if !stands(path, links)? {
+    if !exists(path, links)? {
         return Ok(None);
     }
     let unreadable = |error| FileError::Read(path.to_owned(), error);
@@ -68,19 +67,19 @@ pub fn read(path: &Path, links: Links) -> Result<Option<String>, FileError> {
     })
 }
 
-/// Writes a configuration file as a whole, keeping the permissions of the one it replaces.
+/// Writes a configuration file atomically, with the permissions of the one it replaces.
 pub fn write(path: &Path, text: &str, links: Links) -> Result<(), FileError> {
     let unwritable = |error| FileError::Write(path.to_owned(), error);
     let folder = path.parent().ok_or_else(|| FileError::Kind(path.to_owned(), "regular file"))?;
-    let exists = stands(path, links)?;
+    let exists = exists(path, links)?;
     fs::create_dir_all(folder).map_err(unwritable)?;
-    // Behind the user's link, the file it points to is replaced, not the link.
+    // Replaces the target of the user's link, not the link.
     let target = if exists { path.canonicalize().map_err(unwritable)? } else { path.to_owned() };
     let folder = target.parent().unwrap_or(folder);
     let mut file = tempfile::Builder::new().prefix(".config").tempfile_in(folder).map_err(unwritable)?;
     let permissions = match exists {
         true => fs::metadata(&target).map_err(unwritable)?.permissions(),
-        // A temporary file's own would shut out everybody else.
+        // A temporary file is readable by its owner only.
         false => fs::Permissions::from_mode(0o644),
     };
     file.as_file().set_permissions(permissions).map_err(unwritable)?;
@@ -88,30 +87,30 @@ pub fn write(path: &Path, text: &str, links: Links) -> Result<(), FileError> {
     file.as_file().sync_all().map_err(unwritable)?;
     file.persist(&target).map_err(|error| unwritable(error.error))?;
     File::open(folder).and_then(|folder| folder.sync_all()).or_else(|error| match error.kind() {
-        // Not every system can open a folder; the file itself is written.
+        // Not every system can sync a folder; the file itself is written.
         io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput => Ok(()),
         _ => Err(unwritable(error)),
     })
 }
 
-/// Whether a regular file is there; everything else than a file or nothing is an error.
-fn stands(path: &Path, links: Links) -> Result<bool, FileError> {
+/// Whether a regular file exists. Fails for anything that is neither a file nor missing.
+fn exists(path: &Path, links: Links) -> Result<bool, FileError> {
     if links == Links::Refused
         && let Some(folder) = path.parent()
-        && let Some(found) = look(folder, links)?
+        && let Some(found) = metadata(folder, links)?
         && !found.is_dir()
     {
         return Err(FileError::Kind(folder.to_owned(), "folder"));
     }
-    match look(path, links)? {
+    match metadata(path, links)? {
         None => Ok(false),
         Some(found) if found.is_file() => Ok(true),
         Some(_) => Err(FileError::Kind(path.to_owned(), "regular file")),
     }
 }
 
-/// What lies at a path; `None` if nothing does. Fails for a link where none may be.
-pub(crate) fn look(path: &Path, links: Links) -> Result<Option<Metadata>, FileError> {
+/// The metadata of a path; `None` if it does not exist. Fails for a link with [`Links::Refused`].
+pub(crate) fn metadata(path: &Path, links: Links) -> Result<Option<Metadata>, FileError> {
     let found = match links {
         Links::Followed => fs::metadata(path),
         Links::Refused => fs::symlink_metadata(path),

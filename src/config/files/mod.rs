@@ -1,4 +1,4 @@
-//! The files of the configuration: paths, YAML, edits that keep comments, shared rulings, stages, scripts.
+//! Files of the configuration: paths, YAML, edits, shared rulings, stages, scripts.
 
 pub mod edit;
 pub mod file;

@@ -1,4 +1,4 @@
-//! Where the configuration and Glee's state lie.
+//! Paths of the configuration and of Glee's state.
 
 use std::path::{Path, PathBuf};
 
@@ -11,11 +11,10 @@ pub const STATE_VARIABLE: &str = "GLEE_STATE_DIR";
 /// The project's configuration file, below its root.
 pub const PROJECT_FILE: &str = ".glee/config.yml";
 
-/// The folder of a project's settings, templates and rules.
 pub const PROJECT_FOLDER: &str = ".glee";
 
 #[derive(Debug, thiserror::Error)]
-#[error("there is no home folder to keep Glee's files in")]
+#[error("cannot determine the home folder")]
 pub struct NoHome;
 
 impl Advice for NoHome {
@@ -38,7 +37,7 @@ pub fn user_config_file() -> Result<PathBuf, NoHome> {
     Ok(etcetera::choose_base_strategy().map_err(|_| NoHome)?.config_dir().join("glee/config.yml"))
 }
 
-/// The project that `start` lies in: the nearest folder upwards with `.glee` or `.git` in it, else `start` itself.
+/// The root of the project around `start`: the nearest ancestor that contains `.glee` or `.git`, else `start` itself.
 pub fn project_root(start: &Path) -> PathBuf {
     let marked = |folder: &&Path| [".glee", ".git"].iter().any(|mark| folder.join(mark).symlink_metadata().is_ok());
     start.ancestors().find(marked).unwrap_or(start).to_owned()

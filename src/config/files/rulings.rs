@@ -1,7 +1,7 @@
 //! Shared rulings as YAML: one file a ruling, `.glee/rulings/<id>.yml`.
 //!
-//! Reading is strict: a key that the form does not have, a value that cannot be true and a name that is not the id are
-//! errors with their line, and such a file never binds. What is written reads back as what it was made of.
+//! Parsing is strict: an unknown key, an invalid value and a file name other than the id are errors with their line, and
+//! such a file never binds. What is written parses back to the same ruling.
 
 use std::path::{Path, PathBuf};
 
@@ -25,10 +25,10 @@ pub const MAX_FILES: usize = 2_000;
 /// The first line of each file.
 const HEAD: &str = "# A ruling shared with everybody who reviews this repository. Check: `glee disputes check`\n";
 
-/// Why a file is no ruling that binds.
+/// Why a file does not bind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The line of the file, counted from 1.
+    /// Counted from 1.
     pub line: u32,
     pub message: String,
 }
@@ -41,11 +41,11 @@ impl Problem {
 
 #[derive(Debug, thiserror::Error)]
 pub enum ShareError {
-    #[error("the ruling cannot be shared: `{0}` {1}")]
+    #[error("cannot share the ruling: `{0}` {1}")]
     Invalid(&'static str, String),
-    #[error("the ruling needs more than {} KiB", MAX_BYTES >> 10)]
+    #[error("the ruling is larger than {} KiB", MAX_BYTES >> 10)]
     Size,
-    #[error("`{FOLDER}/{0}.yml` holds something else")]
+    #[error("`{FOLDER}/{0}.yml` exists with other content")]
     Changed(DisputeId),
     #[error(transparent)]
     File(#[from] FileError),
@@ -61,30 +61,28 @@ impl Advice for ShareError {
     }
 }
 
-/// What sharing a ruling did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shared {
     Written,
-    /// The file was there already, with the same content.
+    /// The file exists with the same content.
     Unchanged,
 }
 
-/// The place of a ruling's file in a project.
 pub fn path(root: &Path, id: &DisputeId) -> PathBuf {
     root.join(FOLDER).join(format!("{id}.yml"))
 }
 
-/// Whether a path of a tree, with `/` between its parts, lies in the folder of shared rulings.
+/// Whether a path of a tree, with `/` as separator, is in the folder of shared rulings.
 pub fn is_shared(path: &str) -> bool {
     path.strip_prefix(FOLDER).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Whether a file of that folder is no ruling and is passed over: a note for readers, or a hidden file.
+/// Whether a file of that folder is ignored: Markdown, or a hidden file.
 pub fn is_note(name: &str) -> bool {
     name.starts_with('.') || name.ends_with(".md")
 }
 
-/// Reads the file of a ruling by its name in the folder.
+/// Parses the file of a ruling. `name` is its name in the folder.
 pub fn read(name: &str, bytes: &[u8]) -> Result<SharedRuling, Problem> {
     if bytes.len() as u64 > MAX_BYTES {
         return Err(Problem::new(1, format!("the file is larger than {} KiB", MAX_BYTES >> 10)));
@@ -95,11 +93,10 @@ pub fn read(name: &str, bytes: &[u8]) -> Result<SharedRuling, Problem> {
     })?;
     let node = yaml::parse(text)
         .map_err(|error| Problem::new(error.at.map_or(1, |position| position.line), error.message))?;
-    let given = node.json();
-    let ruling: SharedRuling = serde_json::from_value(given).map_err(|error| {
-        // The error names the key, if any.
-        let line = key_in(&error.to_string()).and_then(|key| line_of(&node, key)).unwrap_or(1);
-        Problem::new(line, error.to_string())
+    let ruling: SharedRuling = serde_json::from_value(node.json()).map_err(|error| {
+        // The error contains the key, if any, in backticks.
+        let message = error.to_string();
+        Problem::new(message.split('`').nth(1).and_then(|key| line_of(&node, key)).unwrap_or(1), message)
     })?;
     if let Some((line, key)) = unknown(&node, &json!(ruling)) {
         return Err(Problem::new(line, format!("unknown or empty key `{key}`")));
@@ -109,17 +106,20 @@ pub fn read(name: &str, bytes: &[u8]) -> Result<SharedRuling, Problem> {
     }
     if name != format!("{}.yml", ruling.id) {
         let line = line_of(&node, "id").unwrap_or(1);
-        return Err(Problem::new(line, format!("`id` is not the name of the file: expected `{}.yml`", ruling.id)));
+        return Err(Problem::new(
+            line,
+            format!("`id` does not match the name of the file: expected `{}.yml`", ruling.id),
+        ));
     }
     if rulings::needs_person_of(&ruling) && ruling.by.person.is_none() {
         let line = line_of(&node, "by").unwrap_or(1);
-        let message = "a security finding is closed only where `by` names a `person` who answers for it";
+        let message = "a security finding is closed only if `by` names a responsible `person`";
         return Err(Problem::new(line, message));
     }
     Ok(ruling)
 }
 
-/// The file of a ruling. Fails where it would not be read again.
+/// The text of a ruling's file. Fails if it could not be read again.
 pub fn write(ruling: &SharedRuling) -> Result<String, ShareError> {
     if let Some((key, why)) = ruling.problem() {
         return Err(ShareError::Invalid(key, why));
@@ -144,11 +144,10 @@ pub fn write(ruling: &SharedRuling) -> Result<String, ShareError> {
     if written.len() as u64 > MAX_BYTES { Err(ShareError::Size) } else { Ok(written) }
 }
 
-/// Writes the file of a ruling into a project, whole or not at all. Fails where the file holds something else and is not
-/// to be replaced.
+/// Writes the file of a ruling into a project, atomically. Fails if the file exists with other content, unless `replace`.
 pub fn share(root: &Path, ruling: &SharedRuling, replace: bool) -> Result<Shared, ShareError> {
     let (path, text) = (path(root, &ruling.id), write(ruling)?);
-    file::look(&root.join(PROJECT_FOLDER), Links::Refused)?;
+    file::metadata(&root.join(PROJECT_FOLDER), Links::Refused)?;
     match file::read(&path, Links::Refused)? {
         Some(there) if there == text => return Ok(Shared::Unchanged),
         Some(_) if !replace => return Err(ShareError::Changed(ruling.id.clone())),
@@ -158,7 +157,7 @@ pub fn share(root: &Path, ruling: &SharedRuling, replace: bool) -> Result<Shared
     Ok(Shared::Written)
 }
 
-/// A text of several lines as a block, where one can hold it.
+/// A text of several lines as a literal block, if that can represent it.
 fn block(key: &str, text: &str) -> Option<String> {
     let is_plain =
         |line: &str| !line.chars().any(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}'));
@@ -170,7 +169,7 @@ fn block(key: &str, text: &str) -> Option<String> {
     is_block.then(|| format!("{key}: |-\n{}", text.split('\n').map(line).collect::<String>()))
 }
 
-/// The first key that was given and is none of the form, with its line.
+/// The first given key that the parsed value lacks, with its line.
 fn unknown(given: &YamlNode, known: &Value) -> Option<(u32, String)> {
     match &given.tree {
         YamlTree::Map(entries) => entries.iter().find_map(|entry| match known.get(&entry.key) {
@@ -182,15 +181,10 @@ fn unknown(given: &YamlNode, known: &Value) -> Option<(u32, String)> {
     }
 }
 
-/// The line of a key at the top.
+/// The line of a top-level key.
 fn line_of(node: &YamlNode, key: &str) -> Option<u32> {
     let YamlTree::Map(entries) = &node.tree else { return None };
     entries.iter().find(|entry| entry.key == key).map(|entry| entry.at.line)
-}
-
-/// The first word between backticks.
-fn key_in(message: &str) -> Option<&str> {
-    message.split('`').nth(1)
 }
 
 #[cfg(test)]
@@ -296,16 +290,16 @@ mod tests {
                 "category: bug",
                 "category: security",
                 "by",
-                "a security finding is closed only where `by` names a `person` who answers for it",
+                "a security finding is closed only if `by` names a responsible `person`",
             ),
             (
                 "title: \"Close",
                 "title: \"SQL injection",
                 "by",
-                "a security finding is closed only where `by` names a `person` who answers for it",
+                "a security finding is closed only if `by` names a responsible `person`",
             ),
             ("  judge: referee\n  model: m-1\n", "  model: m-1\n", "by", "`by` names nobody"),
-            ("version: 1", "version: 1\nversion: 1", "version", "the key `version` stands here a second time"),
+            ("version: 1", "version: 1\nversion: 1", "version", "duplicate key `version`"),
         ] {
             let bad = good.replacen(from, to, 1);
             assert_ne!(bad, good, "{from}");
@@ -315,7 +309,7 @@ mod tests {
             assert!((near.saturating_sub(1)..=near + 4).contains(&problem.line), "{from}: {problem:?}");
         }
         let other = read("0123456789abcdef.yml", good.as_bytes()).expect_err("another name");
-        assert_eq!(other.message, format!("`id` is not the name of the file: expected `{id}.yml`"));
+        assert_eq!(other.message, format!("`id` does not match the name of the file: expected `{id}.yml`"));
         let large = [good.as_bytes(), &vec![b'#'; 64 << 10]].concat();
         assert_eq!(read(&name(&ruling()), &large).expect_err("large").message, "the file is larger than 64 KiB");
         assert_eq!(read(&name(&ruling()), b"a: \xff").expect_err("bytes").message, "the file is not UTF-8 text");

@@ -1,18 +1,18 @@
-//! Files of the tree that commands name: what such a file says is part of what the command does.
+//! Finds files of the tree that commands name, because their content is part of what the command does.
 //!
 //! A word of a command, the value of `name=value`, the words inside a word such as the text after `-c`, and the module
-//! after `-m` are looked up in the tree. What they find is hashed into what is trusted, and a review that goes by a commit
-//! takes these files from that commit. Files that a script reads by itself are not followed beyond its own folder.
+//! after `-m` are looked up in the tree. The files found are part of the hash that trust covers, and a review of a commit
+//! takes them from that commit. Files that a script reads by itself are not found.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// What is tried behind a word that names no file itself.
+/// Endings to try after each word.
 const ENDINGS: [&str; 8] = ["", ".py", ".js", ".mjs", ".cjs", ".ts", "/index.js", "/__main__.py"];
 
-/// The folders that the words of commands are looked up in: the project's, and the work tree around it.
+/// The folders to look up words in: the project's, and the work tree around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Roots(Vec<PathBuf>);
 
@@ -24,7 +24,7 @@ impl Roots {
         Self(roots)
     }
 
-    /// A copy of a tree, which no other tree is around.
+    /// Of a copy of a tree: without the work tree around it.
     pub(crate) fn copy(folder: &Path) -> Self {
         Self(vec![folder.to_owned()])
     }
@@ -36,13 +36,14 @@ impl Roots {
     /// The files that a command names, by path, each with the hash of its bytes.
     pub(crate) fn files(&self, command: &[String]) -> BTreeMap<String, String> {
         let mut files = BTreeMap::new();
-        for path in self.0.iter().flat_map(|root| paths(command, root).into_iter().map(move |path| (root, path))) {
-            let (root, path) = path;
-            let place = root.join(&path);
-            if place.is_file() {
-                // What cannot be read cannot be trusted: it never has the hash that was recorded.
-                let hash = hash(&place).unwrap_or_else(|error| format!("unreadable: {error}"));
-                files.insert(path, hash);
+        for root in &self.0 {
+            for path in paths(command, root) {
+                let place = root.join(&path);
+                if place.is_file() {
+                    // Never equal to a recorded hash, so that an unreadable file is not trusted.
+                    let hash = hash(&place).unwrap_or_else(|error| format!("unreadable: {error}"));
+                    files.insert(path, hash);
+                }
             }
         }
         files
@@ -55,12 +56,12 @@ pub(crate) fn hash(path: &Path) -> io::Result<String> {
     Ok(hasher.finalize().to_hex().to_string())
 }
 
-/// The paths below `root` that the words of a command may mean, whether or not there are such files.
+/// The paths below `root` that the words of a command may refer to, whether or not they exist.
 pub fn paths(command: &[String], root: &Path) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for (index, word) in command.iter().enumerate() {
         let is_module = index > 0 && command[index - 1] == "-m";
-        // A bare program is looked for along PATH, where the tree is no place.
+        // A bare program is looked up in PATH only.
         if index == 0 && !word.contains(['/', '.']) {
             continue;
         }
@@ -73,7 +74,7 @@ pub fn paths(command: &[String], root: &Path) -> BTreeSet<String> {
     found
 }
 
-/// A command in which every word that means a file of `replaced` means its replacement instead.
+/// Replaces, in a command, every reference to a file of `replaced` by its replacement.
 pub fn replaced(command: &[String], root: &Path, replaced: &BTreeMap<String, PathBuf>) -> Vec<String> {
     let replacement = |token: &str, is_module: bool| {
         if is_module {
@@ -88,7 +89,7 @@ pub fn replaced(command: &[String], root: &Path, replaced: &BTreeMap<String, Pat
         let mut text = String::new();
         let mut from = 0;
         for token in tokens(word) {
-            // A token is a part of the word it was taken from.
+            // A token is a slice of `word`.
             let at = token.as_ptr().addr() - word.as_ptr().addr();
             if at >= from
                 && let Some(new) = replacement(token, is_module)
@@ -104,7 +105,7 @@ pub fn replaced(command: &[String], root: &Path, replaced: &BTreeMap<String, Pat
     command.iter().enumerate().map(word).collect()
 }
 
-/// Whether a command names one of these files in a way that cannot be replaced.
+/// Whether a command runs one of these files as a module, which [`replaced`] cannot change.
 pub fn is_module_of(command: &[String], root: &Path, files: &BTreeMap<String, PathBuf>) -> bool {
     command.windows(2).filter(|words| words[0] == "-m").any(|words| {
         let path = below(&words[1].replace('.', "/"), root);
@@ -116,14 +117,14 @@ pub fn is_module_of(command: &[String], root: &Path, files: &BTreeMap<String, Pa
 fn tokens(word: &str) -> Vec<&str> {
     let is_break = |c: char| c.is_whitespace() || ";|&()<>\"'`$=,:{}".contains(c);
     let mut tokens: Vec<&str> = word.split(is_break).filter(|token| !token.is_empty()).collect();
-    // A name with blanks is one path where such a file exists; it is tried first.
+    // A path may contain spaces: the whole word is tried first.
     if tokens.len() != 1 || tokens[0] != word {
         tokens.insert(0, word);
     }
     tokens
 }
 
-/// A path below `root`, without `.` and `..`; `None` for one that leaves it, and for a flag.
+/// A word as a path below `root`, without `.` and `..`; `None` for one that leaves it.
 fn below(word: &str, root: &Path) -> Option<String> {
     if word.is_empty() || word.contains('\0') {
         return None;
@@ -135,10 +136,7 @@ fn below(word: &str, root: &Path) -> Option<String> {
         match component {
             Component::Normal(part) => parts.push(part.to_str()?),
             Component::CurDir => {}
-            Component::ParentDir => {
-                // A path may leave a folder and come back by the root's own name.
-                parts.pop()?;
-            }
+            Component::ParentDir => drop(parts.pop()?),
             Component::RootDir | Component::Prefix(_) => return None,
         }
     }

@@ -1,6 +1,6 @@
-//! YAML text as a tree in which every value knows where it stands, and values as YAML text.
+//! Parses YAML into a tree with the position of every value, and prints values as YAML.
 //!
-//! Reading is strict and bounded: YAML 1.2 booleans only, no aliases, merges, unknown tags or second document, at
+//! Parsing is strict and bounded: YAML 1.2 booleans only, no aliases, merges, unknown tags or second document, at
 //! most [`MAX_DEPTH`] levels and [`MAX_NODES`] values.
 
 use std::fmt::{self, Write as _};
@@ -54,7 +54,7 @@ pub(crate) struct Unreadable {
 }
 
 impl YamlNode {
-    /// Where an item of a list, or an entry of a map, stands.
+    /// The position of an item of a list or an entry of a map.
     pub(crate) fn item(&self, index: usize) -> YamlPosition {
         match &self.tree {
             YamlTree::List(items) => items[index].at,
@@ -74,7 +74,7 @@ impl YamlNode {
     }
 }
 
-/// Reads one YAML document; an empty one is null.
+/// Parses one YAML document; an empty one is null.
 pub(crate) fn parse(text: &str) -> Result<YamlNode, Unreadable> {
     let options = options! {
         strict_booleans: true,
@@ -94,16 +94,14 @@ impl From<&Error> for Unreadable {
     fn from(error: &Error) -> Self {
         let at = error.location().map(YamlPosition::from);
         let message = match error.without_snippet() {
-            Error::DuplicateMappingKey { key: Some(key), .. } => {
-                format!("the key `{key}` stands here a second time")
-            }
-            Error::MultipleDocuments { .. } => "a second document begins here".to_owned(),
+            Error::DuplicateMappingKey { key: Some(key), .. } => format!("duplicate key `{key}`"),
+            Error::MultipleDocuments { .. } => "more than one document".to_owned(),
             Error::Budget { breach: BudgetBreach::Aliases { .. }, .. } => "aliases are not accepted".to_owned(),
             Error::Budget { breach: BudgetBreach::Depth { .. }, .. } => {
                 format!("nested more than {MAX_DEPTH} levels deep")
             }
             Error::Budget { breach: BudgetBreach::Nodes { .. }, .. } => format!("more than {MAX_NODES} values"),
-            // The library says the place again at the end.
+            // The library repeats the position at the end.
             other => {
                 let message = other.to_string();
                 message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message).to_owned()
@@ -189,7 +187,7 @@ pub fn flow(value: &Value) -> String {
     }
 }
 
-/// Text as a plain scalar where it reads back as itself, otherwise in double quotes.
+/// Text as a plain scalar if that parses back to the same text, otherwise in double quotes.
 fn word(text: &str) -> String {
     let harmless = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | '+' | '=' | ' ' | ':');
     let plain = text.chars().all(harmless)
@@ -197,7 +195,7 @@ fn word(text: &str) -> String {
     if plain { text.to_owned() } else { quoted(text) }
 }
 
-/// Text in double quotes. JSON escapes less than YAML wants escaped.
+/// Text in double quotes. YAML requires more escapes than JSON.
 pub(crate) fn quoted(text: &str) -> String {
     let escaped = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}');
     Value::String(text.to_owned()).to_string().chars().fold(String::new(), |mut quoted, c| {
@@ -247,9 +245,9 @@ mod tests {
         let deep = format!("{}1{}", "[".repeat(40), "]".repeat(40));
         let wide = format!("[{}1]", "1,".repeat(20_001));
         for (text, message, line, column) in [
-            ("a: 1\na: 2\n", "the key `a` stands here a second time", 2, 1),
+            ("a: 1\na: 2\n", "duplicate key `a`", 2, 1),
             ("a: &x 1\nb: *x\n", "aliases are not accepted", 2, 4),
-            ("a: 1\n---\nb: 1\n", "a second document begins here", 3, 1),
+            ("a: 1\n---\nb: 1\n", "more than one document", 3, 1),
             ("a: !foo x\n", "unsupported tag `!foo`", 1, 9),
             ("a: [1\n", "unclosed bracket '['", 1, 4),
             (deep.as_str(), "nested more than 32 levels deep", 1, 33),

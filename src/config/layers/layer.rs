@@ -1,6 +1,4 @@
 //! One layer of the configuration: what a file, the environment or the command line sets, checked against the schema.
-//!
-//! A layer knows for each of its values where it was set; it knows nothing of other layers.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +12,7 @@ use crate::config::schema::{self, SettingKey, renamed};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
-    /// The value in the one form of its kind.
+    /// The normalised value.
     pub value: Value,
     pub origin: Origin,
 }
@@ -30,11 +28,11 @@ pub(crate) struct GivenAgent {
 pub(crate) struct Layer {
     pub(crate) values: BTreeMap<&'static str, Setting>,
     pub(crate) agents: Vec<GivenAgent>,
-    /// What is said of earlier names of keys, a line each.
+    /// One line per earlier name that is used.
     pub(crate) notices: Vec<String>,
 }
 
-/// Reads a file's text; `name` is what the file is called in messages, which name no place without it.
+/// Reads a file's text. `name` is the file's name in messages; without it they name no place.
 pub(crate) fn from_text(owner: Owner, name: Option<&str>, text: &str) -> Result<Layer, ConfigError> {
     let place = |at: Option<YamlPosition>| match name {
         Some(name) => Origin::File { owner, name: name.to_owned(), at },
@@ -47,43 +45,33 @@ pub(crate) fn from_text(owner: Owner, name: Option<&str>, text: &str) -> Result<
     Ok(reader.layer)
 }
 
-/// Reads the variables that set a key; others are passed over unless they look like a misspelt one.
+/// Reads the variables that set a key. Others are ignored, unless they begin like one.
 pub(crate) fn from_variables(variables: &[(String, String)]) -> Result<Layer, ConfigError> {
     const SECTIONS: [&str; 4] = ["GLEE_REVIEW_", "GLEE_BUDGET_", "GLEE_LIMITS_", "GLEE_AGENTS_"];
-    let names = schema::KEYS.iter().map(|key| key.name.as_str());
-    let known: Vec<(String, &str)> = names
-        .chain(renamed::KEYS.iter().map(|(earlier, _)| *earlier))
-        .map(|name| (schema::variable(name), name))
-        .collect();
+    let keys = || schema::KEYS.iter().map(|key| key.name.as_str());
     let mut layer = Layer::default();
     for (name, text) in variables.iter().filter(|(name, _)| name.starts_with("GLEE_")) {
-        let Some((_, key)) = known.iter().find(|(variable, _)| variable == name) else {
-            if SECTIONS.iter().any(|section| name.starts_with(section)) {
-                let today = known.iter().take(schema::KEYS.len());
-                let suggestion = closest(name, today.map(|(variable, _)| variable.as_str()));
-                return Err(ConfigError::UnknownVariable {
-                    name: name.clone(),
-                    suggestion: suggestion.map(str::to_owned),
-                });
-            }
-            continue;
-        };
-        let form = schema::find(renamed::today(key).unwrap_or(key)).expect("each name is that of a key");
-        layer.set(key, &form.read(text), Origin::Variable(name.clone()))?;
+        let mut known = keys().chain(renamed::KEYS.map(|(earlier, _)| earlier));
+        if let Some(key) = known.find(|key| schema::variable(key) == *name) {
+            let value = schema::find(key).expect("each name is that of a key").read(text);
+            layer.set(key, &value, Origin::Variable(name.clone()))?;
+        } else if SECTIONS.iter().any(|section| name.starts_with(section)) {
+            let known: Vec<String> = keys().map(schema::variable).collect();
+            let suggestion = closest(name, known.iter().map(String::as_str)).map(str::to_owned);
+            return Err(ConfigError::UnknownVariable { name: name.clone(), suggestion });
+        }
     }
     Ok(layer)
 }
 
 pub(crate) fn from_flags(flags: &[(String, Value)]) -> Result<Layer, ConfigError> {
     let mut layer = Layer::default();
-    for (name, value) in flags {
-        layer.set(name, value, Origin::Flag)?;
-    }
+    flags.iter().try_for_each(|(name, value)| layer.set(name, value, Origin::Flag))?;
     Ok(layer)
 }
 
 impl Layer {
-    /// Sets a key under one of its names.
+    /// Sets a key under its present or its earlier name.
     fn add(
         &mut self,
         key: &'static SettingKey,
@@ -108,13 +96,13 @@ impl Layer {
     }
 
     fn set(&mut self, name: &str, value: &Value, place: Origin) -> Result<(), ConfigError> {
-        let key = schema::find(renamed::today(name).unwrap_or(name)).ok_or_else(|| unknown(place.clone(), name))?;
+        let key = schema::find(name).ok_or_else(|| unknown(place.clone(), name))?;
         let value = key.check(value).map_err(|misfit| ConfigError::value(place.clone(), name, misfit))?;
         self.add(key, name, Setting { value, origin: place.clone() }, place)
     }
 }
 
-/// The error for a key that does not exist, with the key that was probably meant.
+/// The error for an unknown key, with a suggestion.
 pub(crate) fn unknown(place: Origin, name: &str) -> ConfigError {
     let (section, last) = name.rsplit_once('.').unwrap_or(("", name));
     let siblings = schema::children(section);
@@ -139,27 +127,27 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn section(&mut self, name: &str, node: &YamlNode) -> Result<(), ConfigError> {
-        let entries = match &node.tree {
-            YamlTree::Map(entries) => entries,
-            // A section whose every key is commented out.
-            YamlTree::Scalar(Value::Null) => return Ok(()),
-            YamlTree::Scalar(_) | YamlTree::List(_) => {
-                return Err(ConfigError::NotASection {
-                    place: (self.place)(node.at),
-                    key: name.to_owned(),
-                    known: schema::children(name).into_iter().map(str::to_owned).collect(),
-                });
-            }
+    fn entries<'n>(&self, name: &str, node: &'n YamlNode) -> Result<&'n [YamlEntry], ConfigError> {
+        let YamlTree::Map(entries) = &node.tree else {
+            let known = schema::children(name).into_iter().map(str::to_owned).collect();
+            return Err(ConfigError::NotASection { place: (self.place)(node.at), key: name.to_owned(), known });
         };
-        for entry in entries {
+        Ok(entries)
+    }
+
+    fn section(&mut self, name: &str, node: &YamlNode) -> Result<(), ConfigError> {
+        // A section whose every key is commented out.
+        if node.tree == YamlTree::Scalar(Value::Null) {
+            return Ok(());
+        }
+        for entry in self.entries(name, node)? {
             let full = schema::within(name, &entry.key);
             if entry.key.contains('.') {
                 return Err(unknown((self.place)(entry.at), &full));
             }
             if full == "agents" {
                 self.agents(&entry.value)?;
-            } else if let Some(key) = schema::find(renamed::today(&full).unwrap_or(&full)) {
+            } else if let Some(key) = schema::find(&full) {
                 let given = self.value(key, &full, &entry.value)?;
                 self.layer.add(key, &full, given, (self.place)(entry.at))?;
             } else if schema::children(&full).is_empty() {
@@ -194,12 +182,8 @@ impl Reader<'_> {
     fn agent(&mut self, index: usize, node: &YamlNode) -> Result<(), ConfigError> {
         let place = (self.place)(node.at);
         let path = format!("agents[{index}]");
-        let YamlTree::Map(entries) = &node.tree else {
-            let known = schema::children(&path).into_iter().map(str::to_owned).collect();
-            return Err(ConfigError::NotASection { place, key: path, known });
-        };
         let mut values = BTreeMap::new();
-        for YamlEntry { key, at, value } in entries {
+        for YamlEntry { key, at, value } in self.entries(&path, node)? {
             let full = format!("{path}.{key}");
             let key = schema::find_agent_key(key).ok_or_else(|| unknown((self.place)(*at), &full))?;
             values.insert(key.name.as_str(), self.value(key, &full, value)?);
@@ -289,33 +273,30 @@ mod tests {
             ),
             (
                 "review: 3\n",
-                "c.yml:1:9: `review` is made of keys, not a value | known here: opinions, issues, reviewers, rounds, recheck, reuse, quorum, verify, jobs, max_file_size, skipped, max_shard_size, debate, consensus, on_dispute, judge",
+                "c.yml:1:9: `review` must be a mapping | known here: opinions, issues, reviewers, rounds, recheck, reuse, quorum, verify, jobs, max_file_size, skipped, max_shard_size, debate, consensus, on_dispute, judge",
             ),
             (
                 "- a\n",
-                "c.yml:1:1: the file is made of keys, not a value | known here: version, project, agents, review, rulings, advisories, sandbox, redaction, watch, budget, limits",
+                "c.yml:1:1: the file must be a mapping | known here: version, project, agents, review, rulings, advisories, sandbox, redaction, watch, budget, limits",
             ),
             (
                 "agents: {a: b}\n",
-                "c.yml:1:9: `agents` is a list of agents | connect one with `glee connect <agent> --role coder|reviewer|judge|aggregator`",
+                "c.yml:1:9: `agents` must be a list of agents | connect one with `glee connect <agent> --role coder|reviewer|judge|aggregator`",
             ),
             (
                 "agents: [a]\n",
-                "c.yml:1:10: `agents[0]` is made of keys, not a value | known here: name, command, adapter, role, domain, focus, model, effort, env, timeout, backup, price",
+                "c.yml:1:10: `agents[0]` must be a mapping | known here: name, command, adapter, role, domain, focus, model, effort, env, timeout, backup, price",
             ),
             (
                 "agents:\n  - rol: coder\n",
                 "c.yml:2:5: unknown key `agents[0].rol` | did you mean `agents[0].role`?",
             ),
-            ("agents:\n  - role: coder\n", "c.yml:2:5: `agents[0]` has no name | give it one: `name: <name>`"),
+            ("agents:\n  - role: coder\n", "c.yml:2:5: `agents[0]` has no name | add `name: <name>`"),
             (
                 "agents:\n  - name: a\n    role: boss\n",
                 "c.yml:3:11: `agents[0].role` cannot be `boss` | allowed: coder, reviewer, judge, aggregator",
             ),
-            (
-                "agents:\n  - name: a\n  - name: a\n",
-                "c.yml:3:5: there is another agent `a` | names are unique: rename one of them",
-            ),
+            ("agents:\n  - name: a\n  - name: a\n", "c.yml:3:5: duplicate agent `a` | rename one of them"),
             ("a: [1\n", "c.yml:1:4: not valid YAML: unclosed bracket '[' | "),
         ] {
             assert_eq!(message(text), expected, "{text}");
@@ -337,7 +318,7 @@ mod tests {
             let (_, said) = said.split_once(": `").unwrap();
             assert_eq!(
                 said,
-                "budget.wall` and `budget.duration` are the same key, and both are given | remove `budget.wall`, its earlier name"
+                "budget.wall` and `budget.duration` are names of the same key, and both are set | remove `budget.wall`, the earlier name"
             );
         }
         let set = |names: &[&str]| {
@@ -348,9 +329,9 @@ mod tests {
         assert_eq!(layer.values["watch.debounce"].origin, Origin::Variable("GLEE_WATCH_SETTLE".to_owned()));
         assert_eq!(layer.notices, ["`GLEE_WATCH_SETTLE` is now called `GLEE_WATCH_DEBOUNCE`"]);
         let both = set(&["GLEE_WATCH_SETTLE", "GLEE_WATCH_DEBOUNCE"]).unwrap_err().to_string();
-        assert!(both.contains("`GLEE_WATCH_SETTLE` and `GLEE_WATCH_DEBOUNCE` are the same key"), "{both}");
+        assert!(both.contains("`GLEE_WATCH_SETTLE` and `GLEE_WATCH_DEBOUNCE` are names of the same key"), "{both}");
         for (earlier, today) in renamed::KEYS {
-            assert!(schema::find(earlier).is_none() && schema::find(today).is_some(), "{earlier} {today}");
+            assert_eq!(schema::find(earlier).map(|key| key.name.as_str()), Some(today));
         }
     }
 
@@ -374,7 +355,7 @@ mod tests {
         }
         assert_eq!(
             read("GLEE_REVIEW_ROUND", "2"),
-            Err("the variable `GLEE_REVIEW_ROUND` sets nothing | did you mean `GLEE_REVIEW_ROUNDS`?".to_owned())
+            Err("unknown environment variable `GLEE_REVIEW_ROUND` | did you mean `GLEE_REVIEW_ROUNDS`?".to_owned())
         );
         assert_eq!(
             read("GLEE_LIMITS_CALL_TIMEOUT", "30"),

@@ -1,4 +1,4 @@
-//! Loading: the layers are read, resolved, and the project's part is held against what is trusted.
+//! Loads the settings: reads and merges the layers, and checks whether the project's file is trusted.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,34 +9,30 @@ use super::layer::{self, Layer, Setting};
 use super::resolve::{ConfigLayers, resolve};
 use crate::config::error::ConfigError;
 use crate::config::files::file::{self, Links};
-use crate::config::files::paths::PROJECT_FILE;
-use crate::config::files::scripts::Roots;
-use crate::config::files::yaml;
+use crate::config::files::{paths::PROJECT_FILE, scripts::Roots, yaml};
 use crate::config::origin::{Origin, Owner};
-use crate::config::schema::values::ReviewerChoice;
-use crate::config::schema::{self, renamed};
+use crate::config::schema::{self, values::ReviewerChoice};
 use crate::config::settings::Settings;
 use crate::config::trust::{self, Store};
 use crate::domain::Role;
 
 pub use crate::config::trust::UntrustedConfig;
 
-/// Names the project's history.
 const PROJECT_ID: &str = "project.id";
 
 #[derive(Clone, Debug, Default)]
 pub struct ConfigSources<'a> {
     pub project_root: Option<&'a Path>,
-    /// Another folder to read the project's file from: what trusts it is still the project.
+    /// Another folder to read the project's file from; trust is still looked up for the project.
     pub project_copy: Option<PathBuf>,
-    /// The user's file, whether or not it exists.
+    /// It need not exist.
     pub user_file: Option<PathBuf>,
     pub env: Vec<(String, String)>,
-    /// What the command line sets, by dotted key.
+    /// The command line's settings, by dotted key.
     pub flags: Vec<(String, Value)>,
     /// The hash given with `--trust`.
     pub trust_flag: Option<&'a str>,
-    /// Where trust is recorded; without it only `trust_flag` counts.
+    /// Where trust is recorded; without it only `trust_flag` applies.
     pub state_dir: Option<PathBuf>,
 }
 
@@ -45,16 +41,16 @@ pub struct Loaded {
     pub settings: Settings,
     /// Every value with its origin, by dotted key.
     pub values: BTreeMap<String, Setting>,
-    /// What is said of earlier names of keys, a line each.
+    /// One line per earlier name of a key that is used.
     pub notices: Vec<String>,
-    /// What the project's file would run without being trusted to.
+    /// The part of the project's file that needs trust and has none.
     pub untrusted: Option<UntrustedConfig>,
     pub project_file: Option<PathBuf>,
     pub user_file: Option<PathBuf>,
 }
 
-/// Loads the settings. Fails for the first thing that is wrong with any of the sources. A project that is not trusted
-/// is no error here: see [`Loaded::untrusted`].
+/// Loads the settings. Fails with the first error in any source. A project without trust is not an error: see
+/// [`Loaded::untrusted`].
 pub fn load(sources: &ConfigSources<'_>) -> Result<Loaded, ConfigError> {
     let project_folder = sources.project_copy.as_deref().or(sources.project_root);
     let project_file = project_folder.map(|folder| folder.join(PROJECT_FILE));
@@ -86,7 +82,6 @@ pub fn load(sources: &ConfigSources<'_>) -> Result<Loaded, ConfigError> {
     })
 }
 
-/// What a file sets, if it is there; the project's is named by its place in the project.
 fn optional(path: Option<&Path>, owner: Owner) -> Result<Option<Layer>, ConfigError> {
     let Some(path) = path else { return Ok(None) };
     let (name, links) = match owner {
@@ -97,8 +92,8 @@ fn optional(path: Option<&Path>, owner: Owner) -> Result<Option<Layer>, ConfigEr
     layer::from_text(owner, Some(&name), &text).map(Some)
 }
 
-/// The `project.id` that the file of the project at `root` sets. Only this key is looked at: what else is wrong with the
-/// file is no concern of whoever looks for the project's history.
+/// The `project.id` in the file of the project at `root`. Errors in other keys are ignored, so that the history is found
+/// with a broken configuration.
 pub fn project_id(root: &Path) -> Result<Option<String>, ConfigError> {
     let Some(text) = file::read(&root.join(PROJECT_FILE), Links::Refused)? else { return Ok(None) };
     let place = |at| Origin::File { owner: Owner::Project, name: PROJECT_FILE.to_owned(), at };
@@ -131,7 +126,7 @@ fn untrusted(sources: &ConfigSources<'_>, project: &Layer) -> Result<Option<Untr
     Ok(Some(UntrustedConfig { changed, ..needed }))
 }
 
-/// Checks that the names in `review.reviewers` are those of connected reviewers.
+/// Checks that `review.reviewers` names connected reviewers.
 pub fn check_names(settings: &Settings) -> Result<(), ConfigError> {
     let ReviewerChoice::Named(names) = &settings.review.reviewers else { return Ok(()) };
     let reviewers: Vec<String> = settings
@@ -146,8 +141,8 @@ pub fn check_names(settings: &Settings) -> Result<(), ConfigError> {
     }
 }
 
-/// Checks a text before it becomes a file: everything that [`load`] would say about it, save variables and flags.
-/// Returns what the text needs trust for. `name` is what the file is called in errors; without it they name no place.
+/// Checks a text before it is written to a file: as [`load`], without variables and flags. Returns what needs trust.
+/// `name` is the file's name in errors; without it they name no place.
 pub fn check_text(
     sources: &ConfigSources<'_>,
     owner: Owner,
@@ -167,18 +162,18 @@ pub fn check_text(
     Ok(trust::needed(&layers.project, roots.as_ref()))
 }
 
-/// Reads a value typed for a dotted key, and checks it; what comes back is what belongs in a file.
+/// Parses and checks the text of a value for a dotted key. Returns the value as it is written to a file.
 pub fn typed(key: &str, text: &str) -> Result<Value, ConfigError> {
     let found = match key.strip_prefix("agents.").and_then(|rest| rest.rsplit_once('.')) {
         Some((_, last)) => schema::find_agent_key(last).ok_or_else(|| layer::unknown(Origin::Flag, key))?,
-        None => schema::find(renamed::today(key).unwrap_or(key)).ok_or_else(|| unknown_key(key))?,
+        None => schema::find(key).ok_or_else(|| unknown_key(key))?,
     };
     let value = found.read(text);
     found.check(&value).map_err(|misfit| ConfigError::value(Origin::Flag, key, misfit))?;
     Ok(value)
 }
 
-/// The error for a typed key that does not exist, or that is a section.
+/// The error for a key on the command line that does not exist or is a section.
 pub fn unknown_key(key: &str) -> ConfigError {
     let place = Origin::Flag;
     let known: Vec<String> = schema::children(key).into_iter().map(|child| format!("{key}.{child}")).collect();

@@ -1,4 +1,4 @@
-//! The layers of the configuration: read, merged, resolved.
+//! The layers of the configuration.
 
 pub(crate) mod layer;
 pub(crate) mod load;

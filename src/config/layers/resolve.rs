@@ -1,4 +1,4 @@
-//! Layers merged into one: the later layer wins, agents merge by name, guards hold, and every value keeps its origin.
+//! Merges the layers: the later layer wins, agents merge by name, and every value keeps its origin.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -8,11 +8,10 @@ use serde_json::{Value, json};
 
 use super::layer::{GivenAgent, Layer, Setting};
 use crate::config::error::ConfigError;
+use crate::config::files::yaml::flow;
 use crate::config::origin::Origin;
-use crate::config::schema::suggest::closest;
-use crate::config::schema::values::words;
-use crate::config::schema::{self, KNOWN_PROGRAMS, SettingKey, units};
-use crate::config::settings::{Connected, Settings};
+use crate::config::schema::{self, BUILTINS, KNOWN_PROGRAMS, SettingKey, suggest::closest, units, values::words};
+use crate::config::settings::{AgentForm, Settings};
 use crate::domain::{Agent, Role};
 
 /// The layers above the built-in defaults, lowest first.
@@ -24,7 +23,7 @@ pub(crate) struct ConfigLayers {
     pub(crate) flags: Layer,
 }
 
-/// Every value by its dotted key, and the agents' names in order: the project's, then the user's others.
+/// Every value by its dotted key, and the agents' names in order: the project's, then the other ones of the user.
 #[derive(Clone, Debug)]
 pub(crate) struct Resolved {
     pub(crate) values: BTreeMap<String, Setting>,
@@ -51,26 +50,24 @@ pub(crate) fn resolve(layers: &ConfigLayers) -> Result<Resolved, ConfigError> {
 
 fn value(layers: &ConfigLayers, key: &'static SettingKey) -> Result<Setting, ConfigError> {
     let name = key.name.as_str();
+    let [user, project, variable, flag] = [&layers.user, &layers.project, &layers.variables, &layers.flags]
+        .map(|layer: &Layer| layer.values.get(name));
+    // The settings of a recorded run come as flags.
+    if let Some(Setting { origin, .. }) = user.or(variable).filter(|_| key.is_of_project()) {
+        return Err(ConfigError::OfProject { place: origin.clone(), key: name.to_owned() });
+    }
     let default = Setting { value: key.default.clone(), origin: Origin::Default };
-    let below = layers.user.values.get(name).unwrap_or(&default);
-    let files = match layers.project.values.get(name) {
+    let below = user.unwrap_or(&default);
+    let files = match project {
         Some(given) if key.is_guarded() => guard(key, name, given, below, &default.value)?,
         given => given.unwrap_or(below),
     };
-    // The settings of a recorded run come as flags; they say what it was then.
-    let above = layers.flags.values.get(name).or_else(|| layers.variables.values.get(name));
-    let elsewhere = layers.user.values.get(name).or_else(|| layers.variables.values.get(name));
-    let elsewhere = elsewhere.filter(|_| key.is_of_project());
-    if let Some(Setting { origin, .. }) = elsewhere {
-        return Err(ConfigError::OfProject { place: origin.clone(), key: name.to_owned() });
-    }
-    Ok(above.unwrap_or(files).clone())
+    Ok(flag.or(variable).unwrap_or(files).clone())
 }
 
-/// What a project's value comes to above `below`, which is the user's or else the default.
+/// Merges a project's value with `below`, the user's value or the default.
 ///
-/// A project may ask for as much as the default or the user allows, and no more; where the user's own bound is the
-/// stricter one, it stands.
+/// A project may set any value up to the looser of the default and the user's. A stricter value of the user remains.
 fn guard<'a>(
     key: &SettingKey,
     name: &str,
@@ -79,23 +76,19 @@ fn guard<'a>(
     default: &Value,
 ) -> Result<&'a Setting, ConfigError> {
     let looser = |value: &Value, than: &Value| amount(key, value) > amount(key, than);
-    if looser(&project.value, &below.value) {
-        if looser(&project.value, default) {
-            let bound = if looser(&below.value, default) { &below.value } else { default };
-            return Err(ConfigError::Looser {
-                place: project.origin.clone(),
-                key: name.to_owned(),
-                value: crate::config::flow(&project.value),
-                bound: crate::config::flow(bound),
-            });
-        }
+    if !looser(&project.value, &below.value) {
+        return Ok(project);
+    }
+    if !looser(&project.value, default) {
         return Ok(below);
     }
-    Ok(project)
+    let bound = if looser(&below.value, default) { &below.value } else { default };
+    let (value, bound) = (flow(&project.value), flow(bound));
+    Err(ConfigError::Looser { place: project.origin.clone(), key: name.to_owned(), value, bound })
 }
 
-/// How loose a value is: milliseconds, bytes, parts of a million of a number, `false` over `true`, an earlier word over a
-/// later one. `none` is more than any.
+/// How loose a value is: milliseconds, bytes, millionths of a number; `false` is looser than `true`, an earlier word than
+/// a later one, `none` than anything.
 fn amount(key: &SettingKey, value: &Value) -> u128 {
     match value {
         Value::Bool(strict) => u128::from(!strict),
@@ -112,8 +105,8 @@ fn amount(key: &SettingKey, value: &Value) -> u128 {
     }
 }
 
-/// A tag is mandatory or optional: where one layer names it as the one and a higher layer as the other, the higher
-/// layer's word counts. A layer that says both is contradictory.
+/// Makes the lists of mandatory and optional tags disjoint: for a tag in both, the higher layer decides. Fails if one layer
+/// has it in both.
 fn disjoint(values: &mut BTreeMap<String, Setting>) -> Result<(), ConfigError> {
     for mandatory in ["review.opinions.mandatory", "review.issues.mandatory"] {
         for optional in ["review.opinions.optional", "review.issues.optional"] {
@@ -140,7 +133,7 @@ fn disjoint(values: &mut BTreeMap<String, Setting>) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// One agent: what the project says about it over what the user says, checked as a whole.
+/// Merges the project's keys of one agent over the user's, and checks it as a whole.
 fn agent(layers: &ConfigLayers, given: &GivenAgent) -> Result<BTreeMap<&'static str, Setting>, ConfigError> {
     let named = |layer: &Layer| {
         let agent = layer.agents.iter().find(|agent| agent.name == given.name);
@@ -162,7 +155,7 @@ fn agent(layers: &ConfigLayers, given: &GivenAgent) -> Result<BTreeMap<&'static 
     Ok(values)
 }
 
-/// Checks that an agent can be asked at all, and fills in its adapter.
+/// Checks that an agent is complete and consistent, and fills in its adapter.
 fn complete(given: &GivenAgent, values: &mut BTreeMap<&'static str, Setting>) -> Result<(), ConfigError> {
     let name = given.name.clone();
     let place = given.place.clone();
@@ -183,13 +176,13 @@ fn complete(given: &GivenAgent, values: &mut BTreeMap<&'static str, Setting>) ->
     }
     if guessed == "builtin" {
         let kind = command[0].trim_start_matches("builtin:");
-        match schema::BUILTINS.iter().find(|(builtin, _)| *builtin == kind) {
+        match BUILTINS.iter().find(|(builtin, _)| *builtin == kind) {
             Some((_, its)) if *its == role && command.len() == 1 => {}
             Some((_, its)) if command.len() == 1 => {
                 return Err(ConfigError::BuiltinRole { place, name, kind: kind.to_owned(), its: *its, role });
             }
             _ => {
-                let suggestion = closest(kind, schema::BUILTINS.iter().map(|(builtin, _)| *builtin));
+                let suggestion = closest(kind, BUILTINS.map(|(builtin, _)| builtin));
                 return Err(ConfigError::Builtin {
                     place,
                     name,
@@ -202,7 +195,7 @@ fn complete(given: &GivenAgent, values: &mut BTreeMap<&'static str, Setting>) ->
     Ok(())
 }
 
-/// The adapter that goes with a command where none is named.
+/// The adapter for a command.
 pub(crate) fn adapter_of(command: &[String]) -> &'static str {
     let program = command.first().map_or("", String::as_str);
     if program.starts_with("builtin:") {
@@ -227,12 +220,11 @@ impl Resolved {
         let set = keys.filter_map(|key| Some((key, self.values.get(&format!("agents.{name}.{}", key.name))?)));
         let mut agent = schema::nested(set.map(|(key, setting)| (key.name.clone(), setting.value.clone())));
         agent["name"] = json!(name);
-        let agent: Connected = serde_json::from_value(agent).expect("every layer was checked");
-        agent.agent().expect("the agent was completed")
+        AgentForm::deserialize(agent).expect("every layer was checked, and the agent completed")
     }
 }
 
-/// A value as it may be listed and recorded: the variables of an agent may be secrets, and only their names are told.
+/// A value as it may be listed: the values of an agent's environment variables may be secrets and are masked.
 pub fn shown(key: &str, value: &Value) -> Value {
     match value {
         Value::Object(variables) if key.starts_with("agents.") && key.ends_with(".env") => {
@@ -456,7 +448,7 @@ review: {issues: {mandatory: [HIGH]}}
                 "",
                 "31m",
                 Err(
-                    "project.yml:1:24: a project may not loosen `limits.call_timeout` from 30m to 31m | only you may, for yourself: `glee config set --user limits.call_timeout 31m`",
+                    "project.yml:1:24: a project may not loosen `limits.call_timeout` from 30m to 31m | set it for yourself: `glee config set --user limits.call_timeout 31m`",
                 ),
             ),
             ("1h", "45m", Ok("45m (project.yml:1)")),
@@ -465,7 +457,7 @@ review: {issues: {mandatory: [HIGH]}}
                 "1h",
                 "61m",
                 Err(
-                    "project.yml:1:24: a project may not loosen `limits.call_timeout` from 1h to 61m | only you may, for yourself: `glee config set --user limits.call_timeout 61m`",
+                    "project.yml:1:24: a project may not loosen `limits.call_timeout` from 1h to 61m | set it for yourself: `glee config set --user limits.call_timeout 61m`",
                 ),
             ),
             // The user's own bound stands where a project asks for more, but for no more than anybody's.
@@ -474,7 +466,7 @@ review: {issues: {mandatory: [HIGH]}}
                 "5m",
                 "40m",
                 Err(
-                    "project.yml:1:24: a project may not loosen `limits.call_timeout` from 30m to 40m | only you may, for yourself: `glee config set --user limits.call_timeout 40m`",
+                    "project.yml:1:24: a project may not loosen `limits.call_timeout` from 30m to 40m | set it for yourself: `glee config set --user limits.call_timeout 40m`",
                 ),
             ),
         ] {
@@ -489,13 +481,13 @@ review: {issues: {mandatory: [HIGH]}}
         let evidence = |on: bool| format!("review: {{judge: {{require_evidence: {on}}}}}");
         assert_eq!(
             refusal("", &evidence(false)),
-            "project.yml:1:36: a project may not loosen `review.judge.require_evidence` from true to false | only you may, for yourself: `glee config set --user review.judge.require_evidence false`"
+            "project.yml:1:36: a project may not loosen `review.judge.require_evidence` from true to false | set it for yourself: `glee config set --user review.judge.require_evidence false`"
         );
         assert!(resolve(&layers(&evidence(false), &evidence(false))).is_ok());
         let sandbox = |word: &str| format!("sandbox: {word}");
         assert_eq!(
             refusal("", &sandbox("off")),
-            "project.yml:1:10: a project may not loosen `sandbox` from auto to off | only you may, for yourself: `glee config set --user sandbox off`"
+            "project.yml:1:10: a project may not loosen `sandbox` from auto to off | set it for yourself: `glee config set --user sandbox off`"
         );
         assert_eq!(value(&layers(&sandbox("required"), &sandbox("auto")), "sandbox"), "required (user.yml:1)");
         assert_eq!(value(&layers(&sandbox("off"), &sandbox("required")), "sandbox"), "required (project.yml:1)");
@@ -529,11 +521,11 @@ review: {issues: {mandatory: [HIGH]}}
         for (rest, expected) in [
             (
                 "command: claude",
-                "the agent `a` has no role | give it one: `role: coder`, `reviewer`, `judge` or `aggregator`",
+                "the agent `a` has no role | add `role: coder`, `reviewer`, `judge` or `aggregator`",
             ),
             (
                 "role: coder",
-                "the agent `a` has no command | give it one, or remove it with `glee disconnect a`: `command: ...`",
+                "the agent `a` has no command | add `command: ...`, or remove the agent with `glee disconnect a`",
             ),
             (
                 "role: coder, command: 'builtin:rules'",
@@ -541,15 +533,15 @@ review: {issues: {mandatory: [HIGH]}}
             ),
             (
                 "role: coder, command: 'builtin:fixr'",
-                "the agent `a` has the command `builtin:fixr`, which is no embedded agent | did you mean `builtin:fixer`?",
+                "unknown embedded agent `builtin:fixr` for the agent `a` | did you mean `builtin:fixer`?",
             ),
             (
                 "role: coder, command: 'builtin:fixer --all'",
-                "the agent `a` has the command `builtin:fixer --all`, which is no embedded agent | did you mean `builtin:fixer`?",
+                "unknown embedded agent `builtin:fixer --all` for the agent `a` | did you mean `builtin:fixer`?",
             ),
             (
                 "role: coder, command: claude, adapter: builtin",
-                "the agent `a` has the command `claude`, which does not go with its adapter | remove its `adapter`: it is guessed from the command",
+                "the adapter of the agent `a` does not match its command `claude` | remove `adapter`: it is derived from the command",
             ),
         ] {
             assert_eq!(agent(rest), format!("project.yml:1:10: {expected}"), "{rest}");
@@ -568,7 +560,7 @@ review: {issues: {mandatory: [HIGH]}}
         assert_eq!(value(&must, "review.opinions.mandatory"), "[] (default)");
         assert_eq!(
             refusal("", "review: {opinions: {mandatory: [MUST]}, issues: {optional: [must]}}"),
-            "the tag `MUST` is both in `review.opinions.mandatory` and in `review.issues.optional` | remove it from one of them"
+            "the tag `MUST` is in both `review.opinions.mandatory` and `review.issues.optional` | remove it from one of them"
         );
     }
 

@@ -1,7 +1,6 @@
-//! Every key of the configuration, as the types of [`Settings`] describe it.
+//! The keys of the configuration, derived from the types of [`Settings`].
 //!
-//! Reading, merging, `glee config`, the variables and the published JSON Schema all follow the schema that is derived from
-//! these types. A key that nothing implements is no field, and so is an error in a file.
+//! Reading, merging, `glee config`, the variables and the published JSON Schema all follow the derived schema.
 
 pub mod renamed;
 pub(crate) mod suggest;
@@ -12,17 +11,19 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use schemars::generate::SchemaSettings;
+use serde_json::value::Serializer;
 use serde_json::{Map, Value, json};
 
-use super::settings::{Connected, Settings};
+use super::settings::{AgentForm, Settings};
 use crate::config::files::yaml;
 use crate::config::schema::values::InvalidValue;
+use crate::domain::Role;
 
 #[derive(Debug)]
 pub(crate) struct SettingKey {
-    /// Its dotted name; for an agent's key, the last part.
+    /// The dotted name; for an agent's key, its last part.
     pub(crate) name: String,
-    /// Its default; agents' keys have none.
+    /// `null` for an agent's key.
     pub(crate) default: Value,
     schema: Value,
     of_agent: bool,
@@ -31,38 +32,32 @@ pub(crate) struct SettingKey {
 /// The programs whose adapter supplies the arguments for every role, so that their bare name is a whole command.
 pub const KNOWN_PROGRAMS: [&str; 6] = ["claude", "codex", "gemini", "opencode", "qwen", "copilot"];
 
-/// The embedded agents and the one role each has.
-pub const BUILTINS: [(&str, crate::domain::Role); 3] = [
-    ("rules", crate::domain::Role::Reviewer),
-    ("fixer", crate::domain::Role::Coder),
-    ("referee", crate::domain::Role::Judge),
-];
+/// The embedded agents, each with its role.
+pub const BUILTINS: [(&str, Role); 3] =
+    [("rules", Role::Reviewer), ("fixer", Role::Coder), ("referee", Role::Judge)];
 
 static SCHEMA: LazyLock<Value> = LazyLock::new(json_schema);
 
 /// The keys outside `agents`, in the order in which they are listed.
-pub(crate) static KEYS: LazyLock<Vec<SettingKey>> = LazyLock::new(|| keys(&SCHEMA, &json!(Settings::default())));
+pub(crate) static KEYS: LazyLock<Vec<SettingKey>> =
+    LazyLock::new(|| keys(&SCHEMA, "", &json!(Settings::default())));
 
 /// The keys of one agent, in the order in which they are written.
 pub(crate) static AGENT_KEYS: LazyLock<Vec<SettingKey>> =
-    LazyLock::new(|| keys(&SCHEMA["properties"]["agents"]["items"], &Value::Null));
+    LazyLock::new(|| keys(&SCHEMA["properties"]["agents"]["items"], "", &Value::Null));
 
-fn keys(schema: &Value, defaults: &Value) -> Vec<SettingKey> {
-    let mut keys = Vec::new();
-    collect(schema, "", defaults, &mut keys);
-    keys
-}
-
-fn collect(schema: &Value, section: &str, defaults: &Value, keys: &mut Vec<SettingKey>) {
+fn keys(schema: &Value, section: &str, defaults: &Value) -> Vec<SettingKey> {
+    let mut found = Vec::new();
     for (name, schema) in schema["properties"].as_object().into_iter().flatten() {
-        let full = within(section, name);
+        let name = within(section, name);
         if schema["properties"].is_object() {
-            collect(schema, &full, defaults, keys);
-        } else if full != "agents" {
-            let default = at(defaults, &full).cloned().unwrap_or_default();
-            keys.push(SettingKey { name: full, default, schema: schema.clone(), of_agent: defaults.is_null() });
+            found.extend(keys(schema, &name, defaults));
+        } else if name != "agents" {
+            let default = at(defaults, &name).cloned().unwrap_or_default();
+            found.push(SettingKey { name, default, schema: schema.clone(), of_agent: defaults.is_null() });
         }
     }
+    found
 }
 
 /// The variable that sets a key: `review.max_file_size` is `GLEE_REVIEW_MAX_FILE_SIZE`.
@@ -71,7 +66,7 @@ pub(crate) fn variable(key: &str) -> String {
 }
 
 impl SettingKey {
-    /// Whether a project's file may only make it stricter (design 3.8).
+    /// Whether a project's file may only make it stricter.
     pub(crate) fn is_guarded(&self) -> bool {
         self.schema["x-project"] == "stricter"
     }
@@ -81,12 +76,12 @@ impl SettingKey {
         self.schema["x-project"] == "own"
     }
 
-    /// The words that it may be, the strictest last.
+    /// The words of its enum, the strictest last.
     pub(crate) fn words(&self) -> Vec<&str> {
         if self.schema["type"] == "boolean" { vec!["true", "false"] } else { words(&self.schema) }
     }
 
-    /// Reads what was typed on a command line or stands in a variable, without judging it.
+    /// Parses the text of a variable or a command-line argument; the value is not checked.
     pub(crate) fn read(&self, text: &str) -> Value {
         let text = text.trim();
         let is = |kind| admits(&self.schema, kind);
@@ -110,26 +105,23 @@ impl SettingKey {
         text.split(',').map(str::trim).filter(|word| !word.is_empty()).map(Value::from).collect()
     }
 
-    /// Checks a value and brings it into its one form; text is as it was written: durations and sizes stay in the unit that
-    /// the user chose.
+    /// Checks a value and normalises it; durations and sizes keep the unit that the user chose.
     pub(crate) fn check(&self, value: &Value) -> Result<Value, InvalidValue> {
         let words = self.words();
         let word = value.as_i64().map(|number| number.to_string()).filter(|word| words.contains(&word.as_str()));
         let value = word.map_or_else(|| value.clone(), Value::from);
-        let mut document = nested([(self.name.clone(), value.clone())]);
         let typed = if self.of_agent {
-            if self.name != "name" {
-                document["name"] = json!("a");
-            }
-            serde_json::from_value::<Connected>(document).map(|agent| json!(agent))
+            let mut agent = json!({"name": "a", "command": "a", "adapter": "text", "role": "coder"});
+            agent[&self.name] = value.clone();
+            AgentForm::deserialize(agent).and_then(|agent| AgentForm::serialize(&agent, Serializer))
         } else {
-            serde_json::from_value::<Settings>(document).map(|settings| json!(settings))
+            typed([(self.name.clone(), value.clone())]).map(|settings| json!(settings))
         };
         match typed.as_ref().map(|typed| at(typed, &self.name)) {
             Ok(Some(Value::String(_))) if value.is_string() => Ok(value),
             Ok(Some(typed)) if !typed.is_null() => Ok(typed.clone()),
             Ok(_) => Err(InvalidValue::word(&value, &words)),
-            // A form says what is wrong in its own words.
+            // A form's error is an `InvalidValue` as JSON.
             Err(error) => {
                 Err(serde_json::from_str(&error.to_string()).unwrap_or_else(|_| InvalidValue::word(&value, &words)))
             }
@@ -146,13 +138,14 @@ fn admits(schema: &Value, kind: &str) -> bool {
 }
 
 fn words(schema: &Value) -> Vec<&str> {
-    let several = ["anyOf", "oneOf"].into_iter().filter_map(|of| schema[of].as_array()).flatten().flat_map(words);
-    let own = schema["enum"].as_array().into_iter().flatten().chain(schema.get("const")).filter_map(Value::as_str);
-    own.chain(several).collect()
+    let list = |name: &str| schema[name].as_array().into_iter().flatten();
+    let own = list("enum").chain(schema.get("const")).filter_map(Value::as_str);
+    own.chain(list("anyOf").chain(list("oneOf")).flat_map(words)).collect()
 }
 
-/// The key of this dotted name, outside `agents`.
+/// Finds a key outside `agents` by its present or its earlier name.
 pub(crate) fn find(name: &str) -> Option<&'static SettingKey> {
+    let name = renamed::today(name).unwrap_or(name);
     KEYS.iter().find(|key| key.name == name)
 }
 
@@ -160,7 +153,7 @@ pub(crate) fn find_agent_key(name: &str) -> Option<&'static SettingKey> {
     AGENT_KEYS.iter().find(|key| key.name == name)
 }
 
-/// The names directly under a section; the empty name is the whole document.
+/// The names directly in a section; the empty name is the whole document.
 pub(crate) fn children(section: &str) -> Vec<&'static str> {
     let place = if section.starts_with("agents.") || section.starts_with("agents[") {
         &SCHEMA["properties"]["agents"]["items"]
@@ -174,12 +167,11 @@ pub(crate) fn within(section: &str, name: &str) -> String {
     if section.is_empty() { name.to_owned() } else { format!("{section}.{name}") }
 }
 
-/// The value of a dotted key in a document.
 pub(crate) fn at<'a>(document: &'a Value, key: &str) -> Option<&'a Value> {
     key.split('.').try_fold(document, |value, part| value.get(part))
 }
 
-/// Dotted keys and their values as one document.
+/// A document of dotted keys and their values.
 pub(crate) fn nested(values: impl IntoIterator<Item = (String, Value)>) -> Value {
     let mut document = json!({});
     for (key, value) in values {
@@ -188,7 +180,7 @@ pub(crate) fn nested(values: impl IntoIterator<Item = (String, Value)>) -> Value
     document
 }
 
-/// Settings of dotted keys; the others have their defaults.
+/// Builds settings from dotted keys; missing ones have their defaults.
 pub(crate) fn typed(values: impl IntoIterator<Item = (String, Value)>) -> serde_json::Result<Settings> {
     serde_json::from_value(nested(values))
 }
@@ -207,7 +199,7 @@ pub fn json_schema() -> Value {
     schema
 }
 
-/// A section may be empty; neither it, nor agents and their keys, has a default beside those of the keys in it.
+/// Lets a section be empty, and removes the defaults of sections and of agents.
 fn finish(schema: &mut Value) {
     let of_agents = schema.get("items").is_some_and(|items| items["properties"].is_object());
     let Some(keys) = schema.pointer_mut(if of_agents { "/items/properties" } else { "/properties" }) else {
@@ -219,25 +211,26 @@ fn finish(schema: &mut Value) {
             key.as_object_mut().map(|key| key.shift_remove("default"));
         }
     }
-    if !of_agents {
+    if of_agents {
+        schema["items"]["required"] = json!(["name"]);
+    } else {
         schema["type"] = json!(["object", "null"]);
     }
     schema.as_object_mut().map(|schema| schema.shift_remove("default"));
 }
 
 impl Settings {
-    /// What a run records of them: every value by its dotted key.
+    /// The recorded form: every value by its dotted key.
     pub fn recorded(&self) -> BTreeMap<String, Value> {
         let document = json!(self);
         let value = |key: &SettingKey| at(&document, &key.name).cloned().unwrap_or_default();
         KEYS.iter().map(|key| (key.name.clone(), value(key))).collect()
     }
 
-    /// The settings of a recorded run; a key that is not in the record, or no longer exists, has its default.
+    /// Reads the recorded form; missing keys have their defaults, unknown ones are ignored.
     pub fn of_record(record: &BTreeMap<String, Value>) -> Self {
-        let today = record.iter().map(|(name, value)| (renamed::today(name).unwrap_or(name), value.clone()));
-        let known = today.filter(|(name, _)| find(name).is_some());
-        typed(known.map(|(name, value)| (name.to_owned(), value))).unwrap_or_default()
+        typed(record.iter().filter_map(|(name, value)| Some((find(name)?.name.clone(), value.clone()))))
+            .unwrap_or_default()
     }
 }
 

@@ -1,6 +1,6 @@
-//! Keys and their earlier names, which still work: in files, variables, on the command line and in recorded runs.
+//! Earlier names of keys; they are accepted in files, variables, on the command line and in recorded runs.
 
-/// The earlier names, each with that of today.
+/// The earlier and the present name of each renamed key.
 pub(crate) const KEYS: [(&str, &str); 12] = [
     ("limits.total", "limits.call_timeout"),
     ("limits.first_output", "limits.first_output_timeout"),
@@ -16,12 +16,11 @@ pub(crate) const KEYS: [(&str, &str); 12] = [
     ("review.max_file", "review.max_file_size"),
 ];
 
-/// The name of today for an earlier one.
+/// The present name of a renamed key.
 pub fn today(name: &str) -> Option<&'static str> {
     KEYS.into_iter().find(|(earlier, _)| *earlier == name).map(|(_, today)| today)
 }
 
-/// The earlier name of a key.
 pub(crate) fn earlier(name: &str) -> Option<&'static str> {
     KEYS.into_iter().find(|(_, today)| *today == name).map(|(earlier, _)| earlier)
 }

@@ -1,6 +1,6 @@
-//! "Did you mean": the word of a list that is closest to a mistyped one.
+//! Suggestions for mistyped words.
 
-/// The word of `words` that `typed` most likely stands for, if one is close enough to be worth naming.
+/// The word closest to `typed`, if at most a third of its characters differ.
 pub fn closest<'a>(typed: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let typed = typed.to_lowercase();
     let length = typed.chars().count();

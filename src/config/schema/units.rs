@@ -1,15 +1,17 @@
-//! Durations such as `1h30m` and sizes such as `64MiB`, as text.
+//! Parses and prints durations such as `1h30m` and sizes such as `64MiB`.
 
 use std::time::Duration;
 
 use jiff::fmt::friendly::{Spacing, SpanParser, SpanPrinter};
 
-/// The longest duration that may be set: far beyond any run, and safe to add to any clock.
-const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+/// The longest duration, so that adding it to a time cannot overflow.
+const LONGEST: Duration = Duration::from_secs(365 * DAY);
 
 const LARGEST: u64 = 1 << 40;
 
-/// The units of sizes; what is written takes the largest binary one that leaves a whole number.
+const DAY: u64 = 24 * 60 * 60;
+
+/// The units of sizes. The binary ones come first, the largest first: a size is printed in the first that divides it.
 const UNITS: [(&str, u64); 8] = [
     ("GiB", 1 << 30),
     ("MiB", 1 << 20),
@@ -21,37 +23,30 @@ const UNITS: [(&str, u64); 8] = [
     ("GB", 1_000_000_000),
 ];
 
-/// Reads numbers with the units `h`, `m`, `s` and `ms`, from the longest unit to the shortest.
+/// Parses numbers with the units `h`, `m`, `s` and `ms`, in that order.
 pub(crate) fn duration(text: &str) -> Option<Duration> {
-    // The parser takes more: blanks, fractions, words.
+    // The parser would also accept spaces, fractions and words.
     let is_plain = text.chars().all(|c| c.is_ascii_digit() || "hms".contains(c));
     SpanParser::new().parse_unsigned_duration(text).ok().filter(|time| is_plain && *time <= LONGEST)
 }
 
-/// A duration as it is read: `1h30m`.
 pub(crate) fn duration_text(time: Duration) -> String {
     SpanPrinter::new().spacing(Spacing::None).unsigned_duration_to_string(&time)
 }
 
-const DAY: u64 = 24 * 60 * 60;
-
-/// The most days of an age.
 const MOST_DAYS: u64 = 36_500;
 
-/// Reads a whole number of days, as `90d`, or a duration; longer than nothing.
+/// Parses a whole number of days, as `90d`, or a duration; not zero.
 pub(crate) fn age(text: &str) -> Option<Duration> {
     let days = text.strip_suffix('d').filter(|days| days.bytes().all(|byte| byte.is_ascii_digit()));
     let age = match days {
-        Some(days) => {
-            let days = days.parse::<u64>().ok().filter(|days| *days <= MOST_DAYS)?;
-            Duration::from_secs(days * DAY)
-        }
+        Some(days) => Duration::from_secs(days.parse::<u64>().ok().filter(|days| *days <= MOST_DAYS)? * DAY),
         None => duration(text)?,
     };
     (!age.is_zero()).then_some(age)
 }
 
-/// An age as it is read: in days where it is a number of them.
+/// Prints an age, in days if it is a whole number of them.
 pub(crate) fn age_text(age: Duration) -> String {
     match age.as_secs() {
         seconds if age.subsec_nanos() == 0 && seconds.is_multiple_of(DAY) => format!("{}d", seconds / DAY),
@@ -59,14 +54,13 @@ pub(crate) fn age_text(age: Duration) -> String {
     }
 }
 
-/// Reads a whole number of bytes with a unit, in powers of 1024 (`KiB MiB GiB`) or of 1000 (`kB KB MB GB`).
+/// Parses a whole number with a unit: powers of 1024 (`KiB MiB GiB`) or of 1000 (`kB KB MB GB`).
 pub(crate) fn size(text: &str) -> Option<u64> {
     let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit())?);
     let (_, bytes) = UNITS.into_iter().find(|(name, _)| *name == unit.trim_start())?;
     number.parse::<u64>().ok()?.checked_mul(bytes).filter(|bytes| *bytes <= LARGEST)
 }
 
-/// A size as it is read, to the byte.
 pub(crate) fn size_text(bytes: u64) -> String {
     let (unit, each) =
         UNITS.into_iter().find(|(_, each)| bytes.is_multiple_of(*each)).expect("any number is one of bytes");

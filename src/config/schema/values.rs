@@ -1,7 +1,7 @@
-//! How values are written: what fits a key, what is said where it does not, and what the JSON Schema says.
+//! The forms of values: which values a key accepts, the error for others, and the JSON Schema.
 //!
-//! A [`ValueForm`] reads a value into the type that the settings hold, and writes it back in one form however it was written:
-//! commands as lists of words, single words of a list as a list.
+//! A [`ValueForm`] reads a value into the type of its setting and writes it back normalised: a command becomes a list of
+//! words, a single word a list.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,12 +20,11 @@ use crate::rules::review::mandatory;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InvalidValue {
-    /// What is wrong: `` cannot be `judg` ``.
+    /// The error without the key: `` cannot be `judg` ``.
     pub problem: String,
     pub allowed: String,
-    /// The allowed word that was probably meant.
     pub suggestion: Option<String>,
-    /// The item of a list, or the entry of a map, that is wrong.
+    /// The index of the wrong item of a list or entry of a map.
     pub(crate) item: Option<usize>,
 }
 
@@ -36,7 +35,6 @@ impl fmt::Display for InvalidValue {
 }
 
 impl InvalidValue {
-    /// A value that is something else than what is allowed.
     pub(crate) fn of(given: &Value, allowed: String, suggestion: Option<String>) -> Self {
         let problem = match given {
             Value::Null => "has no value".to_owned(),
@@ -49,7 +47,7 @@ impl InvalidValue {
         Self { problem, allowed, suggestion, item: None }
     }
 
-    /// A value that is none of the words of its key.
+    /// The error for a value outside an enum.
     pub(crate) fn word(given: &Value, words: &[&str]) -> Self {
         let suggestion = given.as_str().and_then(|typed| match typed.to_lowercase().as_str() {
             "yes" | "y" | "on" if words == ["true", "false"] => Some("true"),
@@ -67,52 +65,54 @@ impl InvalidValue {
     }
 }
 
-/// A way of writing a value.
 pub(crate) trait ValueForm {
-    /// What it is read as.
     type Value: Serialize;
 
-    /// Words that may have been meant.
+    /// Candidates for a suggestion.
     const WORDS: &'static [&'static str] = &[];
 
-    /// What fits, in words.
+    /// The accepted values, for a hint.
     fn allowed() -> String;
 
     fn schema() -> Value;
 
-    /// Reads it, where it fits.
+    /// `None` for a value that is not accepted.
     fn read(given: &Value) -> Option<Self::Value>;
 
-    /// The value in its one form.
     fn write(value: &Self::Value) -> Value {
         json!(value)
     }
 
-    /// Whether an item of a list fits.
+    /// Whether an item of a list is accepted.
     fn item(_item: &Value) -> bool {
         true
     }
 
-    /// What was probably meant.
     fn suggestion(given: &Value) -> Option<String> {
         closest(given.as_str()?, Self::WORDS.iter().copied()).map(str::to_owned)
     }
 
-    /// What is said of a value that does not fit.
+    /// A more precise problem of a wrong value or item.
+    fn problem(_wrong: &Value) -> Option<String> {
+        None
+    }
+
+    /// The error for a value that is not accepted.
     fn misfit(given: &Value) -> InvalidValue {
         let item = given.as_array().and_then(|items| items.iter().position(|item| !Self::item(item)));
         let wrong = item.map_or(given, |item| &given[item]);
-        InvalidValue { item, ..InvalidValue::of(wrong, Self::allowed(), Self::suggestion(wrong)) }
+        let misfit = InvalidValue::of(wrong, Self::allowed(), Self::suggestion(wrong));
+        InvalidValue { item, problem: Self::problem(wrong).unwrap_or(misfit.problem), ..misfit }
     }
 }
 
-/// A field in a form: `#[serde(with = "As::<Time>")]`.
+/// Gives a field a form: `#[serde(with = "As::<Time>")]`.
 pub(crate) struct As<F>(PhantomData<F>);
 
 impl<F: ValueForm> As<F> {
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<F::Value, D::Error> {
         let given = Value::deserialize(deserializer)?;
-        // serde hands an error on as text.
+        // serde keeps errors as text only.
         F::read(&given).ok_or_else(|| D::Error::custom(json!(F::misfit(&given))))
     }
 
@@ -131,7 +131,6 @@ impl<F: ValueForm> JsonSchema for As<F> {
     }
 }
 
-/// What an agent need not have.
 impl<F: ValueForm> ValueForm for Option<F> {
     type Value = Option<F::Value>;
 
@@ -156,7 +155,7 @@ impl<F: ValueForm> ValueForm for Option<F> {
     }
 }
 
-/// One word, `none` or `all`, or a value; where it is `none`, an empty value is that too.
+/// The word `none` or `all`, or a value. `null` means `none`.
 pub(crate) struct Or<F, const NONE: bool>(PhantomData<F>);
 
 pub(crate) type OrNone<F> = Or<F, true>;
@@ -211,20 +210,18 @@ impl<const LEAST: u32, const MOST: u32> ValueForm for Count<LEAST, MOST> {
     }
 }
 
-/// A duration, which may be `0s` only where `EMPTY`.
-pub(crate) struct DurationForm<const EMPTY: bool>;
+/// A duration; `0s` is accepted only with `ZERO`.
+pub(crate) struct DurationForm<const ZERO: bool>;
 
-/// A duration longer than nothing.
 pub(crate) type Time = DurationForm<false>;
 
-/// A duration, which may be `0s`.
 pub(crate) type Delay = DurationForm<true>;
 
-impl<const EMPTY: bool> ValueForm for DurationForm<EMPTY> {
+impl<const ZERO: bool> ValueForm for DurationForm<ZERO> {
     type Value = Duration;
 
     fn allowed() -> String {
-        format!("a duration such as {}", if EMPTY { "0s, 3s or 1m" } else { "90s, 10m or 1h30m" })
+        format!("a duration such as {}", if ZERO { "0s, 3s or 1m" } else { "90s, 10m or 1h30m" })
     }
 
     fn schema() -> Value {
@@ -232,7 +229,7 @@ impl<const EMPTY: bool> ValueForm for DurationForm<EMPTY> {
     }
 
     fn read(given: &Value) -> Option<Duration> {
-        units::duration(given.as_str()?).filter(|time| EMPTY || !time.is_zero())
+        units::duration(given.as_str()?).filter(|time| ZERO || !time.is_zero())
     }
 
     fn write(value: &Duration) -> Value {
@@ -244,7 +241,7 @@ impl<const EMPTY: bool> ValueForm for DurationForm<EMPTY> {
     }
 }
 
-/// Declares a form by its type, what fits in words, its JSON Schema and its reader.
+/// Declares a form: its type, [`ValueForm::allowed`], its JSON Schema and its reader.
 macro_rules! form {
     ($(#[$doc:meta])* $name:ident: $value:ty = $allowed:expr, $schema:tt, $read:expr $(; $($more:item)*)?) => {
         $(#[$doc])*
@@ -272,14 +269,12 @@ macro_rules! form {
 }
 
 form! {
-    /// A whole number from 1, however large.
     Whole: u64 = "a whole number from 1",
     {"type": "integer", "minimum": 1},
     |given| given.as_u64().filter(|count| *count > 0)
 }
 
 form! {
-    /// An amount of dollars greater than 0.
     Money: f64 = "dollars such as 2.50",
     {"type": "number", "exclusiveMinimum": 0},
     |given| given.as_f64().filter(|dollars| *dollars > 0.0 && dollars.is_finite())
@@ -299,7 +294,6 @@ form! {
 }
 
 form! {
-    /// A number of days, or a duration longer than nothing.
     Age: Duration = "an age such as 90d or 12h",
     {"type": "string", "pattern": "^([0-9]+d|([0-9]+(h|m|s|ms))+)$"},
     |given| units::age(given.as_str()?);
@@ -314,7 +308,6 @@ form! {
 }
 
 form! {
-    /// A number of bytes greater than 0.
     Size: u64 = "a size such as 512KiB or 64MiB",
     {"type": "string", "pattern": "^[0-9]+ *(B|[kK]B|MB|GB|KiB|MiB|GiB)$"},
     |given| units::size(given.as_str()?).filter(|bytes| *bytes > 0);
@@ -332,7 +325,7 @@ form! {
 const LONGEST_NAME: usize = 64;
 
 form! {
-    /// The unique name of an agent: safe in keys, file names and on screens.
+    /// The name of an agent: safe in keys, file names and terminals.
     Name: AgentName =
         format!("up to {LONGEST_NAME} letters, digits, `.`, `_` and `-`, beginning with a letter or digit"),
     {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"},
@@ -346,7 +339,7 @@ form! {
 }
 
 form! {
-    /// The id of a project: one short word that is safe in file names.
+    /// The id of a project: safe in file names.
     Id: String = format!("4 to {LONGEST_NAME} letters, digits, `.`, `_` and `-`, beginning with a letter or digit"),
     {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{3,63}$"},
     |given| Name::read(given).map(|name| name.0).filter(|id| id.len() >= 4)
@@ -374,7 +367,7 @@ form! {
     {"type": "array", "items": {"type": "string", "minLength": 1}},
     |given| list(given, Self::item);
 
-    /// Tags of other vendors are as good as Glee's own; a misspelt one would silently take findings out of the gate.
+    /// Tags of other vendors are accepted; a misspelt one is not, because it would silently make findings optional.
     fn item(item: &Value) -> bool {
         item.as_str().is_some_and(|text| {
             let word = is_line(text)
@@ -404,7 +397,7 @@ form! {
 }
 
 form! {
-    /// The name of a model; it becomes an argument and must not be taken for an option.
+    /// The name of a model: becomes a command-line argument, so it must not look like an option.
     Model: String = "the name of a model, which does not begin with `-`",
     {"type": "string", "pattern": "^[^-]"},
     |given| {
@@ -423,7 +416,6 @@ form! {
 }
 
 form! {
-    /// Dollars for a million tokens of input, cached input and output.
     Price: Dollars = "dollars for a million tokens of input, cached input and output such as 1.25/0.125/10",
     {"type": "string", "pattern": "^[0-9.]+/[0-9.]+/[0-9.]+$"},
     |given| Dollars::parse(given.as_str()?);
@@ -434,21 +426,25 @@ form! {
 }
 
 form! {
-    /// A program with its arguments: text that is split like a shell does, or a list of words.
+    /// A program with its arguments: text that is split as a shell does, or a list of words.
     Command: Vec<String> = "a program with its arguments, as text or as a list of words",
     {"type": ["string", "array"], "format": "command", "minLength": 1, "items": {"type": "string"}, "minItems": 1},
     |given| {
         let words = match given {
             Value::String(text) => shlex::split(text)?,
-            _ => list(given, Value::is_string)?,
+            _ => list(given, Self::item)?,
         };
         let is_named = words.first().is_some_and(|program| !program.trim().is_empty());
         (is_named && !words.iter().any(|word| word.contains('\0'))).then_some(words)
     };
 
-    fn misfit(given: &Value) -> InvalidValue {
-        let item = given.as_array().and_then(|items| items.iter().position(|item| !item.is_string()));
-        InvalidValue { item, ..misfit_of_command(item.map_or(given, |item| &given[item]), Self::allowed()) }
+    fn item(item: &Value) -> bool {
+        item.is_string()
+    }
+
+    fn problem(wrong: &Value) -> Option<String> {
+        let text = wrong.as_str().filter(|text| shlex::split(text).is_none())?;
+        Some(format!("has an open quote in `{text}`"))
     }
 }
 
@@ -457,9 +453,12 @@ form! {
     {"type": "array", "items": (Command::schema())},
     |given| given.as_array()?.iter().map(Command::read).collect();
 
-    fn misfit(given: &Value) -> InvalidValue {
-        let item = given.as_array().and_then(|items| items.iter().position(|item| Command::read(item).is_none()));
-        InvalidValue { item, ..misfit_of_command(item.map_or(given, |item| &given[item]), Self::allowed()) }
+    fn item(item: &Value) -> bool {
+        Command::read(item).is_some()
+    }
+
+    fn problem(wrong: &Value) -> Option<String> {
+        Command::problem(wrong)
     }
 }
 
@@ -467,8 +466,8 @@ form! {
     Variables: BTreeMap<String, String> = "a map of variables such as {NAME: \"value\"}",
     {"type": "object", "additionalProperties": {"type": "string"}},
     |given| {
-        let entries = given.as_object()?.iter();
-        entries.map(|(name, value)| is_variable(name, value).then(|| (name.clone(), value.as_str().unwrap_or_default().to_owned()))).collect()
+        let entries = given.as_object()?;
+        entries.iter().all(|(name, value)| is_variable(name, value)).then(|| BTreeMap::deserialize(entries).ok())?
     };
 
     fn misfit(given: &Value) -> InvalidValue {
@@ -479,24 +478,13 @@ form! {
                 InvalidValue { problem: format!("cannot set the variable `{name}`"), item: Some(item), ..misfit }
             }
             Some((item, (name, _))) => InvalidValue {
-                problem: format!("sets `{name}` to something that is not text"),
-                allowed: "text, in quotes where it looks like something else".to_owned(),
+                problem: format!("sets `{name}` to a value that is not text"),
+                allowed: "text; quote a number, `true` or `null`".to_owned(),
                 item: Some(item),
                 ..misfit
             },
             None => misfit,
         }
-    }
-}
-
-/// What is said of one command that does not fit.
-fn misfit_of_command(given: &Value, allowed: String) -> InvalidValue {
-    let misfit = InvalidValue::of(given, allowed, None);
-    match given.as_str() {
-        Some(text) if shlex::split(text).is_none() => {
-            InvalidValue { problem: format!("has an open quote in `{text}`"), ..misfit }
-        }
-        _ => misfit,
     }
 }
 
@@ -510,7 +498,7 @@ fn is_line(text: &str) -> bool {
     !text.trim().is_empty() && !text.chars().any(char::is_control)
 }
 
-/// The text of a list whose every item fits.
+/// The words of a list if every item is accepted.
 fn list(given: &Value, fits: fn(&Value) -> bool) -> Option<Vec<String>> {
     let items = given.as_array()?;
     items.iter().all(fits).then(|| words(given))
@@ -520,7 +508,7 @@ pub(crate) fn words(value: &Value) -> Vec<String> {
     value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-/// The adapters that exist: three protocols, the embedded agents, kept calls, and the programs Glee knows.
+/// The adapters: protocols, embedded agents, replayed calls, and known programs.
 pub(crate) const ADAPTERS: [&str; 11] =
     ["text", "json", "builtin", "replay", "claude", "codex", "gemini", "opencode", "qwen", "copilot", "acp"];
 
@@ -629,7 +617,7 @@ mod tests {
             (
                 "env",
                 json!({"A": 1}),
-                "sets `A` to something that is not text; allowed: text, in quotes where it looks like something else",
+                "sets `A` to a value that is not text; allowed: text; quote a number, `true` or `null`",
             ),
             (
                 "model",

@@ -1,4 +1,4 @@
-//! Questions to the history. None of them writes; each fails where the history cannot be read.
+//! Queries. Each fails if the history cannot be read.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -6,7 +6,7 @@ use rusqlite::types::Value;
 use rusqlite::{Params, Row, params_from_iter};
 
 use crate::domain::event::{DisputeEvent, Event, EventKind, Plan, ReviewEvent};
-use crate::domain::{Disposition, DisputeId, DisputeNumber, Finding, FindingId, RulingWord, RunId};
+use crate::domain::{Disposition, Dispute, DisputeId, DisputeNumber, Finding, FindingId, RulingWord, RunId};
 use crate::history::JournalError;
 use crate::history::projections::{from_json, from_time, time};
 use crate::history::queries::rows::{
@@ -14,16 +14,16 @@ use crate::history::queries::rows::{
 };
 use crate::history::store::Journal;
 
-/// Which of a run's events to read.
+/// Conditions on the events of a run.
 const ALL: &str = "run = ?1";
 const OF_DISPUTES: &str = "run = ?1 AND kind IN ('dispute_opened', 'disputes_reopened', 'route_chosen', 'ruling_given', 'dispute_settled', 'ruling_revoked', 'ruling_ended')";
 
-/// What a history says of the repository that it was made in.
+/// What a history contains about its repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extent {
-    /// Commits that were reviewed, the newest first; not all of them.
+    /// The last reviewed commits, the newest first.
     pub commits: Vec<String>,
-    /// The time of the first event; `None` without events.
+    /// The time of the first event.
     pub began: Option<Timestamp>,
 }
 
@@ -36,16 +36,15 @@ impl Journal {
             |row| row.get(0),
         )?;
         let began = self.rows("SELECT at FROM event ORDER BY id LIMIT 1", [], |row| from_time(row, "at"))?;
-        Ok(Extent { commits, began: began.into_iter().next().flatten() })
+        Ok(Extent { commits, began: began.first().copied().flatten() })
     }
 
-    /// The events of a run, in order; empty for an unknown run. Fails when the history cannot be read, or holds an
-    /// event this program does not understand.
+    /// The events of a run, in order; empty for an unknown run. Fails for an event that this program does not know.
     pub fn events(&self, run: &RunId) -> Result<Vec<Event>, JournalError> {
         self.events_where(run, ALL)
     }
 
-    /// Hands the events of a run over, in order, without holding all of them.
+    /// Passes the events of a run to `take`, in order, one at a time.
     pub fn each(&self, run: &RunId, mut take: impl FnMut(&Event)) -> Result<(), JournalError> {
         let sql = format!("SELECT id, run, seq, at, body FROM event WHERE {ALL} ORDER BY seq");
         let mut all = || -> rusqlite::Result<()> {
@@ -61,7 +60,7 @@ impl Journal {
 
     pub fn last_watch(&self, root: &str) -> Result<Option<RunId>, JournalError> {
         let sql = "SELECT run FROM watch WHERE root = ?1 ORDER BY number DESC LIMIT 1";
-        Ok(self.rows(sql, [root], |row| Ok(RunId(row.get("run")?)))?.pop())
+        Ok(self.rows(sql, [root], |row| row.get(0).map(RunId))?.pop())
     }
 
     /// The runs of stages and checkpoints, the oldest first.
@@ -78,10 +77,10 @@ impl Journal {
 
     pub fn last_stage(&self, id: &str, stage: &str) -> Result<Option<RunId>, JournalError> {
         let sql = "SELECT run FROM stage WHERE id = ?1 AND stage = ?2 ORDER BY number DESC LIMIT 1";
-        Ok(self.rows(sql, [id, stage], |row| Ok(RunId(row.get("run")?)))?.pop())
+        Ok(self.rows(sql, [id, stage], |row| row.get(0).map(RunId))?.pop())
     }
 
-    /// The plan that a run began with; `None` for an unknown run.
+    /// `None` for an unknown run.
     pub fn plan(&self, run: &RunId) -> Result<Option<Plan>, JournalError> {
         let begun = self.events_where(run, "run = ?1 AND kind = 'run_started'")?;
         Ok(begun.into_iter().find_map(|event| match event.kind {
@@ -90,13 +89,13 @@ impl Journal {
         }))
     }
 
-    /// The findings of a run, by number, each as it was last recorded.
+    /// The findings of a run as last recorded, by number.
     pub fn findings(&self, run: &RunId) -> Result<Vec<Finding>, JournalError> {
         self.rows("SELECT body FROM finding WHERE run = ?1 ORDER BY number", [&run.0], |row| from_json(row, "body"))
     }
 
-    /// What all disputes with a known place in the code say about it, the oldest first: a later one on the same
-    /// anchor outweighs an earlier one.
+    /// The bindings of all disputes that have an anchor in the code, the oldest first: on the same anchor, a later one
+    /// overrides an earlier one.
     pub fn bindings(&self) -> Result<Vec<Binding>, JournalError> {
         let mut numbers = Vec::new();
         let mut bindings =
@@ -131,7 +130,7 @@ impl Journal {
         Ok(bindings)
     }
 
-    /// The disputes that pass `filter`, the newest first.
+    /// The disputes that match `filter`, the newest first.
     pub fn disputes(&self, filter: &DisputeFilter) -> Result<Vec<DisputeRow>, JournalError> {
         let (sql, values) = listing(filter);
         self.rows(&sql, params_from_iter(values), dispute_row)
@@ -141,18 +140,18 @@ impl Journal {
         Ok(self.dispute_at(number)?.map(|(record, _)| record))
     }
 
-    /// A dispute, and the time of the last word on it.
+    /// A dispute, with the time of its last opening, route, ruling or settlement.
     pub(crate) fn dispute_at(
         &self,
         number: DisputeNumber,
     ) -> Result<Option<(DisputeRecord, Timestamp)>, JournalError> {
-        let run =
-            self.rows("SELECT run FROM dispute WHERE number = ?1", [number.0.cast_signed()], |row| row.get(0))?;
-        let Some(run) = run.into_iter().next().map(RunId) else { return Ok(None) };
+        let sql = "SELECT run FROM dispute WHERE number = ?1";
+        let run = self.rows(sql, [number.0.cast_signed()], |row| row.get(0).map(RunId))?.pop();
+        let Some(run) = run else { return Ok(None) };
         Ok(replayed(number, self.events_where(&run, OF_DISPUTES)?))
     }
 
-    /// The newest runs, or all, the newest first.
+    /// The `recent` newest runs, or all, the newest first.
     pub fn runs(&self, recent: Option<u32>) -> Result<Vec<RunRow>, JournalError> {
         let sql = "SELECT *,
                 (SELECT count(*) FROM finding WHERE finding.run = id) AS findings,
@@ -178,13 +177,12 @@ impl Journal {
         })
     }
 
-    /// The run that `text` means: its id, the beginning or the end of it, or `last`. Fails when it means none or
-    /// several, or the history cannot be read.
+    /// Finds a review by its id, the beginning or the end of its id, or `last`. Fails if none or several match.
     pub fn find_run(&self, text: &str) -> Result<RunId, JournalError> {
         self.find_in("run", text)
     }
 
-    /// As [`Self::find_run`], among reviews, stages, checkpoints and watches.
+    /// As [`Self::find_run`], for reviews, stages, checkpoints and watches.
     pub fn find_any_run(&self, text: &str) -> Result<RunId, JournalError> {
         self.find_in("(SELECT run AS id, max(id) AS number FROM event GROUP BY run)", text)
     }
@@ -241,28 +239,15 @@ pub(crate) fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
     })
 }
 
-/// Replays the events of a run that concern one dispute; `None` if it was never opened.
+/// Folds the events of one dispute; `None` if it was never opened. The time is that of its last opening, route, ruling or
+/// settlement.
 fn replayed(number: DisputeNumber, events: impl IntoIterator<Item = Event>) -> Option<(DisputeRecord, Timestamp)> {
-    let mut record: Option<DisputeRecord> = None;
-    let mut last = None;
-    for event in events {
-        let Event { run, at, kind, .. } = event;
-        let concerns = match &kind {
-            EventKind::Dispute(DisputeEvent::DisputeOpened { dispute }) => dispute.number == number,
-            EventKind::Dispute(DisputeEvent::DisputesReopened { disputes, .. }) => disputes.contains(&number),
-            EventKind::Dispute(
-                DisputeEvent::RouteChosen { dispute, .. }
-                | DisputeEvent::RulingGiven { dispute, .. }
-                | DisputeEvent::DisputeSettled { dispute, .. },
-            ) => *dispute == number,
-            _ => false,
-        };
-        if concerns {
-            last = Some(at);
-        }
-        match (kind, &mut record) {
-            (EventKind::Dispute(DisputeEvent::DisputeOpened { dispute }), None) if dispute.number == number => {
-                record = Some(DisputeRecord {
+    let mut found: Option<(DisputeRecord, Timestamp)> = None;
+    for Event { run, at, kind, .. } in events {
+        let EventKind::Dispute(event) = kind else { continue };
+        match (event, &mut found) {
+            (DisputeEvent::DisputeOpened { dispute }, None) if dispute.number == number => {
+                let record = DisputeRecord {
                     run,
                     opened_at: at,
                     settled_at: None,
@@ -270,51 +255,45 @@ fn replayed(number: DisputeNumber, events: impl IntoIterator<Item = Event>) -> O
                     settlement: None,
                     reopened: None,
                     ended_at: None,
-                });
+                };
+                found = Some((record, at));
             }
-            (EventKind::Dispute(DisputeEvent::DisputesReopened { disputes, .. }), Some(record))
+            (DisputeEvent::DisputesReopened { disputes, .. }, Some((record, last)))
                 if disputes.contains(&number) =>
             {
                 record.dispute.route = None;
+                *last = at;
             }
-            (EventKind::Dispute(DisputeEvent::RouteChosen { dispute, route, .. }), Some(record))
-                if dispute == number =>
-            {
+            (DisputeEvent::RouteChosen { dispute, route, .. }, Some((record, last))) if dispute == number => {
                 record.dispute.route = Some(route);
+                *last = at;
             }
-            (EventKind::Dispute(DisputeEvent::RulingGiven { dispute, ruling }), Some(record))
-                if dispute == number =>
-            {
+            (DisputeEvent::RulingGiven { dispute, ruling }, Some((record, last))) if dispute == number => {
                 record.dispute.rulings.push(ruling);
+                *last = at;
             }
-            (EventKind::Dispute(DisputeEvent::DisputeSettled { dispute, settlement }), Some(record))
-                if dispute == number =>
-            {
+            (DisputeEvent::DisputeSettled { dispute, settlement }, Some((record, last))) if dispute == number => {
                 record.settled_at = Some(at);
                 record.dispute.disposition = Some(settlement.disposition.clone());
                 let is_discarded = settlement.disposition == Disposition::Discarded;
                 record.dispute.discarded_by = is_discarded.then(|| settlement.by.clone());
                 record.settlement = Some(settlement);
                 record.ended_at = None;
+                *last = at;
             }
-            (EventKind::Dispute(DisputeEvent::RulingRevoked { dispute, reason }), Some(record))
-                if dispute == number =>
-            {
-                record.settled_at = None;
-                record.settlement = None;
-                record.ended_at = None;
-                record.dispute.disposition = None;
-                record.dispute.discarded_by = None;
-                record.dispute.route = None;
+            (DisputeEvent::RulingRevoked { dispute, reason }, Some((record, _))) if dispute == number => {
+                (record.settled_at, record.settlement, record.ended_at) = (None, None, None);
+                let Dispute { disposition, discarded_by, route, .. } = &mut record.dispute;
+                (*disposition, *discarded_by, *route) = (None, None, None);
                 record.reopened = Some(Reopened { at, reason });
             }
-            (EventKind::Dispute(DisputeEvent::RulingEnded { dispute }), Some(record)) if dispute == number => {
+            (DisputeEvent::RulingEnded { dispute }, Some((record, _))) if dispute == number => {
                 record.ended_at = Some(at);
             }
             _ => {}
         }
     }
-    record.zip(last)
+    found
 }
 
 fn number(row: &Row<'_>) -> rusqlite::Result<DisputeNumber> {
@@ -343,7 +322,7 @@ fn dispute_row(row: &Row<'_>) -> rusqlite::Result<DisputeRow> {
     })
 }
 
-/// The statement for a filter, so written that SQLite walks an index from the newest end.
+/// The statement for a filter; SQLite runs it along an index, from the newest row.
 fn listing(filter: &DisputeFilter) -> (String, Vec<Value>) {
     let mut sql = String::from("SELECT dispute.* FROM ");
     let mut conditions = Vec::new();

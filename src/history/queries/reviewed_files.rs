@@ -1,4 +1,4 @@
-//! What earlier runs recorded of reviewed files: found by an index, and used only from runs whose records are intact.
+//! Earlier reviews of files, found by an index and used only from runs whose records are intact.
 
 use rusqlite::{Row, params};
 
@@ -9,12 +9,12 @@ use crate::history::JournalError;
 use crate::history::chain::link;
 use crate::history::store::Journal;
 
-/// How many earlier reviews of one file are looked at.
+/// How many earlier reviews of one file are returned by each query.
 const RECENT: u32 = 4;
 
 impl Journal {
-    /// Where other runs than `now` recorded a review of a file by the same asker: run and number of the event. One of the
-    /// same content (`key`) comes first, then the newest ones.
+    /// Reviews of a file by the same asker in runs other than `now`, as run and number of the event: those of the same
+    /// content (`key`) first, then the newest ones.
     pub fn reviewed(
         &self,
         (asker, file, key): (&str, &str, &str),
@@ -35,14 +35,13 @@ impl Journal {
         Ok(found)
     }
 
-    /// One event of a run, by its number; `None` if there is none.
+    /// One event of a run, by its number.
     pub fn event(&self, run: &RunId, seq: u64) -> Result<Option<Event>, JournalError> {
         let sql = "SELECT id, run, seq, at, body FROM event WHERE run = ?1 AND seq = ?2";
         Ok(self.rows(sql, params![run.0, seq.cast_signed()], query::event)?.pop())
     }
 
-    /// Whether every record of a run is as it was written and in its place in the chain, and no agent that may only read
-    /// was found to have written during it.
+    /// Whether every record of a run is intact and in its place in the chain, and no read-only agent wrote during it.
     pub fn is_sound(&self, run: &RunId) -> Result<bool, JournalError> {
         let sql = "SELECT seq, at, body, prev, hash, kind,
                 coalesce((SELECT hash FROM event AS other WHERE other.id = event.id - 1), '') AS before,

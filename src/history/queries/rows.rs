@@ -8,23 +8,23 @@ use crate::domain::{
     RulingWord, RunId, Tag, Untrusted,
 };
 
-/// Which disputes to list; everything that is set must hold.
+/// Which disputes to list; all conditions must match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DisputeFilter {
-    /// At most so many, the newest.
+    /// At most this many, the newest.
     pub recent: Option<u32>,
     pub open_only: bool,
     pub ruling: Option<RulingFilter>,
-    /// Only those on a finding that this reviewer raised.
+    /// The reviewer that raised the finding.
     pub reviewer: Option<String>,
     pub since: Option<Timestamp>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RulingFilter {
-    /// The last ruling is this one.
+    /// The last ruling.
     Word(RulingWord),
-    /// The disposition is of the kind that is recorded under this word (`refuted`, `accepted_risk`, ...).
+    /// The recorded word of the disposition (`refuted`, `accepted_risk`, ...).
     Disposition(&'static str),
 }
 
@@ -35,10 +35,9 @@ pub struct DisputeRow {
     pub run: RunId,
     /// When the coder objected.
     pub opened_at: Timestamp,
-    /// When it ended; absent while it is open.
     pub settled_at: Option<Timestamp>,
     pub finding: FindingId,
-    /// The finding's tag, or the unknown word it was written with.
+    /// The finding's tag, or the unknown word in its place.
     pub tag: String,
     pub title: Untrusted,
     pub location: Option<Location>,
@@ -46,7 +45,7 @@ pub struct DisputeRow {
     pub ruling: Option<RulingWord>,
     /// Who ruled or settled last.
     pub ruled_by: Option<Ruler>,
-    /// What became of the finding; absent while the dispute is open.
+    /// Absent while the dispute is open.
     pub disposition: Option<Disposition>,
     /// The last day, in UTC, on which the ruling binds.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,7 +76,7 @@ pub struct Reopened {
     pub reason: Untrusted,
 }
 
-/// What a dispute says about a place in the code, for later runs that come to the same place.
+/// The result of a dispute for its place in the code, as later runs apply it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Binding {
     pub dispute: RulingRef,
@@ -87,21 +86,19 @@ pub struct Binding {
     pub title: Untrusted,
     /// The finding's location at that time.
     pub location: Option<Location>,
-    /// How the dispute ended; absent while it is open.
+    /// `None` while the dispute is open.
     pub disposition: Option<Disposition>,
-    /// The tag that the ruling gave the finding, where it was right but not mandatory.
+    /// The tag that the ruling gave the finding, if it is right but not mandatory.
     pub new_tag: Option<Tag>,
     pub rationale: Untrusted,
-    /// When the dispute was settled.
     pub settled_at: Option<Timestamp>,
     /// The last day, in UTC, on which it binds.
     pub until: Option<Date>,
-    /// The day, in UTC, on which it was ended; [`until`](Self::until) and the settings may end it as well.
+    /// The day, in UTC, on which it was ended; [`until`](Self::until) and the settings may end it too.
     pub ended: Option<Date>,
-    /// Whether a security finding may be closed by it: every ruling of this history, and a shared one that a person
-    /// answers for.
+    /// Whether it may close a security finding: every ruling of this history, and a shared one with a responsible person.
     pub is_vouched: bool,
-    /// The dispute that it reopens: what was decided there does not bind any more.
+    /// The dispute that it reopens, whose ruling no longer binds.
     pub reopens: Option<DisputeNumber>,
 }
 
@@ -111,7 +108,7 @@ impl Binding {
         DisputeId::of(&self.run, self.finding)
     }
 
-    /// The number of the dispute in this history; `None` where it is known from a file alone.
+    /// The number of the dispute in this history; `None` if it is only in a shared file.
     pub fn number(&self) -> Option<DisputeNumber> {
         self.dispute.number()
     }
@@ -121,9 +118,9 @@ impl Binding {
 pub struct RunRow {
     pub run: RunId,
     pub started: Timestamp,
-    /// When it ended; absent while it is at work, and after an interruption.
+    /// `None` while it runs, and after an interruption.
     pub ended: Option<Timestamp>,
-    /// What was reviewed, in words.
+    /// The review target, as text.
     pub target: String,
     pub mode: Mode,
     pub exit: Option<ExitReason>,
@@ -131,14 +128,14 @@ pub struct RunRow {
     pub mandatory: u64,
     pub disputes: u64,
     pub open_disputes: u64,
-    /// Whether the tree was brought back to where it stood before the run.
+    /// Whether the tree was restored to its state before the run.
     pub undone: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StageRow {
     pub run: RunId,
-    /// What the work is called.
+    /// The id of the work.
     pub id: String,
     /// The stage or the checkpoint.
     pub stage: String,

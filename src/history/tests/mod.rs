@@ -1,20 +1,21 @@
-//! The history as its users meet it: files on disk, several processes, somebody who tampers.
+//! Tests of the history with real files: several processes, tampering.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Barrier};
 use std::{fs, thread};
 
+use jiff::Timestamp;
 use rusqlite::Connection;
 
 use super::*;
-use crate::domain::event::{DisputeEvent, Event, EventKind, Plan, ReviewEvent, RunEvent};
+use crate::domain::event::{DisputeEvent, Event, EventKind, Mode, Plan, ReviewEvent, RunEvent, Settlement};
 use crate::domain::{
-    Advice as _, AgentName, Answer, Finding, RawFinding, Response, Route, Ruling, RulingRecord, Severity, Tag,
+    Advice as _, AgentName, Anchor, Answer, Disposition, DisputeNumber, ExitReason, Finding, FindingId, Location,
+    RawFinding, Response, Route, Ruler, Ruling, RulingRecord, RulingWord, RunId, Severity, Tag,
 };
-use crate::history::queries::rows::{DisputeFilter, RulingFilter};
-use crate::history::store::{Journal, path_for};
 
 mod files;
 
@@ -279,7 +280,7 @@ fn a_person_settles_an_open_dispute_once() {
 
     let before = journal.events(&run).unwrap().len();
     let again = journal.resolve(DisputeNumber(3), Disposition::Enforced, String::new(), None).unwrap_err();
-    assert_eq!(again.to_string(), "dispute 3 is settled already: deferred");
+    assert_eq!(again.to_string(), "dispute 3 is already settled: deferred");
     let unknown = journal.resolve(DisputeNumber(9), Disposition::Enforced, String::new(), None).unwrap_err();
     assert_eq!((unknown.to_string(), unknown.exit()), ("there is no dispute 9".to_owned(), ExitReason::Usage));
     assert_eq!(journal.events(&run).unwrap().len(), before);
@@ -302,7 +303,7 @@ fn a_ruling_is_revoked_ended_and_given_again() {
     assert_eq!(record.reopened.unwrap().reason, "the code changed");
     let events = journal.events(&run).unwrap().len();
     let again = journal.reopen(DisputeNumber(2), String::new()).unwrap_err();
-    assert_eq!((again.to_string(), again.exit()), ("dispute 2 is open already".to_owned(), ExitReason::Usage));
+    assert_eq!((again.to_string(), again.exit()), ("dispute 2 is already open".to_owned(), ExitReason::Usage));
     assert_eq!(journal.reopen(DisputeNumber(9), String::new()).unwrap_err().to_string(), "there is no dispute 9");
     assert_eq!(journal.events(&run).unwrap().len(), events);
 
@@ -333,9 +334,9 @@ fn a_run_is_found_by_either_end_of_its_id() {
     assert_eq!(found("0190B").as_deref(), Ok(ids[2]));
     assert_eq!(found("abcd").as_deref(), Ok(ids[0]));
     assert_eq!(found(ids[1]).as_deref(), Ok(ids[1]));
-    assert_eq!(found("0190a"), Err(format!("`0190a` means several runs: {}, {}", ids[1], ids[0])));
-    assert_eq!(found("%"), Err("no run is called `%`".to_owned()));
-    assert_eq!(found(""), Err("no run is called ``".to_owned()));
+    assert_eq!(found("0190a"), Err(format!("`0190a` matches several runs: {}, {}", ids[1], ids[0])));
+    assert_eq!(found("%"), Err("there is no run `%`".to_owned()));
+    assert_eq!(found(""), Err("there is no run ``".to_owned()));
 }
 
 /// Every way to change one row of a table that SQLite's own rules let through is found, and the record is named.
@@ -411,7 +412,7 @@ fn a_fault_is_named_in_words() {
     let fault = Fault { record: Some(9), place, flaw: Corruption::Altered };
     assert_eq!(fault.to_string(), "record 9 (event 3 of run 0190aaaa-0000-7000-8000-000000000001) was altered");
     let fault = Fault { record: None, place: None, flaw: Corruption::View { row: "dispute 4".to_owned() } };
-    assert_eq!(fault.to_string(), "the history was altered: dispute 4 is not what the events say");
+    assert_eq!(fault.to_string(), "the history was altered: dispute 4 does not match the events");
 }
 
 #[test]

@@ -113,7 +113,7 @@ fn fetch(globals: &Globals, workspace: &Workspace, remote: Option<&str>) -> Comm
             Err(why) => refused.push((path, why)),
         }
     }
-    let repeated = journal.take_in(&remote, &records)?;
+    let repeated = journal.import(&remote, &records)?;
     refused.extend(repeated.iter().map(|index| (paths[*index].clone(), Refusal::Duplicate.to_string())));
     let taken = records.len() - repeated.len();
     stream::out(&match taken {

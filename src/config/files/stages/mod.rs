@@ -1,6 +1,6 @@
-//! The files of agreement before code: stages (`.glee/stages/<stage>.yml`), pipelines and lists of questions.
+//! The files of consensus: stages (`.glee/stages/<stage>.yml`), pipelines and lists of questions.
 //!
-//! None of them can make Glee run anything: agents are named, and what a name stands for is in the configuration.
+//! They cannot run programs: they refer to agents by name, and the configuration defines the agents.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ use crate::domain::{Advice, Question, Role};
 /// The folder of a project's own stages, below its root.
 pub const FOLDER: &str = ".glee/stages";
 
-/// The packaged stages: a plain question, and those of the specification in its order.
+/// The packaged stages: `ask`, and those of the specification in its order.
 const PACKAGED: [(&str, &str); 7] = [
     ("ask", include_str!("ask.yml")),
     ("plan", include_str!("plan.yml")),
@@ -28,7 +28,7 @@ const PACKAGED: [(&str, &str); 7] = [
 
 pub const CHECKPOINTS: [&str; 3] = ["pre-planning", "post-plan", "post-tasks"];
 
-/// The checkpoint of this name, in any spelling: `PostTasks`, `post_tasks` and `post-tasks` are one.
+/// Finds a checkpoint by any spelling of its name: `PostTasks`, `post_tasks` or `post-tasks`.
 pub fn checkpoint(name: &str) -> Option<&'static str> {
     let letters = |word: &str| {
         word.chars().filter(|c| !"-_ ".contains(*c)).map(|c| c.to_ascii_lowercase()).collect::<String>()
@@ -39,26 +39,26 @@ pub fn checkpoint(name: &str) -> Option<&'static str> {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stage {
-    /// Its name; that of the file.
+    /// The name of the file.
     #[serde(skip)]
     pub name: String,
     pub prompt: String,
-    /// The fields that every answer and the synthesis must have.
+    /// The required fields of every answer and of the synthesis.
     #[serde(default)]
     pub required_fields: Vec<String>,
-    /// Who answers; without it, all agents of `roles`.
+    /// The agents that answer; by default all agents of `roles`.
     #[serde(default)]
     pub agents: Option<Vec<String>>,
-    /// Whose agents answer where `agents` names nobody.
+    /// The roles of the agents that answer if `agents` is missing.
     #[serde(default = "reviewers")]
     pub roles: Vec<Role>,
-    /// Who synthesises; without it, the first agent with the role aggregator.
+    /// The agent that synthesises; by default the first aggregator.
     #[serde(default)]
     pub aggregator: Option<String>,
-    /// Who decides conflicts; without it, the first agent with the role judge.
+    /// The agent that decides conflicts; by default the first judge.
     #[serde(default)]
     pub arbiter: Option<String>,
-    /// The checkpoints behind it.
+    /// The checkpoints after the stage.
     #[serde(default)]
     pub gates: Vec<Gate>,
 }
@@ -72,14 +72,14 @@ fn reviewers() -> Vec<Role> {
 #[serde(deny_unknown_fields)]
 pub struct Gate {
     pub gate: String,
-    /// The file of its questions, beside the file that names it.
+    /// The path of its questions, relative to the file that names it.
     pub questions: PathBuf,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pipeline {
-    /// What is asked in every stage.
+    /// The request of every stage.
     #[serde(default)]
     pub prompt: Option<String>,
     /// Stages and checkpoints, in order.
@@ -120,7 +120,7 @@ pub enum StagesError {
     Shape { path: PathBuf, message: String },
     #[error("there is no stage `{name}`")]
     UnknownStage { name: String, similar: Option<&'static str> },
-    #[error("`{0}` is no name: it has to be letters, digits, `-`, `_` and `.`, and begin with a letter or a digit")]
+    #[error("invalid name `{0}`: use letters, digits, `-`, `_` and `.`, beginning with a letter or a digit")]
     Name(String),
 }
 
@@ -129,14 +129,12 @@ impl Advice for StagesError {
         match self {
             Self::File(error) => error.hint(),
             Self::Missing(_) => None,
-            Self::Syntax { .. } | Self::Shape { .. } => {
-                Some("docs/consensus.md shows what it looks like".to_owned())
-            }
+            Self::Syntax { .. } | Self::Shape { .. } => Some("docs/consensus.md describes the format".to_owned()),
             Self::UnknownStage { name, similar } => Some(match similar {
                 Some(similar) => format!("did you mean `{similar}`?"),
                 None => {
                     let packaged = PACKAGED.map(|(name, _)| name).join(", ");
-                    format!("packaged are {packaged}; your own goes into {FOLDER}/{name}.yml")
+                    format!("packaged stages: {packaged}; define your own in {FOLDER}/{name}.yml")
                 }
             }),
             Self::Name(_) => None,
@@ -144,7 +142,7 @@ impl Advice for StagesError {
     }
 }
 
-/// Whether a word can be the name of an id, a stage or a checkpoint: it becomes one of a folder.
+/// Checks the name of an id, a stage or a checkpoint, which is used as a file name.
 pub fn name(word: &str) -> Result<(), StagesError> {
     let fits = word.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
     if fits && word.len() <= 100 && word.starts_with(|c: char| c.is_ascii_alphanumeric()) {
@@ -154,7 +152,7 @@ pub fn name(word: &str) -> Result<(), StagesError> {
     }
 }
 
-/// A stage by its name: the project's own, or a packaged one.
+/// Reads a stage by its name: the project's own, or a packaged one.
 pub fn stage(root: &Path, name: &str) -> Result<Stage, StagesError> {
     self::name(name)?;
     let path = root.join(FOLDER).join(format!("{name}.yml"));
@@ -170,7 +168,7 @@ pub fn stage(root: &Path, name: &str) -> Result<Stage, StagesError> {
     let mut stage: Stage = parse(&path, &text)?;
     name.clone_into(&mut stage.name);
     if stage.required_fields.iter().any(|field| field.trim().is_empty() || field == "nonce") {
-        let message = "`required_fields` are names of fields, and `nonce` is none of them".to_owned();
+        let message = "`required_fields` must not contain an empty name or `nonce`".to_owned();
         return Err(StagesError::Shape { path, message });
     }
     Ok(stage)
@@ -184,8 +182,7 @@ pub fn pipeline(path: &Path) -> Result<Pipeline, StagesError> {
     Ok(pipeline)
 }
 
-/// The questions in a file, YAML or JSON. Fails when it cannot be used, or a question has no id of its own or no
-/// text.
+/// Reads a YAML or JSON file of questions. Fails if a question has no unique id, no text, or a single option.
 pub fn questions(path: &Path) -> Result<Vec<Question>, StagesError> {
     let Questions { questions } = parse(path, &read(path)?)?;
     let shape = |message: String| StagesError::Shape { path: path.to_owned(), message };
@@ -198,10 +195,10 @@ pub fn questions(path: &Path) -> Result<Vec<Question>, StagesError> {
             return Err(shape(format!("there are two questions `{}`", question.id)));
         }
         if question.question.trim().is_empty() {
-            return Err(shape(format!("question `{}` asks nothing", question.id)));
+            return Err(shape(format!("question `{}` has no text", question.id)));
         }
         if question.options.len() == 1 {
-            return Err(shape(format!("question `{}` has one option only", question.id)));
+            return Err(shape(format!("question `{}` has only one option", question.id)));
         }
     }
     let question = |Asked { id, question, options }| Question { id, question, options };
@@ -209,7 +206,7 @@ pub fn questions(path: &Path) -> Result<Vec<Question>, StagesError> {
 }
 
 fn read(path: &Path) -> Result<String, StagesError> {
-    // The user names it, so a link is the user's own.
+    // The user chose this path, so links are followed.
     file::read(path, Links::Followed)?.ok_or_else(|| StagesError::Missing(path.to_owned()))
 }
 
@@ -287,8 +284,8 @@ mod tests {
         for (text, part) in [
             ("questions: []\n", "empty"),
             ("questions:\n  - {id: a, question: x}\n  - {id: a, question: y}\n", "two questions `a`"),
-            ("questions:\n  - {id: a, question: ' '}\n", "asks nothing"),
-            ("questions:\n  - {id: a/b, question: x}\n", "is no name"),
+            ("questions:\n  - {id: a, question: ' '}\n", "has no text"),
+            ("questions:\n  - {id: a/b, question: x}\n", "invalid name"),
             ("questions:\n  - {id: a, question: x, options: [y]}\n", "one option"),
         ] {
             let error = questions(&write(folder.path(), "bad.yml", text)).unwrap_err().to_string();
