@@ -127,7 +127,7 @@ const READERS: &[&str] = &[
     "workflows/consensus/outcome.rs",
     "workflows/run/redaction.rs",
     "workflows/watch/cycle.rs",
-    "workflows/watch/engine/arbitration.rs",
+    "workflows/watch/workflow/arbitration.rs",
     "workflows/watch/state.rs",
     "workspace/code/anchors.rs",
 ];

@@ -8,6 +8,7 @@
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, Write};
+use std::ops::Range;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -118,6 +119,7 @@ fn redact_bytes(text: &[u8]) -> Option<Vec<u8>> {
     let mut clean = Vec::with_capacity(text.len());
     let mut from = 0;
     for FoundSecret { at, rule } in found {
+        let at = outside_escapes(text, at);
         let secret = &text[at.clone()];
         clean.extend_from_slice(&text[from..at.start]);
         let hash = blake3::hash(secret).to_hex();
@@ -127,6 +129,14 @@ fn redact_bytes(text: &[u8]) -> Option<Vec<u8>> {
     }
     clean.extend_from_slice(&text[from..]);
     Some(clean)
+}
+
+/// A match without the half of an escape sequence such as `\"` that it begins or ends with: JSON stays JSON.
+fn outside_escapes(text: &[u8], Range { start, end }: Range<usize>) -> Range<usize> {
+    let ends_in_escape = |text: &[u8]| text.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1;
+    let start = start + usize::from(ends_in_escape(&text[..start]));
+    let end = end - usize::from(end > start && ends_in_escape(&text[start..end]));
+    start..end.max(start)
 }
 
 #[cfg(test)]

@@ -1,16 +1,17 @@
 //! Agreement before code: a stage or a checkpoint as a run of its own.
 //!
-//! Like a review it is a journal: [`start`] records the plan and hands over to the engine, [`resume`] folds the recorded
-//! events and hands over to the same engine. What it comes to is written into the project as well ([`files`]).
+//! [`start`] records the plan and runs the workflow, [`resume`] folds the recorded events and runs the same workflow. The
+//! outcome is also written to files of the project ([`files`]).
 
-mod engine;
 pub mod files;
 mod outcome;
 mod plan;
+pub(crate) mod requests;
 pub(crate) mod schedule;
 pub(crate) mod settle_error;
 mod state;
 pub mod stats;
+mod workflow;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -21,16 +22,16 @@ use crate::domain::{Agent, Certainty, Decision, ExitReason, RunId, Settler, Stag
 use crate::history::store::Journal;
 use crate::rules::stages::stage;
 use crate::workflows::consensus::settle_error::{SettleError, by_person};
-use crate::workflows::review::RunSetup;
 use crate::workflows::run::error::RunError;
 use crate::workflows::run::ports::Prompter;
 use crate::workflows::run::redaction::Redaction;
-use crate::workflows::run::runner::Runner;
-use engine::ConsensusEngine;
+use crate::workflows::run::runner::{RunSetup, Runner};
+use crate::workflows::run::workflow::WorkflowExt as _;
 use state::StageState;
+use workflow::ConsensusWorkflow;
 
-pub use crate::workflows::review::Rest;
 pub use crate::workflows::run::ports::OpenQuestion;
+pub use crate::workflows::run::workflow::Rest;
 pub use outcome::{NextStep, ResolvedQuestion, StageOutcome};
 pub use plan::{Asking, StagePlanError, checkpoint, stage};
 
@@ -48,10 +49,9 @@ pub async fn start(
     for agent in agents {
         *agent = agent.clone().recorded();
     }
-    let mut engine =
-        ConsensusEngine { runner: Runner::new(setup, run, templates)?, state: StageState::default(), person };
-    engine.append(ConsensusEvent::StageStarted { plan: Box::new(plan) })?;
-    engine.rest().await
+    let mut consensus = ConsensusWorkflow::new(Runner::new(setup, run, templates)?, StageState::default(), person);
+    consensus.append(ConsensusEvent::StageStarted { plan: Box::new(plan) })?;
+    consensus.run().await
 }
 
 /// Carries on a stage or a checkpoint that was interrupted, or waits for a person. Fails as [`start`], and when it
@@ -66,9 +66,9 @@ pub async fn resume(
     if state.plan.is_none() {
         return Err(RunError::NotStarted(run));
     }
-    let mut engine = ConsensusEngine { runner: Runner::new(setup, run, templates)?, state, person };
-    engine.append(RunEvent::RunResumed)?;
-    engine.rest().await
+    let mut consensus = ConsensusWorkflow::new(Runner::new(setup, run, templates)?, state, person);
+    consensus.append(RunEvent::RunResumed)?;
+    consensus.run().await
 }
 
 /// What a recorded stage or checkpoint came to. Fails when the history cannot be read, or the run is none.

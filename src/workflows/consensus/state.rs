@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::domain::event::{CallAnswer, CallId, ConsensusEvent, Event, EventKind, Part, Purpose, RunEvent};
 use crate::domain::{
     AgentName, Decision, ExitReason, Question, QuestionAnswer, Resolution, Said, Settler, Spent, StageAnswer,
-    StagePlan, StageVerdict, Subject, Synthesis, Validation,
+    StagePlan, StageVerdict, Subject, Synthesis, Untrusted, Validation,
 };
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -81,6 +81,10 @@ impl StageState {
             CallAnswer::Stage { said } => Some(&**said),
             _ => None,
         })
+    }
+
+    pub(crate) fn conflicts(&self) -> Vec<Untrusted> {
+        self.verdict.as_ref().map(|verdict| verdict.conflicts.clone()).unwrap_or_default()
     }
 
     /// The answers to a stage, in the order of the plan.

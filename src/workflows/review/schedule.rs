@@ -1,7 +1,7 @@
 //! What may be done next: a pure function of the state of a run.
 //!
-//! Whatever is due may be done side by side. A step stays due until the events that it brings are recorded, so a run
-//! that was killed anywhere goes on where it stood.
+//! The returned steps may run side by side. A step is due until the events that it brings are recorded, so a run that was killed
+//! continues where it was.
 
 use std::collections::BTreeSet;
 
@@ -13,14 +13,16 @@ use crate::domain::{
 };
 use crate::rules::review::objections::{Stance, stance};
 use crate::workflows::review::state::{RecordedCall, ReviewState, TreeChange};
+use crate::workflows::run::attempts;
+use crate::workflows::run::workflow::Step;
 
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum ReviewStep {
-    Ask(CallId),
+/// What a review does besides calling agents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ReviewEffect {
     Merge {
         round: u32,
     },
-    /// Bind the findings of a round of which a judge says that they repeat an earlier dispute.
+    /// Bind the findings of a round that repeat an earlier dispute, as a judge says.
     Recognise {
         round: u32,
     },
@@ -36,13 +38,10 @@ pub(crate) enum ReviewStep {
     RecordTree(CallId),
     OpenDispute(FindingId),
     CarryOn(FindingId),
-    Choose(DisputeNumber),
-    /// Send a dispute to the judge that the configuration leaves findings of its kind to, or to a person where there is
-    /// none.
+    /// Choose the route of a dispute that the configuration sends to a judge: the judge, or a person where there is none.
     Send(DisputeNumber),
     /// Check a judge's answer and turn it into a ruling.
     Rule(DisputeNumber),
-    AskPerson(DisputeNumber),
     /// Settle a dispute whose end is decided.
     Settle(DisputeNumber),
     Verify {
@@ -51,34 +50,16 @@ pub(crate) enum ReviewStep {
     NextRound {
         round: u32,
     },
-    Finish,
 }
 
-impl ReviewStep {
-    /// The open dispute that it carries on, where it is about one.
-    pub(crate) fn dispute(&self) -> Option<DisputeNumber> {
-        match self {
-            Self::Choose(dispute)
-            | Self::Send(dispute)
-            | Self::Rule(dispute)
-            | Self::AskPerson(dispute)
-            | Self::Settle(dispute)
-            | Self::Ask(CallId { purpose: Purpose::Judge { dispute }, .. }) => Some(*dispute),
-            Self::Ask(_)
-            | Self::Merge { .. }
-            | Self::Recognise { .. }
-            | Self::DebateRound { .. }
-            | Self::Conclude { .. }
-            | Self::Keep
-            | Self::RecordTree(_)
-            | Self::OpenDispute(_)
-            | Self::CarryOn(_)
-            | Self::Verify { .. }
-            | Self::NextRound { .. }
-            | Self::Finish => None,
-        }
-    }
+/// What a person is asked about a dispute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DisputeQuestion {
+    Route(DisputeNumber),
+    Ruling(DisputeNumber),
 }
+
+pub(crate) type ReviewStep = Step<ReviewEffect, DisputeQuestion>;
 
 /// The rules of a run that do not change while it goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +79,7 @@ pub(crate) struct SchedulePolicy {
 pub(crate) const REPAIRS: u32 = 2;
 
 /// All steps that are due. `parked` are disputes that nobody here will settle: they wait for a person elsewhere.
-pub(crate) fn due(
+pub(crate) fn next_steps(
     state: &ReviewState,
     policy: &SchedulePolicy,
     parked: &BTreeSet<DisputeNumber>,
@@ -121,7 +102,7 @@ pub(crate) fn due(
         next_round(state, policy, round),
     ];
     // Stages follow one another; steps within one go side by side.
-    stages.into_iter().find(|steps| !steps.is_empty()).unwrap_or_else(|| vec![ReviewStep::Finish])
+    stages.into_iter().find(|steps| !steps.is_empty()).unwrap_or_else(|| vec![Step::Finish])
 }
 
 fn reviews(state: &ReviewState, round: u32) -> Vec<ReviewStep> {
@@ -142,30 +123,25 @@ fn reviews(state: &ReviewState, round: u32) -> Vec<ReviewStep> {
     steps
 }
 
-/// Asks for a purpose, a second time where the first answer is worth it. Nothing when it is settled.
+/// Asks for a purpose, a second time where the first answer is not enough.
 fn ask(
     state: &ReviewState,
     agent: &AgentName,
     purpose: Purpose,
-    again: impl Fn(&RecordedCall) -> bool,
+    is_lacking: impl Fn(&RecordedCall) -> bool,
 ) -> Option<ReviewStep> {
-    let attempt = match state.last_call(agent, &purpose) {
-        None => 1,
-        Some((id, call)) if id.attempt == 1 && again(call) => 2,
-        Some(_) => return None,
-    };
-    Some(ReviewStep::Ask(CallId { agent: agent.clone(), purpose, attempt }))
+    attempts::next(&state.calls, agent, purpose, 2, is_lacking).map(Step::Ask)
 }
 
 fn merge(state: &ReviewState, round: u32) -> Vec<ReviewStep> {
-    if state.unmerged().next().is_some() { vec![ReviewStep::Merge { round }] } else { Vec::new() }
+    if state.unmerged().next().is_some() { vec![Step::Effect(ReviewEffect::Merge { round })] } else { Vec::new() }
 }
 
 /// One question about all findings of a round that may repeat an earlier dispute, to the first judge that is no embedded
 /// one. An answer that cannot be read twice means that none does.
 fn compare(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
     if state.recognised(round).next().is_some() {
-        return vec![ReviewStep::Recognise { round }];
+        return vec![Step::Effect(ReviewEffect::Recognise { round })];
     }
     if !policy.compare || policy.mode != Mode::Arbitrate || state.uncertain(round).next().is_none() {
         return Vec::new();
@@ -215,7 +191,7 @@ fn debate(state: &ReviewState, round: u32) -> Vec<ReviewStep> {
     }
     let report = |debate_round: u32| {
         let reported = state.debate_rounds.contains(&(round, debate_round));
-        (!reported).then_some(vec![ReviewStep::DebateRound { round, debate_round }])
+        (!reported).then_some(vec![Step::Effect(ReviewEffect::DebateRound { round, debate_round })])
     };
     let examinations = asked(&Purpose::Examine { round }, &|name| !state.unexamined(name, round).is_empty());
     if !examinations.is_empty() {
@@ -233,7 +209,7 @@ fn debate(state: &ReviewState, round: u32) -> Vec<ReviewStep> {
             return step;
         }
     }
-    vec![ReviewStep::Conclude { round }]
+    vec![Step::Effect(ReviewEffect::Conclude { round })]
 }
 
 fn coder(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
@@ -241,7 +217,7 @@ fn coder(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Review
         return Vec::new();
     }
     if let Some(call) = state.unrecorded_change() {
-        return vec![ReviewStep::RecordTree(call.clone())];
+        return vec![Step::Effect(ReviewEffect::RecordTree(call.clone()))];
     }
     let purpose = Purpose::Respond { round };
     let Some(coder) = state.agents(Role::Coder).next() else { return Vec::new() };
@@ -256,7 +232,7 @@ fn coder(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Review
         _ => false,
     });
     match step {
-        Some(_) if state.before.is_none() => vec![ReviewStep::Keep],
+        Some(_) if state.before.is_none() => vec![Step::Effect(ReviewEffect::Keep)],
         step => step.into_iter().collect(),
     }
 }
@@ -276,12 +252,13 @@ pub(crate) fn unopened(state: &ReviewState) -> impl Iterator<Item = FindingId> {
 }
 
 fn disputes(state: &ReviewState, policy: &SchedulePolicy, parked: &BTreeSet<DisputeNumber>) -> Vec<ReviewStep> {
-    let unopened: Vec<ReviewStep> = unopened(state).map(ReviewStep::OpenDispute).collect();
+    let unopened: Vec<ReviewStep> = unopened(state).map(|id| Step::Effect(ReviewEffect::OpenDispute(id))).collect();
     if !unopened.is_empty() {
         return unopened;
     }
     if policy.mode == Mode::Arbitrate {
-        let left_open: Vec<ReviewStep> = state.left_open().map(ReviewStep::CarryOn).collect();
+        let left_open: Vec<ReviewStep> =
+            state.left_open().map(|id| Step::Effect(ReviewEffect::CarryOn(id))).collect();
         if !left_open.is_empty() {
             return left_open;
         }
@@ -291,7 +268,7 @@ fn disputes(state: &ReviewState, policy: &SchedulePolicy, parked: &BTreeSet<Disp
     let mut asks = false;
     for step in open.flat_map(|dispute| of_dispute(state, policy, dispute)) {
         // One question at a time; judges may work meanwhile.
-        let is_question = matches!(step, ReviewStep::Choose(_));
+        let is_question = matches!(step, Step::Prompt(DisputeQuestion::Route(_)));
         if !(is_question && asks) {
             steps.push(step);
         }
@@ -300,17 +277,9 @@ fn disputes(state: &ReviewState, policy: &SchedulePolicy, parked: &BTreeSet<Disp
     steps
 }
 
-#[cfg(test)]
-thread_local! {
-    /// How often this thread has looked at a dispute.
-    pub(crate) static LOOKED_AT: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
-}
-
 /// What is due about one open dispute. Disputes do not depend on each other: this changes only with what happens to the
 /// dispute itself.
 pub(crate) fn of_dispute(state: &ReviewState, policy: &SchedulePolicy, dispute: &Dispute) -> Vec<ReviewStep> {
-    #[cfg(test)]
-    LOOKED_AT.set(LOOKED_AT.get() + 1);
     let number = dispute.number;
     let is_reopened = state.reopened.contains(&number);
     // Without `--arbitrate`, a coder's objection stays open.
@@ -318,16 +287,18 @@ pub(crate) fn of_dispute(state: &ReviewState, policy: &SchedulePolicy, dispute: 
         return Vec::new();
     }
     let step = match (state.last_ruling(dispute), dispute.route) {
-        (None, None) if !is_reopened && state.is_sent_to_judge(&dispute.finding) => ReviewStep::Send(number),
-        (None, None) => ReviewStep::Choose(number),
-        (None, Some(Route::Discard)) => ReviewStep::Settle(number),
-        (None, Some(Route::Human)) => ReviewStep::AskPerson(number),
+        (None, None) if !is_reopened && state.is_sent_to_judge(&dispute.finding) => {
+            Step::Effect(ReviewEffect::Send(number))
+        }
+        (None, None) => Step::Prompt(DisputeQuestion::Route(number)),
+        (None, Some(Route::Discard)) => Step::Effect(ReviewEffect::Settle(number)),
+        (None, Some(Route::Human)) => Step::Prompt(DisputeQuestion::Ruling(number)),
         (None, Some(Route::Judge)) => return judges(state, number),
         (Some(record), _) => match (record.ruling.ruling, &record.by) {
             (RulingWord::Escalate, Ruler::Judge { .. } | Ruler::Panel) if policy.escalate_to != Route::Discard => {
-                ReviewStep::AskPerson(number)
+                Step::Prompt(DisputeQuestion::Ruling(number))
             }
-            _ => ReviewStep::Settle(number),
+            _ => Step::Effect(ReviewEffect::Settle(number)),
         },
     };
     vec![step]
@@ -336,12 +307,12 @@ pub(crate) fn of_dispute(state: &ReviewState, policy: &SchedulePolicy, dispute: 
 /// Asks the judges of the run side by side; when all have answered, their ruling is due.
 fn judges(state: &ReviewState, dispute: DisputeNumber) -> Vec<ReviewStep> {
     if state.judges().next().is_none() {
-        return vec![ReviewStep::AskPerson(dispute)];
+        return vec![Step::Prompt(DisputeQuestion::Ruling(dispute))];
     }
     let invalid = |call: &RecordedCall| matches!(call.answer, CallAnswer::Invalid { .. });
     let asks: Vec<ReviewStep> =
         state.judges().filter_map(|judge| ask(state, &judge.name, Purpose::Judge { dispute }, invalid)).collect();
-    if asks.is_empty() { vec![ReviewStep::Rule(dispute)] } else { asks }
+    if asks.is_empty() { vec![Step::Effect(ReviewEffect::Rule(dispute))] } else { asks }
 }
 
 fn enforce(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
@@ -359,16 +330,16 @@ fn enforce(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Revi
         return Vec::new();
     }
     if state.before.is_none() {
-        return vec![ReviewStep::Keep];
+        return vec![Step::Effect(ReviewEffect::Keep)];
     }
     let attempt = state.last_call(&coder.name, &purpose).map_or(1, |(id, _)| id.attempt + 1);
-    vec![ReviewStep::Ask(CallId { agent: coder.name.clone(), purpose, attempt })]
+    vec![Step::Ask(CallId { agent: coder.name.clone(), purpose, attempt })]
 }
 
 fn verify(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
     let changed = state.tree_changes.iter().any(|change| !change.changes.is_empty());
     if policy.mode != Mode::Review && changed && state.verified.len() < policy.verify {
-        return vec![ReviewStep::Verify { round }];
+        return vec![Step::Effect(ReviewEffect::Verify { round })];
     }
     Vec::new()
 }
@@ -387,7 +358,7 @@ fn repair(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Revie
     if attempt > policy.repairs || brought_nothing || state.items(&purpose).is_empty() {
         return Vec::new();
     }
-    vec![ReviewStep::Ask(CallId { agent: coder.name.clone(), purpose, attempt })]
+    vec![Step::Ask(CallId { agent: coder.name.clone(), purpose, attempt })]
 }
 
 fn rechecks(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
@@ -405,14 +376,14 @@ fn rechecks(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Rev
         .filter(|reviewer| state.recheck_items(&reviewer.name).iter().any(is_open))
         .map(|reviewer| {
             let attempt = state.last_call(&reviewer.name, &purpose).map_or(1, |(id, _)| id.attempt + 1);
-            ReviewStep::Ask(CallId { agent: reviewer.name.clone(), purpose: purpose.clone(), attempt })
+            Step::Ask(CallId { agent: reviewer.name.clone(), purpose: purpose.clone(), attempt })
         })
         .collect()
 }
 
 fn next_round(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
     if policy.mode != Mode::Review && round < policy.rounds && state.changed_in(round) {
-        return vec![ReviewStep::NextRound { round: round + 1 }];
+        return vec![Step::Effect(ReviewEffect::NextRound { round: round + 1 })];
     }
     Vec::new()
 }
@@ -640,7 +611,7 @@ mod tests {
         }
 
         fn due(&self) -> Vec<ReviewStep> {
-            due(&self.state, &self.policy, &self.parked)
+            next_steps(&self.state, &self.policy, &self.parked)
         }
 
         fn state_of(&self, id: u32) -> FindingState {
@@ -654,7 +625,7 @@ mod tests {
 
     /// A run in arbitration with one dispute open.
     fn one_dispute() -> Play {
-        let mut play = crate::workflows::review::schedule::tests::Play::new(Mode::Arbitrate);
+        let mut play = Play::new(Mode::Arbitrate);
         play.reviewed(vec![finding(1, Tag::Must)])
             .event(ReviewEvent::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })
             .responded(RESPOND, 1, &[(1, Answer::Disagree)])
@@ -665,17 +636,17 @@ mod tests {
 
     #[test]
     fn reviewers_are_asked_side_by_side_then_merged() {
-        let mut play = crate::workflows::review::schedule::tests::Play::new(Mode::Review);
-        assert_eq!(play.due(), [ReviewStep::Ask(call("r1", REVIEW, 1)), ReviewStep::Ask(call("r2", REVIEW, 1))]);
+        let mut play = Play::new(Mode::Review);
+        assert_eq!(play.due(), [Step::Ask(call("r1", REVIEW, 1)), Step::Ask(call("r2", REVIEW, 1))]);
         let answer =
             |status| CallAnswer::Review { status, findings: Vec::new(), notes: String::new(), problem: None };
         play.answered(call("r1", REVIEW, 1), answer(AnswerStatus::NotReviewed))
             .answered(call("r2", REVIEW, 1), CallAnswer::Failed { error: "gone".into(), hint: None, cause: None });
-        assert_eq!(play.due(), [ReviewStep::Ask(call("r1", REVIEW, 2))], "asked once more; what failed is not");
+        assert_eq!(play.due(), [Step::Ask(call("r1", REVIEW, 2))], "asked once more; what failed is not");
         play.answered(call("r1", REVIEW, 2), answer(AnswerStatus::Clean));
-        assert_eq!(play.due(), [ReviewStep::Merge { round: 1 }]);
+        assert_eq!(play.due(), [Step::Effect(ReviewEffect::Merge { round: 1 })]);
         play.event(ReviewEvent::FindingsMerged { round: 1, findings: vec![finding(1, Tag::Must)] });
-        assert_eq!(play.due(), [ReviewStep::Finish], "a review changes nothing");
+        assert_eq!(play.due(), [Step::Finish], "a review changes nothing");
     }
 
     fn may_repeat(id: u32, dispute: u64, disposition: Option<Disposition>) -> EventKind {
@@ -700,30 +671,30 @@ mod tests {
                 .collect(),
         };
         let begun = |mode| {
-            let mut play = crate::workflows::review::schedule::tests::Play::new(mode);
+            let mut play = Play::new(mode);
             play.reviewed(vec![finding(1, Tag::Must), finding(2, Tag::Must), finding(3, Tag::Must)])
                 .event(may_repeat(1, 7, Some(Disposition::Refuted)))
                 .event(may_repeat(2, 8, None))
                 .event(may_repeat(3, 9, Some(Disposition::Refuted)));
             play
         };
-        assert_eq!(begun(Mode::Review).due(), [ReviewStep::Finish]);
-        assert_eq!(begun(Mode::Fix).due(), [ReviewStep::Keep]);
+        assert_eq!(begun(Mode::Review).due(), [Step::Finish]);
+        assert_eq!(begun(Mode::Fix).due(), [Step::Effect(ReviewEffect::Keep)]);
         let mut off = begun(Mode::Arbitrate);
         off.policy.compare = false;
-        assert_eq!(off.due(), [ReviewStep::Keep]);
+        assert_eq!(off.due(), [Step::Effect(ReviewEffect::Keep)]);
 
         let mut play = begun(Mode::Arbitrate);
-        assert_eq!(play.due(), [ReviewStep::Ask(compare(1))]);
+        assert_eq!(play.due(), [Step::Ask(compare(1))]);
         play.answered(compare(1), CallAnswer::Invalid { error: "no word".into() });
-        assert_eq!(play.due(), [ReviewStep::Ask(compare(2))]);
+        assert_eq!(play.due(), [Step::Ask(compare(2))]);
         play.answered(compare(2), words(&[(1, true), (2, true), (3, false)]));
-        assert_eq!(play.due(), [ReviewStep::Recognise { round: 1 }]);
+        assert_eq!(play.due(), [Step::Effect(ReviewEffect::Recognise { round: 1 })]);
         let bound = recognised(&play.state, 1);
         for event in bound {
             play.event(event);
         }
-        assert_eq!(play.due(), [ReviewStep::Keep], "F3 goes to the coder");
+        assert_eq!(play.due(), [Step::Effect(ReviewEffect::Keep)], "F3 goes to the coder");
         assert_eq!(play.state.items(&RESPOND), [FindingId(3)]);
         let ruled =
             FindingState::AlreadyRuled { dispute: DisputeNumber(7).into(), disposition: Disposition::Refuted };
@@ -736,86 +707,90 @@ mod tests {
         let mut play = begun(Mode::Arbitrate);
         play.answered(compare(1), CallAnswer::Invalid { error: "no word".into() })
             .answered(compare(2), CallAnswer::Invalid { error: "no word".into() });
-        assert_eq!(play.due(), [ReviewStep::Keep]);
+        assert_eq!(play.due(), [Step::Effect(ReviewEffect::Keep)]);
         let mut play = begun(Mode::Arbitrate);
         play.answered(compare(1), CallAnswer::Failed { error: "gone".into(), hint: None, cause: None });
-        assert_eq!(play.due(), [ReviewStep::Keep]);
+        assert_eq!(play.due(), [Step::Effect(ReviewEffect::Keep)]);
     }
 
     #[test]
     fn a_resumed_run_asks_again_what_failed_and_nothing_else() {
-        let mut play = crate::workflows::review::schedule::tests::Play::new(Mode::Review);
+        let mut play = Play::new(Mode::Review);
         play.reviewed(Vec::new());
         play.answered(call("r2", REVIEW, 1), CallAnswer::Failed { error: "gone".into(), hint: None, cause: None });
-        assert_eq!(play.due(), [ReviewStep::Finish]);
+        assert_eq!(play.due(), [Step::Finish]);
         play.event(RunEvent::RunResumed);
-        assert_eq!(play.due(), [ReviewStep::Ask(call("r2", REVIEW, 1))]);
+        assert_eq!(play.due(), [Step::Ask(call("r2", REVIEW, 1))]);
     }
 
     #[test]
     fn the_standard_flow_without_a_dispute() {
-        let mut play = crate::workflows::review::schedule::tests::Play::new(Mode::Arbitrate);
+        let mut play = Play::new(Mode::Arbitrate);
         play.reviewed(vec![finding(1, Tag::Must), finding(2, Tag::Low)]);
-        assert_eq!(play.due(), [ReviewStep::Keep], "nothing is edited before the tree is kept");
+        assert_eq!(play.due(), [Step::Effect(ReviewEffect::Keep)], "nothing is edited before the tree is kept");
         play.event(ReviewEvent::BeforeImage { kept_as: "ref".into(), tree: "t0".into() });
-        assert_eq!(play.due(), [ReviewStep::Ask(call("c", RESPOND, 1))]);
+        assert_eq!(play.due(), [Step::Ask(call("c", RESPOND, 1))]);
         play.responded(RESPOND, 1, &[(1, Answer::Implemented)]);
-        assert_eq!(play.due(), [ReviewStep::RecordTree(call("c", RESPOND, 1))]);
+        assert_eq!(play.due(), [Step::Effect(ReviewEffect::RecordTree(call("c", RESPOND, 1)))]);
         play.changed(call("c", RESPOND, 1), &[1]);
-        assert_eq!(play.due(), [ReviewStep::Ask(call("c", RESPOND, 2))], "F2 was not answered");
+        assert_eq!(play.due(), [Step::Ask(call("c", RESPOND, 2))], "F2 was not answered");
         play.responded(RESPOND, 2, &[(2, Answer::Discarded)]).changed(call("c", RESPOND, 2), &[]);
         let recheck = call("r1", Purpose::Recheck { round: 1 }, 1);
-        assert_eq!(play.due(), [ReviewStep::Ask(recheck.clone())]);
+        assert_eq!(play.due(), [Step::Ask(recheck.clone())]);
         let check = Recheck { finding: FindingId(1), resolved: true, reason: "".into() };
         play.answered(recheck, CallAnswer::Recheck { checks: vec![check] });
-        assert_eq!(play.due(), [ReviewStep::Finish]);
+        assert_eq!(play.due(), [Step::Finish]);
         assert_eq!(play.state_of(1), FindingState::Resolved);
         assert_eq!(play.state_of(2), FindingState::Discarded);
     }
 
     #[test]
     fn implemented_without_a_change_is_only_claimed() {
-        let mut play = crate::workflows::review::schedule::tests::Play::new(Mode::Fix);
+        let mut play = Play::new(Mode::Fix);
         play.reviewed(vec![finding(1, Tag::High)])
             .event(ReviewEvent::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })
             .responded(RESPOND, 1, &[(1, Answer::Implemented)])
             .changed(call("c", RESPOND, 1), &[]);
-        assert_eq!(play.due(), [ReviewStep::Finish]);
+        assert_eq!(play.due(), [Step::Finish]);
         assert_eq!(play.state_of(1), FindingState::Claimed);
     }
 
     #[test]
     fn a_dispute_is_opened_and_stays_open_without_arbitration() {
-        let mut play = crate::workflows::review::schedule::tests::Play::new(Mode::Fix);
+        let mut play = Play::new(Mode::Fix);
         play.reviewed(vec![finding(1, Tag::Must), finding(2, Tag::Should)])
             .event(ReviewEvent::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })
             .responded(RESPOND, 1, &[(1, Answer::Discarded), (2, Answer::Disagree)])
             .changed(call("c", RESPOND, 1), &[]);
-        assert_eq!(play.due(), [ReviewStep::OpenDispute(FindingId(1))], "only a mandatory finding is disputed");
+        assert_eq!(
+            play.due(),
+            [Step::Effect(ReviewEffect::OpenDispute(FindingId(1)))],
+            "only a mandatory finding is disputed"
+        );
         play.disputed(1);
-        assert_eq!(play.due(), [ReviewStep::Finish]);
+        assert_eq!(play.due(), [Step::Finish]);
         assert_eq!(play.state_of(1), FindingState::Disputed { dispute: D1 });
     }
 
     #[test]
     fn the_judge_enforces_and_the_coder_is_called_again() {
         let mut play = one_dispute();
-        assert_eq!(play.due(), [ReviewStep::Choose(D1)]);
+        assert_eq!(play.due(), [Step::Prompt(DisputeQuestion::Route(D1))]);
         play.routed(Route::Judge);
         let asked = call("j", Purpose::Judge { dispute: D1 }, 1);
-        assert_eq!(play.due(), [ReviewStep::Ask(asked.clone())]);
+        assert_eq!(play.due(), [Step::Ask(asked.clone())]);
         play.answered(asked, CallAnswer::Invalid { error: "two rulings".into() });
         let again = call("j", Purpose::Judge { dispute: D1 }, 2);
-        assert_eq!(play.due(), [ReviewStep::Ask(again.clone())], "asked once more");
+        assert_eq!(play.due(), [Step::Ask(again.clone())], "asked once more");
         play.answered(again, CallAnswer::Invalid { error: "two rulings".into() });
-        assert_eq!(play.due(), [ReviewStep::Rule(D1)]);
+        assert_eq!(play.due(), [Step::Effect(ReviewEffect::Rule(D1))]);
         play.ruled(RulingWord::Enforce, judge());
-        assert_eq!(play.due(), [ReviewStep::Settle(D1)]);
+        assert_eq!(play.due(), [Step::Effect(ReviewEffect::Settle(D1))]);
         play.settled();
         assert_eq!(play.state_of(1), FindingState::Enforced { dispute: D1 });
-        assert_eq!(play.due(), [ReviewStep::Ask(call("c", ENFORCE, 1))]);
+        assert_eq!(play.due(), [Step::Ask(call("c", ENFORCE, 1))]);
         play.responded(ENFORCE, 1, &[(1, Answer::Implemented)]).changed(call("c", ENFORCE, 1), &[1]);
-        assert_eq!(play.due(), [ReviewStep::Ask(call("r1", Purpose::Recheck { round: 1 }, 1))]);
+        assert_eq!(play.due(), [Step::Ask(call("r1", Purpose::Recheck { round: 1 }, 1))]);
         assert_eq!(play.state_of(1), FindingState::Unchecked);
     }
 
@@ -824,7 +799,7 @@ mod tests {
         let mut play = one_dispute();
         play.routed(Route::Judge).ruled(RulingWord::Enforce, judge()).settled();
         play.responded(ENFORCE, 1, &[(1, Answer::Disagree)]).changed(call("c", ENFORCE, 1), &[]);
-        assert_eq!(play.due(), [ReviewStep::Finish], "a ruling is not disputed again");
+        assert_eq!(play.due(), [Step::Finish], "a ruling is not disputed again");
         assert_eq!(play.state_of(1), FindingState::Enforced { dispute: D1 });
     }
 
@@ -832,15 +807,15 @@ mod tests {
     fn an_escalated_dispute_waits_for_a_person_or_is_discarded() {
         let mut play = one_dispute();
         play.routed(Route::Judge).ruled(RulingWord::Escalate, judge());
-        assert_eq!(play.due(), [ReviewStep::AskPerson(D1)]);
+        assert_eq!(play.due(), [Step::Prompt(DisputeQuestion::Ruling(D1))]);
         play.policy.escalate_to = Route::Discard;
-        assert_eq!(play.due(), [ReviewStep::Settle(D1)]);
+        assert_eq!(play.due(), [Step::Effect(ReviewEffect::Settle(D1))]);
         play.policy.escalate_to = Route::Human;
         play.parked.insert(D1);
-        assert_eq!(play.due(), [ReviewStep::Finish]);
+        assert_eq!(play.due(), [Step::Finish]);
         play.parked.clear();
         play.ruled(RulingWord::Dismiss, Ruler::Human).settled();
-        assert_eq!(play.due(), [ReviewStep::Finish]);
+        assert_eq!(play.due(), [Step::Finish]);
         assert_eq!(play.state_of(1), FindingState::Dismissed { dispute: D1 });
     }
 
@@ -848,26 +823,26 @@ mod tests {
     fn a_person_decides_or_the_opinion_is_discarded() {
         let mut human = one_dispute();
         human.routed(Route::Human);
-        assert_eq!(human.due(), [ReviewStep::AskPerson(D1)]);
+        assert_eq!(human.due(), [Step::Prompt(DisputeQuestion::Ruling(D1))]);
         let mut discard = one_dispute();
         discard.routed(Route::Discard);
-        assert_eq!(discard.due(), [ReviewStep::Settle(D1)]);
+        assert_eq!(discard.due(), [Step::Effect(ReviewEffect::Settle(D1))]);
         discard.settled();
         assert_eq!(discard.state_of(1), FindingState::Discarded);
-        assert_eq!(discard.due(), [ReviewStep::Finish]);
+        assert_eq!(discard.due(), [Step::Finish]);
     }
 
     #[test]
     fn a_reversal_goes_to_a_dispute_and_never_to_the_coder() {
-        let mut play = crate::workflows::review::schedule::tests::Play::new(Mode::Arbitrate);
+        let mut play = Play::new(Mode::Arbitrate);
         let reversal = Finding { reverses: Some(FindingId(9)), ..finding(1, Tag::Low) };
         play.reviewed(vec![reversal]);
-        assert_eq!(play.due(), [ReviewStep::OpenDispute(FindingId(1))]);
+        assert_eq!(play.due(), [Step::Effect(ReviewEffect::OpenDispute(FindingId(1)))]);
     }
 
     #[test]
     fn what_was_ruled_is_not_asked_again_and_what_was_enforced_binds_at_once() {
-        let mut play = crate::workflows::review::schedule::tests::Play::new(Mode::Arbitrate);
+        let mut play = Play::new(Mode::Arbitrate);
         play.reviewed(vec![finding(1, Tag::Must), finding(2, Tag::Must), finding(3, Tag::Must)])
             .event(ReviewEvent::AlreadyRuled {
                 finding: FindingId(1),
@@ -890,40 +865,40 @@ mod tests {
             .changed(call("c", RESPOND, 1), &[]);
         assert_eq!(
             play.due(),
-            [ReviewStep::CarryOn(FindingId(2))],
+            [Step::Effect(ReviewEffect::CarryOn(FindingId(2)))],
             "what an earlier run left open goes on in this one"
         );
         play.policy.mode = Mode::Fix;
-        assert_eq!(play.due(), [ReviewStep::Finish], "where disputes are settled");
+        assert_eq!(play.due(), [Step::Finish], "where disputes are settled");
     }
 
     #[test]
     fn rounds_go_on_while_something_changes() {
-        let mut play = crate::workflows::review::schedule::tests::Play::new(Mode::Fix);
+        let mut play = Play::new(Mode::Fix);
         play.policy.rounds = 2;
         play.policy.recheck = false;
         play.reviewed(vec![finding(1, Tag::Must)])
             .event(ReviewEvent::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })
             .responded(RESPOND, 1, &[(1, Answer::Implemented)])
             .changed(call("c", RESPOND, 1), &[1]);
-        assert_eq!(play.due(), [ReviewStep::NextRound { round: 2 }]);
+        assert_eq!(play.due(), [Step::Effect(ReviewEffect::NextRound { round: 2 })]);
         let covered = Coverage { file: "a.py".into(), lines: 1 };
         play.event(ReviewEvent::RoundStarted { round: 2, shards: vec![vec![covered]], skipped: Vec::new() });
-        let review = |name| ReviewStep::Ask(call(name, Purpose::Review { round: 2, shard: 0 }, 1));
+        let review = |name| Step::Ask(call(name, Purpose::Review { round: 2, shard: 0 }, 1));
         assert_eq!(play.due(), [review("r1"), review("r2")]);
     }
 
     #[test]
     fn verification_runs_again_after_every_change() {
-        let mut play = crate::workflows::review::schedule::tests::Play::new(Mode::Fix);
+        let mut play = Play::new(Mode::Fix);
         play.policy.verify = 1;
         play.policy.recheck = false;
         play.reviewed(vec![finding(1, Tag::Must)])
             .event(ReviewEvent::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })
             .responded(RESPOND, 1, &[(1, Answer::Implemented)])
             .changed(call("c", RESPOND, 1), &[1]);
-        assert_eq!(play.due(), [ReviewStep::Verify { round: 1 }]);
+        assert_eq!(play.due(), [Step::Effect(ReviewEffect::Verify { round: 1 })]);
         play.event(ReviewEvent::Verified { round: 1, command: "make".into(), passed: true, tail: String::new() });
-        assert_eq!(play.due(), [ReviewStep::Finish]);
+        assert_eq!(play.due(), [Step::Finish]);
     }
 }

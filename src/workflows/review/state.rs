@@ -15,6 +15,7 @@ use crate::domain::{
     Severity, Skip, Spent, Tag, Usage,
 };
 use crate::rules::consensus::claim::Policy;
+use crate::workflows::run::attempts;
 
 /// How often somebody is asked about the change of a finding: once, and once more where there was no answer.
 const RECHECKS: u32 = 2;
@@ -590,9 +591,14 @@ impl ReviewState {
     }
 
     /// The last call for a purpose by an agent, whatever its attempt.
+    /// Open disputes whose route is to be chosen.
+    pub(crate) fn undecided(&self) -> impl Iterator<Item = DisputeNumber> {
+        let open = self.disputes.values().filter(|dispute| dispute.is_open() && dispute.route.is_none());
+        open.filter(|dispute| !self.is_sent_to_judge(&dispute.finding)).map(|dispute| dispute.number)
+    }
+
     pub(crate) fn last_call(&self, agent: &AgentName, purpose: &Purpose) -> Option<(&CallId, &RecordedCall)> {
-        let attempt = |attempt| CallId { agent: agent.clone(), purpose: purpose.clone(), attempt };
-        self.calls.range(attempt(0)..=attempt(u32::MAX)).next_back()
+        attempts::last(&self.calls, agent, purpose)
     }
 
     /// The findings that a call of the coder is given: the answer to "what is it to do now?".

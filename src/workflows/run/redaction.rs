@@ -1,14 +1,15 @@
-//! What leaves the machine or is kept, without secrets (`redaction.secrets`).
+//! Removes secrets from what is sent to agents, parsed, recorded and kept (`redaction.secrets`).
 //!
-//! Everything a run records passes [`Redaction::event`], everything an agent of another vendor is told passes
-//! [`Redaction::request`]; the embedded agents, which are this program, are told the code as it stands.
+//! Requests pass [`Redaction::request`], except those to embedded agents, which are part of this program; answers pass
+//! [`Redaction::answer`] before they are parsed; everything that is recorded passes [`Redaction::event`].
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Seek as _};
 use std::path::Path;
 
+use crate::agents::AnswerText;
 use crate::config::settings;
-use crate::domain::event::{CallAnswer, ConsensusEvent, EventKind, Plan, ReviewEvent, RunEvent, WatchEvent};
+use crate::domain::event::{ConsensusEvent, EventKind, Plan, ReviewEvent, WatchEvent};
 use crate::domain::{Agent, FileChange, FileReview, StagePlan, WatchPlan};
 use crate::protocol::request::{Request, SourceFile};
 use crate::protocol::secrets;
@@ -27,81 +28,54 @@ impl From<settings::Redaction> for Redaction {
 impl Redaction {
     pub(crate) const ON: Self = Self { on: true };
 
-    /// An event as it is recorded. Findings, of which there may be thousands, are gone through one by one, so that no
-    /// second copy of all of them is held.
+    /// An event as it is recorded. Hashes, ids and paths of the work tree are kept as they are.
     pub(crate) fn event(self, kind: EventKind) -> EventKind {
         if !self.on {
             return kind;
         }
         match kind {
             EventKind::Review(ReviewEvent::RunStarted { plan }) => {
-                EventKind::Review(ReviewEvent::RunStarted { plan: Box::new(self.plan(*plan)) })
+                let Plan { root, commit, tree, .. } = (*plan).clone();
+                let plan = Box::new(Plan { root, commit, tree, ..secrets::redact_value(*plan) });
+                ReviewEvent::RunStarted { plan }.into()
             }
             EventKind::Watch(WatchEvent::WatchStarted { plan }) => {
                 let WatchPlan { root, tree, .. } = (*plan).clone();
-                EventKind::Watch(WatchEvent::WatchStarted {
-                    plan: Box::new(WatchPlan { root, tree, ..secrets::redact_value(*plan) }),
-                })
+                let plan = Box::new(WatchPlan { root, tree, ..secrets::redact_value(*plan) });
+                WatchEvent::WatchStarted { plan }.into()
             }
-            // There may be ten thousand a second.
+            // Up to ten thousand a second.
             EventKind::Watch(WatchEvent::EventReceived { mut said }) => {
                 let texts = said.summary.iter_mut().chain(&mut said.files);
                 texts.for_each(|text| *text = self.text(text.as_written()).into());
-                EventKind::Watch(WatchEvent::EventReceived { said })
+                WatchEvent::EventReceived { said }.into()
             }
             EventKind::Consensus(ConsensusEvent::StageStarted { plan }) => {
                 let StagePlan { root, id, .. } = (*plan).clone();
-                EventKind::Consensus(ConsensusEvent::StageStarted {
-                    plan: Box::new(StagePlan { root, id, ..secrets::redact_value(*plan) }),
-                })
+                let plan = Box::new(StagePlan { root, id, ..secrets::redact_value(*plan) });
+                ConsensusEvent::StageStarted { plan }.into()
             }
-            EventKind::Run(RunEvent::CallFinished {
-                call,
-                answer: CallAnswer::Review { status, findings, notes, problem },
-                transcript,
-                millis,
-                usage,
-                told,
-            }) => {
-                let findings = findings.into_iter().map(secrets::redact_value).collect();
-                let (notes, problem) = (secrets::redact_value(notes), problem.map(secrets::redact_value));
-                let answer = CallAnswer::Review { status, findings, notes, problem };
-                EventKind::Run(RunEvent::CallFinished {
-                    call,
-                    answer,
-                    transcript,
-                    millis,
-                    usage,
-                    told: secrets::redact_value(told),
-                })
-            }
-            // Hashes are no text.
             EventKind::Review(ReviewEvent::FilesReviewed { call, asker, salt, files, others }) => {
                 let clean = |review: FileReview| FileReview {
                     file: self.text(&review.file),
-                    findings: review.findings.into_iter().map(secrets::redact_value).collect(),
+                    findings: secrets::redact_value(review.findings),
                     ..review
                 };
                 let files = files.into_iter().map(clean).collect();
-                let others = others.into_iter().map(secrets::redact_value).collect();
-                EventKind::Review(ReviewEvent::FilesReviewed { call, asker, salt, files, others })
-            }
-            EventKind::Review(ReviewEvent::FindingsMerged { round, findings }) => {
-                EventKind::Review(ReviewEvent::FindingsMerged {
-                    round,
-                    findings: findings.into_iter().map(secrets::redact_value).collect(),
-                })
+                let others = secrets::redact_value(others);
+                ReviewEvent::FilesReviewed { call, asker, salt, files, others }.into()
             }
             kind => secrets::redact_value(kind),
         }
     }
 
-    fn plan(self, plan: Plan) -> Plan {
-        if !self.on {
-            return plan;
+    /// An answer as it is parsed.
+    pub(crate) fn answer(self, answer: AnswerText) -> AnswerText {
+        match answer {
+            AnswerText::Text(text) => AnswerText::Text(self.text(&text)),
+            // Already redacted with the other kept files.
+            AnswerText::File(path) => AnswerText::File(path),
         }
-        let Plan { root, commit, tree, .. } = plan.clone();
-        Plan { root, commit, tree, ..secrets::redact_value(plan) }
     }
 
     /// A request as it is sent to an agent.
@@ -124,8 +98,7 @@ impl Redaction {
         if self.on { secrets::redact_value(changes) } else { changes }
     }
 
-    /// Takes the secrets out of a kept file, which is replaced at once or not at all. Fails when it cannot be read or
-    /// replaced.
+    /// Removes the secrets from a kept file, atomically. Fails if it cannot be read or replaced.
     pub(crate) fn file(self, path: &Path) -> io::Result<()> {
         if !self.on {
             return Ok(());
@@ -134,7 +107,7 @@ impl Redaction {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             opened => BufReader::new(opened?),
         };
-        // Hardly any file has one, so none is written before one is found.
+        // Most files have none and are not rewritten.
         if !secrets::copy(&mut input, &mut io::sink())? {
             return Ok(());
         }

@@ -1,18 +1,25 @@
-//! What a review, a stage and a watch share: the history they record to, the agents they ask, and the guard of the tree.
+//! The resources of a run: its part of the history, the agents it calls, the tree, and the guard against writes.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use tracing::Span;
+use tracing::{Span, info, info_span, warn};
 
-use crate::agents::{Agents, Stop};
+use crate::agents::{Agents, Stop, TranscriptFiles};
 use crate::config::settings::Settings;
 use crate::domain::event::{CallAnswer, CallId, Event, EventKind, RunEvent};
 use crate::domain::{Agent, RunId, Spent};
+use crate::history::JournalError;
 use crate::history::store::Journal;
-use crate::protocol::request::Task;
-use crate::workflows::run::call::{self, AgentCall, CallOutcome};
+use crate::protocol::prompts;
+use crate::protocol::request::Request;
+use crate::protocol::secrets;
+use crate::protocol::text::nonce;
+use crate::system::log;
+use crate::workflows::run::budget;
+use crate::workflows::run::call::{AgentCall, CallOutcome, CallRequest};
 use crate::workflows::run::error::RunError;
 use crate::workflows::run::ports::{EventSink, Sink};
 use crate::workflows::run::redaction::Redaction;
@@ -21,17 +28,21 @@ use crate::workspace::root::Workspace;
 
 pub struct RunSetup {
     pub workspace: Arc<Workspace>,
-    /// Where Glee keeps what must outlive the tree.
+    /// The folder for what has to outlive the tree.
     pub state_dir: PathBuf,
     pub journal: Journal,
     pub agents: Agents,
     pub settings: Settings,
     pub sink: Box<dyn EventSink>,
-    /// Ends the run early; it can be carried on.
+    /// Ends the run early; it can be resumed.
     pub stop: Stop,
 }
 
-/// A run of any kind at work. Nothing else writes to its part of the history.
+pub fn new_run() -> RunId {
+    RunId(uuid::Uuid::now_v7().to_string())
+}
+
+/// Nothing else writes to the run's part of the history.
 pub(crate) struct Runner {
     pub(crate) run: RunId,
     pub(crate) workspace: Arc<Workspace>,
@@ -39,28 +50,28 @@ pub(crate) struct Runner {
     pub(crate) journal: Journal,
     pub(crate) agents: Agents,
     pub(crate) settings: Settings,
-    /// The folder of the project's own templates for prompts.
+    /// The folder of the project's own prompt templates.
     pub(crate) templates: PathBuf,
     pub(crate) sink: Sink,
     pub(crate) stop: Stop,
     pub(crate) started: Instant,
-    pub(crate) watch: WriteGuard,
+    pub(crate) guard: WriteGuard,
     pub(crate) span: Span,
 }
 
 /// What is recorded of a call that has ended.
-pub(crate) struct Finished {
+pub(crate) struct EndedCall {
     pub(crate) events: Vec<EventKind>,
-    /// Files under review that changed while the agent worked, by somebody else.
+    /// Files under review that somebody else changed while the agent ran.
     pub(crate) stale: Vec<String>,
 }
 
 impl Runner {
-    /// Opens the log of the run. Fails when the folder beside the journal cannot be made.
+    /// Opens the log of the run. Fails if the folder beside the journal cannot be created.
     pub(crate) fn new(setup: RunSetup, run: RunId, templates: PathBuf) -> Result<Self, RunError> {
         let RunSetup { workspace, state_dir, journal, agents, settings, sink, stop } = setup;
-        let (span, sink) = (call::log(&journal, &run)?, Arc::new(Mutex::new(sink)));
-        let (started, watch) = (Instant::now(), WriteGuard::default());
+        let (span, sink) = (open_log(&journal, &run)?, Arc::new(Mutex::new(sink)));
+        let (started, guard) = (Instant::now(), WriteGuard::default());
         Ok(Self {
             run,
             workspace,
@@ -72,7 +83,7 @@ impl Runner {
             sink,
             stop,
             started,
-            watch,
+            guard,
             span,
         })
     }
@@ -81,8 +92,12 @@ impl Runner {
         self.settings.redaction.into()
     }
 
-    /// Records events that belong together, and those of other runs that go with them: all of them or, with an error,
-    /// none. Returns the events of this run. Fails when the history cannot be written.
+    /// Wall time of the run in this process, in milliseconds.
+    pub(crate) fn millis(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// Records events of this run and of others in one transaction. Returns those of this run.
     pub(crate) fn record(
         &mut self,
         kinds: Vec<EventKind>,
@@ -97,98 +112,138 @@ impl Runner {
         Ok(self.journal.append_with(&self.run, kinds, elsewhere)?)
     }
 
-    /// Passes events to the listeners, after they were recorded and taken into the state.
+    /// Passes recorded events to the listeners.
     pub(crate) fn tell(&self, events: &[Event]) {
         let mut sink = self.sink.lock().unwrap_or_else(PoisonError::into_inner);
         events.iter().for_each(|event| sink.event(event));
     }
 
-    /// The call that puts a task to an agent, and the event that has to be recorded before it is made. Fails when the
-    /// project's own template of the prompt cannot be used, or the folder beside the journal cannot be made.
-    pub(crate) fn call<'a>(
+    /// A call, and the event that is recorded before it is made. Fails if the project's own prompt template cannot be used,
+    /// or the folder beside the journal cannot be created.
+    pub(crate) fn call(
         &self,
         id: &CallId,
-        agent: &Agent,
-        backups: impl Iterator<Item = &'a Agent>,
-        task: Task,
-        again: Option<String>,
+        request: CallRequest,
         spent: &Spent,
     ) -> Result<(EventKind, AgentCall), RunError> {
-        let agent = call::equipped(&self.settings, agent);
-        let place = (&self.settings, &*self.workspace, &*self.templates);
-        let (request, prompt, started) = call::request(&self.run, place, id, &agent, task, again)?;
+        let CallRequest { agent, backups, task, again, session, suspended, scope, .. } = request;
+        let agent = with_secrets(&self.settings, &agent);
+        let nonce = nonce::of_call(&self.run);
+        let request = Request {
+            version: Request::VERSION,
+            task: nonce::without_mark(task, &nonce),
+            nonce,
+            agent: agent.name.clone(),
+            root: self.workspace.root().to_string_lossy().into_owned(),
+            again,
+        };
+        let request = self.redaction().request(&agent, request);
+        let prompt = prompts::render(&request, Some(&self.templates))?;
+        let started = EventKind::Run(RunEvent::CallStarted {
+            call: id.clone(),
+            role: request.task.role(),
+            prompt_bytes: u64::try_from(prompt.len()).unwrap_or(u64::MAX),
+            nonce: request.nonce.clone(),
+        });
+        let mut protected = self.workspace.folders();
+        protected.push(self.state_dir.clone());
+        protected.extend(self.journal.path().parent().map(PathBuf::from));
         let call = AgentCall {
             id: id.clone(),
             agents: self.agents.clone(),
             agent,
-            backups: backups.map(|agent| call::equipped(&self.settings, agent)).collect(),
+            backups: backups.iter().map(|agent| with_secrets(&self.settings, agent)).collect(),
             request,
             prompt,
-            session: None,
-            limits: call::limits(&self.settings, spent, 1),
+            session,
+            limits: budget::limits(&self.settings, spent),
             settings: self.settings.clone(),
-            protected: call::protected(&self.workspace, &self.state_dir, &self.journal),
-            files: call::files(&self.journal, &self.run, &id.file_stem())?,
+            protected,
+            files: self.files(&id.file_stem())?,
             sink: Arc::clone(&self.sink),
-            stands: None,
+            suspended,
             stop: self.stop.clone(),
-            lookout: None,
-            scope: Span::current(),
+            check: None,
+            scope,
         };
         Ok((started, call))
     }
 
-    /// What is recorded of a call that has ended, after a look at what else its agent did. A call that a stop cut off
-    /// has not answered; it is made again when the run is carried on. `covers` tells the files under review. Fails
-    /// when what the coder did to the tree cannot be looked at.
+    /// Where raw output is kept. Fails if the folder beside the journal cannot be created.
+    pub(crate) fn files(&self, stem: &str) -> Result<TranscriptFiles, JournalError> {
+        let folder = self.journal.transcripts(&self.run)?;
+        Ok(TranscriptFiles {
+            stdout: folder.join(format!("{stem}.stdout")),
+            stderr: folder.join(format!("{stem}.stderr")),
+        })
+    }
+
+    /// What is recorded of a call that has ended, including what else its agent changed. A call that a stop cut off has no
+    /// answer; it is made again when the run is resumed. `covers` tells the files under review. Fails if the coder's changes
+    /// to the tree cannot be read.
     pub(crate) fn ended(
         &mut self,
         id: CallId,
-        called: CallOutcome,
+        outcome: CallOutcome,
         is_stopped: bool,
         covers: impl Fn(&str) -> bool,
-    ) -> Result<Finished, RunError> {
-        let CallOutcome { mut answer, sight, transcript, millis, usage, told } = called;
+    ) -> Result<EndedCall, RunError> {
+        let CallOutcome { mut answer, observation, transcript, millis, usage, metadata } = outcome;
         let is_cut_off = is_stopped && matches!(answer, CallAnswer::Failed { .. });
-        let notice = |text: String| EventKind::notice(text);
-        let (mut events, mut outdated) = (Vec::new(), Vec::new());
-        match sight {
-            Some(sight) if id.purpose.is_coder() => {
-                let did = self.watch.end_of_coder(&self.workspace, &id, sight)?;
-                events.extend(did.into_iter().map(|did| notice(format!("{} {did}", id.agent))));
+        let (mut events, mut stale) = (Vec::new(), Vec::new());
+        match observation {
+            Some(observation) if id.purpose.is_coder() => {
+                let beyond = self.guard.end_of_coder(&self.workspace, &id, observation)?;
+                events.extend(beyond.into_iter().map(|did| EventKind::notice(format!("{} {did}", id.agent))));
             }
-            Some(sight) => {
-                // What never ran has not written.
-                let held = transcript.as_ref().is_none_or(|transcript| transcript.held);
-                let Found { violations, stale } = self.watch.end(&self.workspace, &id, sight, held);
-                outdated.extend(stale.into_iter().filter(|file| covers(file)));
-                events.extend(outdated.iter().map(|file| {
-                    notice(format!(
+            Some(observation) => {
+                // A process that never started has not written.
+                let is_held = transcript.as_ref().is_none_or(|transcript| transcript.held);
+                let found = self.guard.end(&self.workspace, &id, observation, is_held);
+                let Found { violations, stale: changed } = found;
+                stale.extend(changed.into_iter().filter(|file| covers(file)));
+                events.extend(stale.iter().map(|file| {
+                    EventKind::notice(format!(
                         "`{file}` was changed while {} worked, not by it; findings there may be stale",
                         id.agent
                     ))
                 }));
                 if !violations.is_empty() {
                     answer = write_guard::discarded(&id, &violations);
-                    events
-                        .push(EventKind::Run(RunEvent::ReadOnlyViolated { call: id.clone(), changes: violations }));
+                    events.push(RunEvent::ReadOnlyViolated { call: id.clone(), changes: violations }.into());
                 }
             }
             None => {}
         }
         if !is_cut_off {
-            if let (Some(by), Some(said)) = (&told.by, &told.instead) {
-                events.push(notice(format!("{by} was asked in the place of {}: {said}", id.agent)));
+            if let (Some(by), Some(why)) = (&metadata.by, &metadata.instead) {
+                events.push(EventKind::notice(format!("{by} was asked in the place of {}: {why}", id.agent)));
             }
-            events.push(EventKind::Run(RunEvent::CallFinished {
-                call: id,
-                answer,
-                transcript,
-                millis,
-                usage,
-                told,
-            }));
+            let told = metadata;
+            events.push(RunEvent::CallFinished { call: id, answer, transcript, millis, usage, told }.into());
         }
-        Ok(Finished { events, stale: outdated })
+        Ok(EndedCall { events, stale })
     }
+}
+
+/// An agent of a plan with the values of its variables and the secrets among its arguments, which only the configuration
+/// holds.
+pub(crate) fn with_secrets(settings: &Settings, agent: &Agent) -> Agent {
+    let Some(own) = settings.agents.iter().find(|own| own.name == agent.name) else {
+        return Agent { env: BTreeMap::new(), ..agent.clone() };
+    };
+    let is_same = secrets::redact_value(own.command.clone()) == agent.command;
+    let command = if is_same { &own.command } else { &agent.command };
+    Agent { env: own.env.clone(), command: command.clone(), ..agent.clone() }
+}
+
+/// The span of a run, whose log is kept beside its raw answers. Fails if the folder beside the journal cannot be created.
+fn open_log(journal: &Journal, run: &RunId) -> Result<Span, JournalError> {
+    let span = info_span!("run", id = run.short());
+    match log::keep_in(&journal.transcripts(run)?) {
+        Ok(path) => span.in_scope(|| info!(version = env!("CARGO_PKG_VERSION"), log = %path.display(), "begins")),
+        // A run without a log is still useful.
+        Err(error) => warn!("the log of the run cannot be kept: {error}"),
+    }
+    Ok(span)
 }

@@ -1,10 +1,8 @@
-//! Watches what agents do to the tree and its repository beside what they are asked for.
+//! Detects what agents change in the tree and its repository without being allowed to.
 //!
-//! The tree is looked at before an agent that may only read is asked, and again when it has answered. What differs is
-//! laid at the door of everybody who worked meanwhile, except where the sandbox is an alibi: whom it held cannot have
-//! written, so somebody else has, most likely the person at the keyboard, and findings on that file may be stale.
-//! Permissions are not held by the sandbox, so there nobody has an alibi. An answer of an agent without an alibi
-//! counts for nothing: nobody could show that it was not the agent.
+//! The tree is compared before a read-only agent starts and after it has answered. A difference is attributed to every agent that
+//! was running, except sandboxed ones: those cannot have written, so somebody else has, and findings on that file may be stale.
+//! The sandbox does not cover permissions. The answer of an agent that may have written is discarded.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,50 +13,49 @@ use crate::workspace::guard::control_files::{Steers, steers};
 use crate::workspace::root::Workspace;
 use crate::workspace::{ChangeKind, ChangedSubject, ObservedChange, TreeFingerprint, Unfollowed, WorkspaceError};
 
-/// Agents that begin within this time of each other share one look.
+/// Agents that start within this time of each other share one observation.
 const SHARED: Duration = Duration::from_millis(500);
 
-/// What is known of the tree while agents work.
 #[derive(Debug, Default)]
 pub(crate) struct WriteGuard {
     last: Option<(Arc<TreeFingerprint>, Instant)>,
-    /// Whether no call has begun since the first look.
+    /// Whether no call has begun since the first observation.
     is_first: bool,
-    /// What changed while each of the calls at work was at it.
+    /// The changes seen during each running call.
     calls: BTreeMap<CallId, Vec<ObservedChange>>,
 }
 
-/// Takes the look that is due when a call has ended, in whatever thread has time for it.
+/// Observes the tree after a call, in any thread.
 #[derive(Clone, Debug)]
 pub(crate) struct WriteCheck {
     workspace: Arc<Workspace>,
-    /// What stands as it did then need not be read again.
+    /// Files that are unchanged since then are not read again.
     earlier: Option<Arc<TreeFingerprint>>,
 }
 
 #[derive(Debug)]
 pub(crate) struct Observation {
-    look: Result<TreeFingerprint, WorkspaceError>,
+    fingerprint: Result<TreeFingerprint, WorkspaceError>,
     at: Instant,
 }
 
 impl WriteCheck {
-    pub(crate) fn look(&self) -> Observation {
+    pub(crate) fn observe(&self) -> Observation {
         let at = Instant::now();
-        Observation { look: self.workspace.look(self.earlier.as_deref()), at }
+        Observation { fingerprint: self.workspace.look(self.earlier.as_deref()), at }
     }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Found {
-    /// What the agent may have done though it may only read.
+    /// Changes that the read-only agent may have made.
     pub(crate) violations: Vec<String>,
-    /// Files that somebody else changed meanwhile.
+    /// Files that somebody else changed.
     pub(crate) stale: Vec<String>,
 }
 
 impl WriteGuard {
-    /// Takes the first look; what fails is tried again when it is needed.
+    /// Makes the first observation; if it fails, it is repeated when it is needed.
     pub(crate) fn begun(workspace: &Workspace) -> Self {
         let at = Instant::now();
         match workspace.look(None) {
@@ -67,12 +64,12 @@ impl WriteGuard {
         }
     }
 
-    /// The repositories inside the tree that the last look left out.
+    /// The nested repositories that the last observation left out.
     pub(crate) fn unfollowed(&self) -> &[Unfollowed] {
         self.last.as_ref().map_or(&[], |(look, _)| look.unfollowed())
     }
 
-    /// A call begins. Returns who looks when it has ended.
+    /// Registers a call. Returns the check to run when it has ended.
     pub(crate) fn begin(
         &mut self,
         workspace: &Arc<Workspace>,
@@ -81,27 +78,32 @@ impl WriteGuard {
         let is_fresh = self.last.as_ref().is_some_and(|(_, at)| at.elapsed() < SHARED);
         let is_shared = !self.calls.is_empty() || self.is_first;
         if !is_shared || !is_fresh {
-            let sight = self.lookout(workspace).look();
-            self.take(workspace, sight)?;
+            let observation = self.check(workspace).observe();
+            self.take(workspace, observation)?;
         }
         self.is_first = false;
         self.calls.insert(call.clone(), Vec::new());
-        Ok(self.lookout(workspace))
+        Ok(self.check(workspace))
     }
 
-    fn lookout(&self, workspace: &Arc<Workspace>) -> WriteCheck {
+    fn check(&self, workspace: &Arc<Workspace>) -> WriteCheck {
         let earlier = self.last.as_ref().map(|(look, _)| Arc::clone(look));
         WriteCheck { workspace: Arc::clone(workspace), earlier }
     }
 
-    /// A call that may only read has ended, and what was seen since; `held` says whether the sandbox held its agent all
-    /// the time.
-    pub(crate) fn end(&mut self, workspace: &Workspace, call: &CallId, sight: Observation, held: bool) -> Found {
-        let looked = self.take(workspace, sight);
+    /// The end of a read-only call; `held` tells whether the sandbox confined its agent all the time.
+    pub(crate) fn end(
+        &mut self,
+        workspace: &Workspace,
+        call: &CallId,
+        observation: Observation,
+        held: bool,
+    ) -> Found {
+        let observed = self.take(workspace, observation);
         let seen = self.calls.remove(call).unwrap_or_default();
         let mut found = Found::default();
-        if let Err(error) = looked {
-            // It was readable when the agent began.
+        if let Err(error) = observed {
+            // The tree was readable when the agent started.
             found.violations.push(format!("left a tree that cannot be looked at: {error}"));
         }
         for difference in seen {
@@ -116,22 +118,26 @@ impl WriteGuard {
         found
     }
 
-    /// A call of the coder has ended, and what was seen since: what it did beyond editing code, one line each.
+    /// The end of a call of the coder. Returns what it did beyond editing code, one line each.
     pub(crate) fn end_of_coder(
         &mut self,
         workspace: &Workspace,
         call: &CallId,
-        sight: Observation,
+        observation: Observation,
     ) -> Result<Vec<String>, WorkspaceError> {
-        self.take(workspace, sight)?;
+        self.take(workspace, observation)?;
         let seen = self.calls.remove(call).unwrap_or_default();
         Ok(seen.iter().filter_map(beyond).collect::<BTreeSet<_>>().into_iter().collect())
     }
 
-    fn take(&mut self, workspace: &Workspace, Observation { look, at }: Observation) -> Result<(), WorkspaceError> {
-        let look = look?;
+    fn take(
+        &mut self,
+        workspace: &Workspace,
+        Observation { fingerprint, at }: Observation,
+    ) -> Result<(), WorkspaceError> {
+        let look = fingerprint?;
         if let Some((earlier, seen_at)) = &self.last {
-            // Another call ended a little later and was heard of first: its look has shown all of this.
+            // A later observation has arrived first and has shown all of this.
             if at < *seen_at {
                 return Ok(());
             }
@@ -147,7 +153,7 @@ impl WriteGuard {
     }
 }
 
-/// What an answer counts as whose agent may have written though it may only read.
+/// The answer that is recorded in place of that of an agent that may have written.
 pub(crate) fn discarded(call: &CallId, violations: &[String]) -> CallAnswer {
     let shown = match violations {
         [first, second, third, _, ..] => format!("{first}, {second}, {third} and more"),
@@ -159,7 +165,7 @@ pub(crate) fn discarded(call: &CallId, violations: &[String]) -> CallAnswer {
     CallAnswer::Failed { error, hint: Some(hint), cause: None }
 }
 
-/// What a difference says of a coder besides that it edited code.
+/// The part of a coder's change that is more than an edit of code.
 fn beyond(difference: &ObservedChange) -> Option<String> {
     let name = &difference.name;
     match difference.subject {
@@ -193,26 +199,26 @@ mod tests {
     }
 
     #[test]
-    fn looks_that_arrive_in_another_order_tell_the_same_once() {
+    fn observations_that_arrive_in_another_order_are_counted_once() {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str| std::fs::write(folder.path().join(name), name).unwrap();
         let workspace = Arc::new(Workspace::discover(folder.path()).unwrap());
         let (first, second) = (call("first"), call("second"));
-        let mut watch = WriteGuard::default();
-        let mut lookouts = [&first, &second].map(|call| watch.begin(&workspace, call).unwrap()).into_iter();
+        let mut guard = WriteGuard::default();
+        let mut checks = [&first, &second].map(|call| guard.begin(&workspace, call).unwrap()).into_iter();
         write("one");
-        let of_first = lookouts.next().unwrap().look();
+        let of_first = checks.next().unwrap().observe();
         write("two");
-        let of_second = lookouts.next().unwrap().look();
+        let of_second = checks.next().unwrap().observe();
         let violations = |found: Found| found.violations;
-        // The second is heard of first, and who was at work until then may have done it.
+        // The second arrives first; every agent that was running until then may have written.
         assert_eq!(
-            violations(watch.end(&workspace, &second, of_second, false)),
+            violations(guard.end(&workspace, &second, of_second, false)),
             ["created `one`", "created `two`"]
         );
-        assert_eq!(violations(watch.end(&workspace, &first, of_first, false)), ["created `one`", "created `two`"]);
+        assert_eq!(violations(guard.end(&workspace, &first, of_first, false)), ["created `one`", "created `two`"]);
         let third = call("third");
-        let lookout = watch.begin(&workspace, &third).unwrap();
-        assert_eq!(violations(watch.end(&workspace, &third, lookout.look(), false)), [""; 0]);
+        let check = guard.begin(&workspace, &third).unwrap();
+        assert_eq!(violations(guard.end(&workspace, &third, check.observe(), false)), [""; 0]);
     }
 }

@@ -12,6 +12,7 @@ use crate::domain::{
     WatchPlan,
 };
 use crate::protocol::text::printable;
+use crate::workflows::run::attempts;
 use crate::workflows::watch::issues::Issue;
 
 /// What reviewers see of the changes, in bytes.
@@ -140,32 +141,26 @@ pub(crate) fn due(cycle: &Cycle) -> Vec<Result<Ballot, CallId>> {
 }
 
 fn due_for(cycle: &Cycle, reviewer: &AgentName) -> Result<Ballot, CallId> {
-    let call =
-        |attempt| CallId { agent: reviewer.clone(), purpose: Purpose::Peer { cycle: cycle.number }, attempt };
-    if let Some(due) = attempt(&cycle.answers, call) {
+    let purpose = Purpose::Peer { cycle: cycle.number };
+    if let Some(due) = next(&cycle.answers, reviewer, purpose.clone()) {
         return Err(due);
     }
-    let (verdict, absent) = match cycle.answers.get(&call(2)).or_else(|| cycle.answers.get(&call(1))) {
-        Some(CallAnswer::Peer { review }) => (Some(review.verdict), None),
-        Some(CallAnswer::Invalid { error } | CallAnswer::Failed { error, .. }) => (None, Some(error.as_str())),
+    let (verdict, absent) = match attempts::last(&cycle.answers, reviewer, &purpose) {
+        Some((_, CallAnswer::Peer { review })) => (Some(review.verdict), None),
+        Some((_, CallAnswer::Invalid { error } | CallAnswer::Failed { error, .. })) => (None, Some(error.as_str())),
         _ => (None, Some("it gave another kind of answer")),
     };
     Ok(Ballot { reviewer: reviewer.clone(), verdict, absent: absent.map(Into::into) })
 }
 
-/// The attempt at a call that is due: the first, or the second where the answer to the first could not be read.
-pub(crate) fn attempt(answers: &CycleAnswers, call: impl Fn(u32) -> CallId) -> Option<CallId> {
-    match (answers.get(&call(1)), answers.get(&call(2))) {
-        (None, _) => Some(call(1)),
-        (Some(CallAnswer::Invalid { .. }), None) => Some(call(2)),
-        _ => None,
-    }
+/// The attempt that is due: the first, or the second where the first answer could not be read.
+pub(crate) fn next(answers: &CycleAnswers, agent: &AgentName, purpose: Purpose) -> Option<CallId> {
+    attempts::next(answers, agent, purpose, 2, attempts::is_invalid)
 }
 
 /// Why a call is made for the second time.
-pub(crate) fn again(answers: &CycleAnswers, call: &CallId) -> Option<String> {
-    let first = CallId { attempt: call.attempt.checked_sub(1)?, ..call.clone() };
-    match answers.get(&first)? {
+pub(crate) fn why_again(answers: &CycleAnswers, call: &CallId) -> Option<String> {
+    match attempts::before(answers, call)? {
         CallAnswer::Invalid { error } => Some(error.clone()),
         _ => None,
     }

@@ -1,42 +1,31 @@
 //! What a watch is started with.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
 
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 
-use crate::agents::{Agents, Stop};
-use crate::config::settings::Settings;
 use crate::domain::Untrusted;
-use crate::history::store::Journal;
-use crate::workflows::run::ports::EventSink;
-use crate::workflows::watch::socket::protocol::Intake;
+use crate::workflows::run::runner::RunSetup;
+use crate::workflows::watch::socket::protocol::{Batch, Intake};
 use crate::workflows::watch::status::WatchReport;
-use crate::workspace::root::Workspace;
 
 pub struct WatchSetup {
-    pub workspace: Arc<Workspace>,
-    /// Where Glee keeps what must outlive the tree.
-    pub state_dir: PathBuf,
-    pub journal: Journal,
-    pub agents: Agents,
-    pub settings: Settings,
-    /// The folder of the project's own templates for prompts.
+    pub run: RunSetup,
+    /// The folder of the project's own prompt templates.
     pub templates: PathBuf,
-    pub sink: Arc<Mutex<Box<dyn EventSink>>>,
-    /// Gets how it stands, whenever that changes.
+    /// Receives the status whenever it changes.
     pub standing: watch::Sender<WatchReport>,
     pub intake: Intake,
-    /// Where agents that are started reach it.
+    /// What is sent to the intake.
+    pub received: mpsc::Receiver<Batch>,
+    /// The socket by which started agents reach the watch.
     pub socket: Option<PathBuf>,
-    /// Whether it goes on when the last agent has ended.
+    /// Whether the watch continues when the last agent has ended.
     pub stay: bool,
-    /// Ends it; it can be started again.
-    pub stop: Stop,
 }
 
-pub(crate) struct Prepared {
+pub(crate) struct TreeChanges {
     pub(crate) tree: Option<String>,
-    /// What is shown of the changes, or why it cannot be.
+    /// The changes as they are shown to reviewers, or why they cannot be read.
     pub(crate) changes: Result<Untrusted, String>,
 }

@@ -7,7 +7,7 @@ use crate::config::files::scripts::Roots;
 use crate::config::settings::Settings;
 use crate::domain::event::{Mode, Plan};
 use crate::domain::{Agent, AgentName, Role};
-use crate::workflows::run::call;
+use crate::workflows::run::runner;
 
 /// Of each agent that only reads the files that its command names, by path, each with the hash of its bytes: a coder does
 /// not decide what reviewers and judges are.
@@ -22,7 +22,7 @@ impl Scripts {
     pub(crate) fn of(plan: &Plan, settings: &Settings, root: &Path) -> Self {
         let roots = Roots::of(root);
         let readers = plan.agents.iter().filter(|agent| plan.mode != Mode::Review && agent.role != Role::Coder);
-        let files = |agent| roots.files(&call::equipped(settings, agent).command);
+        let files = |agent| roots.files(&runner::with_secrets(settings, agent).command);
         let files = readers.map(|agent| (agent.name.clone(), files(agent))).collect();
         Self { roots, files }
     }

@@ -53,7 +53,7 @@ pub(crate) async fn askers(
     let template = prompts::source("review", Some(templates))?;
     let mut askers = ReviewerKeys::new();
     for agent in plan.agents.iter().filter(|agent| agent.role == Role::Reviewer) {
-        let agent = crate::workflows::run::call::equipped(settings, agent);
+        let agent = crate::workflows::run::runner::with_secrets(settings, agent);
         let Ok(program) = agents.program(&agent, root) else { continue };
         let version = agents.version(&agent, root).await;
         // A program without a version is known by its bytes.

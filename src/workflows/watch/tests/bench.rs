@@ -1,6 +1,7 @@
 //! What the watches are made with: a tree, a history, reviewers that play their parts, and a way to say things.
 
 use super::*;
+use crate::workflows::run::runner::RunSetup;
 
 /// Hears what is recorded, and when.
 pub(crate) struct Listener(Arc<Mutex<Vec<(Duration, Event)>>>, Instant);
@@ -96,25 +97,28 @@ impl Scene {
     ) -> (T, Option<EndedWatch>, Arc<ScriptedRunner>) {
         let runner = Arc::new(runner);
         let (handle, stop) = Stop::new();
-        let (intake, said) = protocol::intake();
+        let (intake, received) = protocol::intake();
         let heard = Arc::new(Mutex::new(Vec::new()));
         let workspace = Workspace::discover(&self.folder.path().join("tree")).unwrap();
         let plan = plan(&self.settings, &workspace, self.jobs.clone()).unwrap();
         let setup = WatchSetup {
-            workspace: Arc::new(workspace),
-            state_dir: self.folder.path().join("state"),
-            journal: Journal::open(&self.folder.path().join("state/history.db")).unwrap(),
-            agents: Agents::new(Arc::clone(&runner) as Arc<dyn crate::agents::Execute>),
-            settings: self.settings.clone(),
+            run: RunSetup {
+                workspace: Arc::new(workspace),
+                state_dir: self.folder.path().join("state"),
+                journal: Journal::open(&self.folder.path().join("state/history.db")).unwrap(),
+                agents: Agents::new(Arc::clone(&runner) as Arc<dyn crate::agents::Execute>),
+                settings: self.settings.clone(),
+                sink: Box::new(Listener(Arc::clone(&heard), Instant::now())),
+                stop,
+            },
             templates: self.folder.path().join("none"),
-            sink: Arc::new(Mutex::new(Box::new(Listener(Arc::clone(&heard), Instant::now())))),
             standing: watch::channel(WatchReport::default()).0,
             intake: intake.clone(),
+            received,
             socket: None,
             stay: self.stay,
-            stop,
         };
-        let watching = run(setup, said, plan, false);
+        let watching = run(setup, plan, false);
         let play = async {
             let played = play(Table { intake, heard }).await;
             if !killed {

@@ -1,6 +1,7 @@
-//! Agents that a watch starts: long-running programs that print events as lines of JSON and hear of pauses on stdin.
+//! Agents that a watch starts: long-running programs that print events as lines of JSON and read messages on stdin.
 
 use std::future::Future;
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -14,13 +15,13 @@ use crate::agents::streams::dialogue::{Dialogue, StdinWriter, StdoutReader};
 use crate::agents::{Stop, TranscriptFiles};
 use crate::config::settings::{Limits, Pause, Settings};
 use crate::domain::{Agent, AgentName, Untrusted};
-use crate::workflows::watch::setup::WatchSetup;
-use crate::workflows::watch::socket::SocketLines;
+use crate::workflows::run::runner::Runner;
 use crate::workflows::watch::socket::protocol::{self, Intake};
+use crate::workflows::watch::socket::{self, SocketLines};
 
-const FOR_EVER: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
-/// What may wait to be written to an agent's stdin.
-const UNHEARD: usize = 16;
+const FOREVER: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
+/// How many messages may wait to be written to an agent's stdin.
+const UNREAD: usize = 16;
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
@@ -41,11 +42,11 @@ pub(crate) enum WorkerMessage<'a> {
     },
 }
 
-/// What all agents of a watch are started with.
+/// An agent that the watch started.
 #[derive(Debug)]
 pub(crate) struct Worker {
-    stands: watch::Sender<bool>,
-    words: mpsc::Sender<String>,
+    suspend: watch::Sender<bool>,
+    messages: mpsc::Sender<String>,
     pause: Pause,
     /// Whether it succeeded; `None` while it runs.
     pub(crate) ended: Option<bool>,
@@ -57,51 +58,50 @@ pub(crate) type Working = Pin<Box<dyn Future<Output = (AgentName, Result<(), Str
 impl Worker {
     /// Starts an agent; it works while the future is awaited.
     pub(crate) fn start(
-        (setup, stop): (&WatchSetup, Stop),
+        runner: &Runner,
+        intake: Intake,
+        socket: Option<&PathBuf>,
         agent: Agent,
         files: TranscriptFiles,
     ) -> (Self, Working) {
-        let (stands, still) = watch::channel(false);
-        let (words, heard) = mpsc::channel(UNHEARD);
-        let Settings { limits, sandbox, watch, .. } = &setup.settings;
-        let started = Self { stands, words, pause: watch.pause, ended: None };
-        let (limits, sandbox) = (Limits { call_timeout: FOR_EVER, ..*limits }, *sandbox);
-        let socket = setup.socket.as_ref();
-        let variables =
-            socket.map(|path| (crate::workflows::watch::socket::VARIABLE.to_owned(), path.display().to_string()));
-        let (agents, workspace) = (setup.agents.clone(), Arc::clone(&setup.workspace));
-        let intake = setup.intake.clone();
+        let (suspend, suspended) = watch::channel(false);
+        let (messages, received) = mpsc::channel(UNREAD);
+        let Settings { limits, sandbox, watch, .. } = &runner.settings;
+        let started = Self { suspend, messages, pause: watch.pause, ended: None };
+        let (limits, sandbox) = (Limits { call_timeout: FOREVER, ..*limits }, *sandbox);
+        let variables = socket.map(|path| (socket::VARIABLE.to_owned(), path.display().to_string()));
+        let (agents, workspace, stop) = (runner.agents.clone(), Arc::clone(&runner.workspace), runner.stop.clone());
         let working = async move {
             let name = agent.name.clone();
-            let talk = Conversation { name: name.clone(), intake, words: Mutex::new(Some(heard)) };
+            let dialogue = Conversation { name: name.clone(), intake, messages: Mutex::new(Some(received)) };
             let (root, how) = (workspace.root(), (&limits, sandbox));
-            (name, agents.keep_running(&agent, root, variables, how, &files, &talk, still, stop).await)
+            (name, agents.keep_running(&agent, root, variables, how, &files, &dialogue, suspended, stop).await)
         };
         (started, Box::pin(working))
     }
 
     /// An agent that answers a prompt: it gets no messages meanwhile, but can be suspended.
     pub(crate) fn by_prompt(pause: Pause) -> (Self, watch::Receiver<bool>) {
-        let (stands, still) = watch::channel(false);
-        (Self { stands, words: mpsc::channel(1).0, pause, ended: None }, still)
+        let (suspend, suspended) = watch::channel(false);
+        (Self { suspend, messages: mpsc::channel(1).0, pause, ended: None }, suspended)
     }
 
-    pub(crate) fn tell(&self, word: &WorkerMessage<'_>) {
-        // Who is asked something, or was, has to hear it whatever else pauses agents.
-        let is_heard = matches!(word, WorkerMessage::Clarify { .. } | WorkerMessage::Enforce { .. })
-            || self.pause == Pause::Signal && matches!(word, WorkerMessage::Resume);
+    pub(crate) fn tell(&self, message: &WorkerMessage<'_>) {
+        // Questions and rulings are sent whatever else pauses agents.
+        let is_sent = matches!(message, WorkerMessage::Clarify { .. } | WorkerMessage::Enforce { .. })
+            || self.pause == Pause::Signal && matches!(message, WorkerMessage::Resume);
         if self.pause == Pause::Signal {
-            // Who stands still cannot answer.
-            self.stands.send_replace(matches!(word, WorkerMessage::Pause { .. }));
+            // A suspended agent cannot answer.
+            self.suspend.send_replace(matches!(message, WorkerMessage::Pause { .. }));
         }
-        if self.pause == Pause::Message || is_heard {
-            // An agent that does not read its stdin misses what it was told.
-            drop(self.words.try_send(format!("{}\n", json!(word))));
+        if self.pause == Pause::Message || is_sent {
+            // An agent that does not read its stdin misses messages.
+            drop(self.messages.try_send(format!("{}\n", json!(message))));
         }
     }
 
-    pub(crate) fn stands(&self) -> bool {
-        *self.stands.borrow()
+    pub(crate) fn is_suspended(&self) -> bool {
+        *self.suspend.borrow()
     }
 }
 
@@ -109,7 +109,7 @@ impl Worker {
 struct Conversation {
     name: AgentName,
     intake: Intake,
-    words: Mutex<Option<mpsc::Receiver<String>>>,
+    messages: Mutex<Option<mpsc::Receiver<String>>>,
 }
 
 impl Dialogue for Conversation {
@@ -120,20 +120,20 @@ impl Dialogue for Conversation {
         stop: Stop,
     ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
         Box::pin(async move {
-            let words = self.words.lock().ok().and_then(|mut words| words.take());
-            let hear = async {
+            let messages = self.messages.lock().ok().and_then(|mut messages| messages.take());
+            let read = async {
                 let mut lines = SocketLines::default();
                 let mut piece = vec![0; 64 << 10];
                 loop {
-                    // What is there is heard even after the stop.
-                    let read = tokio::select! {
+                    // Pending output is read even after the stop.
+                    let length = tokio::select! {
                         biased;
-                        read = stdout.read(&mut piece) => read,
+                        length = stdout.read(&mut piece) => length,
                         () = stop.stopped() => return,
                     };
-                    let Ok(length @ 1..) = read else { break };
+                    let Ok(length @ 1..) = length else { break };
                     let lines = lines.take(&piece[..length]);
-                    // What a program prints beside its events is not meant for the watch.
+                    // Other output of the program is not meant for the watch.
                     let events = lines.iter().filter(|line| line.starts_with(b"{"));
                     let items: Vec<_> =
                         events.map(|line| protocol::for_agent(protocol::read(line, Some(&self.name)))).collect();
@@ -141,23 +141,23 @@ impl Dialogue for Conversation {
                         return;
                     }
                 }
-                // It has closed its stdout and may work on all the same: its end is its process's.
+                // The agent closed its stdout and may still run; the end of its process counts.
                 stop.stopped().await;
             };
-            let speak = async {
-                if let Some(mut words) = words {
-                    while let Some(word) = words.recv().await {
-                        if stdin.write_all(word.as_bytes()).await.is_err() || stdin.flush().await.is_err() {
+            let write = async {
+                if let Some(mut messages) = messages {
+                    while let Some(message) = messages.recv().await {
+                        if stdin.write_all(message.as_bytes()).await.is_err() || stdin.flush().await.is_err() {
                             break;
                         }
                     }
                 }
                 std::future::pending::<()>().await;
             };
-            // What was said is heard to its end, even when nobody is to be told anything any more.
+            // Output is read to its end even when no message can follow.
             tokio::select! {
-                () = hear => {}
-                () = speak => {}
+                () = read => {}
+                () = write => {}
             }
         })
     }

@@ -1,7 +1,7 @@
 //! The watch itself: settings, plan, socket, screen, and the loop until somebody ends it.
 
 use std::io::{self, BufRead as _, BufReader};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
@@ -23,6 +23,7 @@ use crate::cli::ui::stream;
 use crate::cli::ui::terminal::Terminal;
 use crate::domain::{Agent, ExitReason, Job};
 use crate::workflows::run::ports::EventSink;
+use crate::workflows::run::runner::RunSetup;
 use crate::workflows::watch::setup::WatchSetup;
 use crate::workflows::watch::socket::protocol::{self, Batch, Intake};
 use crate::workflows::watch::socket::{Listener, own_name};
@@ -69,7 +70,7 @@ pub(crate) fn run(args: &WatchConnection, globals: &Globals) -> CommandResult {
         async move {
             // In the runtime, which it belongs to.
             let listener = Listener::bind(&path, &root).map_err(CommandError::from)?;
-            let (intake, said) = protocol::intake();
+            let (intake, received) = protocol::intake();
             let all_answered = listener.all_answered();
             let serving = tokio::spawn(listener.serve(intake.clone()));
             let (standing, stands) = channel::channel(Default::default());
@@ -81,21 +82,17 @@ pub(crate) fn run(args: &WatchConnection, globals: &Globals) -> CommandResult {
                 None if shows => watch_view::keys(&terminal, intake.clone(), own_name(), typed),
                 None => {}
             }
+            let workspace = Arc::new(workspace);
             let setup = WatchSetup {
-                workspace: Arc::new(workspace),
-                state_dir,
-                journal,
-                agents,
-                settings,
+                run: RunSetup { workspace, state_dir, journal, agents, settings, sink, stop },
                 templates,
-                sink: Arc::new(Mutex::new(sink)),
                 standing,
                 intake,
+                received,
                 socket: Some(path),
                 stay: args.stay,
-                stop,
             };
-            let ended = watch::run(setup, said, plan, fresh).await.map_err(CommandError::from);
+            let ended = watch::run(setup, plan, fresh).await.map_err(CommandError::from);
             all_answered.await;
             serving.abort();
             if let Some(drawing) = drawing {

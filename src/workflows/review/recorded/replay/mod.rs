@@ -27,10 +27,13 @@ use crate::workflows::review::outcome;
 use crate::workflows::review::recorded::replay::same::Same;
 use crate::workflows::review::recorded::view;
 use crate::workflows::review::requests::RequestBuilder;
-use crate::workflows::review::schedule::{self, REPAIRS, ReviewStep, SchedulePolicy};
+use crate::workflows::review::schedule::{
+    self, DisputeQuestion, REPAIRS, ReviewEffect, ReviewStep, SchedulePolicy,
+};
 use crate::workflows::review::state::{RecordedCall, Reuse, ReviewState};
 use crate::workflows::run::error::RunError;
 use crate::workflows::run::redaction::Redaction;
+use crate::workflows::run::workflow::Step;
 use crate::workspace::root::Workspace;
 
 /// A recorded run as it is decided now.
@@ -178,52 +181,23 @@ struct Replay<'a> {
 impl Replay<'_> {
     fn decide(&mut self) {
         let policy = self.policy();
-        // Disputes that wait for a person, and steps that brought nothing.
-        let mut parked = BTreeSet::new();
-        let mut idle: BTreeSet<ReviewStep> = BTreeSet::new();
+        // Disputes that wait for a person, and steps without a record.
+        let (mut parked, mut idle) = (BTreeSet::new(), Vec::<ReviewStep>::new());
         loop {
-            let steps = schedule::due(&self.state, &policy, &parked);
-            let Some(step) = steps.into_iter().find(|step| !idle.contains(step)) else { return };
-            match step {
-                ReviewStep::Finish => return,
-                ReviewStep::OpenDispute(_) => self.open_disputes(),
-                step if step.dispute().is_some() => self.carry_on_disputes(&policy, &mut parked, &mut idle),
-                step => self.take_step(step, &mut parked, &mut idle),
+            let steps = schedule::next_steps(&self.state, &policy, &parked);
+            let steps: Vec<ReviewStep> = steps.into_iter().filter(|step| !idle.contains(step)).collect();
+            if steps.is_empty() || steps == [Step::Finish] {
+                return;
             }
-        }
-    }
-
-    fn take_step(
-        &mut self,
-        step: ReviewStep,
-        parked: &mut BTreeSet<DisputeNumber>,
-        idle: &mut BTreeSet<ReviewStep>,
-    ) {
-        let events = self.step(&step);
-        if events.is_empty() {
-            match step {
-                ReviewStep::AskPerson(dispute) => drop(parked.insert(dispute)),
-                step => drop(idle.insert(step)),
-            }
-        }
-        events.into_iter().for_each(|event| self.take(event));
-    }
-
-    /// Takes every open dispute as far as the record reaches; they do not depend on each other.
-    fn carry_on_disputes(
-        &mut self,
-        policy: &SchedulePolicy,
-        parked: &mut BTreeSet<DisputeNumber>,
-        idle: &mut BTreeSet<ReviewStep>,
-    ) {
-        let open = self.state.disputes.values().filter(|dispute| dispute.is_open());
-        for number in open.map(|dispute| dispute.number).collect::<Vec<_>>() {
-            while let Some(dispute) = self.state.disputes.get(&number).filter(|dispute| dispute.is_open())
-                && !parked.contains(&number)
-            {
-                let steps = schedule::of_dispute(&self.state, policy, dispute);
-                let Some(step) = steps.into_iter().find(|step| !idle.contains(step)) else { break };
-                self.take_step(step, parked, idle);
+            for step in steps {
+                let events = self.step(&step);
+                match step {
+                    Step::Prompt(DisputeQuestion::Ruling(dispute)) if events.is_empty() => {
+                        parked.insert(dispute);
+                    }
+                    step if events.is_empty() => idle.push(step),
+                    _ => events.into_iter().for_each(|event| self.take(event)),
+                }
             }
         }
     }
@@ -249,13 +223,13 @@ impl Replay<'_> {
     /// The events that a step brings; none where the record has nothing for it.
     fn step(&mut self, step: &ReviewStep) -> Vec<EventKind> {
         match step {
-            ReviewStep::Ask(call) => self.call(call),
-            ReviewStep::Merge { round } => {
+            Step::Ask(call) => self.call(call),
+            Step::Effect(ReviewEffect::Merge { round }) => {
                 let lists = self.lists();
                 self.bench(*round, &lists).merge(&self.bindings())
             }
-            ReviewStep::Recognise { round } => schedule::recognised(&self.state, *round),
-            ReviewStep::DebateRound { round, debate_round } => {
+            Step::Effect(ReviewEffect::Recognise { round }) => schedule::recognised(&self.state, *round),
+            Step::Effect(ReviewEffect::DebateRound { round, debate_round }) => {
                 let message = self.state.round_message(*round, *debate_round);
                 vec![EventKind::Review(ReviewEvent::DebateRound {
                     round: *round,
@@ -263,25 +237,25 @@ impl Replay<'_> {
                     message,
                 })]
             }
-            ReviewStep::Conclude { round } => {
+            Step::Effect(ReviewEffect::Conclude { round }) => {
                 let lists = self.lists();
                 let mut events = debate::conclude(&self.bench(*round, &lists), &self.bindings());
                 // The record's own notices stand already.
                 events.retain(|event| !matches!(event, EventKind::Run(RunEvent::Notice { .. })));
                 events
             }
-            ReviewStep::Keep => {
+            Step::Effect(ReviewEffect::Keep) => {
                 let (kept_as, tree) = self.record.before.clone().unwrap_or_default();
                 vec![EventKind::Review(ReviewEvent::BeforeImage { kept_as, tree })]
             }
-            ReviewStep::RecordTree(call) => vec![self.tree(call)],
+            Step::Effect(ReviewEffect::RecordTree(call)) => vec![self.tree(call)],
             // Opened all at once.
-            ReviewStep::OpenDispute(_) => Vec::new(),
-            ReviewStep::CarryOn(finding) => self.carried_on(*finding).into_iter().collect(),
-            ReviewStep::Choose(dispute) => vec![self.choice(*dispute)],
-            ReviewStep::Send(dispute) => vec![schedule::sent(&self.state, *dispute)],
-            ReviewStep::AskPerson(dispute) => self.person(*dispute),
-            ReviewStep::Rule(dispute) => {
+            Step::Effect(ReviewEffect::OpenDispute(_)) => self.open_disputes(),
+            Step::Effect(ReviewEffect::CarryOn(finding)) => self.carried_on(*finding).into_iter().collect(),
+            Step::Prompt(DisputeQuestion::Route(dispute)) => vec![self.choice(*dispute)],
+            Step::Effect(ReviewEffect::Send(dispute)) => vec![schedule::sent(&self.state, *dispute)],
+            Step::Prompt(DisputeQuestion::Ruling(dispute)) => self.person(*dispute),
+            Step::Effect(ReviewEffect::Rule(dispute)) => {
                 let desk =
                     RequestBuilder { state: &self.state, sources: &self.sources, trees: self.trees, bindings: &[] };
                 let ruling = resolve::due(&desk, *dispute, &self.settings.review);
@@ -290,7 +264,7 @@ impl Replay<'_> {
                     .into_iter()
                     .collect()
             }
-            ReviewStep::Settle(dispute) => {
+            Step::Effect(ReviewEffect::Settle(dispute)) => {
                 let settlement = schedule::settlement(&self.state, *dispute).map(|mut settlement| {
                     // A person may have said more than the ruling does: a risk accepted, a fix deferred.
                     let said = self.record.disputes.get(dispute).and_then(|known| known.disposition.clone());
@@ -305,7 +279,7 @@ impl Replay<'_> {
                     .into_iter()
                     .collect()
             }
-            ReviewStep::Verify { round } => {
+            Step::Effect(ReviewEffect::Verify { round }) => {
                 // Those on the tree as it stands here; under other rules, the last of the round before.
                 let done = self.state.tree_changes.len();
                 let of_round = || self.verdicts.iter().filter(|verdict| verdict.round == *round);
@@ -314,7 +288,7 @@ impl Replay<'_> {
                 let taken = of_round().filter(|verdict| Some(verdict.after) == after);
                 taken.map(|verdict| verdict.event.clone()).collect()
             }
-            ReviewStep::NextRound { round } => {
+            Step::Effect(ReviewEffect::NextRound { round }) => {
                 let shards = usize::try_from(round - 1).ok().and_then(|at| self.record.rounds.get(at)).cloned();
                 let skipped = self.record.skipped.clone();
                 shards
@@ -322,7 +296,7 @@ impl Replay<'_> {
                     .into_iter()
                     .collect()
             }
-            ReviewStep::Finish => Vec::new(),
+            Step::Record(_) | Step::Finish => Vec::new(),
         }
     }
 
@@ -446,8 +420,8 @@ impl Replay<'_> {
         })
     }
 
-    /// Opens the disputes that are due, under the numbers of the record.
-    fn open_disputes(&mut self) {
+    /// The disputes that are due, under the numbers of the record.
+    fn open_disputes(&self) -> Vec<EventKind> {
         let recorded: Vec<&Dispute> = self.record.disputes.values().collect();
         let same = Same::of(recorded.iter().map(|dispute| &dispute.finding));
         let mut taken: BTreeSet<DisputeNumber> = self.state.disputes.keys().copied().collect();
@@ -472,7 +446,7 @@ impl Replay<'_> {
             }
             opened.push(EventKind::Dispute(DisputeEvent::DisputeOpened { dispute }));
         }
-        opened.into_iter().for_each(|event| self.take(event));
+        opened
     }
 
     /// The dispute of an earlier run that went on in this one, as it stood then.

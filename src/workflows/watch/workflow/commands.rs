@@ -1,15 +1,16 @@
-//! What is said to a watch: events are recorded in groups and answered, commands are done.
+//! Events and commands that a watch receives: events are recorded in groups, commands executed, and both answered.
 
 use crate::domain::event::{EventKind, WatchEvent};
 use crate::domain::{AgentEvent, AgentName, EventType, Trigger, Untrusted, WatchStatus};
 use crate::workflows::run::error::RunError;
-use crate::workflows::watch::engine::WatchEngine;
+use crate::workflows::run::workflow::WorkflowExt as _;
 use crate::workflows::watch::socket::protocol::{Batch, Clarify, CommandReply, WatchCommand, WatchMessage};
 use crate::workflows::watch::workers::worker::WorkerMessage;
+use crate::workflows::watch::workflow::WatchWorkflow;
 
-impl WatchEngine {
+impl WatchWorkflow {
     /// Records events, executes commands and answers each line. Returns whether the watch is to end.
-    pub(crate) fn take_in(&mut self, batches: Vec<Batch>) -> Result<bool, RunError> {
+    pub(super) fn receive(&mut self, batches: Vec<Batch>) -> Result<bool, RunError> {
         let mut ends = false;
         // The events that wait to be recorded, each with the place of its answer.
         let mut waiting: Vec<(usize, AgentEvent)> = Vec::new();
@@ -32,7 +33,7 @@ impl WatchEngine {
                     WatchMessage::Command(command) => {
                         self.record_events(&mut waiting, &mut answers)?;
                         ends |= command == WatchCommand::Stop;
-                        self.obey(command, &by)?
+                        self.execute(command, &by)?
                     }
                 };
                 answers.push(reply);
@@ -75,7 +76,7 @@ impl WatchEngine {
         if let Some(asked) = self.state.clarification.as_ref().filter(|_| self.state.status == WatchStatus::Paused)
         {
             for name in asked.answers.keys() {
-                if let Some(started) = self.started.get(name).filter(|started| !started.stands()) {
+                if let Some(started) = self.started.get(name).filter(|started| !started.is_suspended()) {
                     started.tell(&WorkerMessage::Pause { reason: &Untrusted::default() });
                 }
             }
@@ -105,12 +106,12 @@ impl WatchEngine {
         let number = self.malformed;
         if number <= 10 || 10_u64.pow(number.ilog10()) == number {
             let lines = if number == 1 { "1 line was".to_owned() } else { format!("{number} lines were") };
-            self.notice(&format!("{lines} no event; the last one: {why}"))?;
+            self.notice(format!("{lines} no event; the last one: {why}"))?;
         }
         Ok(CommandReply::refused(why))
     }
 
-    fn obey(&mut self, command: WatchCommand, by: &str) -> Result<CommandReply, RunError> {
+    fn execute(&mut self, command: WatchCommand, by: &str) -> Result<CommandReply, RunError> {
         let now = self.now();
         match command {
             WatchCommand::Status => {}
@@ -159,6 +160,6 @@ impl WatchEngine {
             }
             WatchCommand::Stop => {}
         }
-        Ok(CommandReply { ok: true, standing: Some(self.stands()), ..CommandReply::default() })
+        Ok(CommandReply { ok: true, standing: Some(self.report()), ..CommandReply::default() })
     }
 }

@@ -1,8 +1,8 @@
-//! What a clarification did not settle, ruled on by a judge as in a review (`watch.arbitrate`).
+//! Issues that a clarification did not settle, ruled on by a judge as in a review (`watch.arbitrate`).
 //!
-//! Each issue that a reviewer still holds up becomes a dispute in the history: the issue is the finding, what the agents
-//! answered is the objection. DISMISS closes the issue, ENFORCE leaves it open and tells the agents so, and with either the
-//! work goes on. ESCALATE, a dismissal without evidence and no ruling wait for a person.
+//! Each issue that a reviewer maintains becomes a dispute: the issue is the finding, the agents' answers are the objection. DISMISS
+//! closes the issue, ENFORCE leaves it open and informs the agents; with either the work resumes. ESCALATE, a dismissal without
+//! evidence and a missing ruling wait for a person.
 
 use crate::domain::event::{CallId, DisputeEvent, Purpose, Settlement, WatchEvent};
 use crate::domain::{
@@ -12,16 +12,17 @@ use crate::domain::{
 use crate::protocol::request::{SourceFile, Task};
 use crate::rules::review::{mandatory, objections};
 use crate::workflows::review::disputes::{references, resolve};
+use crate::workflows::run::call::CallRequest;
 use crate::workflows::run::error::RunError;
-use crate::workflows::run::redaction::Redaction;
+use crate::workflows::run::workflow::WorkflowExt as _;
 use crate::workflows::watch::cycle;
-use crate::workflows::watch::engine::{PendingCall, WatchEngine};
 use crate::workflows::watch::issues::Issue;
 use crate::workflows::watch::state::{Cycle, Disputed};
 use crate::workflows::watch::workers::worker::WorkerMessage;
+use crate::workflows::watch::workflow::WatchWorkflow;
 
-impl WatchEngine {
-    pub(crate) fn arbitrate(&mut self, cycle: &Cycle) -> Result<(), RunError> {
+impl WatchWorkflow {
+    pub(super) fn arbitrate(&mut self, cycle: &Cycle) -> Result<(), RunError> {
         let answers: Vec<Untrusted> = self
             .state
             .clarification
@@ -39,8 +40,8 @@ impl WatchEngine {
                 text: objection.clone(),
                 evidence: Vec::new(),
             };
-            let event = self.setup.journal.open_dispute(&self.run, finding, response)?;
-            self.take_in_event(&event);
+            let event = self.runner.journal.open_dispute(&self.runner.run, finding, response)?;
+            self.accept(&[event]);
         }
         if self.state.disputes.is_empty() {
             return self
@@ -49,24 +50,12 @@ impl WatchEngine {
         Ok(())
     }
 
-    pub(crate) fn judgements(&self) -> Vec<CallId> {
-        let Some(judge) = self.state.plan.as_ref().and_then(|plan| plan.judge.as_ref()) else { return Vec::new() };
-        let due = |(number, disputed): (&DisputeNumber, &Disputed)| {
-            let purpose = Purpose::Judge { dispute: *number };
-            let call = |attempt| CallId { agent: judge.name.clone(), purpose: purpose.clone(), attempt };
-            cycle::attempt(&disputed.answers, call).filter(|_| disputed.dispute.rulings.is_empty())
-        };
-        self.state.disputes.iter().filter_map(due).collect()
-    }
-
-    pub(crate) fn judge(&mut self, number: DisputeNumber, id: CallId) -> Result<Option<PendingCall>, RunError> {
-        let judge = self.state.plan.as_ref().and_then(|plan| plan.judge.clone());
-        let (Some(judge), Some(disputed)) = (judge, self.state.disputes.get(&number)) else { return Ok(None) };
-        let again = cycle::again(&disputed.answers, &id);
-        let files = self.files_for(disputed);
-        let dispute = Box::new(disputed.dispute.clone());
+    pub(super) fn judge(&self, number: DisputeNumber, id: &CallId) -> Option<CallRequest> {
+        let judge = self.state.plan.as_ref()?.judge.as_ref()?;
+        let disputed = self.state.disputes.get(&number)?;
+        let (files, dispute) = (self.files_for(disputed), Box::new(disputed.dispute.clone()));
         let task = Task::Judge { dispute, files, written: Vec::new(), precedents: Vec::new() };
-        self.put(id, &judge, task, again).map(Some)
+        Some(self.call_request(judge, task, cycle::why_again(&disputed.answers, id)))
     }
 
     /// The current text of the files that the issue and the answers name.
@@ -76,53 +65,72 @@ impl WatchEngine {
         let mut files: Vec<SourceFile> = Vec::new();
         for path in named.chain(said.into_iter().map(|reference| reference.path)) {
             if let Some(text) =
-                self.setup.workspace.read(&path).filter(|_| files.iter().all(|file| file.path != path))
+                self.runner.workspace.read(&path).filter(|_| files.iter().all(|file| file.path != path))
             {
                 files.push(SourceFile { path, text, changed: Vec::new(), diff: None });
             }
         }
-        Redaction::from(self.setup.settings.redaction).files(files)
+        self.runner.redaction().files(files)
     }
 
-    /// Rules where the judge has answered, and lets the work go on once everything is settled.
-    pub(crate) fn settle(&mut self) -> Result<(), RunError> {
+    /// The disputes that the judge has answered and that are not ruled on.
+    fn unruled(&self) -> Vec<DisputeNumber> {
         let waiting = self.judgements();
         let is_due = |(number, disputed): &(&DisputeNumber, &Disputed)| {
             disputed.dispute.rulings.is_empty()
                 && waiting.iter().all(|call| call.purpose != Purpose::Judge { dispute: **number })
         };
-        let due: Vec<DisputeNumber> =
-            self.state.disputes.iter().filter(is_due).map(|(number, _)| *number).collect();
-        let any = !due.is_empty();
-        for number in due {
-            self.rule(number)?;
-        }
+        self.state.disputes.iter().filter(is_due).map(|(number, _)| *number).collect()
+    }
+
+    /// The disputes that the judge left to a person, once all are ruled on.
+    fn left_open(&self) -> Option<Vec<DisputeNumber>> {
         let disputes = &self.state.disputes;
         if disputes.is_empty() || disputes.values().any(|disputed| disputed.dispute.rulings.is_empty()) {
-            return Ok(());
+            return None;
         }
         let open = disputes.iter().filter(|(_, disputed)| disputed.dispute.disposition.is_none());
-        let open: Vec<String> = open.map(|(number, _)| number.to_string()).collect();
-        if !open.is_empty() && any {
-            return self.notice(&format!(
-                "the judge leaves dispute {} to you: `glee watch issues close N`, then `glee watch resume --reason \
-                 WHY`",
-                open.join(", ")
-            ));
+        Some(open.map(|(number, _)| *number).collect())
+    }
+
+    /// Whether the rulings let the work resume: a person's pause and a blocker stay.
+    fn may_resume(&self) -> bool {
+        self.state.status == WatchStatus::Paused
+            && !self.state.held
+            && self.left_open().is_some_and(|open| open.is_empty())
+    }
+
+    pub(super) fn needs_settling(&self) -> bool {
+        !self.unruled().is_empty() || self.may_resume()
+    }
+
+    /// Rules where the judge has answered, and resumes the work once everything is settled.
+    pub(super) fn settle(&mut self) -> Result<(), RunError> {
+        for number in self.unruled() {
+            self.rule(number)?;
         }
-        // What a person stopped, or a blocker, no judge lets go on.
-        if !open.is_empty() || self.state.status == WatchStatus::Running || self.state.held {
-            return Ok(());
+        if self.may_resume() {
+            return self.resume();
         }
-        self.go_on()
+        match self.left_open() {
+            Some(open) if !open.is_empty() => {
+                let open: Vec<String> = open.iter().map(ToString::to_string).collect();
+                self.notice(format!(
+                    "the judge leaves dispute {} to you: `glee watch issues close N`, then `glee watch resume --reason \
+                     WHY`",
+                    open.join(", ")
+                ))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn rule(&mut self, number: DisputeNumber) -> Result<(), RunError> {
         let Some(disputed) = self.state.disputes.get(&number) else { return Ok(()) };
         let Some((call, last)) = disputed.answers.last_key_value() else { return Ok(()) };
         let by = Ruler::Judge { name: call.agent.clone() };
-        let text_of = |path: &str| self.setup.workspace.read(path);
-        let require = self.setup.settings.review.judge.require_evidence;
+        let text_of = |path: &str| self.runner.workspace.read(path);
+        let require = self.runner.settings.review.judge.require_evidence;
         let ruling = resolve::counted(Some(last), require, &|cited| references::exists(cited, &text_of))
             .unwrap_or_else(|error| Ruling { rationale: error.into(), ..Ruling::bare(RulingWord::Escalate) });
         let disposition = objections::disposition(&ruling);
@@ -136,8 +144,8 @@ impl WatchEngine {
         Ok(())
     }
 
-    /// Everything is ruled on: the agents are told what is enforced, and the work goes on.
-    fn go_on(&mut self) -> Result<(), RunError> {
+    /// Sends the enforced issues to the agents, and resumes the work.
+    fn resume(&mut self) -> Result<(), RunError> {
         let ruled: Vec<Disputed> = self.state.disputes.values().cloned().collect();
         let is_enforced = |disputed: &&Disputed| disputed.dispute.disposition == Some(Disposition::Enforced);
         let enforced: Vec<&Disputed> = ruled.iter().filter(is_enforced).collect();

@@ -1,0 +1,152 @@
+//! A stage or a checkpoint as a [`Workflow`].
+
+use std::collections::BTreeSet;
+
+use tokio::task::spawn_blocking;
+use tracing::{Instrument as _, info_span};
+
+use crate::domain::event::{CallId, ConsensusEvent, Event, RunEvent};
+use crate::domain::{Approach, Certainty, Decision, Settler, Spent};
+use crate::workflows::consensus::outcome::{self, StageOutcome};
+use crate::workflows::consensus::requests;
+use crate::workflows::consensus::schedule::{self, Asked, StageStep};
+use crate::workflows::consensus::settle_error;
+use crate::workflows::consensus::state::StageState;
+use crate::workflows::run::budget;
+use crate::workflows::run::error::RunError;
+use crate::workflows::run::ports::{Deadlock, OpenQuestion, PersonAnswer, Prompter};
+use crate::workflows::run::runner::Runner;
+use crate::workflows::run::workflow::{Pending, Prepared, Rest, Step, Workflow, WorkflowExt as _};
+
+pub(crate) struct ConsensusWorkflow {
+    runner: Runner,
+    state: StageState,
+    /// Absent while a question is open, and where nobody can be asked.
+    person: Option<Box<dyn Prompter>>,
+    has_person: bool,
+    /// Questions that the person left open.
+    left_open: BTreeSet<Asked>,
+}
+
+/// What a person answered, and the dialog for the next question.
+pub(crate) struct Answered {
+    word: Word,
+    person: Box<dyn Prompter>,
+}
+
+enum Word {
+    Decision(PersonAnswer<Approach>),
+    Answer(OpenQuestion, PersonAnswer<String>),
+}
+
+impl ConsensusWorkflow {
+    pub(crate) fn new(runner: Runner, state: StageState, person: Option<Box<dyn Prompter>>) -> Self {
+        Self { runner, state, has_person: person.is_some(), person, left_open: BTreeSet::new() }
+    }
+
+    pub(crate) async fn run(mut self) -> Result<(StageOutcome, Rest), RunError> {
+        let name = self.state.plan.as_ref().map(|plan| plan.stage.clone());
+        let span = info_span!(parent: &self.runner.span, "stage", name);
+        let rest = self.drive().instrument(span).await?;
+        let outcome = outcome::outcome(&self.state, &self.runner.run, self.runner.millis());
+        let mut outcome = outcome.ok_or_else(|| RunError::NotStarted(self.runner.run.clone()))?;
+        if rest == Rest::OverBudget {
+            let notices = budget::notices(&self.runner.settings, &self.state.spent, "give the same command again");
+            outcome.notices.extend(notices);
+        }
+        Ok((outcome, rest))
+    }
+}
+
+impl Workflow for ConsensusWorkflow {
+    type Effect = ();
+    type Question = Asked;
+    type Input = Answered;
+
+    fn runner(&self) -> &Runner {
+        &self.runner
+    }
+
+    fn runner_mut(&mut self) -> &mut Runner {
+        &mut self.runner
+    }
+
+    fn apply(&mut self, event: &Event) {
+        self.state.apply(event);
+    }
+
+    fn spent(&self) -> &Spent {
+        &self.state.spent
+    }
+
+    fn next(&self) -> Vec<StageStep> {
+        let is_open = |step: &StageStep| match step {
+            Step::Prompt(asked) => self.has_person && !self.left_open.contains(asked),
+            _ => true,
+        };
+        let steps: Vec<StageStep> = schedule::next_steps(&self.state).into_iter().filter(is_open).collect();
+        // Where only a person could continue and nobody can be asked, the run ends and waits.
+        if steps.is_empty() && self.state.ended.is_none() { vec![Step::Finish] } else { steps }
+    }
+
+    fn request(&mut self, call: &CallId) -> Result<Prepared, RunError> {
+        Ok(Prepared::Call(Box::new(requests::request(&self.state, call))))
+    }
+
+    fn effect(&mut self, (): &()) -> Result<Option<Pending<Answered>>, RunError> {
+        Ok(None)
+    }
+
+    fn prompt(&mut self, asked: &Asked) -> Option<Pending<Answered>> {
+        let asked = match asked {
+            Asked::Decision => {
+                let deadlock = Deadlock {
+                    stage: self.state.plan.as_ref().map(|plan| plan.stage.clone()).unwrap_or_default(),
+                    reason: self.state.deadlock.clone().unwrap_or_default(),
+                    conflicts: self.state.conflicts(),
+                    positions: requests::positions(&self.state),
+                    arbiter: self.state.arbitration().cloned(),
+                };
+                let mut person = self.person.take()?;
+                spawn_blocking(move || Answered { word: Word::Decision(person.decide(&deadlock)), person })
+            }
+            Asked::Question(id) => {
+                let open = outcome::open_question(&self.state, id)?;
+                let mut person = self.person.take()?;
+                spawn_blocking(move || {
+                    let answer = person.answer(&open);
+                    Answered { word: Word::Answer(open, answer), person }
+                })
+            }
+        };
+        Some(Box::pin(async move { asked.await.expect("a dialog does not panic") }))
+    }
+
+    fn take(&mut self, Answered { word, person }: Answered, _is_stopped: bool) -> Result<bool, RunError> {
+        self.person = Some(person);
+        match word {
+            Word::Decision(PersonAnswer::Stopped) | Word::Answer(_, PersonAnswer::Stopped) => return Ok(true),
+            Word::Decision(PersonAnswer::LeftOpen) => drop(self.left_open.insert(Asked::Decision)),
+            Word::Answer(open, PersonAnswer::LeftOpen) => {
+                self.left_open.insert(Asked::Question(open.question.id));
+            }
+            Word::Decision(PersonAnswer::Given((decision, reason))) => {
+                let (modifications, confidence) = (Vec::new(), Certainty::High);
+                let decision = Decision { decision, rationale: reason.into(), modifications, confidence };
+                self.append(ConsensusEvent::StageDecided { decision, by: Settler::Human })?;
+            }
+            Word::Answer(OpenQuestion { question, .. }, PersonAnswer::Given((value, reason))) => {
+                match settle_error::by_person(&question, &value, reason) {
+                    Ok(resolution) => drop(self.append(ConsensusEvent::QuestionResolved { resolution })?),
+                    Err(_) => drop(self.left_open.insert(Asked::Question(question.id))),
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    fn finish(&mut self) -> Result<(), RunError> {
+        let (exit, millis) = (outcome::exit(&self.state), self.runner.millis());
+        self.append(RunEvent::RunEnded { exit, millis }).map(drop)
+    }
+}

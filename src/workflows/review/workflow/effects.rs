@@ -1,0 +1,144 @@
+//! The effects of a review: findings are merged, disputes opened and ruled on, later rounds started, commands run.
+
+use jiff::Timestamp;
+
+use crate::agents::CommandInput;
+use crate::domain::event::{DisputeEvent, EventKind, ReviewEvent};
+use crate::domain::{Agent, DisputeNumber, FindingId, RulingWord};
+use crate::history::JournalError;
+use crate::history::queries::rows::Binding;
+use crate::workflows::review::disputes::{resolve, rulings};
+use crate::workflows::review::findings::past::Past;
+use crate::workflows::review::findings::round::MergeSettings;
+use crate::workflows::review::findings::{debate, merge};
+use crate::workflows::review::schedule;
+use crate::workflows::review::state::ReviewState;
+use crate::workflows::review::workflow::{ReviewInput, ReviewWorkflow};
+use crate::workflows::run::error::RunError;
+use crate::workflows::run::workflow::{Pending, WorkflowExt as _};
+use crate::workspace::Since;
+
+impl ReviewWorkflow {
+    fn known_rulings(&self) -> Result<Vec<Binding>, RunError> {
+        let max_age = &self.runner.settings.rulings.max_age;
+        Ok(rulings::known(Some(&self.runner.journal), &self.shared, max_age, Timestamp::now())?)
+    }
+
+    pub(super) fn merge(&mut self, round: u32) -> Result<(), RunError> {
+        self.bindings = self.known_rulings()?;
+        let lists = self.lists();
+        let context = self.context(round, &lists);
+        let advised = context.advise(&context.unmerged(), &self.runner.settings.advisories);
+        self.append_all(advised)?;
+        self.append_all(self.context(round, &lists).merge(&self.bindings)).map(drop)
+    }
+
+    /// The state with the findings of those reviewers who have answered, where others have not; nothing is recorded.
+    pub(crate) fn merged_so_far(&self) -> Option<ReviewState> {
+        self.state.unmerged().next()?;
+        let lists = self.lists();
+        let merged = self.context(self.state.round(), &lists).merge(&self.bindings);
+        let mut state = self.state.clone();
+        merged.iter().for_each(|event| state.apply(event));
+        Some(state)
+    }
+
+    pub(super) fn conclude(&mut self, round: u32) -> Result<(), RunError> {
+        let lists = self.lists();
+        let context = self.context(round, &lists);
+        let advised = context.advise(&debate::observations(&context), &self.runner.settings.advisories);
+        self.append_all(advised)?;
+        self.append_all(debate::conclude(&self.context(round, &lists), &self.bindings)).map(drop)
+    }
+
+    fn lists(&self) -> MergeSettings {
+        MergeSettings::of(&self.runner.settings)
+    }
+
+    fn context<'a>(&'a self, round: u32, lists: &'a MergeSettings) -> merge::RoundContext<'a> {
+        let past = Some(Past { journal: &self.runner.journal, trees: self.trees() });
+        let (state, sources, workspace) = (&self.state, &self.sources, &self.runner.workspace);
+        merge::RoundContext { state, round, lists, sources, workspace, past }
+    }
+
+    pub(super) fn open_disputes(&mut self) -> Result<(), RunError> {
+        let due: Vec<FindingId> = schedule::unopened(&self.state).collect();
+        let sides = due.into_iter().map(|id| self.state.sides(id));
+        let events = self.runner.journal.open_disputes(&self.runner.run, sides)?;
+        self.accept(&events);
+        Ok(())
+    }
+
+    /// Reopens disputes that stayed open, with judges where the run has none.
+    pub(crate) fn reopen(&mut self, disputes: Vec<DisputeNumber>, judges: Vec<Agent>) -> Result<(), RunError> {
+        let has_judge = self.state.judges().next().is_some();
+        let judges = if has_judge { Vec::new() } else { judges.into_iter().map(Agent::recorded).collect() };
+        self.append(DisputeEvent::DisputesReopened { disputes, judges }).map(drop)
+    }
+
+    /// Continues the dispute of an earlier run that a finding repeats, unless it was settled in the meantime.
+    pub(super) fn carry_on(&mut self, finding: FindingId) -> Result<(), RunError> {
+        let number = self.state.still_disputed.get(&finding).copied().expect("the finding repeats a disputed one");
+        let record = self.runner.journal.dispute(number)?.ok_or(JournalError::UnknownDispute(number))?;
+        let mut dispute = record.dispute;
+        let new_tag = dispute.new_tag();
+        let event: EventKind = match dispute.disposition.take() {
+            Some(disposition) => {
+                let dispute = number.into();
+                ReviewEvent::AlreadyRuled { finding, dispute, disposition, new_tag, insisted: false }.into()
+            }
+            None => {
+                dispute.finding = self.state.finding(finding).expect("a finding of the run").clone();
+                dispute.objection.finding = finding;
+                // A judge that escalated to a person is asked again only where the route is named on the command line.
+                let is_named = self.state.plan.as_ref().is_some_and(|plan| plan.on_dispute.is_some());
+                let escalated =
+                    dispute.rulings.last().is_some_and(|last| last.ruling.ruling == RulingWord::Escalate);
+                if is_named || !escalated {
+                    dispute.route = None;
+                }
+                DisputeEvent::DisputeCarriedOn { dispute: Box::new(dispute), from: record.run }.into()
+            }
+        };
+        self.append(event).map(drop)
+    }
+
+    pub(super) fn rule(&mut self, dispute: DisputeNumber) -> Result<(), RunError> {
+        let ruling = resolve::due(&self.requests(&[]), dispute, &self.runner.settings.review);
+        self.append_all(ruling.map(|ruling| DisputeEvent::RulingGiven { dispute, ruling }.into())).map(drop)
+    }
+
+    pub(super) fn next_round(&mut self, round: u32) -> Result<(), RunError> {
+        let rules = self.sources.rules();
+        let Since { target, hidden } =
+            self.trees().changed_target(&self.state, round - 1, &self.runner.settings, rules.as_ref())?;
+        let mut events = Vec::new();
+        if !hidden.is_empty() {
+            let files = hidden.iter().map(|file| format!("`{file}`")).collect::<Vec<_>>().join(", ");
+            let text = format!("reviewed although ignore files that came during the run hide it: {files}");
+            events.push(EventKind::notice(text));
+        }
+        let shards = target.coverage();
+        self.bindings = self.known_rulings()?;
+        self.sources.keep(round, target.files).map_err(RunError::Sources)?;
+        events.push(ReviewEvent::RoundStarted { round, shards, skipped: target.skipped }.into());
+        self.append_all(events).map(drop)
+    }
+
+    pub(super) fn verify(&self, round: u32) -> Result<Pending<ReviewInput>, RunError> {
+        let runner = &self.runner;
+        let commands = runner.settings.review.verify.iter().skip(self.state.verified.len()).cloned();
+        let commands: Vec<Vec<String>> = commands.collect();
+        let (agents, limits, stop) = (runner.agents.clone(), runner.settings.limits, runner.stop.clone());
+        let (files, root) = (runner.files(&format!("verify-{round}"))?, runner.workspace.root().to_owned());
+        Ok(Box::pin(async move {
+            let mut results = Vec::new();
+            for command in commands {
+                let input = CommandInput::default();
+                let checked = agents.run_command(&command, &root, &limits, &files, stop.clone(), input).await;
+                results.push((command.join(" "), checked));
+            }
+            ReviewInput::Verified { round, results }
+        }))
+    }
+}

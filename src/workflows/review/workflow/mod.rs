@@ -1,0 +1,320 @@
+//! A review as a [`Workflow`]: what it records of calls, and how its parts reach the runner.
+
+mod effects;
+mod questions;
+
+use std::collections::BTreeSet;
+
+use tracing::{Instrument as _, Span, info_span};
+
+use crate::agents::Session;
+use crate::agents::calls::project_commands::CheckResult;
+use crate::domain::event::{CallId, DisputeEvent, Event, EventKind, Mode, Plan, ReviewEvent, RunEvent};
+use crate::domain::{
+    Coverage, DisputeNumber, ExitReason, Route, Ruler, Ruling, RulingRecord, RulingWord, RunId, Spent,
+};
+use crate::history::queries::rows::Binding;
+use crate::workflows::review::code::scripts::Scripts;
+use crate::workflows::review::code::sources::Sources;
+use crate::workflows::review::code::trees::{self, Trees};
+use crate::workflows::review::findings::debate;
+use crate::workflows::review::outcome;
+use crate::workflows::review::recorded::reuse::{self, Archive, ReviewerKeys};
+use crate::workflows::review::requests::RequestBuilder;
+use crate::workflows::review::schedule::{self, DisputeQuestion, ReviewEffect, ReviewStep, SchedulePolicy};
+use crate::workflows::review::state::ReviewState;
+use crate::workflows::run::call::{self, CallOutcome, CallRequest};
+use crate::workflows::run::error::RunError;
+use crate::workflows::run::ports::{Choice, DisputeResolver, PersonAnswer};
+use crate::workflows::run::runner::{EndedCall, Runner};
+use crate::workflows::run::workflow::{Pending, Prepared, Rest, Workflow, WorkflowExt as _};
+
+pub(crate) struct ReviewWorkflow {
+    pub(crate) runner: Runner,
+    pub(crate) sources: Sources,
+    /// The files of the tree that agents run as programs.
+    pub(crate) scripts: Scripts,
+    pub(crate) state: ReviewState,
+    /// What earlier disputes say of findings, as of the beginning of the round.
+    pub(crate) bindings: Vec<Binding>,
+    /// The rulings that are shared as files, as of the base of the change.
+    pub(crate) shared: Vec<Binding>,
+    /// A notice of the files of shared rulings that do not bind, until it is recorded.
+    pub(crate) unread: Option<String>,
+    /// The reviewers and how they are asked.
+    pub(crate) askers: ReviewerKeys,
+    /// Absent while it is asked.
+    pub(crate) resolver: Option<Box<dyn DisputeResolver>>,
+    /// Disputes that the person left open.
+    pub(crate) parked: BTreeSet<DisputeNumber>,
+    /// The disputes to settle, and nothing else; `None` for a whole run.
+    pub(crate) only: Option<BTreeSet<DisputeNumber>>,
+    /// The span of the current round.
+    pub(crate) round: Option<(u32, Span)>,
+}
+
+/// What a person or the project's own commands bring.
+pub(crate) enum ReviewInput {
+    Chosen { dispute: DisputeNumber, choice: Option<Choice>, resolver: Box<dyn DisputeResolver> },
+    Ruled { dispute: DisputeNumber, ruling: PersonAnswer<RulingWord>, resolver: Box<dyn DisputeResolver> },
+    Verified { round: u32, results: Vec<(String, CheckResult)> },
+}
+
+impl Workflow for ReviewWorkflow {
+    type Effect = ReviewEffect;
+    type Question = DisputeQuestion;
+    type Input = ReviewInput;
+
+    fn runner(&self) -> &Runner {
+        &self.runner
+    }
+
+    fn runner_mut(&mut self) -> &mut Runner {
+        &mut self.runner
+    }
+
+    fn apply(&mut self, event: &Event) {
+        self.state.apply(&event.kind);
+    }
+
+    fn spent(&self) -> &Spent {
+        &self.state.spent
+    }
+
+    fn next(&self) -> Vec<ReviewStep> {
+        let policy = self.policy();
+        let Some(only) = &self.only else { return schedule::next_steps(&self.state, &policy, &self.parked) };
+        let open = only.iter().filter(|number| !self.parked.contains(number));
+        let open = open.filter_map(|number| self.state.disputes.get(number)).filter(|dispute| dispute.is_open());
+        open.flat_map(|dispute| schedule::of_dispute(&self.state, &policy, dispute)).collect()
+    }
+
+    fn request(&mut self, id: &CallId) -> Result<Prepared, RunError> {
+        if id.purpose.is_coder() {
+            self.runner.workspace.coder_begins(&self.runner.run, &self.runner.state_dir)?;
+        }
+        let scope = self.scope();
+        let builder = self.requests(&self.bindings);
+        let (task, again) = (builder.task(id), builder.again(id));
+        let plan = self.state.plan.as_ref().expect("a call is due only where there is a plan");
+        let mut known = plan.agents.iter().chain(&self.state.called_judges);
+        let agent =
+            known.find(|agent| agent.name == id.agent).expect("a call that is due names an agent of the plan");
+        // A reviewer and a judge start without context; the coder need not read everything again.
+        let session = self.state.coder_session.clone().filter(|_| id.purpose.is_coder());
+        let request = Box::new(CallRequest {
+            agent: agent.clone(),
+            backups: plan.backups.clone(),
+            task,
+            again,
+            session: session.map(|(agent, id, used)| Session { agent, id, used }),
+            suspended: None,
+            is_guarded: true,
+            scope,
+        });
+        Ok(match self.scripts.changed(&request.agent) {
+            Some(file) => {
+                let error = format!("`{file}`, which `{}` runs, was changed in this run", id.agent);
+                let hint = "read the changed file; a new run accepts it".to_owned();
+                Prepared::Refused(request, call::failed(error, Some(hint)))
+            }
+            None => Prepared::Call(request),
+        })
+    }
+
+    fn effect(&mut self, effect: &ReviewEffect) -> Result<Option<Pending<ReviewInput>>, RunError> {
+        match effect {
+            ReviewEffect::Verify { round } => return self.verify(*round).map(Some),
+            ReviewEffect::Merge { round } => self.merge(*round)?,
+            ReviewEffect::Recognise { round } => drop(self.append_all(schedule::recognised(&self.state, *round))?),
+            ReviewEffect::DebateRound { round, debate_round } => {
+                let message = self.state.round_message(*round, *debate_round);
+                self.append(ReviewEvent::DebateRound { round: *round, debate_round: *debate_round, message })?;
+            }
+            ReviewEffect::Conclude { round } => self.conclude(*round)?,
+            ReviewEffect::Keep => {
+                let kept = self.runner.workspace.keep(&self.runner.run, &self.runner.state_dir)?;
+                self.append(ReviewEvent::BeforeImage { kept_as: kept.kept_as, tree: kept.tree.0 })?;
+            }
+            ReviewEffect::RecordTree(call) => {
+                let event = self.trees().record(&self.state, call, &self.runner.run)?;
+                self.append(event)?;
+            }
+            // The first opens all: they are numbered in one transaction.
+            ReviewEffect::OpenDispute(_) => self.open_disputes()?,
+            ReviewEffect::CarryOn(finding) => self.carry_on(*finding)?,
+            ReviewEffect::Send(dispute) => drop(self.append(schedule::sent(&self.state, *dispute))?),
+            ReviewEffect::Rule(dispute) => self.rule(*dispute)?,
+            ReviewEffect::Settle(dispute) => {
+                if let Some(settlement) = schedule::settlement(&self.state, *dispute) {
+                    self.append(DisputeEvent::DisputeSettled { dispute: *dispute, settlement })?;
+                }
+            }
+            ReviewEffect::NextRound { round } => self.next_round(*round)?,
+        }
+        Ok(None)
+    }
+
+    fn prompt(&mut self, question: &DisputeQuestion) -> Option<Pending<ReviewInput>> {
+        self.ask_person(*question)
+    }
+
+    fn take(&mut self, input: ReviewInput, is_stopped: bool) -> Result<bool, RunError> {
+        match input {
+            ReviewInput::Chosen { dispute, choice, resolver } => {
+                self.resolver = Some(resolver);
+                let Some(Choice { route, by_person, for_all }) = choice else { return Ok(true) };
+                let chosen = self.state.undecided().filter(|number| for_all || *number == dispute);
+                let chosen = chosen.map(|dispute| DisputeEvent::RouteChosen { dispute, route, by_person }.into());
+                let events: Vec<EventKind> = chosen.collect();
+                self.append_all(events)?;
+            }
+            ReviewInput::Ruled { dispute, ruling, resolver } => {
+                self.resolver = Some(resolver);
+                match ruling {
+                    PersonAnswer::Stopped => return Ok(true),
+                    PersonAnswer::LeftOpen => drop(self.parked.insert(dispute)),
+                    PersonAnswer::Given((word, reason)) => {
+                        let ruling = Ruling { rationale: reason.into(), ..Ruling::bare(word) };
+                        let ruling = RulingRecord { ruling, by: Ruler::Human, votes: Vec::new() };
+                        self.append(DisputeEvent::RulingGiven { dispute, ruling })?;
+                    }
+                }
+            }
+            ReviewInput::Verified { round, results } if !is_stopped => {
+                self.append_all(results.into_iter().map(|(command, CheckResult { passed, tail })| {
+                    ReviewEvent::Verified { round, command, passed, tail }.into()
+                }))?;
+            }
+            ReviewInput::Verified { .. } => {}
+        }
+        Ok(false)
+    }
+
+    fn finish(&mut self) -> Result<(), RunError> {
+        let mut exit = outcome::exit(&self.state, &self.runner.settings.review);
+        let mut events = Vec::new();
+        if let Some(restaged) = self.trees().restage(&self.state)? {
+            if !restaged.left.is_empty() {
+                exit = exit.strongest(ExitReason::FindingsOpen);
+            }
+            events = trees::told(&self.state, &restaged);
+        }
+        events.push(RunEvent::RunEnded { exit, millis: self.runner.millis() }.into());
+        self.append_all(events).map(drop)
+    }
+
+    /// How a dispute of an earlier run ended in this one, as that run records it.
+    fn elsewhere(&self, kind: &EventKind) -> Vec<(RunId, EventKind)> {
+        let EventKind::Dispute(DisputeEvent::DisputeSettled { dispute: number, .. }) = kind else {
+            return Vec::new();
+        };
+        let (carried, dispute) = (self.state.carried.get(number), self.state.disputes.get(number));
+        let (Some((run, before)), Some(dispute)) = (carried, dispute) else { return Vec::new() };
+        let by_person = self.state.chosen.contains(number);
+        let route = dispute.route.map(|route| DisputeEvent::RouteChosen { dispute: *number, route, by_person });
+        let rulings = dispute.rulings.iter().skip(*before).cloned();
+        let rulings = rulings.map(|ruling| DisputeEvent::RulingGiven { dispute: *number, ruling });
+        let events = route.into_iter().chain(rulings).map(EventKind::Dispute);
+        events.chain([kind.clone()]).map(|kind| (run.clone(), kind)).collect()
+    }
+
+    fn call_ended(&mut self, call: CallId, outcome: CallOutcome, is_stopped: bool) -> Result<(), RunError> {
+        // However the coder's call ended, its changes can be undone.
+        let recorded = match call.purpose.is_coder() {
+            true => self.runner.workspace.coder_ended(&self.runner.run, &self.runner.state_dir),
+            false => Ok(()),
+        };
+        // The answer of a backup is not the reviewer's own.
+        let is_own = outcome.metadata.by.is_none();
+        let EndedCall { events, stale } =
+            self.runner.ended(call.clone(), outcome, is_stopped, |file| self.state.covers(file))?;
+        let events = self.append_all(events)?;
+        recorded?;
+        if is_own && events.iter().any(|event| matches!(event.kind, EventKind::Run(RunEvent::CallFinished { .. })))
+        {
+            let reviewed = self.archive().record(&self.state, &self.sources, &self.bindings, &call, &stale);
+            self.append_all(reviewed)?;
+        }
+        Ok(())
+    }
+
+    fn stopping(&mut self) -> Result<(), RunError> {
+        if let Some(round) = self.state.debate_at_work() {
+            self.append(ReviewEvent::DebateShutdown { messages: debate::shutdown(round) })?;
+        }
+        Ok(())
+    }
+}
+
+impl ReviewWorkflow {
+    pub(crate) async fn run(&mut self) -> Result<Rest, RunError> {
+        let span = self.runner.span.clone();
+        self.drive().instrument(span).await
+    }
+
+    /// The shards of a run that was not started yet, see [`Archive::joined`].
+    pub(crate) async fn joined(&mut self, plan: &Plan) -> Result<Vec<Vec<Coverage>>, RunError> {
+        let Runner { agents, settings, workspace, templates, .. } = &self.runner;
+        if !settings.review.reuse {
+            return Ok(plan.shards.clone());
+        }
+        self.askers = reuse::askers(agents, settings, plan, workspace.root(), templates).await?;
+        let max = settings.review.max_shard_size;
+        Ok(self.archive().joined(plan, &self.sources, &self.bindings, max)?)
+    }
+
+    /// Records which parts of the first round earlier answers cover, before any agent is asked.
+    pub(crate) async fn reuse(&mut self) -> Result<(), RunError> {
+        let Some(plan) = &self.state.plan else { return Ok(()) };
+        let Runner { agents, settings, workspace, templates, .. } = &self.runner;
+        self.askers = reuse::askers(agents, settings, plan, workspace.root(), templates).await?;
+        if !settings.review.reuse || self.state.round() > 1 {
+            return Ok(());
+        }
+        let known = self.archive().reuse(&self.state, &self.sources, &self.bindings)?;
+        self.append_all(known).map(drop)
+    }
+
+    fn archive(&self) -> Archive<'_> {
+        Archive {
+            journal: &self.runner.journal,
+            askers: &self.askers,
+            redaction: self.runner.redaction(),
+            now: Some(&self.runner.run),
+        }
+    }
+
+    fn scope(&mut self) -> Span {
+        let now = self.state.round();
+        if self.round.as_ref().is_none_or(|(round, _)| *round != now) {
+            self.round = Some((now, info_span!(parent: &self.runner.span, "round", n = now)));
+        }
+        self.round.as_ref().map_or_else(Span::none, |(_, span)| span.clone())
+    }
+
+    pub(crate) fn trees(&self) -> Trees<'_> {
+        Trees { workspace: &self.runner.workspace, state_dir: &self.runner.state_dir }
+    }
+
+    fn requests<'a>(&'a self, bindings: &'a [Binding]) -> RequestBuilder<'a> {
+        RequestBuilder { state: &self.state, sources: &self.sources, trees: self.trees(), bindings }
+    }
+
+    fn policy(&self) -> SchedulePolicy {
+        let review = &self.runner.settings.review;
+        SchedulePolicy {
+            mode: self.state.plan.as_ref().map_or(Mode::Review, |plan| plan.mode),
+            recheck: review.recheck,
+            compare: review.judge.compare && review.on_dispute.default == Route::Judge,
+            rounds: review.rounds,
+            verify: review.verify.len(),
+            repairs: schedule::REPAIRS,
+            escalate_to: review.judge.escalate_to.into(),
+        }
+    }
+
+    pub(crate) fn exit(&self) -> ExitReason {
+        self.state.ended.map_or_else(|| outcome::exit(&self.state, &self.runner.settings.review), |(exit, _)| exit)
+    }
+}

@@ -1,0 +1,64 @@
+//! What a person is asked about a dispute.
+
+use crate::domain::{Dispute, DisputeNumber, Route};
+use crate::workflows::review::disputes::references;
+use crate::workflows::review::schedule::DisputeQuestion;
+use crate::workflows::review::workflow::{ReviewInput, ReviewWorkflow};
+use crate::workflows::run::ports::{Excerpt, PersonQuestion};
+use crate::workflows::run::workflow::Pending;
+use crate::workspace::code::anchors;
+
+/// How many places that an objection cites are shown, and how many lines around each.
+const CITED: usize = 4;
+const AROUND: u32 = 1;
+
+impl ReviewWorkflow {
+    /// The code that the objection to a finding cites as evidence.
+    fn cited(&self, dispute: &Dispute) -> Vec<Excerpt> {
+        let requests = self.requests(&[]);
+        let round = dispute.finding.round;
+        let evidence = dispute.objection.evidence.iter();
+        let found = evidence.flat_map(|text| references::references(text.as_written())).filter_map(|found| {
+            let (first, last) = found.lines?;
+            let text = self.runner.redaction().text(&requests.shown_text(round, &found.path)?);
+            let cut = anchors::excerpt(&text, first, Some(last), AROUND)?;
+            Some(Excerpt { file: found.path, first_line: cut.first_line, text: cut.text, lines: cut.lines })
+        });
+        found.take(CITED).collect()
+    }
+
+    fn question(&self, number: DisputeNumber) -> Option<PersonQuestion> {
+        let dispute = self.state.disputes.get(&number)?;
+        let judges: Vec<&str> = self.state.judges().map(|judge| judge.name.0.as_str()).collect();
+        let judge = (!judges.is_empty()).then(|| judges.join(", "));
+        let configured = self.runner.settings.review.on_dispute.default;
+        let default = if judge.is_none() && configured == Route::Judge { Route::Human } else { configured };
+        Some(PersonQuestion {
+            excerpt: self.sources.excerpt(&dispute.finding),
+            cited: self.cited(dispute),
+            dispute: dispute.clone(),
+            judge,
+            default,
+            configured,
+            waiting: self.state.undecided().filter(|other| *other != number).count(),
+        })
+    }
+
+    pub(super) fn ask_person(&mut self, asked: DisputeQuestion) -> Option<Pending<ReviewInput>> {
+        let (DisputeQuestion::Route(dispute) | DisputeQuestion::Ruling(dispute)) = asked;
+        self.resolver.as_ref()?;
+        let question = self.question(dispute)?;
+        let mut resolver = self.resolver.take()?;
+        let answer = tokio::task::spawn_blocking(move || match asked {
+            DisputeQuestion::Route(_) => {
+                let choice = resolver.choose(&question);
+                ReviewInput::Chosen { dispute, choice, resolver }
+            }
+            DisputeQuestion::Ruling(_) => {
+                let ruling = resolver.rule(&question);
+                ReviewInput::Ruled { dispute, ruling, resolver }
+            }
+        });
+        Some(Box::pin(async move { answer.await.expect("a resolver does not panic") }))
+    }
+}

@@ -1,0 +1,268 @@
+//! The loop of every run: the steps that are due run side by side, and what they bring is recorded.
+//!
+//! A workflow supplies pure functions of its state ([`Workflow::next`], [`Workflow::request`]) and its own effects; the loop owns
+//! starting and ending of calls, places and budget, interruption, and the order of recording. An event is on the disk before
+//! anything acts on it, so a run that was killed anywhere continues from its events.
+
+use std::pin::Pin;
+
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+
+use crate::domain::event::{CallAnswer, CallId, Event, EventKind, Purpose};
+use crate::domain::{RunId, Spent};
+use crate::workflows::run::budget::{self, Place};
+use crate::workflows::run::call::{AgentCall, CallOutcome, CallRequest};
+use crate::workflows::run::error::RunError;
+use crate::workflows::run::runner::Runner;
+
+pub(crate) type Pending<T> = Pin<Box<dyn Future<Output = T>>>;
+
+/// What may be done now.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Step<E, Q> {
+    /// Call an agent.
+    Ask(CallId),
+    /// Record what follows from the state.
+    Record(Box<EventKind>),
+    /// Change or read the tree or the history, and record the result.
+    Effect(E),
+    /// Put a question to a person.
+    Prompt(Q),
+    /// Record the end of the run, once nothing is running.
+    Finish,
+}
+
+/// How the loop ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rest {
+    Ended,
+    /// Stopped from outside; resumable.
+    Stopped,
+    /// The budget is used up; resumable with a larger one.
+    OverBudget,
+}
+
+/// A request for an agent, or the answer that is recorded in place of a call.
+pub(crate) enum Prepared {
+    Call(Box<CallRequest>),
+    /// The start of the call is recorded too.
+    Refused(Box<CallRequest>, CallAnswer),
+    Answered(CallAnswer),
+}
+
+/// What a kind of run supplies.
+pub(crate) trait Workflow: Sized {
+    type Effect: Clone + PartialEq + 'static;
+    type Question: Clone + PartialEq + 'static;
+    /// What an effect that takes time, a person, or the outside brings.
+    type Input: 'static;
+
+    fn runner(&self) -> &Runner;
+    fn runner_mut(&mut self) -> &mut Runner;
+    fn apply(&mut self, event: &Event);
+    fn spent(&self) -> &Spent;
+
+    /// The steps that may be done now, side by side.
+    fn next(&self) -> Vec<Step<Self::Effect, Self::Question>>;
+    fn request(&mut self, call: &CallId) -> Result<Prepared, RunError>;
+    /// Performs an effect, or returns the work that takes time.
+    fn effect(&mut self, effect: &Self::Effect) -> Result<Option<Pending<Self::Input>>, RunError>;
+    /// Asks a person; `None` if nobody can be asked now.
+    fn prompt(&mut self, question: &Self::Question) -> Option<Pending<Self::Input>>;
+    /// Records what was brought. Returns whether the run stops here.
+    fn take(&mut self, input: Self::Input, is_stopped: bool) -> Result<bool, RunError>;
+    fn finish(&mut self) -> Result<(), RunError>;
+
+    /// Events of other runs that are recorded together with an event of this one.
+    fn elsewhere(&self, _event: &EventKind) -> Vec<(RunId, EventKind)> {
+        Vec::new()
+    }
+
+    /// The work of a call.
+    fn make(&self, call: AgentCall) -> Pending<CallOutcome> {
+        Box::pin(call.make())
+    }
+
+    fn call_ended(&mut self, call: CallId, outcome: CallOutcome, is_stopped: bool) -> Result<(), RunError> {
+        let ended = self.runner_mut().ended(call, outcome, is_stopped, |_| false)?;
+        self.append_all(ended.events).map(drop)
+    }
+
+    /// The answer that is recorded for a call that the budget does not allow; by default the call waits.
+    fn over_budget(&self) -> Option<CallAnswer> {
+        None
+    }
+
+    /// Called once when the run is stopped.
+    fn stopping(&mut self) -> Result<(), RunError> {
+        Ok(())
+    }
+
+    /// Called whenever the loop is about to wait.
+    fn waiting(&mut self) {}
+
+    /// Whether input from outside is still expected, though no step is running.
+    fn expects_input(&self) -> bool {
+        false
+    }
+
+    /// Waits for input from outside; dropped and called again at any time.
+    async fn input(&mut self) -> Self::Input {
+        std::future::pending().await
+    }
+}
+
+enum Done<I> {
+    Call(CallId, Box<CallOutcome>),
+    Input(I),
+}
+
+/// What the loop supplies to every workflow.
+pub(crate) trait WorkflowExt: Workflow {
+    fn append(&mut self, kind: impl Into<EventKind>) -> Result<Event, RunError> {
+        let mut events = self.append_all([kind.into()])?;
+        Ok(events.pop().expect("one event was appended"))
+    }
+
+    /// Records events, all of them or, with an error, none; applies them to the state, and passes them to the listeners.
+    fn append_all(&mut self, kinds: impl IntoIterator<Item = EventKind>) -> Result<Vec<Event>, RunError> {
+        let kinds: Vec<EventKind> = kinds.into_iter().collect();
+        let elsewhere = kinds.iter().flat_map(|kind| self.elsewhere(kind)).collect();
+        let events = self.runner_mut().record(kinds, elsewhere)?;
+        self.accept(&events);
+        Ok(events)
+    }
+
+    /// Applies recorded events to the state, and passes them to the listeners.
+    fn accept(&mut self, events: &[Event]) {
+        events.iter().for_each(|event| self.apply(event));
+        self.runner().tell(events);
+    }
+
+    fn notice(&mut self, text: impl Into<String>) -> Result<(), RunError> {
+        self.append(EventKind::notice(text)).map(drop)
+    }
+
+    /// Begins a call; `None` if its answer is recorded already.
+    fn begin_call(&mut self, id: &CallId) -> Result<Option<Pending<CallOutcome>>, RunError> {
+        let (request, refusal) = match self.request(id)? {
+            Prepared::Call(request) => (request, None),
+            Prepared::Refused(request, refusal) => (request, Some(refusal)),
+            Prepared::Answered(answer) => {
+                self.call_ended(id.clone(), CallOutcome::without_call(answer), false)?;
+                return Ok(None);
+            }
+        };
+        let is_guarded = request.is_guarded;
+        let (started, mut call) = self.runner().call(id, *request, self.spent())?;
+        self.append(started)?;
+        if let Some(refusal) = refusal {
+            return Ok(Some(Box::pin(std::future::ready(CallOutcome::without_call(refusal)))));
+        }
+        if is_guarded {
+            let Runner { guard, workspace, .. } = self.runner_mut();
+            call.check = Some(guard.begin(workspace, id)?);
+        }
+        Ok(Some(self.make(call)))
+    }
+
+    /// Runs until nothing is due any more, or the run is stopped.
+    async fn drive(&mut self) -> Result<Rest, RunError> {
+        let stop = self.runner().stop.clone();
+        let mut running: Vec<Step<Self::Effect, Self::Question>> = Vec::new();
+        let mut work = FuturesUnordered::<Pending<(Step<Self::Effect, Self::Question>, Done<Self::Input>)>>::new();
+        let mut is_stopped = false;
+        loop {
+            // Steps that end at once may make others due.
+            let (mut again, mut is_held_back) = (!is_stopped, false);
+            while std::mem::take(&mut again) {
+                is_held_back = false;
+                for step in self.next() {
+                    if running.contains(&step) {
+                        continue;
+                    }
+                    let started = match &step {
+                        Step::Ask(call) => match self.place(call, &running) {
+                            Place::Free => self.begin_call(call)?.map(|outcome| -> Pending<Done<Self::Input>> {
+                                let call = call.clone();
+                                Box::pin(async move { Done::Call(call, Box::new(outcome.await)) })
+                            }),
+                            Place::Full => continue,
+                            Place::OverBudget => match self.over_budget() {
+                                Some(answer) => {
+                                    self.call_ended(call.clone(), CallOutcome::without_call(answer), false)?;
+                                    None
+                                }
+                                None => {
+                                    is_held_back = true;
+                                    continue;
+                                }
+                            },
+                        },
+                        Step::Record(event) => self.append((**event).clone()).map(|_| None)?,
+                        Step::Effect(effect) => self.effect(effect)?.map(input),
+                        Step::Prompt(question) => match self.prompt(question) {
+                            Some(answer) => Some(input(answer)),
+                            None => continue,
+                        },
+                        Step::Finish if running.is_empty() && !again => {
+                            self.finish()?;
+                            return Ok(Rest::Ended);
+                        }
+                        Step::Finish => continue,
+                    };
+                    match started {
+                        Some(future) => {
+                            running.push(step.clone());
+                            work.push(Box::pin(async move { (step, future.await) }));
+                        }
+                        None => again = true,
+                    }
+                }
+            }
+            // A stopped run does not wait for the person at a dialog.
+            let is_idle = running.iter().all(|step| is_stopped && matches!(step, Step::Prompt(_)));
+            if is_idle && !self.expects_input() {
+                return Ok(match (is_stopped, is_held_back) {
+                    (true, _) => Rest::Stopped,
+                    (false, true) => Rest::OverBudget,
+                    (false, false) => Rest::Ended,
+                });
+            }
+            self.waiting();
+            let done = tokio::select! {
+                biased;
+                Some((step, done)) = work.next(), if !work.is_empty() => {
+                    running.retain(|other| *other != step);
+                    Some(done)
+                }
+                () = stop.stopped(), if !is_stopped => None,
+                input = self.input() => Some(Done::Input(input)),
+            };
+            // What the stop cut off may arrive before the stop itself is seen here.
+            if !is_stopped && stop.is_stopped() {
+                is_stopped = true;
+                self.stopping()?;
+            }
+            match done {
+                Some(Done::Call(call, outcome)) => self.call_ended(call, *outcome, is_stopped)?,
+                Some(Done::Input(input)) => is_stopped |= self.take(input, is_stopped)?,
+                None => {}
+            }
+        }
+    }
+
+    /// Whether a call can begin beside those that are running. An agent that works for a watch takes no place.
+    fn place(&self, call: &CallId, running: &[Step<Self::Effect, Self::Question>]) -> Place {
+        let takes_place = |step: &&Step<_, _>| matches!(step, Step::Ask(call) if call.purpose != Purpose::Work);
+        let running = running.iter().filter(takes_place).count();
+        budget::place(&self.runner().settings, self.spent(), call, running)
+    }
+}
+
+impl<W: Workflow> WorkflowExt for W {}
+
+fn input<I: 'static>(pending: Pending<I>) -> Pending<Done<I>> {
+    Box::pin(async move { Done::Input(pending.await) })
+}

@@ -1,0 +1,429 @@
+//! A watch as a [`Workflow`] that also receives events from a socket, from agents that it started, and from timers.
+
+mod arbitration;
+mod commands;
+mod cycles;
+mod work;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, sleep_until};
+use tracing::Instrument as _;
+
+use crate::agents::{Stop, StopHandle};
+use crate::domain::event::{CallAnswer, CallId, Event, EventKind, Purpose, RunEvent, WatchEvent};
+use crate::domain::{Agent, AgentName, ExitReason, RunId, Spent, Untrusted, WatchPlan, WatchStatus};
+use crate::rules::watch::triggers::{Timing, Triggers};
+use crate::workflows::run::call::{self, AgentCall, CallOutcome};
+use crate::workflows::run::error::RunError;
+use crate::workflows::run::runner::{EndedCall, RunSetup, Runner, with_secrets};
+use crate::workflows::run::workflow::{Pending, Prepared, Step, Workflow, WorkflowExt as _};
+use crate::workflows::watch::cycle;
+use crate::workflows::watch::plan;
+use crate::workflows::watch::setup::{TreeChanges, WatchSetup};
+use crate::workflows::watch::socket::protocol::{Batch, Intake};
+use crate::workflows::watch::state::WatchState;
+use crate::workflows::watch::status::{AgentState, WatchReport, standing};
+use crate::workflows::watch::workers::follower::Follower;
+use crate::workflows::watch::workers::worker::{Worker, WorkerMessage, Working};
+
+/// How many lines are recorded in one transaction.
+const GROUP: usize = 4_096;
+
+#[derive(Clone, Debug)]
+pub struct EndedWatch {
+    pub standing: WatchReport,
+    /// 0 if the work continues, 3 if it waits for a person.
+    pub exit: ExitReason,
+    /// Whether a command ended it, and not a signal.
+    pub by_command: bool,
+}
+
+pub(crate) struct WatchWorkflow {
+    runner: Runner,
+    state: WatchState,
+    /// The stop from outside; `runner.stop` ends all calls, commands and agents.
+    stop: Stop,
+    handle: StopHandle,
+    standing: watch::Sender<WatchReport>,
+    intake: Intake,
+    received: mpsc::Receiver<Batch>,
+    socket: Option<PathBuf>,
+    stay: bool,
+    /// Agents that this process did not start, that sent an event to it, and have not sent `done`.
+    joined: BTreeSet<AgentName>,
+    /// The zero of the triggers' clock, which does not run while the machine sleeps.
+    began: Instant,
+    triggers: Triggers,
+    /// The cycle whose changes were read.
+    prepared: Option<u32>,
+    changes: Untrusted,
+    started: BTreeMap<AgentName, Worker>,
+    workers: FuturesUnordered<Working>,
+    /// Whether the agents that answer a prompt are suspended.
+    suspended: BTreeMap<AgentName, watch::Receiver<bool>>,
+    malformed: u64,
+    /// When a clarification times out.
+    clarify_until: Option<Instant>,
+    /// Running commands of `watch.notify`; each resolves to its error, if any.
+    notifying: FuturesUnordered<Pending<Option<String>>>,
+    is_left_alone: bool,
+}
+
+/// What a watch does besides calling agents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum WatchEffect {
+    /// Record the cycle that is due.
+    Begin,
+    /// Record the tree of a cycle and read what changed.
+    Prepare(u32),
+    /// Decide the cycle by the verdicts.
+    Decide,
+    /// Continue after a clarification that was answered or timed out.
+    Clarified,
+    /// Rule where the judge has answered, and resume the work once everything is settled.
+    Settle,
+}
+
+pub(crate) enum WatchInput {
+    Received(Batch),
+    Prepared(u32, TreeChanges),
+    Ended(AgentName, Result<(), String>),
+    Notified(Option<String>),
+    Stop,
+    /// A trigger or a clarification may be due.
+    Timer,
+}
+
+impl Workflow for WatchWorkflow {
+    type Effect = WatchEffect;
+    /// A watch waits for a person without asking.
+    type Question = ();
+    type Input = WatchInput;
+
+    fn runner(&self) -> &Runner {
+        &self.runner
+    }
+
+    fn runner_mut(&mut self) -> &mut Runner {
+        &mut self.runner
+    }
+
+    fn apply(&mut self, event: &Event) {
+        self.state.apply(event);
+    }
+
+    fn spent(&self) -> &Spent {
+        &self.state.spent
+    }
+
+    fn next(&self) -> Vec<Step<WatchEffect, ()>> {
+        let mut effects = Vec::new();
+        let mut calls = Vec::new();
+        match &self.state.open {
+            None if self.triggers.next().is_some_and(|at| at <= self.now()) => effects.push(WatchEffect::Begin),
+            None => {}
+            Some(open) if self.prepared != Some(open.number) => effects.push(WatchEffect::Prepare(open.number)),
+            Some(open) => {
+                let due = cycle::due(open);
+                match due.iter().all(Result::is_ok) {
+                    true => effects.push(WatchEffect::Decide),
+                    false => calls.extend(due.into_iter().filter_map(Result::err)),
+                }
+            }
+        }
+        if self.is_clarified() {
+            effects.push(WatchEffect::Clarified);
+        }
+        calls.extend(self.judgements());
+        calls.extend(self.works());
+        if self.needs_settling() {
+            effects.push(WatchEffect::Settle);
+        }
+        if effects.is_empty() && calls.is_empty() && self.has_nothing_left() {
+            return vec![Step::Finish];
+        }
+        effects.into_iter().map(Step::Effect).chain(calls.into_iter().map(Step::Ask)).collect()
+    }
+
+    fn request(&mut self, call: &CallId) -> Result<Prepared, RunError> {
+        let request = match &call.purpose {
+            Purpose::Judge { dispute } => self.judge(*dispute, call),
+            Purpose::Work => self.work(call),
+            _ => self.review(call),
+        };
+        Ok(request.map_or_else(
+            // The agent was disconnected while the watch was interrupted.
+            || Prepared::Answered(call::failed("it is not connected any more".to_owned(), None)),
+            |request| Prepared::Call(Box::new(request)),
+        ))
+    }
+
+    fn effect(&mut self, effect: &WatchEffect) -> Result<Option<Pending<WatchInput>>, RunError> {
+        match effect {
+            WatchEffect::Begin => {
+                if let Some(triggers) = self.triggers.due(self.now()) {
+                    let cycle = self.state.cycle + 1;
+                    self.append(WatchEvent::CycleStarted { cycle, triggers })?;
+                }
+            }
+            WatchEffect::Prepare(cycle) => return Ok(Some(self.prepare(*cycle))),
+            WatchEffect::Decide => self.decide()?,
+            WatchEffect::Clarified => self.clarified()?,
+            WatchEffect::Settle => self.settle()?,
+        }
+        Ok(None)
+    }
+
+    fn prompt(&mut self, (): &()) -> Option<Pending<WatchInput>> {
+        None
+    }
+
+    fn take(&mut self, input: WatchInput, is_stopped: bool) -> Result<bool, RunError> {
+        match input {
+            WatchInput::Stop => self.handle.stop(),
+            WatchInput::Received(batch) => {
+                let mut group = vec![batch];
+                while group.iter().map(|batch| batch.items.len()).sum::<usize>() < GROUP
+                    && let Ok(more) = self.received.try_recv()
+                {
+                    group.push(more);
+                }
+                if self.receive(group)? {
+                    self.handle.stop();
+                }
+            }
+            WatchInput::Prepared(cycle, changes) if !is_stopped => {
+                self.prepared = Some(cycle);
+                self.request_reviews(changes)?;
+            }
+            WatchInput::Ended(name, how) => {
+                if !is_stopped {
+                    let reason = how.as_ref().map_or_else(ToString::to_string, |()| "ended".to_owned());
+                    self.notice(format!("{} is gone: {reason}", name.0))?;
+                }
+                if let Some(started) = self.started.get_mut(&name) {
+                    started.ended = Some(how.is_ok());
+                }
+            }
+            WatchInput::Notified(Some(failure)) => self.notice(failure)?,
+            WatchInput::Notified(None) | WatchInput::Prepared(..) | WatchInput::Timer => {}
+        }
+        Ok(self.runner.stop.is_stopped())
+    }
+
+    fn finish(&mut self) -> Result<(), RunError> {
+        self.is_left_alone = true;
+        self.notice("the last agent has ended, and so does the watch (`--stay` keeps it)")
+    }
+
+    fn make(&self, call: AgentCall) -> Pending<CallOutcome> {
+        if call.id.purpose != Purpose::Work {
+            return Box::pin(call.make());
+        }
+        let follower = Follower::new(&call.agent, &call.backups, call.files.stdout.clone(), self.intake.clone());
+        let stop = self.runner.stop.clone();
+        Box::pin(follower.during(call.make(), stop))
+    }
+
+    fn call_ended(&mut self, call: CallId, outcome: CallOutcome, is_stopped: bool) -> Result<(), RunError> {
+        let EndedCall { mut events, .. } = self.runner.ended(call.clone(), outcome, is_stopped, |_| false)?;
+        if let Some(EventKind::Run(RunEvent::CallFinished { answer, .. })) = events.last() {
+            let reported = self.reported(&call, &answer.clone());
+            events.extend(reported);
+        }
+        self.append_all(events).map(drop)
+    }
+
+    fn over_budget(&self) -> Option<CallAnswer> {
+        Some(call::failed("what this watch may cost is used up (`budget`)".to_owned(), None))
+    }
+
+    fn waiting(&mut self) {
+        if self.standing.receiver_count() > 0 {
+            self.standing.send_replace(self.report());
+        }
+    }
+
+    fn expects_input(&self) -> bool {
+        !self.runner.stop.is_stopped() || !self.workers.is_empty() || !self.notifying.is_empty()
+    }
+
+    async fn input(&mut self) -> WatchInput {
+        let is_running = !self.runner.stop.is_stopped();
+        let wake = self.wake().filter(|_| is_running);
+        tokio::select! {
+            biased;
+            () = self.stop.stopped(), if is_running => WatchInput::Stop,
+            Some(batch) = self.received.recv(), if is_running => WatchInput::Received(batch),
+            Some((name, how)) = self.workers.next(), if !self.workers.is_empty() => WatchInput::Ended(name, how),
+            Some(failure) = self.notifying.next(), if !self.notifying.is_empty() => WatchInput::Notified(failure),
+            () = sleep_until(wake.unwrap_or_else(Instant::now)), if wake.is_some() => WatchInput::Timer,
+            else => std::future::pending().await,
+        }
+    }
+}
+
+impl WatchWorkflow {
+    pub(crate) fn new(run: RunId, state: WatchState, setup: WatchSetup) -> Result<Self, RunError> {
+        let WatchSetup { run: setup, templates, standing, intake, received, socket, stay } = setup;
+        let (handle, inner) = Stop::new();
+        let RunSetup { stop, .. } = &setup;
+        let stop = stop.clone();
+        let runner = Runner::new(RunSetup { stop: inner, ..setup }, run, templates)?;
+        let watch = &runner.settings.watch;
+        let timing = Timing { settle: watch.debounce, fallback: watch.idle_review };
+        Ok(Self {
+            runner,
+            state,
+            stop,
+            handle,
+            standing,
+            intake,
+            received,
+            socket,
+            stay,
+            joined: BTreeSet::new(),
+            began: Instant::now(),
+            triggers: Triggers::new(timing, Duration::ZERO),
+            prepared: None,
+            changes: Untrusted::default(),
+            started: BTreeMap::new(),
+            workers: FuturesUnordered::new(),
+            suspended: BTreeMap::new(),
+            malformed: 0,
+            clarify_until: None,
+            notifying: FuturesUnordered::new(),
+            is_left_alone: false,
+        })
+    }
+
+    pub(crate) async fn run(mut self, plan: WatchPlan) -> Result<EndedWatch, RunError> {
+        let span = self.runner.span.clone();
+        async {
+            self.begin(plan).await?;
+            self.drive().await?;
+            self.end()
+        }
+        .instrument(span)
+        .await
+    }
+
+    async fn begin(&mut self, mut plan: WatchPlan) -> Result<(), RunError> {
+        if self.state.tree.is_none() {
+            plan.tree = self.tree_changes(None).await.tree;
+        }
+        let recorded = |agents: &[Agent]| agents.iter().map(|agent| agent.clone().recorded()).collect();
+        let recorded = WatchPlan {
+            agents: recorded(&plan.agents),
+            reviewers: recorded(&plan.reviewers),
+            backups: recorded(&plan.backups),
+            judge: plan.judge.clone().map(Agent::recorded),
+            ..plan.clone()
+        };
+        self.append(WatchEvent::WatchStarted { plan: Box::new(recorded) })?;
+        let is_paused = self.state.status == WatchStatus::Paused;
+        if is_paused {
+            self.triggers.pause();
+            self.notice("the work is PAUSED, as it was: `glee watch resume --reason WHY` lets it go on")?;
+        }
+        for agent in &plan.agents {
+            self.start(agent)?;
+        }
+        if is_paused {
+            self.tell_all(&WorkerMessage::Pause { reason: &Untrusted::default() });
+        }
+        if self.state.open.is_some() {
+            self.triggers.carries_on();
+        }
+        // Triggers that were recorded before a kill and never reviewed.
+        for trigger in self.state.unreviewed.clone() {
+            self.triggers.pull(trigger, Duration::ZERO);
+        }
+        self.wait_for_clarification();
+        Ok(())
+    }
+
+    fn start(&mut self, agent: &Agent) -> Result<(), RunError> {
+        let name = agent.name.clone();
+        let pause = self.runner.settings.watch.pause;
+        let worker = if plan::is_asked(agent) {
+            let (mut worker, suspended) = Worker::by_prompt(pause);
+            worker.ended = self.worked(&name);
+            self.suspended.insert(name.clone(), suspended);
+            worker
+        } else {
+            let files = self.runner.files(&format!("agent.{}", name.0))?;
+            let agent = with_secrets(&self.runner.settings, agent);
+            let (worker, working) =
+                Worker::start(&self.runner, self.intake.clone(), self.socket.as_ref(), agent, files);
+            self.workers.push(working);
+            worker
+        };
+        self.started.insert(name, worker);
+        Ok(())
+    }
+
+    /// The time of the triggers.
+    fn now(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    fn wake(&self) -> Option<Instant> {
+        let triggers = self.triggers.next().map(|at| self.began + at);
+        triggers.into_iter().chain(self.clarify_until).min()
+    }
+
+    fn tell_all(&self, message: &WorkerMessage<'_>) {
+        self.started.values().for_each(|started| started.tell(message));
+    }
+
+    /// Whether all agents have ended and no review, trigger or notification is pending.
+    fn has_nothing_left(&self) -> bool {
+        !self.stay
+            && !self.started.is_empty()
+            && self.started.values().all(|agent| agent.ended.is_some())
+            && self.workers.is_empty()
+            && self.joined.is_empty()
+            && self.state.open.is_none()
+            && self.triggers.pending().next().is_none()
+            && self.clarify_until.is_none()
+            && self.notifying.is_empty()
+    }
+
+    /// Records the end of this process. A watch that ends with its agents fails if one of them did.
+    fn end(&mut self) -> Result<EndedWatch, RunError> {
+        let exit = match self.state.status {
+            WatchStatus::Running => ExitReason::Clean,
+            WatchStatus::Paused => ExitReason::DisputeOpen,
+        };
+        let failed = self.is_left_alone && self.started.values().any(|agent| agent.ended == Some(false));
+        let exit = if failed { exit.strongest(ExitReason::AgentFailed) } else { exit };
+        let millis = self.runner.millis();
+        self.append(RunEvent::RunEnded { exit, millis })?;
+        Ok(EndedWatch { standing: self.report(), exit, by_command: !self.stop.is_stopped() })
+    }
+
+    fn report(&self) -> WatchReport {
+        let mut report = standing(&self.runner.run, &self.state);
+        let now = self.now();
+        report.pending = self.triggers.pending().collect();
+        report.fallback_in = self.triggers.fallback_at().map(|at| at.saturating_sub(now).as_secs());
+        report.malformed = self.malformed;
+        for agent in &mut report.agents {
+            if let Some(started) = self.started.get(&agent.name) {
+                agent.state = match (&started.ended, started.is_suspended()) {
+                    (Some(_), _) => AgentState::Ended,
+                    (None, true) => AgentState::Stands,
+                    (None, false) => AgentState::Works,
+                };
+            }
+        }
+        report
+    }
+}
