@@ -62,10 +62,9 @@ fn spec_14_an_effort_that_a_program_cannot_be_told_is_refused_before_anybody_is_
     assert_eq!(set("agents.reader.effort", "high").code, 0);
     let refused = sandbox.glee(&["review", "--reviewer", "reader", "a.rs"]);
     assert_eq!(refused.code, 2, "{refused}");
-    let message =
-        "agent `reader` cannot be told to think with effort `high`: the adapter `text` has no way to say it";
+    let message = "the effort `high` of agent `reader` cannot be set: adapter `text` has no option for it";
     assert!(refused.stderr.contains(message), "{refused}");
-    assert!(refused.stderr.contains("hint: take `agents.reader.effort` out"), "{refused}");
+    assert!(refused.stderr.contains("hint: remove `agents.reader.effort`"), "{refused}");
     assert!(!sandbox.exists("it-was-run"));
     assert_eq!(sandbox.glee(&["config", "unset", "--user", "agents.reader.effort"]).code, 0);
     let asked = sandbox.glee(&["review", "--reviewer", "reader", "a.rs"]);

@@ -1,13 +1,20 @@
 //! Adapters: request to command, output to answer; one file a program in `programs`.
 
-pub(crate) mod effort;
+mod command;
 pub mod interface;
 pub mod invocation;
-pub(crate) mod json_events;
-pub(crate) mod parsed_output;
+mod parsed_output;
+mod profile;
 pub mod programs;
 #[cfg(test)]
-pub(crate) mod recorded;
+mod recorded;
 pub mod registry;
 #[cfg(test)]
-pub(crate) mod roles;
+mod roles;
+
+pub(crate) use command::{assemble, list};
+pub use interface::{Adapter, ProgressEvent};
+pub use invocation::{AnswerText, Invocation, Output, Query, Reading};
+pub use parsed_output::ParsedOutput;
+pub(crate) use parsed_output::{ReportedError, number, owned, string, text, tokens};
+pub use profile::Profile;

@@ -1,9 +1,17 @@
+//! What the events of a program add up to: its answer, or why there is none.
+//!
+//! A program has succeeded only if it ended with 0, reported that it is done, reported no error and left a text that is
+//! not blank. Everything else is a failure of a kind, with the text that was written before it.
+
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use serde_json::Value;
 
+use crate::agents::adapters::invocation::{AnswerText, Output, Reading};
+use crate::agents::adapters::profile::Profile;
 use crate::agents::calls::error_classifier;
+use crate::agents::error::AgentError;
 use crate::domain::{CallMetadata, FailureKind, Usage};
 
 #[derive(Debug, Default)]
@@ -18,7 +26,7 @@ pub struct ParsedOutput {
     pub(crate) open: String,
     /// Its id, where messages have one.
     pub(crate) open_id: Option<String>,
-    /// When it works again, if it said that it is limited.
+    /// The end of a rate limit that it reported.
     pub(crate) reset: Option<Timestamp>,
     /// The names of the tools in use, by the id of the use.
     pub(crate) tools: BTreeMap<String, String>,
@@ -28,7 +36,7 @@ pub struct ParsedOutput {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReportedError {
-    /// The kind, where the program names it; otherwise its words decide.
+    /// The kind, where the program names it. Otherwise status and text decide.
     pub(crate) kind: Option<FailureKind>,
     pub(crate) status: Option<u16>,
     pub(crate) text: String,
@@ -36,10 +44,11 @@ pub(crate) struct ReportedError {
 
 impl ReportedError {
     pub(crate) fn text(text: &str) -> Self {
+        let text = if text.is_empty() { "no reason was reported" } else { text };
         Self { kind: None, status: error_classifier::status(text), text: text.to_owned() }
     }
 
-    /// The status that the program gives beside its words goes before one in them.
+    /// A status that the program reports in a field has precedence over one in its text.
     pub(crate) fn with_status(self, status: Option<u64>) -> Self {
         Self { status: status.and_then(|status| u16::try_from(status).ok()).or(self.status), ..self }
     }
@@ -50,6 +59,10 @@ impl ReportedError {
 }
 
 impl ParsedOutput {
+    pub(crate) fn session(&mut self, event: &Value, pointer: &str) {
+        self.metadata.session = owned(event, pointer).or(self.metadata.session.take());
+    }
+
     pub(crate) fn piece(&mut self, text: &str) {
         self.open.push_str(text);
     }
@@ -66,21 +79,116 @@ impl ParsedOutput {
         self.text.clear();
     }
 
+    pub(crate) fn tool_started(&mut self, id: Option<&str>, name: Option<&str>) {
+        if let (Some(id), Some(name)) = (id, name) {
+            self.tools.insert(id.to_owned(), name.to_owned());
+        }
+    }
+
+    pub(crate) fn tool_ended(&mut self, id: &str, is_refused: bool) {
+        self.tool_used();
+        if let (Some(name), true) = (self.tools.remove(id), is_refused) {
+            self.denied(&name);
+        }
+    }
+
     pub(crate) fn denied(&mut self, tool: &str) {
         if !self.metadata.denied.iter().any(|known| known == tool) {
             self.metadata.denied.push(tool.to_owned());
         }
     }
 
-    pub(crate) fn so_far(&self) -> String {
+    fn written(&self) -> String {
         format!("{}{}", self.text, self.open)
+    }
+
+    /// What the whole output of a process comes to.
+    pub(crate) fn conclude(mut self, profile: &Profile, output: &Output) -> Reading {
+        let partial = self.written();
+        let answer = self.answer(profile, output);
+        let partial = Some(partial).filter(|text| answer.is_err() && !text.trim().is_empty());
+        Reading { answer, partial, usage: self.usage, metadata: self.metadata }
+    }
+
+    fn answer(&mut self, profile: &Profile, output: &Output) -> Result<AnswerText, AgentError> {
+        let name = profile.name;
+        let code = output.transcript.exit_code;
+        if let Some(error) = self.failure.take() {
+            let classified = || error_classifier::kind(error.status, &error.text, output.ended);
+            let mut kind = error.kind.unwrap_or_else(classified);
+            if kind == FailureKind::Crashed {
+                kind = code.and_then(|code| profile.failure_of(code)).unwrap_or(kind);
+            }
+            return Err(profile.error(error_classifier::with_reset(kind, self.reset), &error.text));
+        }
+        if let Some(code) = code.filter(|code| *code != 0 && !(self.done && profile.ends_when_done)) {
+            let stderr = output.stderr_tail.trim();
+            let classified = error_classifier::kind(None, stderr, output.ended);
+            // The end of a help text, which some print in place of an error about their arguments.
+            let is_help = output.transcript.stdout_bytes == 0 && stderr.matches("[boolean]").count() > 1;
+            if is_help && classified != FailureKind::BadFlags {
+                let about = format!("exit code {code}: it printed its help instead");
+                return Err(profile.error(FailureKind::BadFlags, &about));
+            }
+            let about = format!("exit code {code}: {}", significant_line(stderr, output.ended));
+            let kind = profile.failure_of(code).unwrap_or(classified);
+            return Err(profile.error(kind, about.trim_end_matches(": ")));
+        }
+        if output.transcript.stdout_bytes == 0 {
+            return Err(AgentError::new(FailureKind::Empty, format!("`{name}` ended without output")));
+        }
+        if !self.done {
+            let message = format!("`{name}` ended without reporting that it is done");
+            return Err(AgentError::new(FailureKind::Protocol, message)
+                .hint("see its recorded output; a newer version of it may print another format"));
+        }
+        let text = self.answer.take().unwrap_or_else(|| self.written());
+        if !text.trim().is_empty() {
+            return Ok(AnswerText::Text(text));
+        }
+        Err(match self.metadata.denied.as_slice() {
+            [] => AgentError::new(FailureKind::Empty, format!("`{name}` succeeded with an empty answer")),
+            denied => AgentError::new(
+                FailureKind::RefusedTool,
+                format!("`{name}` gave no answer after it was refused {}", denied.join(", ")),
+            ),
+        })
     }
 }
 
+/// The line of stderr that says most about a failure: one of a known kind, one that names an error, or the last.
+fn significant_line(stderr: &str, ended: Timestamp) -> &str {
+    let lines = || stderr.lines().map(str::trim).filter(|line| !line.is_empty());
+    let classified = lines().find(|line| error_classifier::kind(None, line, ended) != FailureKind::Crashed);
+    let named = || lines().find(|line| line.to_lowercase().contains("error"));
+    classified.or_else(named).or_else(|| lines().next_back()).unwrap_or_default()
+}
+
+/// The string at a JSON pointer.
 pub(crate) fn text<'a>(event: &'a Value, pointer: &str) -> Option<&'a str> {
     event.pointer(pointer)?.as_str()
 }
 
+/// The string at a JSON pointer, empty where there is none.
+pub(crate) fn string<'a>(event: &'a Value, pointer: &str) -> &'a str {
+    text(event, pointer).unwrap_or_default()
+}
+
+pub(crate) fn owned(event: &Value, pointer: &str) -> Option<String> {
+    text(event, pointer).map(ToOwned::to_owned)
+}
+
 pub(crate) fn number(event: &Value, pointer: &str) -> Option<u64> {
     event.pointer(pointer)?.as_u64()
+}
+
+/// Token counts by their pointers: input, cached input, output and reasoning.
+pub(crate) fn tokens(counts: &Value, [input, cached, output, reasoning]: [&str; 4]) -> Usage {
+    Usage {
+        input_tokens: number(counts, input),
+        cached_tokens: number(counts, cached),
+        output_tokens: number(counts, output),
+        reasoning_tokens: number(counts, reasoning),
+        ..Usage::default()
+    }
 }

@@ -1,4 +1,4 @@
-//! The adapters by name: the one match that an addition has to extend.
+//! The adapters by name. A new adapter is added to the match of [`AdapterKind::adapter`].
 
 use std::fmt;
 use std::path::Path;
@@ -39,7 +39,7 @@ impl AdapterKind {
         Self::Acp,
     ];
 
-    /// Those that stand for one program, which has the same name.
+    /// The adapters of one program, which has the same name.
     pub const PROGRAMS: [Self; 6] =
         [Self::Claude, Self::Codex, Self::Gemini, Self::Opencode, Self::Qwen, Self::Copilot];
 
@@ -51,7 +51,7 @@ impl AdapterKind {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
 
-    /// The adapter for a command where none is configured: an embedded agent's, the known program's own, else `text`.
+    /// The adapter for a command without a configured one: that of the embedded agent or the known program, else `text`.
     pub fn guess(command: &[String]) -> Self {
         let word = command.first().map(String::as_str).unwrap_or_default();
         if word.starts_with(builtin::PREFIX) {
@@ -61,7 +61,7 @@ impl AdapterKind {
         Self::PROGRAMS.into_iter().find(|kind| kind.as_str() == name).unwrap_or(Self::Text)
     }
 
-    /// The kind of an agent: the configured one, or where that is empty the guessed one.
+    /// The configured adapter, or the guessed one if none is configured.
     pub fn of(agent: &Agent) -> Result<Self, AgentError> {
         if agent.adapter.is_empty() {
             return Ok(Self::guess(&agent.command));
@@ -90,13 +90,10 @@ impl AdapterKind {
     }
 }
 
-static REPLAY: replay::Replay = replay::Replay {
-    of_record: |name| {
-        let kind = AdapterKind::parse(name).filter(|kind| *kind != AdapterKind::Replay);
-        kind.map(AdapterKind::adapter)
-    },
-    programs: || AdapterKind::PROGRAMS.map(AdapterKind::adapter).into(),
-};
+static REPLAY: replay::Replay = replay::Replay(|| {
+    let recorded = AdapterKind::ALL.into_iter().filter(|kind| *kind != AdapterKind::Replay);
+    recorded.map(AdapterKind::adapter).collect()
+});
 
 impl fmt::Display for AdapterKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -104,26 +101,24 @@ impl fmt::Display for AdapterKind {
     }
 }
 
-/// Fails where an agent has a configured effort and its adapter has no option for it.
-pub(crate) fn fits(agent: &Agent) -> Result<(), AgentError> {
+/// Fails if an effort is configured and the adapter has no option for it.
+pub(crate) fn check_effort(agent: &Agent) -> Result<(), AgentError> {
     let (Some(effort), kind) = (agent.effort, AdapterKind::of(agent)?) else {
         return Ok(());
     };
-    // What was kept is played as it was.
-    if kind == AdapterKind::Replay || kind.adapter().profile().effort.is_some() {
+    let has_option = |kind: &AdapterKind| kind.adapter().profile().effort_name.is_some();
+    // A record is played unchanged.
+    if kind == AdapterKind::Replay || has_option(&kind) {
         return Ok(());
     }
-    let known = AdapterKind::PROGRAMS.iter().filter(|kind| kind.adapter().profile().effort.is_some());
-    let known: Vec<String> = known.map(|kind| format!("`{kind}`")).collect();
-    let message = format!(
-        "agent `{}` cannot be told to think with effort `{}`: the adapter `{kind}` has no way to say it",
-        agent.name,
-        effort.as_str()
-    );
+    let (name, effort) = (&agent.name, effort.as_str());
+    let message =
+        format!("the effort `{effort}` of agent `{name}` cannot be set: adapter `{kind}` has no option for it");
+    let known: Vec<String> =
+        AdapterKind::PROGRAMS.iter().filter(|kind| has_option(kind)).map(|kind| format!("`{kind}`")).collect();
     Err(AgentError::new(FailureKind::BadFlags, message).hint(format!(
-        "take `agents.{}.effort` out and choose a `model` that thinks as hard, or give a program of your own its flag in \
-         `command`; {} can be told",
-        agent.name,
+        "remove `agents.{name}.effort` and choose a suitable `model`, or give a program of your own its flag in \
+         `command`; the option exists for {}",
         known.join(", ")
     )))
 }

@@ -94,7 +94,7 @@ fn claude_uses_what_its_help_names() {
     let error = AdapterKind::Claude.adapter().command(&samples::query(&agent, &program, &request)).unwrap_err();
     assert_eq!(
         (error.kind, error.message.as_str()),
-        (FailureKind::BadFlags, "`/bin/it` has no `--setting-sources`, which keeps it within its role")
+        (FailureKind::BadFlags, "`/bin/it` has no `--setting-sources`, which confines it to its role")
     );
 }
 
@@ -197,7 +197,7 @@ fn spec_14_an_effort_is_told_in_the_words_of_each_program() {
     let error = said("claude", Effort::High, Some(older)).unwrap_err();
     assert_eq!(
         (error.kind, error.message.as_str()),
-        (FailureKind::BadFlags, "`/bin/it` has no `--effort`, by which it is told `agents.it.effort`")
+        (FailureKind::BadFlags, "`/bin/it` has no `--effort`, which `agents.it.effort` needs")
     );
     assert!(said("claude", Effort::High, Some(&format!("{older} --effort"))).is_ok());
 }
@@ -218,9 +218,9 @@ fn spec_14_who_cannot_be_told_is_refused_with_a_hint() {
         ("builtin", false),
     ] {
         let mut agent = samples::agent("it", adapter, &["it"]);
-        assert_eq!(registry::fits(&agent), Ok(()));
+        assert_eq!(registry::check_effort(&agent), Ok(()));
         agent.effort = Some(Effort::High);
-        let refused = registry::fits(&agent);
+        let refused = registry::check_effort(&agent);
         assert_eq!(refused.is_ok(), fits, "{adapter}: {refused:?}");
         if let Err(error) = refused {
             let hint = error.hint.unwrap();

@@ -21,8 +21,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::agents::adapters::interface::{Adapter, Profile};
-use crate::agents::adapters::invocation::{Invocation, Output, Query, Reading};
+use crate::agents::adapters::{Adapter, Invocation, Output, Profile, Query, Reading};
 use crate::agents::error::AgentError;
 use crate::domain::{Advice, FailureKind, Role};
 use crate::protocol::request::Request;

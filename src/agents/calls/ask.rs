@@ -84,7 +84,7 @@ impl Agents {
 
     /// Makes sure, before anything costs money, that every agent's adapter and program exist, or those of a backup.
     pub fn check(&self, agents: &[Agent], backups: &[Agent], root: &Path) -> Result<(), AgentError> {
-        agents.iter().chain(backups).try_for_each(registry::fits)?;
+        agents.iter().chain(backups).try_for_each(registry::check_effort)?;
         let backup = |agent: &Agent| backups.iter().find(|other| agent.backup.as_ref() == Some(&other.name));
         agents.iter().try_for_each(|agent| {
             let found = self.program(agent, root).map(drop);
@@ -243,7 +243,7 @@ impl Agents {
         recorded: &mut Option<CallRecord>,
     ) -> Result<CallResult, AgentError> {
         let agent = ask.agent;
-        registry::fits(agent)?;
+        registry::check_effort(agent)?;
         let (adapter, profile) = (kind.adapter(), kind.adapter().profile());
         let root = Path::new(&ask.request.root);
         for kind in sandbox::programs(kind, &agent.command) {

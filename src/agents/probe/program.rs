@@ -1,8 +1,9 @@
-//! A program as it was found: where it lies, its version, and the flags it knows.
+//! A program that was found: its path, its version, and the flags it knows.
 //!
-//! Versions drift by the week, so a flag is used because the program lists it, not because a version once had it.
+//! Versions change weekly, so a flag is used because the program lists it, not because of its version.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::path::PathBuf;
 
 use crate::agents::error::AgentError;
@@ -10,10 +11,10 @@ use crate::domain::FailureKind;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Program {
-    /// Where it lies, as an absolute path.
+    /// An absolute path.
     pub path: PathBuf,
     pub version: Option<String>,
-    /// The words of its help, where it was asked for it.
+    /// The words of its help, if it was read.
     pub words: Option<BTreeSet<String>>,
 }
 
@@ -22,21 +23,29 @@ impl Program {
         Self { path: path.into(), version: None, words: None }
     }
 
-    /// Whether its help names a word; not, if it was not asked.
+    /// Whether its help names a word.
     pub fn names(&self, word: &str) -> bool {
         self.words.as_ref().is_some_and(|words| words.contains(word))
     }
 
-    /// Makes sure that it has the flags which keep a role within its bounds.
+    /// Whether its help names a word or is unknown.
+    pub fn may_have(&self, word: &str) -> bool {
+        self.words.is_none() || self.names(word)
+    }
+
+    /// Fails if a flag that confines the program to its role is missing.
     pub fn need(&self, flags: &[&str]) -> Result<(), AgentError> {
-        let Some(words) = &self.words else { return Ok(()) };
-        let Some(flag) = flags.iter().find(|flag| !words.contains(**flag)) else { return Ok(()) };
-        let version = self.version.as_deref().map_or_else(String::new, |version| format!(" ({version})"));
-        Err(AgentError::new(
-            FailureKind::BadFlags,
-            format!("`{}`{version} has no `{flag}`, which keeps it within its role", self.path.display()),
-        )
-        .hint("update the program, or connect another agent in its place"))
+        let Some(flag) = flags.iter().find(|flag| !self.may_have(flag)) else { return Ok(()) };
+        let message = format!("{self} has no `{flag}`, which confines it to its role");
+        Err(AgentError::new(FailureKind::BadFlags, message)
+            .hint("update the program, or connect another agent in its place"))
+    }
+}
+
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`", self.path.display())?;
+        self.version.as_ref().map_or(Ok(()), |version| write!(f, " ({version})"))
     }
 }
 
@@ -62,7 +71,7 @@ mod tests {
         assert_eq!((program.need(&["--tools"]), program.names("-p")), (Ok(()), true));
         assert_eq!(
             program.need(&["--tools", "--setting-sources"]).map_err(|error| error.message),
-            Err("`/bin/claude` (1.0 (Claude Code)) has no `--setting-sources`, which keeps it within its role"
+            Err("`/bin/claude` (1.0 (Claude Code)) has no `--setting-sources`, which confines it to its role"
                 .to_owned())
         );
     }

@@ -31,7 +31,7 @@ use crate::agents::process::supervisor::{self, ProcessEnd, Report, SupervisorPip
 use crate::agents::streams::capture::{OutputCapture, Stream};
 use crate::agents::streams::deadlines::{Clock, Due, SignSource};
 use crate::agents::streams::dialogue::{Dialogue, Relay, relay};
-use crate::agents::streams::output_monitor::{Marks, OutputMonitor};
+use crate::agents::streams::output_monitor::{LineMarks, OutputMonitor};
 use crate::config::settings::Limits;
 use crate::domain::event::Transcript;
 use crate::protocol::request::Request;
@@ -59,7 +59,7 @@ pub struct ProcessJob<'a> {
     pub confinement: Option<Confinement>,
     /// The conversation with it, which takes the place of its stdin.
     pub dialogue: Option<&'a dyn Dialogue>,
-    pub marks: Marks,
+    pub marks: LineMarks,
     pub limits: Limits,
     /// Where the first `limits.max_output_size` bytes of stdout go; the folder exists.
     pub stdout: &'a Path,
@@ -84,7 +84,7 @@ impl<'a> ProcessJob<'a> {
             request: None,
             confinement: None,
             dialogue: None,
-            marks: Marks::default(),
+            marks: LineMarks::default(),
             limits,
             stdout: &files.stdout,
             stderr: &files.stderr,

@@ -10,17 +10,17 @@ const OFTEN: u32 = 5;
 
 /// How the lines of a program are classified, by substrings of their first bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Marks {
+pub struct LineMarks {
     /// Those that say nothing: introductions and beginnings. Where there is no list, every line says something;
     /// otherwise only lines that are JSON objects do.
-    pub mute: Option<&'static [&'static str]>,
-    /// Marks a line that reports a request without an answer, which the program repeats.
-    pub vain: Option<&'static str>,
+    pub preamble: Option<&'static [&'static str]>,
+    /// LineMarks a line that reports a request without an answer, which the program repeats.
+    pub fruitless: Option<&'static str>,
 }
 
 #[derive(Debug)]
 pub(crate) struct OutputMonitor {
-    marks: Marks,
+    marks: LineMarks,
     head: Vec<u8>,
     /// Whether it has begun to answer.
     pub(crate) begun: bool,
@@ -28,8 +28,8 @@ pub(crate) struct OutputMonitor {
 }
 
 impl OutputMonitor {
-    pub(crate) fn new(marks: Marks) -> Self {
-        Self { marks, head: Vec::new(), begun: marks.mute.is_none(), vain: 0 }
+    pub(crate) fn new(marks: LineMarks) -> Self {
+        Self { marks, head: Vec::new(), begun: marks.preamble.is_none(), vain: 0 }
     }
 
     pub(crate) fn endless(&self) -> bool {
@@ -39,7 +39,7 @@ impl OutputMonitor {
     /// Takes the next bytes of output; returns whether the answer has begun.
     pub(crate) fn takes(&mut self, bytes: &[u8]) -> bool {
         let mut lines = bytes.split(|byte| *byte == b'\n').peekable();
-        while let (true, Some(line)) = (!self.begun || self.marks.vain.is_some(), lines.next()) {
+        while let (true, Some(line)) = (!self.begun || self.marks.fruitless.is_some(), lines.next()) {
             let room = HEAD.saturating_sub(self.head.len());
             self.head.extend_from_slice(&line[..room.min(line.len())]);
             if lines.peek().is_some() {
@@ -59,12 +59,12 @@ impl OutputMonitor {
         }
         self.begun = true;
         let head = String::from_utf8_lossy(&self.head);
-        self.vain = if self.marks.vain.is_some_and(|mark| head.contains(mark)) { self.vain + 1 } else { 0 };
+        self.vain = if self.marks.fruitless.is_some_and(|mark| head.contains(mark)) { self.vain + 1 } else { 0 };
     }
 
     fn says(&self) -> bool {
         let head = String::from_utf8_lossy(&self.head);
-        let mute = self.marks.mute.unwrap_or_default();
+        let mute = self.marks.preamble.unwrap_or_default();
         head.starts_with('{') && !mute.iter().any(|part| head.contains(part))
     }
 }
@@ -73,7 +73,7 @@ impl OutputMonitor {
 mod tests {
     use super::*;
 
-    const MARKS: Marks = Marks { mute: Some(&["{\"type\":\"init\""]), vain: Some("\"nothing\"") };
+    const MARKS: LineMarks = LineMarks { preamble: Some(&["{\"type\":\"init\""]), fruitless: Some("\"nothing\"") };
 
     fn heads(pieces: &[&str]) -> OutputMonitor {
         let mut heads = OutputMonitor::new(MARKS);
@@ -99,7 +99,7 @@ mod tests {
         for (pieces, begun) in cases {
             assert_eq!(heads(pieces).begun, begun, "{pieces:?}");
         }
-        assert!(OutputMonitor::new(Marks::default()).begun);
+        assert!(OutputMonitor::new(LineMarks::default()).begun);
     }
 
     #[test]

@@ -5,28 +5,13 @@
 
 use serde_json::Value;
 
-use crate::agents::adapters::effort;
-use crate::agents::adapters::interface::{Adapter, Profile};
-use crate::agents::adapters::invocation::{Invocation, Query};
-use crate::agents::adapters::json_events::{self, list};
-use crate::agents::adapters::parsed_output::{ParsedOutput, ReportedError, number, text};
-use crate::agents::error::AgentError;
-use crate::agents::streams::output_monitor::Marks;
+use crate::agents::adapters::{
+    Adapter, ParsedOutput, Profile, ProgressEvent, Query, ReportedError, list, number, owned, string, text,
+};
+use crate::agents::streams::output_monitor::LineMarks;
 use crate::domain::{Effort, Role};
 
-const SEES: [&str; 9] = [
-    "COPILOT_PROVIDER_BASE_URL",
-    "COPILOT_PROVIDER_TYPE",
-    "COPILOT_PROVIDER_API_KEY",
-    "COPILOT_MODEL",
-    "COPILOT_OFFLINE",
-    "COPILOT_HOME",
-    "COPILOT_GITHUB_TOKEN",
-    "GH_TOKEN",
-    "GITHUB_TOKEN",
-];
-
-const MUTE: [&str; 4] = [
+const PREAMBLE: [&str; 4] = [
     r#"{"type":"session."#,
     r#"{"type":"user.message""#,
     r#"{"type":"assistant.turn_start""#,
@@ -40,95 +25,86 @@ impl Adapter for Copilot {
         Profile {
             name: "copilot",
             login: "log in with `copilot login`, or set COPILOT_GITHUB_TOKEN",
+            prints_events: true,
             helps: &[&["--help"]],
-            marks: Marks { mute: Some(&MUTE), vain: None },
-            effort: Some(Effort::as_str),
+            required: &[
+                "--available-tools",
+                "--allow-tool",
+                "--disable-builtin-mcps",
+                "--no-ask-user",
+                "--no-custom-instructions",
+            ],
+            resume: "--resume=",
+            model: "--model",
+            effort: "--reasoning-effort",
+            effort_name: Some(Effort::as_str),
+            sees: &[
+                "COPILOT_PROVIDER_BASE_URL",
+                "COPILOT_PROVIDER_TYPE",
+                "COPILOT_PROVIDER_API_KEY",
+                "COPILOT_MODEL",
+                "COPILOT_OFFLINE",
+                "COPILOT_HOME",
+                "COPILOT_GITHUB_TOKEN",
+                "GH_TOKEN",
+                "GITHUB_TOKEN",
+            ],
+            folders: &[("COPILOT_HOME", ".copilot", ""), ("XDG_CACHE_HOME", ".cache", "copilot")],
+            marks: LineMarks { preamble: Some(&PREAMBLE), fruitless: None },
             ..Profile::default()
         }
     }
 
-    fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
-        query.program.need(&[
-            "--available-tools",
-            "--allow-tool",
-            "--disable-builtin-mcps",
-            "--no-ask-user",
-            "--no-custom-instructions",
-        ])?;
+    fn args(&self, query: &Query<'_>) -> Vec<String> {
         let mut args = list(&["--no-auto-update", "--disable-client-telemetry", "--no-color"]);
         args.extend(list(&["--output-format", "json", "--no-ask-user", "--disable-builtin-mcps"]));
         args.extend(list(&["--no-custom-instructions"]));
-        args.push(
-            match query.request.task.role() {
-                Role::Coder => "--allow-tool=write",
-                Role::Reviewer => "--available-tools=view,grep,glob",
-                Role::Judge | Role::Aggregator => "--available-tools=none",
-            }
-            .to_owned(),
-        );
-        if let Some(session) = query.session {
-            args.push(format!("--resume={session}"));
-        }
-        if query.agent.effort.is_some() {
-            args.extend(json_events::option(
-                "--reasoning-effort",
-                effort::word(self, query, "--reasoning-effort")?,
-            ));
-        }
-        args.extend(json_events::option("--model", query.agent.model.as_deref()));
-        args.extend(json_events::own_args(query));
-        Ok(json_events::invocation(query, args, &SEES, &[]))
+        args.extend(list(&[match query.request.task.role() {
+            Role::Coder => "--allow-tool=write",
+            Role::Reviewer => "--available-tools=view,grep,glob",
+            Role::Judge | Role::Aggregator => "--available-tools=none",
+        }]));
+        args
     }
 
-    fn activity(&self, line: &str) -> Option<String> {
-        let event: Value = serde_json::from_str(line).ok()?;
-        match text(&event, "/type")? {
-            "assistant.message_delta" => json_events::writing(text(&event, "/data/deltaContent")?),
+    fn progress<'a>(&self, event: &'a Value) -> Vec<ProgressEvent<'a>> {
+        match string(event, "/type") {
+            "assistant.message_delta" => vec![ProgressEvent::Draft(string(event, "/data/deltaContent"))],
+            "assistant.message" => vec![ProgressEvent::Message(string(event, "/data/content"))],
             "tool.execution_start" => {
-                Some(json_events::using(text(&event, "/data/toolName")?, &event["data"]["arguments"]))
+                vec![ProgressEvent::tool(string(event, "/data/toolName"), &event["data"]["arguments"])]
             }
-            _ => None,
+            _ => Vec::new(),
         }
-    }
-
-    fn speech(&self, line: &str) -> Option<String> {
-        let event: Value = serde_json::from_str(line).ok()?;
-        let is_said = text(&event, "/type") == Some("assistant.message");
-        is_said.then(|| text(&event, "/data/content").map(|text| format!("{text}\n")))?
     }
 
     fn parse(&self, parsed: &mut ParsedOutput, event: &Value) {
-        match text(event, "/type").unwrap_or_default() {
-            "assistant.message_delta" => parsed.piece(text(event, "/data/deltaContent").unwrap_or_default()),
+        match string(event, "/type") {
+            "assistant.message_delta" => parsed.piece(string(event, "/data/deltaContent")),
             "assistant.message" => {
                 parsed.usage.turns = Some(parsed.usage.turns.unwrap_or(0) + 1);
-                parsed.metadata.model = text(event, "/data/model").map(ToOwned::to_owned);
-                let said = text(event, "/data/content").unwrap_or_default();
-                parsed.message(said);
-                parsed.answer = Some(said.to_owned());
+                parsed.metadata.model = owned(event, "/data/model");
+                let message = string(event, "/data/content");
+                parsed.message(message);
+                parsed.answer = Some(message.to_owned());
             }
             "tool.execution_start" => {
-                if let (Some(id), Some(name)) = (text(event, "/data/toolCallId"), text(event, "/data/toolName")) {
-                    parsed.tools.insert(id.to_owned(), name.to_owned());
-                }
+                parsed.tool_started(text(event, "/data/toolCallId"), text(event, "/data/toolName"));
             }
             "tool.execution_complete" => {
-                parsed.tool_used();
-                let name = text(event, "/data/toolCallId").and_then(|id| parsed.tools.remove(id));
-                let code = text(event, "/data/error/code").unwrap_or_default();
-                if let (Some(name), "denied" | "rejected" | "permission_denied") = (name, code) {
-                    parsed.denied(&name);
-                }
+                let code = string(event, "/data/error/code");
+                let is_refused = ["denied", "rejected", "permission_denied"].contains(&code);
+                parsed.tool_ended(string(event, "/data/toolCallId"), is_refused);
             }
             "session.error" => {
-                let said = ReportedError::text(text(event, "/data/message").unwrap_or("it did not say why"));
-                parsed.failure = Some(said.with_status(number(event, "/data/statusCode")));
+                let error = ReportedError::text(string(event, "/data/message"));
+                parsed.failure = Some(error.with_status(number(event, "/data/statusCode")));
             }
             "result" => {
                 parsed.done = true;
-                parsed.metadata.session = text(event, "/sessionId").map(ToOwned::to_owned);
+                parsed.session(event, "/sessionId");
                 if parsed.failure.is_none() && event["exitCode"].as_i64() != Some(0) {
-                    parsed.failure = Some(ReportedError::text("it did not say why"));
+                    parsed.failure = Some(ReportedError::text(""));
                 }
             }
             _ => {}

@@ -1,9 +1,8 @@
-//! The adapter `json`, Glee's plug-in interface: the [`Request`](crate::protocol::request::Request) as one JSON object on stdin, the answer as JSON on
-//! stdout. `glee agents schema` prints the schemas of both.
+//! The adapter `json`, Glee's plug-in interface: a request as one JSON object on stdin, the answer as JSON on stdout.
+//! `glee agents schema` prints the schemas of both.
 
 use super::text;
-use crate::agents::adapters::interface::{Adapter, Profile};
-use crate::agents::adapters::invocation::{Invocation, Output, Query, Reading};
+use crate::agents::adapters::{Adapter, Invocation, Profile, Query};
 use crate::agents::error::AgentError;
 use crate::domain::FailureKind;
 
@@ -15,14 +14,11 @@ impl Adapter for Json {
     }
 
     fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
-        let mut stdin = serde_json::to_vec(query.request)
-            .map_err(|error| AgentError::new(FailureKind::Protocol, format!("the request is no JSON: {error}")))?;
+        let failed =
+            |error| AgentError::new(FailureKind::Protocol, format!("failed to write the request: {error}"));
+        let mut stdin = serde_json::to_vec(query.request).map_err(failed)?;
         stdin.push(b'\n');
         Ok(text::plain(query, stdin))
-    }
-
-    fn reading(&self, output: &Output) -> Reading {
-        Reading::stdout(output)
     }
 }
 

@@ -1,15 +1,14 @@
-//! The adapter `replay`: plays back what was kept of a call, in the place of a program.
+//! The adapter `replay`: plays back the record of a call in place of a program.
 //!
-//! Its command is a run's folder of kept calls; an agent of the same name gets what the recorded one printed, with the
-//! nonce of the new request in place of the old one. It prints what was printed and does nothing: files that a
-//! recorded coder changed stay as they are.
+//! Its command is a run's folder of recorded calls; an agent with the name of the recorded one gets its output, with the
+//! nonce of the new request in place of the old one. Only output is replayed: files that a recorded coder changed stay
+//! as they are.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::agents::adapters::interface::{Adapter, Profile};
-use crate::agents::adapters::invocation::{Invocation, Output, Query, Reading};
+use crate::agents::adapters::{Adapter, Invocation, Output, Profile, Query, Reading};
 use crate::agents::calls::record::CallRecord;
 use crate::agents::error::AgentError;
 use crate::domain::FailureKind;
@@ -21,11 +20,13 @@ pub const ARGUMENT: &str = "__replay";
 /// Precedes the name of the record's adapter in the last line of stderr.
 const MARK: &str = "glee-replay adapter=";
 
-pub(crate) struct Replay {
-    /// The adapter that a record names.
-    pub(crate) of_record: fn(&str) -> Option<&'static dyn Adapter>,
-    /// The adapters that a record may be of.
-    pub(crate) programs: fn() -> Vec<&'static dyn Adapter>,
+/// Reads the output of any other adapter.
+pub(crate) struct Replay(pub(crate) fn() -> Vec<&'static dyn Adapter>);
+
+impl Replay {
+    fn printing_events(&self) -> impl Iterator<Item = &'static dyn Adapter> {
+        self.0().into_iter().filter(|adapter| adapter.profile().prints_events)
+    }
 }
 
 impl Adapter for Replay {
@@ -38,8 +39,9 @@ impl Adapter for Replay {
         let record = Path::new(&query.request.root).join(folder).join(format!("{}.call.json", query.call));
         if !record.is_file() {
             let message = format!("there is no record `{}`", record.display());
-            return Err(AgentError::new(FailureKind::NotInstalled, message)
-                .hint("the agent's command has to be a run's folder of kept calls, its name that of the record"));
+            return Err(AgentError::new(FailureKind::NotInstalled, message).hint(
+                "set the agent's command to a run's folder of recorded calls, and its name to that of the record",
+            ));
         }
         let args = [Path::new(ARGUMENT), &record];
         let plain = Invocation::plain(&query.program.path, args, BTreeMap::new(), &query.request.root);
@@ -47,23 +49,22 @@ impl Adapter for Replay {
     }
 
     fn reading(&self, output: &Output) -> Reading {
-        let last = output.stderr_tail.lines().next_back().and_then(|line| line.strip_prefix(MARK));
-        match last.and_then(self.of_record) {
+        let name = output.stderr_tail.lines().next_back().and_then(|line| line.strip_prefix(MARK));
+        match self.0().into_iter().find(|adapter| Some(adapter.profile().name) == name) {
             Some(adapter) => adapter.reading(output),
             None => {
-                let said = output.stderr_tail.trim();
-                let message = format!("the record cannot be played: {said}");
+                let message = format!("the record cannot be played: {}", output.stderr_tail.trim());
                 Reading::from(Err(AgentError::new(FailureKind::Protocol, message)))
             }
         }
     }
 
     fn activity(&self, line: &str) -> Option<String> {
-        (self.programs)().iter().find_map(|adapter| adapter.activity(line))
+        self.printing_events().find_map(|adapter| adapter.activity(line))
     }
 
     fn speech(&self, line: &str) -> Option<String> {
-        (self.programs)().iter().find_map(|adapter| adapter.speech(line))
+        self.printing_events().find_map(|adapter| adapter.speech(line))
     }
 }
 
@@ -72,12 +73,12 @@ pub fn play(record: &Path, nonce: &str, out: &mut dyn Write, err: &mut dyn Write
     let stem = record.to_string_lossy();
     let stem = stem.strip_suffix(".call.json").unwrap_or(&stem);
     let CallRecord { nonce: old, adapter, end, .. } = CallRecord::read(record)?;
-    let kept = |name: &str| -> io::Result<Vec<u8>> {
+    let recorded = |name: &str| -> io::Result<Vec<u8>> {
         let bytes = files::read(format!("{stem}.{name}").as_ref())?;
         Ok(replaced(&bytes, old.as_bytes(), nonce.as_bytes()))
     };
-    out.write_all(&kept("stdout")?)?;
-    err.write_all(&kept("stderr")?)?;
+    out.write_all(&recorded("stdout")?)?;
+    err.write_all(&recorded("stderr")?)?;
     writeln!(err, "\n{MARK}{adapter}")?;
     let code = end.and_then(|end| end.transcript?.exit_code);
     Ok(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
@@ -102,7 +103,7 @@ mod tests {
     use crate::agents::probe::program::Program;
     use crate::agents::samples;
 
-    const REPLAY: Replay = Replay { of_record: |_| None, programs: Vec::new };
+    const REPLAY: Replay = Replay(Vec::new);
 
     #[test]
     fn a_record_is_played_with_the_new_nonce() {

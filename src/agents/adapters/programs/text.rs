@@ -1,7 +1,6 @@
 //! The adapter `text`: the prompt on stdin, prose on stdout. Any program that reads and writes can be an agent.
 
-use crate::agents::adapters::interface::{Adapter, Profile};
-use crate::agents::adapters::invocation::{Invocation, Output, Query, Reading};
+use crate::agents::adapters::{Adapter, Invocation, Profile, Query};
 use crate::agents::error::AgentError;
 use crate::agents::process::environment::environment;
 
@@ -14,10 +13,6 @@ impl Adapter for TextAdapter {
 
     fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
         Ok(plain(query, query.prompt.into()))
-    }
-
-    fn reading(&self, output: &Output) -> Reading {
-        Reading::stdout(output)
     }
 }
 

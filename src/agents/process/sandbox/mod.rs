@@ -25,6 +25,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use crate::agents::adapters::Profile;
 use crate::agents::adapters::registry::AdapterKind;
 use crate::agents::process::sandbox::confinement::{Confinement, Hold, SHARED_MEMORY, Surroundings};
 use crate::config::settings::Sandbox;
@@ -75,13 +76,14 @@ pub(crate) fn confinement(
     };
     let mut writable = Vec::new();
     for kind in programs(kind, command) {
-        let own = own_folders(kind, env);
-        if AdapterKind::PROGRAMS.contains(&kind) {
-            // What cannot be made is left out below, and the program says better than Glee what it lacks.
-            own.iter().filter(|folder| allowed(folder)).for_each(|folder| drop(std::fs::create_dir_all(folder)));
-        }
+        let profile = kind.adapter().profile();
+        let own = own_folders(&profile, env);
+        // What cannot be made is left out below, and the program itself reports best what it lacks.
+        own.iter().filter(|folder| allowed(folder)).for_each(|folder| drop(std::fs::create_dir_all(folder)));
         writable.extend(own);
-        writable.extend(own_files(kind, env));
+        // Its own files are not made: an empty one is not what a program expects.
+        let home = variable(env, "HOME");
+        writable.extend(home.iter().flat_map(|home| profile.files.iter().map(|file| home.join(file))));
     }
     writable.extend(DEVICES.map(PathBuf::from));
     writable.retain(|path| path.exists() && allowed(path));
@@ -97,8 +99,8 @@ fn variable(env: &BTreeMap<OsString, OsString>, name: &str) -> Option<PathBuf> {
 }
 
 fn caches(env: &BTreeMap<OsString, OsString>) -> Option<PathBuf> {
-    let variable = |name: &str| variable(env, name);
-    variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache"))).filter(|path| path.is_absolute())
+    let home = || Some(variable(env, "HOME")?.join(".cache"));
+    variable(env, "XDG_CACHE_HOME").or_else(home).filter(|path| path.is_absolute())
 }
 
 /// The programs that an agent is: behind the Agent Client Protocol those that its command names.
@@ -110,37 +112,12 @@ pub(crate) fn programs(kind: AdapterKind, command: &[String]) -> Vec<AdapterKind
     }
 }
 
-/// The files beside them; they cannot be made, for an empty one is not what a program expects.
-fn own_files(kind: AdapterKind, env: &BTreeMap<OsString, OsString>) -> Vec<PathBuf> {
-    let home = variable(env, "HOME").filter(|_| kind == AdapterKind::Claude);
-    home.map(|home| home.join(".claude.json")).into_iter().collect()
-}
-
-fn own_folders(kind: AdapterKind, env: &BTreeMap<OsString, OsString>) -> Vec<PathBuf> {
-    let variable = |name: &str| variable(env, name);
-    let home = variable("HOME");
-    let in_home = |path: &str| home.as_ref().map(|home| home.join(path));
-    let xdg = |name: &str, otherwise: &str| variable(name).or_else(|| in_home(otherwise));
-    let config = |path: &str| Some(xdg("XDG_CONFIG_HOME", ".config")?.join(path));
-    let data = |path: &str| Some(xdg("XDG_DATA_HOME", ".local/share")?.join(path));
-    let state = |path: &str| Some(xdg("XDG_STATE_HOME", ".local/state")?.join(path));
-    let cache = |path: &str| Some(caches(env)?.join(path));
-    let own = match kind {
-        AdapterKind::Text | AdapterKind::Json | AdapterKind::Acp | AdapterKind::Builtin | AdapterKind::Replay => {
-            Vec::new()
-        }
-        AdapterKind::Claude => {
-            vec![variable("CLAUDE_CONFIG_DIR").or_else(|| in_home(".claude")), cache("claude-cli-nodejs")]
-        }
-        AdapterKind::Codex => vec![variable("CODEX_HOME").or_else(|| in_home(".codex"))],
-        AdapterKind::Gemini => vec![in_home(".gemini")],
-        AdapterKind::Opencode => {
-            vec![config("opencode"), data("opencode"), state("opencode"), cache("opencode")]
-        }
-        AdapterKind::Qwen => vec![in_home(".qwen")],
-        AdapterKind::Copilot => vec![variable("COPILOT_HOME").or_else(|| in_home(".copilot")), cache("copilot")],
+fn own_folders(profile: &Profile, env: &BTreeMap<OsString, OsString>) -> Vec<PathBuf> {
+    let folder = |(name, in_home, sub): &(&str, &str, &str)| {
+        let folder = variable(env, name).or_else(|| Some(variable(env, "HOME")?.join(in_home)))?;
+        folder.is_absolute().then(|| folder.join(sub))
     };
-    own.into_iter().flatten().collect()
+    profile.folders.iter().filter_map(folder).collect()
 }
 
 /// A path without links, as far as it exists.

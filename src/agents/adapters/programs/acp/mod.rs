@@ -1,8 +1,7 @@
 //! Any agent that speaks the Agent Client Protocol on stdin and stdout: `adapter: acp`.
 //!
-//! What it may do is decided question by question, by the role and the kind of what it asks for (see `permission`).
-//! The answer is read from what it printed, like that of every other program, so a recorded conversation is enough
-//! to read it again.
+//! Each of its requests for permission is decided by its role and the kind of tool (see `permission`). The answer is
+//! read from its output, like that of every other program, so a recorded conversation is enough to read it again.
 
 #[cfg(feature = "acp")]
 mod conversation;
@@ -15,10 +14,10 @@ mod tree;
 
 use serde_json::Value;
 
-use crate::agents::adapters::interface::{Adapter, Profile};
-use crate::agents::adapters::invocation::{Invocation, Query};
-use crate::agents::adapters::json_events;
-use crate::agents::adapters::parsed_output::{ParsedOutput, ReportedError, number, text};
+use crate::agents::adapters::{
+    Adapter, Invocation, ParsedOutput, Profile, ProgressEvent, Query, ReportedError, assemble, number, owned,
+    string, text,
+};
 use crate::agents::error::AgentError;
 use crate::agents::streams::dialogue::Dialogue;
 use crate::domain::FailureKind;
@@ -32,6 +31,7 @@ impl Adapter for Acp {
         Profile {
             name: "acp",
             login: "log in with the agent's own program, or set its key in `agents.<name>.env`",
+            prints_events: true,
             ends_when_done: true,
             ..Profile::default()
         }
@@ -39,19 +39,16 @@ impl Adapter for Acp {
 
     fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
         if !cfg!(feature = "acp") {
-            return Err(AgentError::new(
-                FailureKind::NotInstalled,
-                "this `glee` was built without the protocol ACP",
-            )
-            .hint("`cargo install --path . --locked --features acp`"));
+            let message = "this `glee` was built without the Agent Client Protocol";
+            return Err(AgentError::new(FailureKind::NotInstalled, message)
+                .hint("`cargo install --path . --locked --features acp`"));
         }
         if let Some(model) = &query.agent.model {
-            let message = format!("`{}` cannot be told over ACP to use the model `{model}`", query.agent.name);
+            let message = format!("the model `{model}` of `{}` cannot be set over ACP", query.agent.name);
             return Err(AgentError::new(FailureKind::BadFlags, message)
                 .hint("give the model to its command: `command: [gemini, --acp, -m, <model>]`"));
         }
-        let args = json_events::own_args(query).collect();
-        Ok(Invocation { stdin: Vec::new(), ..json_events::invocation(query, args, &[], &[]) })
+        Ok(Invocation { stdin: Vec::new(), ..assemble(&self.profile(), query, Vec::new(), Vec::new())? })
     }
 
     fn dialogue(&self, query: &Query<'_>) -> Option<Box<dyn Dialogue>> {
@@ -65,23 +62,14 @@ impl Adapter for Acp {
         return Some(query).and(None);
     }
 
-    fn activity(&self, line: &str) -> Option<String> {
-        let message: Value = serde_json::from_str(line).ok()?;
-        let update = message.pointer("/params/update")?;
-        match text(update, "/sessionUpdate")? {
-            "agent_message_chunk" | "agent_thought_chunk" => json_events::writing(text(update, "/content/text")?),
-            "tool_call" => Some(text(update, "/title")?.to_owned()),
-            _ => None,
-        }
-    }
-
-    fn speech(&self, line: &str) -> Option<String> {
-        let message: Value = serde_json::from_str(line).ok()?;
-        let update = message.pointer("/params/update")?;
-        match text(update, "/sessionUpdate")? {
-            "agent_message_chunk" => text(update, "/content/text").map(ToOwned::to_owned),
-            "tool_call" => Some("\n".to_owned()),
-            _ => None,
+    fn progress<'a>(&self, message: &'a Value) -> Vec<ProgressEvent<'a>> {
+        let update = &message["params"]["update"];
+        let text = string(update, "/content/text");
+        match string(update, "/sessionUpdate") {
+            "agent_message_chunk" => vec![ProgressEvent::Piece(text)],
+            "agent_thought_chunk" => vec![ProgressEvent::Draft(text)],
+            "tool_call" => vec![ProgressEvent::Tool(string(update, "/title").to_owned())],
+            _ => Vec::new(),
         }
     }
 
@@ -95,17 +83,15 @@ impl Adapter for Acp {
         if let Some(error) = message.get("error") {
             let detail = error.pointer("/data/details").or_else(|| error.pointer("/data/message"));
             let detail = detail.or_else(|| error.get("data")).and_then(Value::as_str).unwrap_or_default();
-            let said = format!("{} {detail}", text(error, "/message").unwrap_or_default());
-            let login = error.pointer("/code").and_then(Value::as_i64) == Some(AUTH_REQUIRED);
-            parsed.failure = Some(if login {
-                ReportedError::of(FailureKind::NotLoggedIn, said.trim())
+            let about = format!("{} {detail}", string(error, "/message"));
+            parsed.failure = Some(if error["code"].as_i64() == Some(AUTH_REQUIRED) {
+                ReportedError::of(FailureKind::NotLoggedIn, about.trim())
             } else {
-                ReportedError::text(said.trim())
+                ReportedError::text(about.trim())
             });
         }
         let Some(result) = message.get("result") else { return };
-        parsed.metadata.session =
-            text(result, "/sessionId").map(ToOwned::to_owned).or(parsed.metadata.session.take());
+        parsed.session(result, "/sessionId");
         let Some(reason) = text(result, "/stopReason") else { return };
         parsed.done = true;
         parsed.usage.input_tokens = number(result, "/usage/inputTokens").or(parsed.usage.input_tokens);
@@ -113,38 +99,35 @@ impl Adapter for Acp {
         let failed = |kind, text| Some(ReportedError::of(kind, text));
         parsed.failure = match reason {
             "max_tokens" => failed(FailureKind::Truncated, "the answer has reached its longest length"),
-            "max_turn_requests" => failed(FailureKind::MaxTurns, "it has used up its turns"),
-            "refusal" => failed(FailureKind::RefusedTool, "it refused to go on"),
-            "cancelled" => failed(FailureKind::RefusedTool, "it gave up after it was refused something"),
+            "max_turn_requests" => failed(FailureKind::MaxTurns, "it used up its turns"),
+            "refusal" => failed(FailureKind::RefusedTool, "it refused to continue"),
+            "cancelled" => failed(FailureKind::RefusedTool, "it gave up after a refusal"),
             _ => None,
         };
     }
 }
 
-/// A tool is used: what was written before is not the answer. Some agents tell of it with a request alone, and news of
-/// one that is known may come late.
+/// A new tool is used: what was written before is not the answer. Some agents report a tool only by a request for
+/// permission, and updates on a known one may come late.
 fn parse_tool(parsed: &mut ParsedOutput, call: &Value) {
-    let id = text(call, "/toolCallId").unwrap_or_default();
-    let title = text(call, "/title").unwrap_or_default();
-    if parsed.tools.insert(id.to_owned(), title.to_owned()).is_none() {
+    let (id, title) = (string(call, "/toolCallId").to_owned(), string(call, "/title").to_owned());
+    if parsed.tools.insert(id, title).is_none() {
         parsed.tool_used();
     }
 }
 
 fn parse_update(parsed: &mut ParsedOutput, update: &Value) {
-    match text(update, "/sessionUpdate").unwrap_or_default() {
+    match string(update, "/sessionUpdate") {
         "agent_message_chunk" => {
-            let id = text(update, "/messageId").map(ToOwned::to_owned);
+            let id = owned(update, "/messageId");
             if id != parsed.open_id && !parsed.open.is_empty() {
                 parsed.piece("\n");
             }
             parsed.open_id = id;
-            parsed.piece(text(update, "/content/text").unwrap_or_default());
+            parsed.piece(string(update, "/content/text"));
         }
         "tool_call" | "tool_call_update" => parse_tool(parsed, update),
-        "usage_update" => {
-            parsed.usage.usd = update.pointer("/cost/amount").and_then(Value::as_f64).or(parsed.usage.usd);
-        }
+        "usage_update" => parsed.usage.usd = update["cost"]["amount"].as_f64().or(parsed.usage.usd),
         _ => {}
     }
 }

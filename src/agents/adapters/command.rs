@@ -1,0 +1,79 @@
+//! The command line of a program, put together from its [`Profile`] and a [`Query`].
+
+use crate::agents::adapters::invocation::{Invocation, Query};
+use crate::agents::adapters::profile::{Profile, TOO_LONG};
+use crate::agents::error::AgentError;
+use crate::agents::process::environment::environment;
+use crate::agents::schema::SchemaForm;
+use crate::domain::{Effort, FailureKind};
+
+const NETWORK: [&str; 7] =
+    ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy", "NODE_EXTRA_CA_CERTS"];
+
+/// The command of a program that takes its prompt on stdin, in the tree's root: `args`, the profile's options, the
+/// configured arguments, and `last`.
+pub(crate) fn assemble(
+    profile: &Profile,
+    query: &Query<'_>,
+    mut args: Vec<String>,
+    last: Vec<String>,
+) -> Result<Invocation, AgentError> {
+    let Query { agent, program, request, prompt, .. } = query;
+    if let Some((longest, unit)) = profile.longest_prompt {
+        let length = if unit == "bytes" { prompt.len() } else { prompt.chars().count() };
+        if length > longest {
+            let name = profile.name;
+            let about = format!("the prompt for `{}` has {length} {unit}, `{name}` takes {longest}", agent.name);
+            return Err(AgentError::new(FailureKind::TooLong, about).hint(TOO_LONG));
+        }
+    }
+    program.need(profile.required)?;
+    let form = SchemaForm::held_to(&request.task).filter(|_| program.names(profile.schema));
+    args.extend(option(profile.schema, form.map(SchemaForm::argument)));
+    args.extend(option(profile.resume, query.session));
+    args.extend(option(profile.effort, effort(profile, query)?));
+    args.extend(option(profile.model, agent.model.as_deref()));
+    args.extend(agent.command.iter().skip(1).cloned());
+    args.extend(last);
+    let sees: Vec<&str> = profile.sees.iter().chain(&NETWORK).copied().collect();
+    let mut set: Vec<(&str, String)> =
+        profile.sets.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
+    let mut files = Vec::new();
+    if let Some((name, content)) = profile.defaults {
+        let path = query.folder.join(format!("{}-defaults.json", profile.name));
+        set.push((name, path.to_string_lossy().into_owned()));
+        files.push((path, content.to_owned()));
+    }
+    let mut env = environment(agent, request, &sees, std::env::vars_os());
+    set.retain(|(name, _)| !agent.env.contains_key(*name));
+    env.extend(set.into_iter().map(|(name, value)| (name.into(), value.into())));
+    let plain = Invocation::plain(&program.path, args, env, &request.root);
+    Ok(Invocation { stdin: (*prompt).into(), streams: true, files, ..plain })
+}
+
+/// The program's name of the effort for this request, if one is to be set and can be by an option.
+fn effort(profile: &Profile, query: &Query<'_>) -> Result<Option<&'static str>, AgentError> {
+    let Query { agent, program, request, .. } = query;
+    let Some(effort) = agent.effort else {
+        let raised = profile.raises_effort && request.task.wants_effort() && program.names(profile.effort);
+        return Ok(profile.effort_name.filter(|_| raised).map(|name| name(Effort::High)));
+    };
+    if !profile.effort.is_empty() && !program.may_have(profile.effort) {
+        let message = format!("{program} has no `{}`, which `agents.{}.effort` needs", profile.effort, agent.name);
+        return Err(AgentError::new(FailureKind::BadFlags, message)
+            .hint(format!("update the program, or `glee config unset agents.{}.effort`", agent.name)));
+    }
+    Ok(profile.effort_name.map(|name| name(effort)))
+}
+
+fn option(flag: &str, value: Option<impl Into<String>>) -> Vec<String> {
+    match value.map(Into::into) {
+        Some(value) if flag.ends_with('=') => vec![format!("{flag}{value}")],
+        Some(value) if !flag.is_empty() => vec![flag.to_owned(), value],
+        _ => Vec::new(),
+    }
+}
+
+pub(crate) fn list(args: &[&str]) -> Vec<String> {
+    args.iter().map(ToString::to_string).collect()
+}
