@@ -1,9 +1,10 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::config::files::{file::FileError, paths::PROJECT_FILE};
-use crate::config::origin::Origin;
-use crate::config::schema::{suggest::closest, values::InvalidValue};
+use crate::config::{
+    files::file::FileError, files::paths::PROJECT_FILE, origin::Origin, schema::suggest::closest,
+    schema::values::InvalidValue,
+};
 use crate::domain::{Advice, Role};
 
 #[derive(Debug, thiserror::Error)]

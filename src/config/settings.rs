@@ -183,7 +183,6 @@ section! {
     }
 }
 
-/// `review.skipped`
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Skipped {
@@ -194,7 +193,6 @@ pub enum Skipped {
     Fail,
 }
 
-/// `review.debate`
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DebateRounds {
@@ -221,7 +219,6 @@ section! {
     }
 }
 
-/// `review.consensus.validate`
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Validate {
@@ -256,7 +253,6 @@ section! {
     }
 }
 
-/// `review.judge.escalate_to`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Escalation {
@@ -328,7 +324,6 @@ section! {
     }
 }
 
-/// `sandbox`
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Sandbox {
@@ -377,7 +372,6 @@ section! {
     }
 }
 
-/// `watch.pause`
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Pause {

@@ -15,13 +15,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::schema::{KNOWN_PROGRAMS, values::words};
-use crate::config::error::TrustError;
 use crate::config::files::scripts::{self, Roots};
-use crate::config::files::yaml::flow;
 use crate::config::layers::layer::{GivenAgent, Layer};
-use crate::config::layers::resolve::adapter_of;
-use crate::protocol::prompts;
-use crate::protocol::text::printable;
+use crate::config::{error::TrustError, files::yaml::flow, layers::resolve::adapter_of};
+use crate::protocol::{prompts, text::printable};
 use crate::system::{files, private};
 
 /// The part of a project's file that needs trust.

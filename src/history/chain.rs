@@ -12,9 +12,7 @@ use serde::Serialize;
 use super::JournalError;
 use crate::domain::RunId;
 use crate::history::projections::{self, VIEWS};
-use crate::history::queries::query;
-use crate::history::recover;
-use crate::history::store::Journal;
+use crate::history::{queries::query, recover, store::Journal};
 
 /// The hash of a record: BLAKE3 over the hash before it and its own columns, each preceded by its length.
 pub(crate) fn link(prev: &str, run: &str, seq: i64, at: &str, body: &str) -> String {
@@ -121,7 +119,7 @@ impl Journal {
         let missing = |record: i64| {
             Ok(Some(Fault { record: Some(record.unsigned_abs()), place: None, flaw: Corruption::Removed }))
         };
-        let elsewhere = |flaw| Ok(Some(Fault { record: None, place: None, flaw }));
+        let no_record = |flaw| Ok(Some(Fault { record: None, place: None, flaw }));
         while let Some(row) = rows.next()? {
             let (id, run, seq, at, body, prev, hash): Record = row.try_into()?;
             let fault = |flaw| {
@@ -152,16 +150,16 @@ impl Journal {
             return missing(check.records.cast_signed() + 1);
         }
         if check.head != end {
-            return elsewhere(Corruption::End);
+            return no_record(Corruption::End);
         }
         for (table, key) in VIEWS {
             if let Some(row) = difference(&self.db, &building, table, key)? {
-                return elsewhere(Corruption::View { row: format!("{table} {row}") });
+                return no_record(Corruption::View { row: format!("{table} {row}") });
             }
         }
         // SQLite's check of pages and indexes is last because it names no record.
         let error: String = self.db.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
-        if error == "ok" { Ok(None) } else { elsewhere(Corruption::Torn { error }) }
+        if error == "ok" { Ok(None) } else { no_record(Corruption::Torn { error }) }
     }
 }
 

@@ -9,9 +9,7 @@ use rusqlite::{Connection, OpenFlags, params_from_iter};
 
 use super::JournalError;
 use super::open::{self, STEPS};
-use crate::history::projections;
-use crate::history::queries::query;
-use crate::history::store::Journal;
+use crate::history::{projections, queries::query, store::Journal};
 
 /// An empty temporary database of the newest schema, on disk if it grows large.
 pub(crate) fn empty() -> rusqlite::Result<Connection> {

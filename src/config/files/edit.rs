@@ -32,9 +32,7 @@ pub fn set(text: &str, key: &str, value: &Value) -> Result<String, EditError> {
     let mut wanted = before.clone();
     put(&mut wanted, &path, value.clone());
     let changed = [append_section(text, &before, &path, value), replace(text, &before, &path, value)];
-    verified(text, key, changed, |changed| {
-        read(changed).is_ok_and(|after| after == wanted) && comments(changed) == comments(text)
-    })
+    verified(text, key, &wanted, 0, changed)
 }
 
 /// Removes a dotted key, and the sections that become empty.
@@ -51,10 +49,7 @@ pub fn unset(text: &str, key: &str) -> Result<String, EditError> {
     let changed = [whole, path.len()].map(|length| remove(text, &path[..length]));
     let mut wanted = before;
     take(&mut wanted, &path);
-    verified(text, key, changed, |changed| {
-        read(changed).is_ok_and(|after| pruned(after) == pruned(wanted.clone()))
-            && lost_comments(text, changed) <= 1
-    })
+    verified(text, key, &wanted, 1, changed)
 }
 
 /// Adds an agent at the end of `agents`; keeps the order of its entries.
@@ -65,9 +60,7 @@ pub fn add_agent(text: &str, agent: &Map<String, Value>) -> Result<String, EditE
     agents.push(Value::Object(agent.clone()));
     put(&mut wanted, &["agents".to_owned()], Value::Array(agents));
     let changed = [push_agent(text, agent), begin_agents(text, &before, agent)];
-    verified(text, "agents", changed, |changed| {
-        read(changed).is_ok_and(|after| after == wanted) && comments(changed) == comments(text)
-    })
+    verified(text, "agents", &wanted, 0, changed)
 }
 
 pub fn remove_agent(text: &str, name: &str) -> Result<String, EditError> {
@@ -79,9 +72,7 @@ pub fn remove_agent(text: &str, name: &str) -> Result<String, EditError> {
         file.document()?.get_sequence("agents")?.remove(index)?;
         Some(file.to_string())
     });
-    verified(text, "agents", [changed], |changed| {
-        read(changed).is_ok_and(|after| pruned(after) == pruned(wanted.clone()))
-    })
+    verified(text, "agents", &wanted, usize::MAX, [changed])
 }
 
 fn read(text: &str) -> Result<Value, EditError> {
@@ -121,17 +112,16 @@ fn at<'a>(document: &'a Value, path: &[String]) -> Option<&'a Value> {
 }
 
 fn put(document: &mut Value, path: &[String], value: Value) {
-    let Some((part, rest)) = path.split_first() else {
-        *document = value;
-        return;
-    };
-    if document.get(0).is_some() && at(document, &path[..1]).is_some() {
-        return put(document.pointer_mut(&pointer(&path[..1])).expect("the index was just found"), rest, value);
-    }
-    if !document.is_object() {
-        *document = json!({});
-    }
-    put(&mut document[part], rest, value);
+    let place = path.iter().fold(document, |place, part| match (place, part.parse::<usize>()) {
+        (Value::Array(items), Ok(index)) => &mut items[index],
+        (place, _) => {
+            if !place.is_object() {
+                *place = json!({});
+            }
+            &mut place[part]
+        }
+    });
+    *place = value;
 }
 
 fn take(document: &mut Value, path: &[String]) {
@@ -158,34 +148,41 @@ fn pruned(value: Value) -> Value {
     if map.is_empty() { Value::Null } else { Value::Object(map) }
 }
 
-/// The first candidate that `holds` accepts, with the line ends of `text`.
+/// The first candidate that parses to `wanted`, apart from empty sections, and lacks at most `lost` comments; it gets the
+/// line ends of `text`.
 fn verified(
     text: &str,
     key: &str,
+    wanted: &Value,
+    lost: usize,
     candidates: impl IntoIterator<Item = Option<String>>,
-    holds: impl Fn(&str) -> bool,
 ) -> Result<String, EditError> {
     let crlf = text.contains("\r\n") && text.matches('\n').count() == text.matches("\r\n").count();
     let ended = |changed: String| if crlf { changed.replace("\r\n", "\n").replace('\n', "\r\n") } else { changed };
-    candidates
-        .into_iter()
-        .flatten()
-        .map(ended)
-        .find(|changed| holds(changed))
-        .ok_or_else(|| EditError::Refused(key.to_owned()))
+    let wanted = pruned(wanted.clone());
+    let is_wanted = |changed: &String| {
+        read(changed).is_ok_and(|after| pruned(after) == wanted) && lost_comments(text, changed) <= lost
+    };
+    let found = candidates.into_iter().flatten().map(ended).find(is_wanted);
+    found.ok_or_else(|| EditError::Refused(key.to_owned()))
 }
 
 fn comments(text: &str) -> Vec<String> {
     YamlFile::parse(text).tree().comments().map(|comment| comment.text().trim_end().to_owned()).collect()
 }
 
+/// How many comments of `before` are missing in `after`, or out of order.
 fn lost_comments(before: &str, after: &str) -> usize {
-    let mut left = comments(after);
-    let mut is_left = |comment: &String| {
-        let index = left.iter().position(|other| other == comment);
-        index.map(|index| left.swap_remove(index)).is_some()
+    let mut left = comments(after).into_iter();
+    let mut is_lost = |comment: &String| {
+        let mut ahead = left.clone();
+        let is_found = ahead.any(|other| other == *comment);
+        if is_found {
+            left = ahead;
+        }
+        !is_found
     };
-    comments(before).iter().filter(|comment| !is_left(comment)).count()
+    comments(before).iter().filter(|comment| is_lost(comment)).count()
 }
 
 /// Appends a new top-level section.

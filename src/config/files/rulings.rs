@@ -101,20 +101,15 @@ pub fn read(name: &str, bytes: &[u8]) -> Result<SharedRuling, Problem> {
     if let Some((line, key)) = unknown(&node, &json!(ruling)) {
         return Err(Problem::new(line, format!("unknown or empty key `{key}`")));
     }
+    let problem = |key, message| Err(Problem::new(line_of(&node, key).unwrap_or(1), message));
     if let Some((key, why)) = ruling.problem() {
-        return Err(Problem::new(line_of(&node, key).unwrap_or(1), format!("`{key}` {why}")));
+        return problem(key, format!("`{key}` {why}"));
     }
     if name != format!("{}.yml", ruling.id) {
-        let line = line_of(&node, "id").unwrap_or(1);
-        return Err(Problem::new(
-            line,
-            format!("`id` does not match the name of the file: expected `{}.yml`", ruling.id),
-        ));
+        return problem("id", format!("`id` does not match the name of the file: expected `{}.yml`", ruling.id));
     }
     if rulings::needs_person_of(&ruling) && ruling.by.person.is_none() {
-        let line = line_of(&node, "by").unwrap_or(1);
-        let message = "a security finding is closed only if `by` names a responsible `person`";
-        return Err(Problem::new(line, message));
+        return problem("by", "a security finding is closed only if `by` names a responsible `person`".to_owned());
     }
     Ok(ruling)
 }
@@ -149,7 +144,7 @@ pub fn share(root: &Path, ruling: &SharedRuling, replace: bool) -> Result<Shared
     let (path, text) = (path(root, &ruling.id), write(ruling)?);
     file::metadata(&root.join(PROJECT_FOLDER), Links::Refused)?;
     match file::read(&path, Links::Refused)? {
-        Some(there) if there == text => return Ok(Shared::Unchanged),
+        Some(present) if present == text => return Ok(Shared::Unchanged),
         Some(_) if !replace => return Err(ShareError::Changed(ruling.id.clone())),
         _ => {}
     }

@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::config::error::ConfigError;
 use crate::config::files::yaml::{self, YamlEntry, YamlNode, YamlPosition, YamlTree};
 use crate::config::origin::{Origin, Owner};
-use crate::config::schema::suggest::closest;
 use crate::config::schema::{self, SettingKey, renamed};
+use crate::config::{error::ConfigError, schema::suggest::closest};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {

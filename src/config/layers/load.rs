@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use super::layer::{self, Layer, Setting};
 use super::resolve::{ConfigLayers, resolve};
-use crate::config::error::ConfigError;
 use crate::config::files::file::{self, Links};
-use crate::config::files::{paths::PROJECT_FILE, scripts::Roots, yaml};
 use crate::config::origin::{Origin, Owner};
-use crate::config::schema::{self, values::ReviewerChoice};
-use crate::config::settings::Settings;
 use crate::config::trust::{self, Store};
+use crate::config::{
+    error::ConfigError, files::paths::PROJECT_FILE, files::scripts::Roots, files::yaml, schema,
+    schema::values::ReviewerChoice, settings::Settings,
+};
 use crate::domain::Role;
 
 pub use crate::config::trust::UntrustedConfig;
@@ -70,7 +70,7 @@ pub fn load(sources: &ConfigSources<'_>) -> Result<Loaded, ConfigError> {
     };
     let resolved = resolve(&layers)?;
     Ok(Loaded {
-        settings: resolved.settings(),
+        settings: resolved.settings,
         values: resolved.values,
         notices: [&layers.user, &layers.project, &layers.variables, &layers.flags]
             .iter()

@@ -7,12 +7,12 @@ use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use super::layer::{GivenAgent, Layer, Setting};
-use crate::config::error::ConfigError;
-use crate::config::files::yaml::flow;
-use crate::config::origin::Origin;
-use crate::config::schema::{self, BUILTINS, KNOWN_PROGRAMS, SettingKey, suggest::closest, units, values::words};
+use crate::config::schema::{self, BUILTINS, KNOWN_PROGRAMS, SettingKey, units};
 use crate::config::settings::{AgentForm, Settings};
-use crate::domain::{Agent, Role};
+use crate::config::{
+    error::ConfigError, files::yaml::flow, origin::Origin, schema::suggest::closest, schema::values::words,
+};
+use crate::domain::Role;
 
 /// The layers above the built-in defaults, lowest first.
 #[derive(Clone, Debug, Default)]
@@ -23,11 +23,12 @@ pub(crate) struct ConfigLayers {
     pub(crate) flags: Layer,
 }
 
-/// Every value by its dotted key, and the agents' names in order: the project's, then the other ones of the user.
 #[derive(Clone, Debug)]
 pub(crate) struct Resolved {
+    /// The agents are in order: the project's, then the other ones of the user.
+    pub(crate) settings: Settings,
+    /// Every value by its dotted key.
     pub(crate) values: BTreeMap<String, Setting>,
-    pub(crate) agents: Vec<String>,
 }
 
 pub(crate) fn resolve(layers: &ConfigLayers) -> Result<Resolved, ConfigError> {
@@ -36,16 +37,19 @@ pub(crate) fn resolve(layers: &ConfigLayers) -> Result<Resolved, ConfigError> {
         values.insert(key.name.clone(), value(layers, key)?);
     }
     disjoint(&mut values)?;
-    let mut agents = Vec::new();
+    let plain = values.iter().map(|(key, setting)| (key.clone(), setting.value.clone()));
+    let mut settings = schema::typed(plain).expect("every layer was checked");
     for given in layers.project.agents.iter().chain(&layers.user.agents) {
-        if !agents.contains(&given.name) {
-            agents.push(given.name.clone());
-            for (key, setting) in agent(layers, given)? {
-                values.insert(format!("agents.{}.{key}", given.name), setting);
-            }
+        if settings.agents.iter().any(|known| known.name.0 == given.name) {
+            continue;
         }
+        let keys = agent(layers, given)?;
+        let plain = keys.iter().map(|(key, setting)| ((*key).to_owned(), setting.value.clone()));
+        let plain = plain.chain([("name".to_owned(), json!(given.name))]);
+        settings.agents.push(AgentForm::deserialize(plain.collect::<Value>()).expect("the agent is complete"));
+        values.extend(keys.into_iter().map(|(key, setting)| (format!("agents.{}.{key}", given.name), setting)));
     }
-    Ok(Resolved { values, agents })
+    Ok(Resolved { settings, values })
 }
 
 fn value(layers: &ConfigLayers, key: &'static SettingKey) -> Result<Setting, ConfigError> {
@@ -206,24 +210,6 @@ pub(crate) fn adapter_of(command: &[String]) -> &'static str {
     KNOWN_PROGRAMS.into_iter().find(|known| *known == stem).unwrap_or("text")
 }
 
-impl Resolved {
-    pub(crate) fn settings(&self) -> Settings {
-        let own = self.values.iter().filter(|(key, _)| !key.starts_with("agents."));
-        let mut settings = schema::typed(own.map(|(key, setting)| (key.clone(), setting.value.clone())))
-            .expect("every layer was checked");
-        settings.agents = self.agents.iter().map(|name| self.agent(name)).collect();
-        settings
-    }
-
-    fn agent(&self, name: &str) -> Agent {
-        let keys = schema::AGENT_KEYS.iter();
-        let set = keys.filter_map(|key| Some((key, self.values.get(&format!("agents.{name}.{}", key.name))?)));
-        let mut agent = schema::nested(set.map(|(key, setting)| (key.name.clone(), setting.value.clone())));
-        agent["name"] = json!(name);
-        AgentForm::deserialize(agent).expect("every layer was checked, and the agent completed")
-    }
-}
-
 /// A value as it may be listed: the values of an agent's environment variables may be secrets and are masked.
 pub fn shown(key: &str, value: &Value) -> Value {
     match value {
@@ -244,8 +230,7 @@ mod tests {
     use super::*;
     use crate::config::origin::Owner;
     use crate::config::settings::{DebateRounds, ReviewSettings};
-    use crate::domain::Advice as _;
-    use crate::domain::AgentName;
+    use crate::domain::{Advice as _, Agent, AgentName};
 
     fn layers(user: &str, project: &str) -> ConfigLayers {
         ConfigLayers {
@@ -269,7 +254,7 @@ mod tests {
 
     #[test]
     fn the_defaults_are_settings() {
-        let settings = resolve(&ConfigLayers::default()).unwrap().settings();
+        let settings = resolve(&ConfigLayers::default()).unwrap().settings;
         assert_eq!(settings, Settings::default());
         let lines: Vec<String> = settings
             .recorded()
@@ -347,7 +332,7 @@ review: {rounds: 3, debate: 2, quorum: 1, reviewers: first, verify: [make], judg
 budget: {usd: 1.5, duration: 90s}
 limits: {max_output_size: 3MB}
 ";
-        let settings = resolve(&layers("", project)).unwrap().settings();
+        let settings = resolve(&layers("", project)).unwrap().settings;
         let mut record = settings.recorded();
         assert_eq!(Settings::of_record(&record), settings);
         assert_eq!(settings.review.debate, DebateRounds::Two);
@@ -396,7 +381,7 @@ agents:
 review: {issues: {mandatory: [HIGH]}}
 ";
         let layers = layers(user, project);
-        let settings = resolve(&layers).unwrap().settings();
+        let settings = resolve(&layers).unwrap().settings;
         let agent = |name: &str, role, command: &str| Agent {
             name: AgentName::from(name),
             role,
@@ -492,7 +477,7 @@ review: {issues: {mandatory: [HIGH]}}
         assert_eq!(value(&layers(&sandbox("required"), &sandbox("auto")), "sandbox"), "required (user.yml:1)");
         assert_eq!(value(&layers(&sandbox("off"), &sandbox("required")), "sandbox"), "required (project.yml:1)");
         assert!(
-            resolve(&layers(&evidence(false), &evidence(true))).unwrap().settings().review.judge.require_evidence
+            resolve(&layers(&evidence(false), &evidence(true))).unwrap().settings.review.judge.require_evidence
         );
         assert!(refusal("", "limits: {max_output_size: 1GiB}").contains("from 64MiB to 1GiB"));
         assert!(refusal("", "budget: {duration: 2h}").contains("from 1h to 2h"));

@@ -15,8 +15,7 @@ use serde_json::value::Serializer;
 use serde_json::{Map, Value, json};
 
 use super::settings::{AgentForm, Settings};
-use crate::config::files::yaml;
-use crate::config::schema::values::InvalidValue;
+use crate::config::{files::yaml, schema::values::InvalidValue};
 use crate::domain::Role;
 
 #[derive(Debug)]

@@ -7,12 +7,11 @@ use rusqlite::{Params, Row, params_from_iter};
 
 use crate::domain::event::{DisputeEvent, Event, EventKind, Plan, ReviewEvent};
 use crate::domain::{Disposition, Dispute, DisputeId, DisputeNumber, Finding, FindingId, RulingWord, RunId};
-use crate::history::JournalError;
 use crate::history::projections::{from_json, from_time, time};
 use crate::history::queries::rows::{
     Binding, DisputeFilter, DisputeRecord, DisputeRow, Reopened, RulingFilter, RunRow, StageRow,
 };
-use crate::history::store::Journal;
+use crate::history::{JournalError, store::Journal};
 
 /// Conditions on the events of a run.
 const ALL: &str = "run = ?1";

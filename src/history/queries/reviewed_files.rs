@@ -3,11 +3,8 @@
 use rusqlite::{Row, params};
 
 use super::query;
-use crate::domain::RunId;
-use crate::domain::event::Event;
-use crate::history::JournalError;
-use crate::history::chain::link;
-use crate::history::store::Journal;
+use crate::domain::{RunId, event::Event};
+use crate::history::{JournalError, chain::link, store::Journal};
 
 /// How many earlier reviews of one file are returned by each query.
 const RECENT: u32 = 4;

@@ -165,7 +165,7 @@ fn prepared(
         )?,
         unread: shared.notice(),
         shared: bindings,
-        askers: ReviewerKeys::new(),
+        reviewer_keys: ReviewerKeys::new(),
         sources: Sources::new(&folder, setup.settings.redaction.into()),
         scripts: Scripts::of(plan, &setup.settings, setup.workspace.root()),
         runner: Runner::new(setup, run, templates)?,

@@ -27,14 +27,21 @@ pub(crate) struct RecordedCall {
     pub(crate) usage: Usage,
 }
 
-/// A call, or a part of it, for which earlier answers of the reviewer stand.
-#[derive(Clone, Debug, PartialEq)]
+/// The reused part of a call.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Reuse {
     pub(crate) from: Vec<ReusedFrom>,
     pub(crate) findings: Vec<RawFinding>,
-    /// What is still asked; nothing where the call is not made.
+    /// The files that are still asked about; none if the call is not made.
     pub(crate) asked: Vec<AskedFile>,
     pub(crate) superseded: Vec<RawFinding>,
+}
+
+impl Reuse {
+    pub(crate) fn event(self, call: CallId) -> EventKind {
+        let Self { from, findings, asked, superseded } = self;
+        ReviewEvent::AnswersReused { call, from, findings, asked, superseded }.into()
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -1,10 +1,10 @@
-//! What the lines of a recorded change say: which were taken out and which were put in, and where.
+//! The removed and added lines of a recorded change.
 
 use crate::domain::FileChange;
 use crate::rules::review::reversal::LineEdit;
 use crate::workspace::diff::parse::{self, DiffMark};
 
-/// Reads the unified diff of a change; `None` where none was kept.
+/// Parses the unified diff of a change; `None` if none was recorded.
 pub(crate) fn edit_of(change: &FileChange) -> Option<LineEdit> {
     let mut edit = LineEdit { file: change.file.clone(), removed: Vec::new(), added: Vec::new() };
     let diff = parse::parse(change.diff.as_deref()?.as_bytes());

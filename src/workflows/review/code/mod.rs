@@ -1,7 +1,7 @@
 //! The code under review.
 //!
-//! `sources` is the text that was shown in each round, `trees` the recorded trees and their changes, `edits` the lines
-//! of a change, `scripts` the files that agents are started with, `templates` the project's own prompts.
+//! `sources` stores the text of each round, `trees` the coder's changes, `edits` parses the lines of a change, `scripts`
+//! are the files that agents are started with, `templates` the project's own prompts.
 
 pub(crate) mod edits;
 pub(crate) mod scripts;

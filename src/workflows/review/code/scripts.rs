@@ -1,16 +1,14 @@
-//! The files of the tree that agents are started with, as they are when a run begins or is carried on.
+//! Detects changes of the files of the tree that agents are started with, since the run started or resumed.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::config::files::scripts::Roots;
-use crate::config::settings::Settings;
+use crate::config::{files::scripts::Roots, settings::Settings};
 use crate::domain::event::{Mode, Plan};
 use crate::domain::{Agent, AgentName, Role};
 use crate::workflows::run::runner;
 
-/// Of each agent that only reads the files that its command names, by path, each with the hash of its bytes: a coder does
-/// not decide what reviewers and judges are.
+/// The hashes of the files that the commands of reviewers and judges name, so that a coder cannot replace these agents.
 #[derive(Debug)]
 pub(crate) struct Scripts {
     roots: Roots,
@@ -18,7 +16,7 @@ pub(crate) struct Scripts {
 }
 
 impl Scripts {
-    /// Those of a plan; none where no coder takes part.
+    /// Empty for a plan without a coder.
     pub(crate) fn of(plan: &Plan, settings: &Settings, root: &Path) -> Self {
         let roots = Roots::of(root);
         let readers = plan.agents.iter().filter(|agent| plan.mode != Mode::Review && agent.role != Role::Coder);
@@ -27,7 +25,7 @@ impl Scripts {
         Self { roots, files }
     }
 
-    /// The first file of an agent's that is another now, was added or is gone.
+    /// The first file of an agent that was changed, added or removed.
     pub(crate) fn changed(&self, agent: &Agent) -> Option<String> {
         let before = self.files.get(&agent.name)?;
         let now = self.roots.files(&agent.command);

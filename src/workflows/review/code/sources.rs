@@ -1,40 +1,37 @@
-//! The code under review as it was read when a round began.
+//! The code under review as read at the start of each round.
 //!
-//! It is kept beside the journal, so that a run that is carried on tomorrow shows reviewers and judges the bytes it
-//! showed them today, and every excerpt comes from what was reviewed rather than from what the tree has become.
+//! It is stored in the run's folder, so that a resumed run sends reviewers and judges the same bytes, and excerpts show the
+//! reviewed code rather than the present tree.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
-use std::io::{self, Write as _};
+use std::io;
 use std::mem::take;
 use std::path::{Path, PathBuf};
 
-use crate::domain::Coverage;
+use crate::domain::{Coverage, Finding};
 use crate::protocol::request::SourceFile;
-use crate::system::files;
-use crate::workflows::run::ports::Excerpt;
-use crate::workflows::run::redaction::Redaction;
-use crate::workspace::SelectionRules;
-use crate::workspace::code::anchors;
+use crate::system::{files, private};
+use crate::workflows::run::{ports::Excerpt, redaction::Redaction};
+use crate::workspace::{SelectionRules, code::anchors};
 
 /// How many lines are shown before and after the lines of a finding.
 const AROUND: u32 = 4;
 
-/// The file with the rules of selection.
 const RULES: &str = "selection.json";
 
 #[derive(Debug)]
 pub(crate) struct Sources {
     folder: PathBuf,
     redaction: Redaction,
-    /// By round and by name, as the events name them: without secrets.
+    /// By round and by path without secrets, as in the events.
     rounds: BTreeMap<u32, BTreeMap<String, SourceFile>>,
-    /// Texts that were shown, as far as they hold secrets: a report asks for the same file once a finding.
+    /// A cache of redacted texts; `None` for a text without secrets.
     shown: RefCell<HashMap<(u32, String), Option<String>>>,
 }
 
 impl Sources {
-    /// The sources kept in the folder of a run, without any round read yet.
+    /// The sources in the folder of a run; no round is loaded yet.
     pub(crate) fn new(folder: &Path, redaction: Redaction) -> Self {
         Self { folder: folder.to_owned(), redaction, rounds: BTreeMap::new(), shown: RefCell::default() }
     }
@@ -44,21 +41,19 @@ impl Sources {
         Self { folder: PathBuf::new(), redaction: Redaction::ON, rounds, shown: RefCell::default() }
     }
 
-    /// Keeps the files of a round; what is written has no secrets.
+    /// Stores the files of a round, redacted.
     pub(crate) fn keep(&mut self, round: u32, files: Vec<SourceFile>) -> io::Result<()> {
         let bytes = serde_json::to_vec(&self.redaction.files(files.clone())).map_err(io::Error::other)?;
-        let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
-        file.write_all(&bytes)?;
-        file.persist(self.path(round)).map_err(|error| error.error)?;
+        private::write(&Self::path_in(&self.folder, round), &bytes)?;
         self.rounds.insert(round, by_name(self.redaction, files));
         Ok(())
     }
 
-    /// Reads the rounds `1..=last` that were kept earlier. A file that still stands in the tree at `root` as it was
-    /// read then comes back with its secrets, for the embedded agents.
+    /// Loads the stored rounds `1..=last`. A file that is unchanged in the tree at `root` is restored with its secrets, for
+    /// the embedded agents.
     pub(crate) fn load(&mut self, last: u32, root: Option<&Path>) -> io::Result<()> {
         for round in 1..=last {
-            let bytes = files::read(&self.path(round))?;
+            let bytes = files::read(&Self::path_in(&self.folder, round))?;
             let mut files = Self::parse(&bytes)?;
             for file in files.iter_mut().filter(|file| file.text.contains("[secret:")) {
                 let now = root.and_then(|root| files::read_to_string(&root.join(&file.path)).ok());
@@ -69,29 +64,21 @@ impl Sources {
         Ok(())
     }
 
-    /// Keeps the rules by which files are selected, as they are when the run begins.
+    /// Stores the selection rules at the start of the run.
     pub(crate) fn keep_rules(&self, rules: &SelectionRules) -> io::Result<()> {
-        let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
-        file.write_all(&serde_json::to_vec(rules).map_err(io::Error::other)?)?;
-        file.persist(self.folder.join(RULES)).map_err(|error| error.error)?;
-        Ok(())
+        private::write(&self.folder.join(RULES), &serde_json::to_vec(rules).map_err(io::Error::other)?)
     }
 
-    /// The rules of the beginning; `None` for a run of an earlier version, which kept none.
+    /// The stored selection rules; `None` for a run of an earlier version.
     pub(crate) fn rules(&self) -> Option<SelectionRules> {
         serde_json::from_slice(&std::fs::read(self.folder.join(RULES)).ok()?).ok()
     }
 
-    fn path(&self, round: u32) -> PathBuf {
-        Self::path_in(&self.folder, round)
-    }
-
-    /// Where the files of a round are kept in the folder of its run.
+    /// The path of a round's files in the folder of its run.
     pub(crate) fn path_in(folder: &Path, round: u32) -> PathBuf {
         folder.join(format!("sources-{round}.json"))
     }
 
-    /// The files of a round as they were kept.
     pub(crate) fn parse(bytes: &[u8]) -> io::Result<Vec<SourceFile>> {
         serde_json::from_slice(bytes).map_err(io::Error::other)
     }
@@ -108,7 +95,7 @@ impl Sources {
         files.get(path).or_else(|| files.get(&self.redaction.text(path)))
     }
 
-    /// The text of a file as it was reviewed in a round, without secrets.
+    /// The redacted text of a file as reviewed in a round.
     pub(crate) fn shown(&self, round: u32, path: &str) -> Option<String> {
         let file = self.file(round, path).or_else(|| self.first(path))?;
         let mut shown = self.shown.borrow_mut();
@@ -123,7 +110,7 @@ impl Sources {
         shard.iter().filter_map(|covered| self.file(round, &covered.file).cloned()).collect()
     }
 
-    pub(crate) fn excerpt(&self, finding: &crate::domain::Finding) -> Option<Excerpt> {
+    pub(crate) fn excerpt(&self, finding: &Finding) -> Option<Excerpt> {
         let file = finding.raw.file.as_deref()?;
         let line = finding.raw.line?;
         let cut = anchors::excerpt(&self.shown(finding.round, file)?, line, finding.raw.end_line, AROUND)?;
@@ -139,7 +126,7 @@ fn by_name(redaction: Redaction, files: Vec<SourceFile>) -> BTreeMap<String, Sou
 pub struct Reviewed(pub(crate) Sources);
 
 impl Reviewed {
-    /// The text of a file as it was reviewed in a round, counted from 1, by its path inside the tree.
+    /// The redacted text of a file as reviewed in a round, counted from 1.
     pub fn text(&self, path: &str, round: u32) -> Option<String> {
         self.0.shown(round, path)
     }

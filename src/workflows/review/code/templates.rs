@@ -1,4 +1,4 @@
-//! The project's own templates of prompts, as they were at the base of the change.
+//! The project's own templates of prompts, as of the base of the change.
 
 use std::path::{Path, PathBuf};
 
@@ -7,8 +7,8 @@ use crate::system::{files, private};
 use crate::workflows::run::error::RunError;
 use crate::workspace::root::Workspace;
 
-/// The folder of the project's templates: that of the tree, or a copy of what stood at the base of the change, or when a
-/// run with a coder began.
+/// The folder of the project's templates: that of the tree, or a copy as of the base of the change, or as of the start of a
+/// run with a coder.
 pub(crate) fn templates(workspace: &Workspace, plan: &Plan, folder: &Path) -> Result<PathBuf, RunError> {
     let place = |root: &Path| root.join(".glee").join("prompts");
     let (own, copy) = (place(workspace.root()), folder.join("steering"));

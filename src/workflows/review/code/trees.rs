@@ -1,4 +1,4 @@
-//! What the coder did to the tree: recorded after each of its calls, and the target of the next round.
+//! The coder's changes of the tree: recorded after each call, and reviewed in the next round.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,9 +9,9 @@ use crate::domain::event::{CallId, EventKind, ReviewEvent, Staged};
 use crate::domain::{FileChange, Finding, RunId};
 use crate::workflows::review::state::ReviewState;
 use crate::workflows::run::error::RunError;
-use crate::workspace::code::anchors::Blocks;
-use crate::workspace::root::Workspace;
-use crate::workspace::{Restaged, SelectOptions, SelectionRules, Since, TreeId};
+use crate::workspace::{
+    Restaged, SelectOptions, SelectionRules, Since, TreeId, code::anchors::Blocks, root::Workspace,
+};
 
 /// The work tree and the trees recorded of it.
 #[derive(Clone, Copy)]
@@ -30,7 +30,7 @@ impl Trees<'_> {
         Ok(self.workspace.changes(&before, &after, self.state_dir)?)
     }
 
-    /// The event that records what a call of the coder changed.
+    /// The event with the changes of a call of the coder.
     pub(crate) fn record(&self, state: &ReviewState, call: &CallId, run: &RunId) -> Result<EventKind, RunError> {
         let before = last_tree(state);
         let tree = self.workspace.left(run, self.state_dir)?.0;
@@ -48,7 +48,7 @@ impl Trees<'_> {
             .collect();
         let is_anchored: BTreeSet<&str> =
             state.findings.iter().filter_map(|finding| Some(finding.anchor.as_ref()?.file.as_str())).collect();
-        // Every changed file has its entry; the code of those that nothing is anchored in is not read.
+        // Every changed file has an entry; only files with anchors are parsed.
         let changed: BTreeMap<&str, Option<Versions<'_>>> = texts
             .iter()
             .map(|(file, before, now)| {
@@ -65,10 +65,10 @@ impl Trees<'_> {
             .filter(|finding| is_touched(finding, &changed))
             .map(|finding| finding.id)
             .collect();
-        Ok(EventKind::Review(ReviewEvent::TreeChanged { call: call.clone(), tree, changes, touched }))
+        Ok(ReviewEvent::TreeChanged { call: call.clone(), tree, changes, touched }.into())
     }
 
-    /// What the coder changed in a round, as the target of the next.
+    /// The coder's changes in a round, as the target of the next.
     pub(crate) fn changed_target(
         &self,
         state: &ReviewState,
@@ -76,16 +76,13 @@ impl Trees<'_> {
         settings: &Settings,
         rules: Option<&SelectionRules>,
     ) -> Result<Since, RunError> {
-        let earlier = state.tree_changes.iter().rev().find(|change| change.call.purpose.round() < Some(round));
-        let tree = earlier.map(|change| &change.tree).or(state.before.as_ref().map(|(_, tree)| tree));
-        let tree = TreeId(tree.cloned().unwrap_or_default());
+        let tree = TreeId(tree_before_round(state, round).cloned().unwrap_or_default());
         let options =
             SelectOptions { max_file: settings.review.max_file_size, shard: settings.review.max_shard_size };
         Ok(self.workspace.select_since(&tree, rules, self.state_dir, &options)?)
     }
 
-    /// What became of the index where staged changes were reviewed and the coder edited files; it stages them if the user
-    /// asked for it.
+    /// Compares the index after a review of staged changes that the coder edited; stages the edits if the user asked for it.
     pub(crate) fn restage(&self, state: &ReviewState) -> Result<Option<Restaged>, RunError> {
         let staged = state.plan.as_ref().and_then(|plan| plan.staged);
         let (Some(staged), Some((_, before)), Some(after)) = (staged, &state.before, last_tree(state)) else {
@@ -103,22 +100,22 @@ impl Trees<'_> {
         }
     }
 
-    /// As [`Self::all_changes`]; where the trees are gone, what was recorded of each call, one after the other.
+    /// As [`Self::all_changes`]; without the trees, the recorded changes of each call in order.
     pub(crate) fn all_changes_or_recorded(&self, state: &ReviewState) -> Vec<FileChange> {
         let recorded = |_| state.tree_changes.iter().flat_map(|change| change.changes.clone()).collect();
         self.all_changes(state).unwrap_or_else(recorded)
     }
 }
 
-/// What a person has to know of the index after a run on staged changes.
-pub(crate) fn told(state: &ReviewState, restaged: &Restaged) -> Vec<EventKind> {
+/// Notices about the index after a run on staged changes.
+pub(crate) fn restage_notices(state: &ReviewState, restaged: &Restaged) -> Vec<EventKind> {
     let quoted = |files: &[String]| {
         let quoted = files.iter().map(|file| shlex::try_quote(file).map_or(file.clone(), Cow::into_owned));
         quoted.collect::<Vec<_>>().join(" ")
     };
     let mut texts = Vec::new();
     if !restaged.staged.is_empty() {
-        texts.push(format!("staged what the coder changed: {}", quoted(&restaged.staged)));
+        texts.push(format!("staged the coder's changes: {}", quoted(&restaged.staged)));
     }
     if !restaged.left.is_empty() {
         let files = quoted(&restaged.left);
@@ -140,12 +137,18 @@ struct Versions<'a> {
     now: Blocks<'a>,
 }
 
-/// Whether the code at a finding's anchor changed: its enclosing block is no longer in the file. A finding without an
-/// anchor is touched by any change; one whose block was changed before, by any change of its file.
+/// Whether the code at a finding's anchor changed: its enclosing block is no longer in the file. Any change touches a finding
+/// without an anchor; any change of its file touches one whose block had changed before.
 fn is_touched(finding: &Finding, changed: &BTreeMap<&str, Option<Versions<'_>>>) -> bool {
     let Some(anchor) = &finding.anchor else { return !changed.is_empty() };
     let Some(Some(file)) = changed.get(anchor.file.as_str()) else { return false };
     file.before.as_ref().is_some_and(|before| before.place(anchor).is_none()) || file.now.place(anchor).is_none()
+}
+
+/// The tree before the coder's calls of a round.
+pub(crate) fn tree_before_round(state: &ReviewState, round: u32) -> Option<&String> {
+    let earlier = state.tree_changes.iter().rev().find(|change| change.call.purpose.round() < Some(round));
+    earlier.map(|change| &change.tree).or(state.before.as_ref().map(|(_, tree)| tree))
 }
 
 pub(crate) fn last_tree(state: &ReviewState) -> Option<&String> {

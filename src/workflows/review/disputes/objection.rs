@@ -1,21 +1,18 @@
-//! What stands against a finding when its dispute is opened.
-//!
-//! The coder's objection, or what takes its place where no coder was asked to take a side: what reviewers said of it, in
-//! the rounds of the debate as well.
+//! The objection to a finding when its dispute is opened: the coder's, or, if no coder was asked, the statements of
+//! reviewers in the review and the debate.
 
-use crate::domain::event::CallAnswer;
 use crate::domain::{
-    AgentName, Answer, Class, ExaminationWord, Finding, FindingId, Objector, RawFinding, Response, Sides, Untrusted,
+    AgentName, Answer, Class, ExaminationWord, Finding, FindingId, Objector, RawFinding, Response, Sides,
+    Untrusted, event::CallAnswer,
 };
-use crate::workflows::review::disputes::references;
-use crate::workflows::review::state::ReviewState;
+use crate::workflows::review::{disputes::references, state::ReviewState};
 
 impl ReviewState {
     pub(crate) fn sides(&self, id: FindingId) -> Sides {
         let finding = self.finding(id).expect("a dispute is opened about a finding of the run");
         let (objection, objector) = match finding.reverses {
             None if self.is_judged_first(finding) => {
-                let contradicted = finding.consensus.as_ref().is_some_and(|said| said.class == Class::Disputed);
+                let contradicted = finding.consensus.as_ref().is_some_and(|found| found.class == Class::Disputed);
                 let objector = if contradicted { Objector::Reviewers } else { Objector::Unconfirmed };
                 (self.between_reviewers(finding), objector)
             }
@@ -29,7 +26,7 @@ impl ReviewState {
         Sides { finding: finding.clone(), objection, objector, earlier }
     }
 
-    /// The objection against a reversal is the finding that it asks to undo.
+    /// The objection to a reversal is the finding that it would undo.
     fn reversal(&self, id: FindingId, earlier: FindingId) -> Response {
         let undone = self.finding(earlier);
         let title = undone.map(|finding| finding.raw.title.clone()).unwrap_or_default();
@@ -43,8 +40,8 @@ impl ReviewState {
         }
     }
 
-    /// The objection against a finding that no coder has seen yet: what the others say, each with its verdict and
-    /// reasons, what its raisers answered, or that nobody else says so. What those against it cite is the evidence.
+    /// The objection to a finding that no coder has seen: the other reviewers' verdicts with their reasons, the defences, or
+    /// the lack of support. The evidence is what the opponents cite.
     fn between_reviewers(&self, finding: &Finding) -> Response {
         let consensus = finding.consensus.as_ref();
         let notes = consensus.into_iter().flat_map(|consensus| {
@@ -54,11 +51,11 @@ impl ReviewState {
         });
         let mut lines: Vec<String> = notes.collect();
         let mut evidence: Vec<Untrusted> = Vec::new();
-        for said in self.said_of(finding) {
-            lines.push(said.line());
-            if said.is_against {
+        for statement in self.statements(finding) {
+            lines.push(statement.line());
+            if statement.is_against {
                 let cited =
-                    references::references(said.reasoning).into_iter().filter(|found| found.lines.is_some());
+                    references::references(statement.reasoning).into_iter().filter(|found| found.lines.is_some());
                 for found in cited.map(|found| Untrusted::from(found.to_string())) {
                     if !evidence.contains(&found) {
                         evidence.push(found);
@@ -70,46 +67,46 @@ impl ReviewState {
         Response { finding: finding.id, answer: Answer::Disagree, text, evidence }
     }
 
-    /// What reviewers said of a finding: who denied it in the review, the examinations, the defences.
-    fn said_of<'a>(&'a self, finding: &'a Finding) -> Vec<Said<'a>> {
+    /// Statements of reviewers about a finding: denials in the review, examinations, defences.
+    fn statements<'a>(&'a self, finding: &'a Finding) -> Vec<Statement<'a>> {
         let round = finding.round;
         let positions = finding.consensus.iter().flat_map(|consensus| &consensus.positions);
         let denials = positions.filter(|position| position.denies).filter_map(|position| {
-            let raw = self.read_at(&position.said)?;
-            let said = if raw.body.as_written().trim().is_empty() { &raw.title } else { &raw.body };
-            Some(Said {
+            let raw = self.raw_finding(&position.said)?;
+            let text = if raw.body.as_written().trim().is_empty() { &raw.title } else { &raw.body };
+            Some(Statement {
                 round: 1,
                 by: &position.reviewer,
                 verdict: "no issue",
                 adjustment: 0,
-                reasoning: said.as_written(),
+                reasoning: text.as_written(),
                 is_against: true,
             })
         });
-        let examined = self.examinations(round).filter(|(_, said)| said.finding == finding.id);
-        let examined = examined.map(|(by, said)| Said {
+        let examined = self.examinations(round).filter(|(_, examination)| examination.finding == finding.id);
+        let examined = examined.map(|(by, examination)| Statement {
             round: 2,
             by,
-            verdict: said.action.as_str(),
-            adjustment: said.confidence_adjustment,
-            reasoning: said.reasoning.as_written(),
-            is_against: said.action != ExaminationWord::Agree,
+            verdict: examination.action.as_str(),
+            adjustment: examination.confidence_adjustment,
+            reasoning: examination.reasoning.as_written(),
+            is_against: examination.action != ExaminationWord::Agree,
         });
-        let defended = self.defences(round).filter(|(_, said)| said.finding == finding.id);
-        let defended = defended.map(|(by, said)| Said {
+        let defended = self.defences(round).filter(|(_, defence)| defence.finding == finding.id);
+        let defended = defended.map(|(by, defence)| Statement {
             round: 3,
             by,
-            verdict: said.action.as_str(),
-            adjustment: said.confidence_adjustment,
-            reasoning: said.reasoning.as_written(),
+            verdict: defence.action.as_str(),
+            adjustment: defence.confidence_adjustment,
+            reasoning: defence.reasoning.as_written(),
             is_against: false,
         });
         denials.chain(examined).chain(defended).collect()
     }
 
-    /// The finding that was read at a place in an answer: the call and the number in it.
-    fn read_at(&self, said: &str) -> Option<&RawFinding> {
-        let (stem, index) = said.rsplit_once('/')?;
+    /// The raw finding at a place in an answer: the call and the index in it.
+    fn raw_finding(&self, place: &str) -> Option<&RawFinding> {
+        let (stem, index) = place.rsplit_once('/')?;
         let (_, call) = self.calls.iter().find(|(id, _)| id.file_stem() == stem)?;
         match &call.answer {
             CallAnswer::Review { findings, .. } => findings.get(index.parse::<usize>().ok()?),
@@ -118,18 +115,18 @@ impl ReviewState {
     }
 }
 
-struct Said<'a> {
+struct Statement<'a> {
     /// The round of the debate, the review being the first.
     round: u32,
     by: &'a AgentName,
     verdict: &'a str,
-    /// How much it changes the confidence.
+    /// The change of the confidence.
     adjustment: i32,
     reasoning: &'a str,
     is_against: bool,
 }
 
-impl Said<'_> {
+impl Statement<'_> {
     /// `Round 2, bob: DISAGREE (confidence -10): why`
     fn line(&self) -> String {
         let Self { round, by, verdict, adjustment, reasoning, .. } = self;

@@ -1,12 +1,12 @@
-//! Places in code that a text cites, and how far they exist.
+//! References to code in a text.
 
 use std::fmt;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Support {
-    /// The place exists, and the coder did not write it in this run.
+    /// It exists, and the coder did not write it in this run.
     Exists,
-    /// The place exists because the coder wrote it in this run.
+    /// The coder wrote it in this run.
     Written,
     Missing,
 }
@@ -15,6 +15,14 @@ pub(crate) enum Support {
 pub(crate) struct Reference {
     pub(crate) path: String,
     pub(crate) lines: Option<(u32, u32)>,
+}
+
+impl Reference {
+    /// Whether the file's text has the lines.
+    pub(crate) fn is_in(&self, text: &str) -> bool {
+        let count = text.lines().count();
+        self.lines.is_none_or(|(_, last)| usize::try_from(last).is_ok_and(|last| last <= count))
+    }
 }
 
 impl fmt::Display for Reference {
@@ -27,7 +35,7 @@ impl fmt::Display for Reference {
     }
 }
 
-/// The places that a text refers to: words that look like a path, with or without a line or a test name.
+/// The references in a text: words that look like a path, optionally with a line or a test name.
 pub(crate) fn references(text: &str) -> Vec<Reference> {
     words(text).filter_map(reference).collect()
 }
@@ -37,14 +45,14 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '`' | '"' | '\'' | '(' | ')' | '[' | ']'))
 }
 
-/// Reads one word as `path`, `path:12`, `path:12-18` or `path::test`.
+/// Parses `path`, `path:12`, `path:12-18` or `path::test`.
 pub(crate) fn reference(word: &str) -> Option<Reference> {
     let word = word.trim_end_matches(['.', ':', '>', '*', '!', '?']).trim_start_matches(['<', '*']);
     let word = word.trim_start_matches("./");
     let (path, rest) = word.split_once(':').unwrap_or((word, ""));
     let name = path.rsplit('/').next()?;
     let (stem, extension) = name.rsplit_once('.')?;
-    // `e.g` and `i.e` are no files.
+    // `e.g` and `i.e` are not files.
     let plausible = !stem.is_empty()
         && stem.len() + extension.len() > 2
         && (1..=5).contains(&extension.len())
@@ -60,12 +68,10 @@ pub(crate) fn lines(text: &str) -> Option<(u32, u32)> {
     (first >= 1 && last >= first).then_some((first, last))
 }
 
-/// Whether a place exists in a tree without a coder of its own; `text_of` gives a file's text.
+/// Checks a reference in a tree that no coder changed; `text_of` returns a file's text.
 pub(crate) fn exists(reference: &Reference, text_of: &dyn Fn(&str) -> Option<String>) -> Support {
-    let Some(text) = text_of(&reference.path) else {
-        return Support::Missing;
-    };
-    let count = text.lines().count();
-    let has = reference.lines.is_none_or(|(_, last)| usize::try_from(last).is_ok_and(|last| last <= count));
-    if has { Support::Exists } else { Support::Missing }
+    match text_of(&reference.path) {
+        Some(text) if reference.is_in(&text) => Support::Exists,
+        _ => Support::Missing,
+    }
 }

@@ -1,26 +1,25 @@
-//! From a judge's answer to a ruling that counts.
+//! Turns judges' answers into an effective ruling.
 //!
-//! A judge is believed as far as the tree bears it out: a DISMISS whose citations do not exist in the reviewed code
-//! is an ESCALATE (design 3.5), and so is a judge that gave no valid ruling when asked twice.
+//! A DISMISS whose citations do not exist in the reviewed code becomes an ESCALATE, and so does the lack of a valid ruling
+//! after two requests.
 
 use crate::config::settings::ReviewSettings;
 use crate::domain::event::{CallAnswer, Purpose};
 use crate::domain::{
     AgentName, DisputeNumber, Finding, PanelVote, Ruler, Ruling, RulingRecord, RulingWord, Severity, Tag, Untrusted,
 };
-use crate::rules::review::mandatory;
-use crate::rules::votes::panel;
+use crate::rules::{review::mandatory, votes::panel};
 use crate::workflows::review::disputes::references::{Reference, Support, reference, references};
 use crate::workflows::review::requests::RequestBuilder;
 
 pub(crate) fn due(
-    desk: &RequestBuilder<'_>,
+    requests: &RequestBuilder<'_>,
     dispute: DisputeNumber,
     review: &ReviewSettings,
 ) -> Option<RulingRecord> {
-    let state = desk.state;
+    let state = requests.state;
     let purpose = Purpose::Judge { dispute };
-    let judges: Vec<Said<'_>> = state
+    let judges: Vec<JudgeAnswer<'_>> = state
         .judges()
         .map(|judge| {
             let last = state.last_call(&judge.name, &purpose);
@@ -29,14 +28,14 @@ pub(crate) fn due(
         .collect();
     let finding = &state.disputes.get(&dispute).expect("a dispute that is ruled on is open").finding;
     let record = ruling(&judges, finding, &state.findings, review.judge.require_evidence, &|cited| {
-        desk.support(finding, cited)
+        requests.support(finding, cited)
     });
     let (mandatory, optional) = (review.mandatory(), review.optional());
     let is_mandatory = |tag: Tag| mandatory::is_mandatory(&Severity::known(tag), &mandatory, &optional);
     record.map(|record| RulingRecord { ruling: lowered(record.ruling, &is_mandatory), ..record })
 }
 
-/// A ruling as it counts where it gives the finding another tag: only a tag that is optional takes an obligation away.
+/// Escalates a ruling that gives the finding another tag, unless that tag is optional.
 fn lowered(ruling: Ruling, is_mandatory: &dyn Fn(Tag) -> bool) -> Ruling {
     match ruling.new_tag.filter(|tag| ruling.duplicate_of.is_none() && is_mandatory(*tag)) {
         None => ruling,
@@ -53,17 +52,17 @@ fn lowered(ruling: Ruling, is_mandatory: &dyn Fn(Tag) -> bool) -> Ruling {
 }
 
 /// A judge and its last answer.
-type Said<'a> = (AgentName, Option<&'a CallAnswer>);
+type JudgeAnswer<'a> = (AgentName, Option<&'a CallAnswer>);
 
-/// What the answers of the judges amount to: the ruling of the only one, or of a panel of three.
+/// The ruling of one judge, or of a panel of three.
 fn ruling(
-    judges: &[Said<'_>],
+    judges: &[JudgeAnswer<'_>],
     finding: &Finding,
     findings: &[Finding],
     require_evidence: bool,
     support: &dyn Fn(&Reference) -> Support,
 ) -> Option<RulingRecord> {
-    let vote = |(judge, answer): &Said<'_>| {
+    let vote = |(judge, answer): &JudgeAnswer<'_>| {
         let (ruling, error) = match counted(*answer, require_evidence, support) {
             Ok(ruling) => (Some(ruling), None),
             Err(error) => (None, Some(error)),
@@ -85,7 +84,7 @@ fn ruling(
     }
 }
 
-/// A judge's ruling as far as the tree bears it out. The error says in one line why there is no ruling.
+/// A judge's ruling, checked against the tree. The error states in one line why there is no ruling.
 pub(crate) fn counted(
     answer: Option<&CallAnswer>,
     require_evidence: bool,
@@ -103,22 +102,11 @@ pub(crate) fn counted(
         Some(CallAnswer::Invalid { error } | CallAnswer::Failed { error, .. }) => {
             Err(format!("the judge gave no ruling: {error}"))
         }
-        Some(
-            CallAnswer::Review { .. }
-            | CallAnswer::Examine { .. }
-            | CallAnswer::Defend { .. }
-            | CallAnswer::Respond { .. }
-            | CallAnswer::Recheck { .. }
-            | CallAnswer::Compare { .. }
-            | CallAnswer::Stage { .. }
-            | CallAnswer::Work { .. }
-            | CallAnswer::Peer { .. },
-        )
-        | None => Err("the judge gave no ruling".to_owned()),
+        Some(_) | None => Err("the judge gave no ruling".to_owned()),
     }
 }
 
-/// Why a ruling cannot stand as it was given.
+/// Why a ruling is not accepted.
 fn doubt(ruling: &Ruling, require_evidence: bool, support: &dyn Fn(&Reference) -> Support) -> Option<String> {
     if ruling.ruling != RulingWord::Dismiss || !require_evidence {
         return None;
@@ -140,7 +128,7 @@ fn doubt(ruling: &Ruling, require_evidence: bool, support: &dyn Fn(&Reference) -
     if let Some((citation, _)) = missing {
         return Some(format!("the judge dismissed it citing `{citation}`, which does not exist"));
     }
-    // What the rationale rests on counts as well, where it names lines.
+    // References with lines in the rationale are checked too.
     let of_rationale = in_rationale().into_iter().filter(|found| found.lines.is_some());
     let written = cited.into_iter().filter_map(|(_, found)| found).chain(of_rationale).find(unexplained);
     written.map(|found| {

@@ -1,8 +1,7 @@
-//! The rulings that a run goes by: those of the history, and those shared as files of the repository.
+//! The rulings that a run applies: those of the history, and those shared as files of the repository.
 //!
-//! Files are read from the commit that a change is based on, so that no change decides how it is reviewed; what a change
-//! does to them is a finding of its own. A ruling that is in the history too counts as that of the history, which knows
-//! what became of it since.
+//! Files are read from the commit that a change is based on, so that a change cannot control its own review; a change of
+//! these files is a finding. If a ruling is also in the history, the history's version applies, because it is newer.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,35 +9,31 @@ use jiff::Timestamp;
 
 use crate::config::files::rulings::{FOLDER, MAX_FILES, is_note, is_shared, read};
 use crate::config::settings::MaxAge;
-use crate::domain::event::Event;
 use crate::domain::{
     AgentName, DisputeId, RawFinding, RuledBy, Ruler, RulingRef, Severity, SharedAnchor, SharedRuling, Tag,
+    event::Event,
 };
-use crate::history::JournalError;
 use crate::history::queries::rows::{Binding, DisputeRecord};
-use crate::history::store::Journal;
+use crate::history::{JournalError, store::Journal};
 use crate::protocol::text::printable;
 use crate::rules::review::rulings;
-use crate::workflows::review::findings::recognition;
-use crate::workflows::review::state::ReviewState;
+use crate::workflows::review::{findings::recognition, state::ReviewState};
 use crate::workflows::run::error::RunError;
-use crate::workspace::code::anchors;
-use crate::workspace::root::Workspace;
-use crate::workspace::{RulingFile, Target, TargetSpec};
+use crate::workspace::{RulingFile, Target, TargetSpec, code::anchors, root::Workspace};
 
-/// Problems that are named in one line.
+/// The most problems in a notice.
 const NAMED: usize = 5;
 
 /// Shared rulings, read and checked.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SharedRulings {
     pub rulings: Vec<SharedRuling>,
-    /// The files that do not bind, by name, each with the line and why.
+    /// The files that do not bind: name, line and reason.
     pub problems: Vec<(String, u32, String)>,
 }
 
 impl SharedRulings {
-    /// Those of a commit; none where there is no commit. Fails when git cannot read it.
+    /// Those of a commit; none without a commit. Fails if git cannot read it.
     pub fn at(workspace: &Workspace, commit: Option<&str>) -> Result<Self, RunError> {
         let files = commit.map(|commit| workspace.rulings_at(commit)).transpose()?;
         Ok(Self::of(files.unwrap_or_default()))
@@ -48,16 +43,14 @@ impl SharedRulings {
         let mut shared = Self::default();
         let all = files.len();
         for (name, bytes) in files.into_iter().take(MAX_FILES) {
-            match bytes.map_err(|why| (1, why.to_owned())) {
-                Ok(bytes) => match read(&name, &bytes) {
-                    Ok(ruling) => shared.rulings.push(ruling),
-                    Err(problem) => shared.problems.push((name, problem.line, problem.message)),
-                },
-                Err((line, why)) => shared.problems.push((name, line, why)),
+            match bytes.map(|bytes| read(&name, &bytes)) {
+                Ok(Ok(ruling)) => shared.rulings.push(ruling),
+                Ok(Err(problem)) => shared.problems.push((name, problem.line, problem.message)),
+                Err(why) => shared.problems.push((name, 1, why.to_owned())),
             }
         }
         if all > MAX_FILES {
-            let message = format!("{all} files, and only the first {MAX_FILES} are read");
+            let message = format!("only the first {MAX_FILES} of {all} files are read");
             shared.problems.push((String::new(), 1, message));
         }
         shared
@@ -67,7 +60,7 @@ impl SharedRulings {
         self.rulings.iter().map(binding).collect()
     }
 
-    /// The files that do not bind, in one line; `None` where all do.
+    /// The files that do not bind, in one line.
     pub fn notice(&self) -> Option<String> {
         let named = self.problems.iter().take(NAMED).map(|(name, line, why)| {
             format!("`{}/{}`:{line}: {}", FOLDER, printable::line(name), printable::line(why))
@@ -76,12 +69,11 @@ impl SharedRulings {
         if self.problems.len() > NAMED {
             named.push(format!("and {} more", self.problems.len() - NAMED));
         }
-        let check = "`glee disputes check` names them all";
+        let check = "`glee disputes check` lists all";
         (!named.is_empty()).then(|| format!("shared rulings that do not bind: {}; {check}", named.join("; ")))
     }
 }
 
-/// What a shared ruling says about a place in the code.
 pub fn binding(ruling: &SharedRuling) -> Binding {
     let category = anchors::category(ruling.rule.as_deref(), ruling.category.as_deref());
     Binding {
@@ -102,8 +94,8 @@ pub fn binding(ruling: &SharedRuling) -> Binding {
     }
 }
 
-/// The ruling of a settled dispute as it is shared, with the name of the person who ruled or answers for it; `None` while
-/// the dispute is open, or where it is about no place in the code. `events` are those of its run.
+/// The shared form of a settled dispute's ruling, with the name of the responsible person; `None` for an open dispute, or
+/// one without a place in the code. `events` are those of its run.
 pub fn shared_form(record: &DisputeRecord, events: &[Event], person: Option<String>) -> Option<SharedRuling> {
     let (dispute, settlement) = (&record.dispute, record.settlement.as_ref()?);
     let (finding, anchor) = (&dispute.finding, dispute.finding.anchor.as_ref()?);
@@ -147,8 +139,8 @@ pub fn shared_form(record: &DisputeRecord, events: &[Event], person: Option<Stri
     })
 }
 
-/// What is known of the code from disputes: those of the history, and the shared rulings that it does not have, each with
-/// the day on which it ended. What a later one supersedes is left out.
+/// The bindings of the history, and the shared rulings that it lacks, each with the day on which it ended. Superseded ones
+/// are left out.
 pub fn known(
     journal: Option<&Journal>,
     shared: &[Binding],
@@ -167,7 +159,7 @@ pub fn known(
     Ok(bindings)
 }
 
-/// All of them, as they are recorded.
+/// The bindings of the history, and the shared rulings that it lacks, as recorded.
 pub(crate) fn all(journal: Option<&Journal>, shared: &[Binding]) -> Result<Vec<Binding>, JournalError> {
     let mut bindings = journal.map(Journal::bindings).transpose()?.unwrap_or_default();
     if !shared.is_empty() {
@@ -190,8 +182,7 @@ pub fn succession(bindings: &[Binding], of: &RulingRef) -> (Vec<RulingRef>, Opti
 /// The bytes of a changed file, or why it cannot be read.
 type New = Result<Vec<u8>, String>;
 
-/// What Glee itself has to say of a change that adds, alters or removes shared rulings; `base` are those that bind. Fails
-/// when git cannot read the change.
+/// Glee's own findings about a change of shared rulings; `base` are those that bind. Fails if git cannot read the change.
 pub fn edits(
     workspace: &Workspace,
     spec: &TargetSpec,
@@ -204,7 +195,7 @@ pub fn edits(
     let is_ruling = |path: &str| is_shared(path) && !is_note(name_of(path));
     let left_out: BTreeSet<&str> =
         target.skipped.iter().map(|skip| skip.file.as_str()).filter(|path| is_ruling(path)).collect();
-    // What is hidden from reviewers is not hidden from people.
+    // Files that are not sent to reviewers are still shown to people.
     let mut now: BTreeMap<String, New> = BTreeMap::new();
     if !left_out.is_empty() {
         let files = match (spec, &target.commit) {
@@ -233,26 +224,24 @@ fn edit(path: &str, new: Option<New>, base: &SharedRulings) -> RawFinding {
         (None, true) => "removes or replaces",
         (None, false) => "adds or removes",
     };
-    let mut said =
-        String::from("It does not count in this review, which goes by the rulings at the base of the change.");
+    let mut body = String::from("This review applies the rulings at the base of the change.");
     let is_there = new.is_some();
     let read = |bytes: Vec<u8>| {
         read(name, &bytes).map_err(|problem| format!("line {}: {}", problem.line, problem.message))
     };
     match new.map(|new| new.and_then(read)) {
-        Some(Ok(ruling)) => said.push_str(&format!("\nOnce it is merged, this ruling binds: {}", told(&ruling))),
-        Some(Err(why)) => said.push_str(&format!("\nThe file would not bind: {why}")),
+        Some(Ok(ruling)) => body.push_str(&format!("\nOnce merged, this ruling binds: {}", summary(&ruling))),
+        Some(Err(why)) => body.push_str(&format!("\nThe file would not bind: {why}")),
         None => {}
     }
     if let Some(before) = before {
-        let then =
-            if is_there { "It replaces this ruling" } else { "Once it is merged, this ruling binds no longer" };
-        said.push_str(&format!("\n{then}: {}", told(before)));
+        let then = if is_there { "It replaces this ruling" } else { "Once merged, this ruling no longer binds" };
+        body.push_str(&format!("\n{then}: {}", summary(before)));
     }
     RawFinding {
         severity: Severity::known(Tag::Must),
         title: format!("A person has to approve that the change {did} the shared ruling `{path}`").into(),
-        body: said.into(),
+        body: body.into(),
         file: Some(path.to_owned()),
         category: Some("security".to_owned()),
         rule: Some("edits-shared-rulings".to_owned()),
@@ -260,8 +249,8 @@ fn edit(path: &str, new: Option<New>, base: &SharedRulings) -> RawFinding {
     }
 }
 
-/// A ruling in a line: what it is about, how it was settled, by whom and why.
-fn told(ruling: &SharedRuling) -> String {
+/// A ruling in one line: finding, disposition, by whom and why.
+fn summary(ruling: &SharedRuling) -> String {
     let by = &ruling.by;
     let judges = by.judge.iter().chain(&by.panel).map(|name| name.0.clone());
     let names: Vec<String> = by.person.iter().cloned().chain(judges).collect();

@@ -1,5 +1,5 @@
-//! Recorded runs and what is made of them: `view` shows them, `replay` decides them again, `reuse` takes answers from
-//! them, `preview` says what a run would ask, `prune` deletes their data.
+//! Recorded runs: `view` reads them, `replay` repeats their decisions, `reuse` takes answers from them, `preview` lists the
+//! requests of a run, `prune` deletes their data.
 
 pub(crate) mod preview;
 pub(crate) mod prune;

@@ -1,28 +1,21 @@
-//! What a run would ask, without asking it: for `--dry-run`.
+//! The requests that a run would send, for `--dry-run`.
 
 use std::path::Path;
 
-use crate::agents::Agents;
-use crate::agents::calls::price;
+use crate::agents::{Agents, calls::price};
 use crate::config::settings::Settings;
 use crate::domain::event::{CallId, EventKind, Plan, ReviewEvent};
 use crate::domain::{AgentName, Coverage, ReusedFrom, Role};
-use crate::history::queries::rows::Binding;
-use crate::history::store::Journal;
-use crate::protocol::prompts;
-use crate::protocol::request::Request;
-use crate::workflows::review::code::sources::Sources;
-use crate::workflows::review::code::templates;
-use crate::workflows::review::code::trees::Trees;
+use crate::history::{queries::rows::Binding, store::Journal};
+use crate::protocol::{prompts, request::Request};
 use crate::workflows::review::recorded::reuse::{self, Archive};
-use crate::workflows::review::requests::RequestBuilder;
-use crate::workflows::review::state::ReviewState;
-use crate::workflows::run::error::RunError;
-use crate::workflows::run::redaction::Redaction;
-use crate::workspace::Target;
-use crate::workspace::root::Workspace;
+use crate::workflows::review::{
+    code::sources::Sources, code::templates, code::trees::Trees, requests::RequestBuilder, state::ReviewState,
+};
+use crate::workflows::run::{error::RunError, redaction::Redaction};
+use crate::workspace::{Target, root::Workspace};
 
-/// The bytes of English and code that make a token, as a rule of thumb over the vendors' tokenisers.
+/// The average bytes per token of English text and code.
 const BYTES_A_TOKEN: u64 = 4;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -31,20 +24,20 @@ pub struct Preview {
     /// The shard, counted from 1.
     pub shard: u32,
     pub files: Vec<Coverage>,
-    /// The files that are asked about, whole or in part; none where everything is known.
+    /// The number of files to review, whole or in part; the others are reused.
     pub asked: usize,
     pub reused: Vec<ReusedFrom>,
-    /// The bytes of the prompt; 0 where nobody is asked.
+    /// 0 if no agent is asked.
     pub prompt_bytes: usize,
-    /// An estimate of the tokens of the prompt.
+    /// An estimate.
     pub tokens: u64,
-    /// An estimate in US dollars of what these tokens cost, without those of the answer and of what the agent reads by
-    /// itself; `None` where the price is not known.
+    /// An estimate of the price of these tokens in US dollars, without those of the answer and of files that the agent reads
+    /// by itself; `None` if the price is unknown.
     pub usd: Option<f64>,
 }
 
-/// The reviews of the first round, as they would be asked for; the shards of the plan become those of the run. Fails when a prompt cannot be made or the history cannot be
-/// read.
+/// The calls of the first round; the shards of the plan become those of the run. Fails if a prompt cannot be rendered or
+/// the history cannot be read.
 pub async fn preview(
     (workspace, settings, agents): (&Workspace, &Settings, &Agents),
     plan: &mut Plan,
@@ -56,10 +49,10 @@ pub async fn preview(
     let steering = tempfile::tempdir().map_err(RunError::Sources)?;
     let overrides = templates::templates(workspace, plan, steering.path())?;
     let redaction = Redaction::from(settings.redaction);
-    let start = |plan: &Plan| EventKind::Review(ReviewEvent::RunStarted { plan: Box::new(plan.clone()) });
+    let start = |plan: &Plan| EventKind::from(ReviewEvent::RunStarted { plan: Box::new(plan.clone()) });
     if let (Some(journal), true) = (journal, settings.review.reuse) {
-        let askers = reuse::askers(agents, settings, plan, workspace.root(), &overrides).await?;
-        let archive = Archive { journal, askers: &askers, redaction, now: None };
+        let keys = reuse::reviewer_keys(agents, settings, plan, workspace.root(), &overrides).await?;
+        let archive = Archive { journal, reviewers: &keys, redaction, now: None };
         plan.shards = archive.joined(plan, &sources, bindings, settings.review.max_shard_size)?;
         state.apply(&start(plan));
         let known = archive.reuse(&state, &sources, bindings)?;
@@ -68,7 +61,7 @@ pub async fn preview(
         state.apply(&start(plan));
     }
     let trees = Trees { workspace, state_dir: Path::new("") };
-    let desk = RequestBuilder { state: &state, sources: &sources, trees, bindings };
+    let requests = RequestBuilder { state: &state, sources: &sources, trees, bindings };
     let mut previews = Vec::new();
     for (shard, files) in plan.shards.iter().enumerate() {
         for reviewer in state.agents(Role::Reviewer) {
@@ -83,7 +76,7 @@ pub async fn preview(
                     nonce: "0".repeat(32),
                     agent: reviewer.name.clone(),
                     root: plan.root.clone(),
-                    task: desk.task(&call),
+                    task: requests.task(&call),
                     again: None,
                 };
                 prompts::render(&redaction.request(reviewer, request), Some(&overrides))?.len()

@@ -1,26 +1,23 @@
-//! Letting go of old runs: what they kept to be undone, carried on and decided again. Their events stay for ever.
+//! Deletes the data of old runs that undo, resume and replay need. Their events remain.
 
 use std::path::Path;
 
-use crate::domain::RunId;
-use crate::domain::event::RunEvent;
-use crate::history::queries::rows::RunRow;
-use crate::history::store::Journal;
+use crate::domain::{RunId, event::RunEvent};
+use crate::history::{queries::rows::RunRow, store::Journal};
 use crate::workflows::review::state::ReviewState;
 use crate::workflows::run::error::RunError;
-use crate::workspace::root::Workspace;
-use crate::workspace::{self, Needed, Prunable, TreeId, WorkspaceError};
+use crate::workspace::{self, Needed, Prunable, TreeId, WorkspaceError, root::Workspace};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pruned {
-    /// How many runs had something to let go of.
+    /// The number of runs whose data was deleted.
     pub runs: usize,
-    /// The bytes that are free now.
+    /// The freed bytes.
     pub bytes: u64,
 }
 
-/// Lets go of what these runs kept. `others` are all the other runs of the history: what they need stays. Fails when
-/// the history cannot be read or written, or git or the state folder fails; pruning again goes on where it broke off.
+/// Deletes the data of these runs. `others` are all other runs of the history, whose data remains. Fails if the history
+/// cannot be read or written, or git or the state folder fails; calling it again continues.
 pub fn prune(
     workspace: &Workspace,
     state_dir: &Path,
@@ -49,7 +46,7 @@ pub fn prune(
         let folder = journal.transcripts(run)?;
         let own = workspace::remove_folder(&folder);
         let mut bytes = own.map_err(|source| WorkspaceError::State { path: folder, source })?;
-        // What the runs had in common is counted once.
+        // Data that the runs shared is counted once.
         bytes += if index == last { shared } else { 0 };
         journal.append(run, RunEvent::RunPruned { bytes })?;
         pruned = Pruned { runs: pruned.runs + 1, bytes: pruned.bytes + bytes };

@@ -1,49 +1,42 @@
-//! Answers of earlier runs that stand for a part of this one.
+//! Reuses answers of earlier runs.
 //!
-//! A review is kept file by file: what a complete answer says of a file, with a key over everything that could make another
-//! answer of it. A file with the same key is not asked about again; of a file that changed only the lines that changed are,
-//! with their blocks, and what was said about the others is carried over to where they are now. Nothing of an answer that
-//! was incomplete or stale, or of a run whose records are not intact, is ever used. Only the first round of a run reuses
-//! and is reused: later rounds are about what a coder has just done.
+//! A review is recorded per file: the findings of a complete answer, with a key over everything that could change the
+//! answer. A file with the same key is not reviewed again. Of a changed file, only the changed lines are reviewed, with their
+//! blocks; findings about its other lines are moved to their present lines. Incomplete or stale answers, and runs whose
+//! records are not intact, are never used. This applies to the first round only: later rounds review a coder's changes.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
 use serde_json::json;
 
-use crate::agents::Agents;
-use crate::agents::builtin::rules::PROJECT_RULES;
+use crate::agents::{Agents, builtin::rules::PROJECT_RULES};
 use crate::config::files::scripts::{self, Roots};
 use crate::config::settings::Settings;
 use crate::domain::event::{CallAnswer, CallId, EventKind, Plan, Purpose, ReviewEvent};
 use crate::domain::{Agent, AgentName, AskedFile, Coverage, FileReview, RawFinding, ReusedFrom, Role, RunId};
-use crate::history::JournalError;
-use crate::history::queries::rows::Binding;
-use crate::history::store::Journal;
+use crate::history::{JournalError, queries::rows::Binding, store::Journal};
 use crate::protocol::prompts::{self, PromptError};
-use crate::protocol::replies::review;
-use crate::protocol::request::SourceFile;
-use crate::protocol::secrets;
+use crate::protocol::{replies::review, request::SourceFile, secrets};
 use crate::system::files;
-use crate::workflows::review::code::sources::Sources;
-use crate::workflows::review::findings::recognition;
-use crate::workflows::review::state::ReviewState;
+use crate::workflows::review::state::{Reuse, ReviewState};
+use crate::workflows::review::{code::sources::Sources, findings::recognition};
 use crate::workflows::run::redaction::Redaction;
 use crate::workspace::diff::delta::{self, Delta};
 
-/// The form of the keys: another number makes every earlier record unusable.
+/// The version of the keys; a new one invalidates all earlier records.
 const FORM: u32 = 1;
 
-/// The round whose answers are kept and reused.
+/// The round whose answers are recorded and reused.
 const ROUND: u32 = 1;
 
-/// Who is asked and how, for each reviewer of a run, as the hash under which its reviews are found.
+/// For each reviewer, the hash of everything but the code that determines its answers.
 pub(crate) type ReviewerKeys = BTreeMap<AgentName, String>;
 
-/// What makes one reviewer answer as it does, beside the code: its program in its version with its arguments, the files
-/// that these name, its model, effort and focus, the template of its prompt, the project's rules for the embedded one.
-/// Whoever has no program is left out. Fails when the project's own template cannot be read.
-pub(crate) async fn askers(
+/// The keys of the reviewers: of the program with its version and arguments, the files that these name, the model, effort
+/// and focus, the template of the prompt, and the project's rules for the embedded one. Leaves out reviewers without an
+/// installed program. Fails if the project's own template cannot be read.
+pub(crate) async fn reviewer_keys(
     agents: &Agents,
     settings: &Settings,
     plan: &Plan,
@@ -51,12 +44,12 @@ pub(crate) async fn askers(
     templates: &Path,
 ) -> Result<ReviewerKeys, PromptError> {
     let template = prompts::source("review", Some(templates))?;
-    let mut askers = ReviewerKeys::new();
+    let mut keys = ReviewerKeys::new();
     for agent in plan.agents.iter().filter(|agent| agent.role == Role::Reviewer) {
         let agent = crate::workflows::run::runner::with_secrets(settings, agent);
         let Ok(program) = agents.program(&agent, root) else { continue };
         let version = agents.version(&agent, root).await;
-        // A program without a version is known by its bytes.
+        // A program without a version is identified by its bytes.
         let program = version.or_else(|| scripts::hash(&program).ok());
         let outside = agent.command.iter().skip(1).filter(|word| Path::new(word).is_absolute());
         let outside: Vec<Option<String>> = outside.map(|word| scripts::hash(Path::new(word)).ok()).collect();
@@ -78,9 +71,9 @@ pub(crate) async fn askers(
             "env": secrets::redact_value(agent.env.clone()),
             "rules": agent.is_embedded().then(|| rules(root)),
         });
-        askers.insert(agent.name.clone(), hash(&[asker.to_string().as_bytes()]));
+        keys.insert(agent.name.clone(), hash(&[asker.to_string().as_bytes()]));
     }
-    Ok(askers)
+    Ok(keys)
 }
 
 /// The project's own rules for the embedded reviewer, by name.
@@ -101,50 +94,49 @@ fn hash(parts: &[&[u8]]) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-/// What is a small part of the code under review to show of files that changed: in percent of it, or as bytes.
+/// How much of the code under review to show of changed files, in percent of it or in bytes.
 const SMALL: (usize, usize) = (8, 16 << 10);
 
-/// The part of it, in percent, beyond which nothing is gained by showing less.
+/// The percentage beyond which showing less gains nothing.
 const LARGE: usize = 40;
 
-/// A file under review as it is shown, with what it is compared by.
+/// A file under review as it is sent to reviewers, with its keys.
 struct Shown {
     file: SourceFile,
     key: String,
     frame: String,
-    /// Whether its lines can be compared with earlier ones: not where a secret took several lines.
+    /// Whether its lines can be compared with earlier ones; not if a redacted secret spans lines.
     is_comparable: bool,
 }
 
-/// What an earlier answer leaves to ask about a file.
+/// The earlier review of a file.
 enum Known {
     Nothing,
     Same { place: Place, review: FileReview },
     Part { place: Place, review: FileReview, delta: Delta },
 }
 
-/// The event that holds a review: the run and the number of the event in it.
+/// The event of a review: its run and its number in the run.
 type Place = (RunId, u64);
 
-/// An event of reviewed files, as far as it is used here.
 struct Record {
     salt: String,
     files: Vec<FileReview>,
     others: Vec<RawFinding>,
 }
 
-/// What is known of the first round of a run: where it looks, and what it looks with.
+/// The recorded reviews of earlier runs.
 pub(crate) struct Archive<'a> {
     pub(crate) journal: &'a Journal,
-    pub(crate) askers: &'a ReviewerKeys,
+    pub(crate) reviewers: &'a ReviewerKeys,
     pub(crate) redaction: Redaction,
-    /// The run at work, whose own records do not count.
+    /// The present run, whose own records are ignored.
     pub(crate) now: Option<&'a RunId>,
 }
 
 impl Archive<'_> {
-    /// The events that say which parts of the first round are known already, for each reviewer and shard of which nothing
-    /// was recorded yet. Fails when the history cannot be read.
+    /// The events with the reused parts of the first round, for each reviewer and shard without a recorded answer. Fails if
+    /// the history cannot be read.
     pub(crate) fn reuse(
         &self,
         state: &ReviewState,
@@ -160,22 +152,22 @@ impl Archive<'_> {
             .collect();
         let mut events = Vec::new();
         for agent in state.agents(Role::Reviewer) {
-            let Some(asker) = self.askers.get(&agent.name) else { continue };
+            let Some(asker) = self.reviewers.get(&agent.name) else { continue };
             let mut finder = Finder { archive: self, asker, records: HashMap::new(), sound: HashMap::new() };
-            for (shard, event) in finder.shards(agent, &shown)? {
+            for (shard, reuse) in finder.shards(agent, &shown)? {
                 let call = CallId { agent: agent.name.clone(), purpose: review_of(shard), attempt: 1 };
                 let is_new = !state.reused.contains_key(&(call.agent.clone(), call.purpose.clone()))
                     && state.last_call(&call.agent, &call.purpose).is_none();
                 if is_new {
-                    events.push(event.of(call));
+                    events.push(reuse.event(call));
                 }
             }
         }
         Ok(events)
     }
 
-    /// The shards of a run that was planned: neighbours of which little is left to ask are asked about in one call, up to
-    /// `max` bytes, because every call repeats the instructions. Fails as [`Self::reuse`].
+    /// The shards of a planned run: adjacent ones with few lines left to review are joined, up to `max` bytes, because every
+    /// call repeats the instructions. Fails as [`Self::reuse`].
     pub(crate) fn joined(
         &self,
         plan: &Plan,
@@ -184,10 +176,10 @@ impl Archive<'_> {
         max: u64,
     ) -> Result<Vec<Vec<Coverage>>, JournalError> {
         let mut state = ReviewState::default();
-        state.apply(&EventKind::Review(ReviewEvent::RunStarted { plan: Box::new(plan.clone()) }));
+        state.apply(&ReviewEvent::RunStarted { plan: Box::new(plan.clone()) }.into());
         let known = self.reuse(&state, sources, bindings)?;
         known.iter().for_each(|event| state.apply(event));
-        // An embedded agent is asked about whole files, at no cost.
+        // An embedded agent reviews whole files, at no cost.
         let reviewers: Vec<&Agent> = state.agents(Role::Reviewer).filter(|agent| !agent.is_embedded()).collect();
         let left = |shard: usize, agent: &Agent| {
             let reuse = state.reused.get(&(agent.name.clone(), review_of(shard)))?;
@@ -226,8 +218,7 @@ impl Archive<'_> {
         }
     }
 
-    /// The event that keeps what a complete answer to a call of the first round says of each file. `stale` are files that
-    /// changed while the agent worked.
+    /// The event that records a complete answer of the first round per file. `stale` are files that changed during the call.
     pub(crate) fn record(
         &self,
         state: &ReviewState,
@@ -237,7 +228,7 @@ impl Archive<'_> {
         stale: &[String],
     ) -> Option<EventKind> {
         let Purpose::Review { round: ROUND, shard } = call.purpose else { return None };
-        let asker = self.askers.get(&call.agent)?;
+        let asker = self.reviewers.get(&call.agent)?;
         let CallAnswer::Review { status, findings, problem: None, .. } = &state.calls.get(call)?.answer else {
             return None;
         };
@@ -274,19 +265,12 @@ impl Archive<'_> {
                     said.push(finding);
                 }
             }
-            // An embedded agent costs nothing, and is asked about whole files.
+            // An embedded agent reviews whole files, at no cost.
             let lines = (is_comparable && !is_embedded).then(|| delta::line_hashes(&salt, &file.text));
             files.push(FileReview { file: file.path, key, frame, lines, ranges: file.changed, findings: said });
         }
-        let event = EventKind::Review(ReviewEvent::FilesReviewed {
-            call: call.clone(),
-            asker: asker.clone(),
-            salt,
-            files,
-            others,
-        });
-        matches!(&event, EventKind::Review(ReviewEvent::FilesReviewed { files, .. }) if !files.is_empty())
-            .then_some(event)
+        let (call, asker) = (call.clone(), asker.clone());
+        (!files.is_empty()).then(|| ReviewEvent::FilesReviewed { call, asker, salt, files, others }.into())
     }
 }
 
@@ -294,26 +278,26 @@ pub(crate) fn review_of(shard: usize) -> Purpose {
     Purpose::Review { round: ROUND, shard: u32::try_from(shard).unwrap_or(u32::MAX) }
 }
 
-/// The bytes of a file, or of the part of it that is asked about, in a prompt.
+/// The bytes of a file, or of the part to review, in a prompt.
 fn asked_bytes(file: &SourceFile, AskedFile { ranges, shown, .. }: &AskedFile) -> u64 {
-    /// Of the number before a line and the line's end.
+    /// The bytes of a line's number and end.
     const LINE: usize = 8;
     let part = if ranges.is_empty() { file.clone() } else { delta::part(file, ranges, shown) };
     let lines = part.text.lines().filter(|line| !line.is_empty()).map(|line| line.len() + LINE).sum::<usize>();
     (lines + part.diff.map_or(0, |diff| diff.len())) as u64
 }
 
-/// The rulings in force that a reviewer of a file is told of, without their numbers.
+/// The rulings in force that are sent with a file, without their numbers.
 fn rulings(bindings: &[Binding], file: &SourceFile, sources: &Sources) -> String {
     let text_of = |path: &str| sources.file(ROUND, path).map(|file| file.text.clone()).unwrap_or_default();
-    let told: BTreeSet<String> = recognition::in_force(bindings, std::slice::from_ref(file), &text_of)
+    let rulings: BTreeSet<String> = recognition::in_force(bindings, std::slice::from_ref(file), &text_of)
         .into_iter()
         .map(|ruling| json!([ruling.location, ruling.title, ruling.disposition, ruling.rationale]).to_string())
         .collect();
-    json!(told).to_string()
+    json!(rulings).to_string()
 }
 
-/// The file among `paths` that a finding is about, and the finding with that path; `None` where it names none of them.
+/// The index of a finding's file in `paths`, and the finding with that path; `None` if it names none of them.
 fn placed(finding: &RawFinding, paths: &[&str]) -> Option<(usize, RawFinding)> {
     let named = finding.file.as_deref()?.trim().trim_matches(['`', '"', '\'']);
     let known = |named: &str| {
@@ -336,7 +320,7 @@ fn placed(finding: &RawFinding, paths: &[&str]) -> Option<(usize, RawFinding)> {
     Some((at, RawFinding { file, line, end_line, ..finding.clone() }))
 }
 
-/// Looks for what one reviewer has said earlier.
+/// Finds earlier reviews of one reviewer.
 struct Finder<'a> {
     archive: &'a Archive<'a>,
     asker: &'a str,
@@ -344,47 +328,26 @@ struct Finder<'a> {
     sound: HashMap<RunId, bool>,
 }
 
-/// What is known of one shard.
-#[derive(Default)]
-struct Reuse {
-    from: BTreeMap<RunId, ReusedFrom>,
-    findings: Vec<RawFinding>,
-    asked: Vec<AskedFile>,
-    superseded: Vec<RawFinding>,
-}
-
-impl Reuse {
-    fn of(self, call: CallId) -> EventKind {
-        let Self { from, findings, asked, superseded } = self;
-        EventKind::Review(ReviewEvent::AnswersReused {
-            call,
-            from: from.into_values().collect(),
-            findings,
-            asked,
-            superseded,
-        })
+fn of_run<'r>(reuse: &'r mut Reuse, run: &RunId) -> &'r mut ReusedFrom {
+    let at = reuse.from.iter().position(|from| from.run == *run).unwrap_or(reuse.from.len());
+    if at == reuse.from.len() {
+        reuse.from.push(ReusedFrom { run: run.clone(), files: Vec::new(), in_part: Vec::new() });
     }
-
-    fn from(&mut self, run: &RunId) -> &mut ReusedFrom {
-        let new = || ReusedFrom { run: run.clone(), files: Vec::new(), in_part: Vec::new() };
-        self.from.entry(run.clone()).or_insert_with(new)
-    }
+    &mut reuse.from[at]
 }
 
 impl Finder<'_> {
-    /// What is known of the shards of which anything is.
+    /// The shards with a reused part, by index.
     fn shards(&mut self, agent: &Agent, shown: &[Vec<Shown>]) -> Result<Vec<(usize, Reuse)>, JournalError> {
         let mut known: Vec<Vec<Known>> = Vec::new();
         for shard in shown {
             let found = shard.iter().map(|file| self.known(file, !agent.is_embedded()));
             known.push(found.collect::<Result<_, _>>()?);
         }
-        // An answer with a finding that belongs to no file is good for all of its files or for none.
+        // An answer with a finding about no file is reused for all of its files or for none.
         let keys: BTreeSet<&str> = shown.iter().flatten().map(|file| file.key.as_str()).collect();
         for known in known.iter_mut().flatten() {
-            let (Known::Same { place, .. } | Known::Part { place, .. }) = known else {
-                continue;
-            };
+            let (Known::Same { place, .. } | Known::Part { place, .. }) = known else { continue };
             let record = self.records.get(place).and_then(Option::as_ref);
             let is_whole = record.is_some_and(|record| {
                 record.others.is_empty() || record.files.iter().all(|review| keys.contains(review.key.as_str()))
@@ -394,7 +357,7 @@ impl Finder<'_> {
             }
         }
         self.narrow(shown, &mut known);
-        let mut told: BTreeSet<Place> = BTreeSet::new();
+        let mut added: BTreeSet<Place> = BTreeSet::new();
         let mut reuses = Vec::new();
         for (at, (shown, known)) in shown.iter().zip(known).enumerate() {
             let mut reuse = Reuse::default();
@@ -406,12 +369,12 @@ impl Finder<'_> {
                         continue;
                     }
                     Known::Same { place, review } => {
-                        reuse.from(&place.0).files.push(file);
+                        of_run(&mut reuse, &place.0).files.push(file);
                         reuse.findings.extend(review.findings);
                         place
                     }
                     Known::Part { place, review, delta } => {
-                        reuse.from(&place.0).in_part.push(file.clone());
+                        of_run(&mut reuse, &place.0).in_part.push(file.clone());
                         for finding in review.findings.into_iter().filter(|finding| !delta.has_left(finding)) {
                             match delta.carried(&finding) {
                                 Some(finding) => reuse.findings.push(finding),
@@ -425,19 +388,20 @@ impl Finder<'_> {
                     }
                 };
                 if let Some(Some(record)) = self.records.get(&place)
-                    && told.insert(place)
+                    && added.insert(place)
                 {
                     reuse.findings.extend(record.others.iter().cloned());
                 }
             }
             if !reuse.from.is_empty() {
+                reuse.from.sort_by(|a, b| a.run.cmp(&b.run));
                 reuses.push((at, reuse));
             }
         }
         Ok(reuses)
     }
 
-    /// Leaves less around the changed lines where all of them would be more than a small part of everything.
+    /// Reduces the context of changed lines if it would be more than a small part of the code.
     fn narrow(&self, shown: &[Vec<Shown>], known: &mut [Vec<Known>]) {
         let all = shown.iter().flatten().map(|Shown { file, .. }| file);
         let whole: usize = all.map(|file| file.text.len() + file.diff.as_ref().map_or(0, String::len)).sum();
@@ -462,7 +426,7 @@ impl Finder<'_> {
         for extent in 0..Delta::LEVELS {
             let deltas = with(extent);
             let size = size(&deltas);
-            // Where even the least is much, nothing is gained by showing less.
+            // If even the least context is large, reducing it gains nothing.
             let is_last = extent + 1 == Delta::LEVELS;
             if size <= small || is_last && size <= whole / 100 * LARGE {
                 chosen = Some(deltas);
@@ -478,7 +442,7 @@ impl Finder<'_> {
         }
     }
 
-    /// The best that is known of a file: the same content, else the review of it that leaves the fewest lines to ask.
+    /// The best earlier review of a file: of the same content, else the one that leaves the fewest lines to review.
     fn known(&mut self, shown: &Shown, compares: bool) -> Result<Known, JournalError> {
         let path = shown.file.path.as_str();
         let places = self.archive.journal.reviewed((self.asker, path, &shown.key), self.archive.now)?;
@@ -496,7 +460,7 @@ impl Finder<'_> {
             let review = record.files.iter().find(|review| review.file == path && review.frame == shown.frame);
             let Some(review) = review.filter(|_| compares && shown.is_comparable) else { continue };
             let Some(delta) = Delta::since(review, &record.salt, &shown.file, 0) else { continue };
-            // What is said of the whole file is said of another file now.
+            // A finding about the whole file does not apply to the changed file.
             let has_line = |finding: &RawFinding| finding.line.is_some_and(|line| delta.had_line(line));
             if !review.findings.iter().all(has_line) {
                 continue;
@@ -505,7 +469,7 @@ impl Finder<'_> {
             if best.as_ref().is_none_or(|(fewest, _)| lines < *fewest) {
                 best = Some((lines, Known::Part { place: place.clone(), review: review.clone(), delta }));
             }
-            // An older review is compared only where this one leaves much to ask.
+            // Compares an older review only if this one leaves many lines.
             if u64::from(lines) * 5 <= shown.file.text.lines().count() as u64 {
                 break;
             }
@@ -526,7 +490,7 @@ impl Finder<'_> {
         if !self.records.contains_key(place) {
             let event = self.archive.journal.event(&place.0, place.1)?;
             let record = event.and_then(|event| match event.kind {
-                // The table only says where to look.
+                // The index may be wrong; the event decides.
                 EventKind::Review(ReviewEvent::FilesReviewed { asker, salt, files, others, .. })
                     if asker == self.asker =>
                 {

@@ -1,26 +1,20 @@
-//! A recorded run, read from its events.
+//! Reads a recorded run from its events.
 
 use std::path::Path;
 
 use jiff::Timestamp;
 
-use crate::domain::event::Event;
-use crate::domain::{ExitReason, Outcome, RunId};
+use crate::domain::{ExitReason, Outcome, RunId, event::Event};
 use crate::history::store::Journal;
 use crate::rules::consensus::claim::Policy;
 use crate::workflows::review::code::sources::{Reviewed, Sources};
 use crate::workflows::review::code::trees::{self, Trees};
 use crate::workflows::review::disputes::rulings::{self, SharedRulings};
-use crate::workflows::review::findings::past::Past;
-use crate::workflows::review::findings::round::MergeSettings;
 use crate::workflows::review::findings::{debate, merge};
-use crate::workflows::review::outcome;
-use crate::workflows::review::state::ReviewState;
-use crate::workflows::run::error::RunError;
-use crate::workflows::run::redaction::Redaction;
-use crate::workspace::TreeId;
+use crate::workflows::review::{findings::past::Past, findings::round::MergeSettings, outcome, state::ReviewState};
+use crate::workflows::run::{error::RunError, redaction::Redaction};
 use crate::workspace::guard::control_files::{Steers, steers};
-use crate::workspace::root::Workspace;
+use crate::workspace::{TreeId, root::Workspace};
 
 #[derive(Debug)]
 pub(crate) struct Recorded {
@@ -28,7 +22,7 @@ pub(crate) struct Recorded {
     pub reviewed: Reviewed,
 }
 
-/// A recorded run, read from its events alone. Fails when the history or the recorded trees cannot be read.
+/// Reads a recorded run from its events. Fails if the history or the recorded trees cannot be read.
 pub(crate) fn recorded(
     workspace: &Workspace,
     state_dir: &Path,
@@ -37,32 +31,43 @@ pub(crate) fn recorded(
 ) -> Result<Recorded, RunError> {
     let mut state = ReviewState::of(&journal.events(run)?);
     let mut sources = Sources::new(&journal.transcripts(run)?, Redaction::ON);
-    // Without the kept code the report has no snippets; everything else is in the events.
+    // Without the recorded code the report only lacks snippets.
     drop(sources.load(state.round(), None));
     if state.ended.is_none() && state.unmerged().next().is_some() {
         let lists = MergeSettings { policy: Policy::Panel, ..MergeSettings::of(&state.settings) };
         let past = Some(Past { journal, trees: Trees { workspace, state_dir } });
         let round = state.round();
-        let bench = merge::RoundContext { state: &state, round, lists: &lists, sources: &sources, workspace, past };
+        let context =
+            merge::RoundContext { state: &state, round, lists: &lists, sources: &sources, workspace, past };
         let commit = state.plan.as_ref().and_then(|plan| plan.rulings_at.as_deref());
-        // The commit may be gone by now.
+        // The commit may no longer exist.
         let shared = SharedRulings::at(workspace, commit).unwrap_or_default().bindings();
         let max_age = &state.settings.rulings.max_age;
-        let merged = bench.merge(&rulings::known(Some(journal), &shared, max_age, Timestamp::now())?);
+        let merged = context.merge(&rulings::known(Some(journal), &shared, max_age, Timestamp::now())?);
         merged.iter().for_each(|event| state.apply(event));
     }
-    let trees = Trees { workspace, state_dir };
-    let (exit, millis) = state.ended.unwrap_or((ExitReason::AgentFailed, 0));
-    let changes = Redaction::ON.changes(trees.all_changes_or_recorded(&state));
-    let outcome = outcome::outcome(&state, run, exit, millis, changes);
-    let mut outcome = outcome.ok_or_else(|| RunError::NotStarted(run.clone()))?;
-    add_repeated(&mut outcome, &state, journal)?;
+    let ended = state.ended.unwrap_or((ExitReason::AgentFailed, 0));
+    let outcome = outcome_of(&state, run, Trees { workspace, state_dir }, journal, ended)?;
     Ok(Recorded { outcome, reviewed: Reviewed(sources) })
 }
 
-/// Decides a recorded run again by another policy, from its events and the code kept beside them: one answer a round,
-/// in the form of the specification. No agent is asked and nothing is recorded. Fails when the history or the kept
-/// code cannot be read, or the run was never started.
+pub(crate) fn outcome_of(
+    state: &ReviewState,
+    run: &RunId,
+    trees: Trees<'_>,
+    journal: &Journal,
+    (exit, millis): (ExitReason, u64),
+) -> Result<Outcome, RunError> {
+    let changes = Redaction::ON.changes(trees.all_changes_or_recorded(state));
+    let outcome = outcome::outcome(state, run, exit, millis, changes);
+    let mut outcome = outcome.ok_or_else(|| RunError::NotStarted(run.clone()))?;
+    add_repeated(&mut outcome, state, journal)?;
+    Ok(outcome)
+}
+
+/// Applies another policy to a recorded run, from its events and its recorded code: one answer per round, in the format of
+/// the specification. No agent is asked and nothing is recorded. Fails if the history or the code cannot be read, or the
+/// run was never started.
 pub(crate) fn decided_again(
     workspace: &Workspace,
     journal: &Journal,
@@ -77,19 +82,19 @@ pub(crate) fn decided_again(
     sources.load(state.round(), None).map_err(RunError::Sources)?;
     let lists = MergeSettings { policy, ..MergeSettings::of(&state.settings) };
     let decided = (1..=state.round()).map(|round| {
-        let bench =
+        let context =
             merge::RoundContext { state: &state, round, lists: &lists, sources: &sources, workspace, past: None };
-        debate::Merged::of(&bench).json(policy, Some(&run.0))
+        debate::Merged::of(&context).json(policy, Some(&run.0))
     });
     Ok(decided.collect())
 }
 
-/// The id of the tree as the last recorded call of the coder left it, or as it was kept before the first.
+/// The id of the tree after the last recorded call of the coder, or before the first.
 pub(crate) fn tree_left(events: &[Event]) -> Option<String> {
     trees::last_tree(&ReviewState::of(events)).cloned()
 }
 
-/// The tree that was kept before a coder that edited what steers Glee; `None` if none did.
+/// The tree before a coder that edited control files of Glee; `None` if none did.
 pub(crate) fn tree_before_steering(events: &[Event]) -> Option<TreeId> {
     let state = ReviewState::of(events);
     let mut changes = state.tree_changes.iter().flat_map(|change| &change.changes);
@@ -97,7 +102,7 @@ pub(crate) fn tree_before_steering(events: &[Event]) -> Option<TreeId> {
     state.before.filter(|_| is_steered).map(|(_, tree)| TreeId(tree))
 }
 
-/// Adds the earlier disputes that wait for a person and that findings of this run repeat.
+/// Adds the open disputes of earlier runs that findings of this run repeat.
 pub(crate) fn add_repeated(outcome: &mut Outcome, state: &ReviewState, journal: &Journal) -> Result<(), RunError> {
     for number in state.still_disputed.values() {
         let known = outcome.disputes.iter().any(|dispute| dispute.number == *number);

@@ -42,7 +42,7 @@ pub(crate) struct ReviewWorkflow {
     /// A notice of the files of shared rulings that do not bind, until it is recorded.
     pub(crate) unread: Option<String>,
     /// The reviewers and how they are asked.
-    pub(crate) askers: ReviewerKeys,
+    pub(crate) reviewer_keys: ReviewerKeys,
     /// Absent while it is asked.
     pub(crate) resolver: Option<Box<dyn DisputeResolver>>,
     /// Disputes that the person left open.
@@ -198,7 +198,7 @@ impl Workflow for ReviewWorkflow {
             if !restaged.left.is_empty() {
                 exit = exit.strongest(ExitReason::FindingsOpen);
             }
-            events = trees::told(&self.state, &restaged);
+            events = trees::restage_notices(&self.state, &restaged);
         }
         events.push(RunEvent::RunEnded { exit, millis: self.runner.millis() }.into());
         self.append_all(events).map(drop)
@@ -259,7 +259,7 @@ impl ReviewWorkflow {
         if !settings.review.reuse {
             return Ok(plan.shards.clone());
         }
-        self.askers = reuse::askers(agents, settings, plan, workspace.root(), templates).await?;
+        self.reviewer_keys = reuse::reviewer_keys(agents, settings, plan, workspace.root(), templates).await?;
         let max = settings.review.max_shard_size;
         Ok(self.archive().joined(plan, &self.sources, &self.bindings, max)?)
     }
@@ -268,7 +268,7 @@ impl ReviewWorkflow {
     pub(crate) async fn reuse(&mut self) -> Result<(), RunError> {
         let Some(plan) = &self.state.plan else { return Ok(()) };
         let Runner { agents, settings, workspace, templates, .. } = &self.runner;
-        self.askers = reuse::askers(agents, settings, plan, workspace.root(), templates).await?;
+        self.reviewer_keys = reuse::reviewer_keys(agents, settings, plan, workspace.root(), templates).await?;
         if !settings.review.reuse || self.state.round() > 1 {
             return Ok(());
         }
@@ -279,7 +279,7 @@ impl ReviewWorkflow {
     fn archive(&self) -> Archive<'_> {
         Archive {
             journal: &self.runner.journal,
-            askers: &self.askers,
+            reviewers: &self.reviewer_keys,
             redaction: self.runner.redaction(),
             now: Some(&self.runner.run),
         }

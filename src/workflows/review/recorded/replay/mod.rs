@@ -1,52 +1,48 @@
-//! Deciding a recorded run again: the steps of a run, with its record in the place of agents, people and the tree.
+//! Replays the decisions of a recorded run: the steps of a run, with its record in place of agents, people and the tree.
 //!
-//! Nobody is asked and nothing is written. Under the settings of the run the decisions are those of the run; under
-//! others, an answer that was never given stays missing and is said to be.
+//! No agent is called and nothing is written. With the settings of the run the decisions are those of the run; with other
+//! settings, answers that were never recorded are reported as missing.
 
 mod same;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::settings::Settings;
-use crate::domain::event::{CallAnswer, CallId, DisputeEvent, Event, EventKind, Purpose, ReviewEvent, RunEvent};
+use crate::domain::event::{
+    CallAnswer, CallId, DisputeEvent, Event, EventKind, Mode, Purpose, ReviewEvent, RunEvent,
+};
 use crate::domain::{
     Disposition, Dispute, DisputeNumber, EarlierDispute, ExitReason, Finding, FindingId, Outcome, Response, Route,
     Ruler, RulingRef, RunId, Tag,
 };
-use crate::history::queries::rows::Binding;
-use crate::history::store::Journal;
+use crate::history::{queries::rows::Binding, store::Journal};
 use crate::protocol::text::printable;
 use crate::workflows::review::code::sources::{Reviewed, Sources};
 use crate::workflows::review::code::trees::{self, Trees};
-use crate::workflows::review::disputes::resolve;
 use crate::workflows::review::disputes::rulings::{self, SharedRulings};
-use crate::workflows::review::findings::past::Past;
-use crate::workflows::review::findings::round::MergeSettings;
 use crate::workflows::review::findings::{debate, merge};
-use crate::workflows::review::outcome;
-use crate::workflows::review::recorded::replay::same::Same;
-use crate::workflows::review::recorded::view;
-use crate::workflows::review::requests::RequestBuilder;
 use crate::workflows::review::schedule::{
     self, DisputeQuestion, REPAIRS, ReviewEffect, ReviewStep, SchedulePolicy,
 };
-use crate::workflows::review::state::{RecordedCall, Reuse, ReviewState};
-use crate::workflows::run::error::RunError;
-use crate::workflows::run::redaction::Redaction;
-use crate::workflows::run::workflow::Step;
+use crate::workflows::review::state::{RecordedCall, ReviewState};
+use crate::workflows::review::{
+    disputes::resolve, findings::past::Past, findings::round::MergeSettings, outcome, recorded::replay::same::Same,
+    recorded::view, requests::RequestBuilder,
+};
+use crate::workflows::run::{error::RunError, redaction::Redaction, workflow::Step};
 use crate::workspace::root::Workspace;
 
-/// A recorded run as it is decided now.
+/// A recorded run with its present decisions.
 #[derive(Debug)]
 pub struct Replayed {
     pub outcome: Outcome,
     pub reviewed: Reviewed,
-    /// What is decided otherwise than in the record, and what the record lacks to decide it; a line each.
+    /// One line per decision that differs from the record, and per answer that the record lacks.
     pub differences: Vec<String>,
 }
 
-/// Decides a recorded run again. Fails when the history or the code under review cannot be read; the code is gone
-/// once the run was pruned.
+/// Replays a recorded run. Fails if the history or the code under review cannot be read; the code of a pruned run is
+/// deleted.
 pub fn replay(
     workspace: &Workspace,
     state_dir: &std::path::Path,
@@ -56,11 +52,11 @@ pub fn replay(
 ) -> Result<Replayed, RunError> {
     let events = journal.events(run)?;
     let record = ReviewState::of(&events);
-    let plan = record.plan.clone().ok_or_else(|| RunError::NotStarted(run.clone()))?;
+    let mut plan = record.plan.clone().ok_or_else(|| RunError::NotStarted(run.clone()))?;
     let mut sources = Sources::new(&journal.transcripts(run)?, Redaction::from(settings.redaction));
     sources.load(record.round(), Some(workspace.root())).map_err(RunError::Sources)?;
     let trees = Trees { workspace, state_dir };
-    // The commit may be gone by now.
+    // The commit may no longer exist.
     let shared = SharedRulings::at(workspace, plan.rulings_at.as_deref()).unwrap_or_default().bindings();
     let mut replay = Replay {
         run,
@@ -74,18 +70,12 @@ pub fn replay(
         journal,
         missing: BTreeSet::new(),
     };
-    let mut plan = plan;
     plan.settings = settings.recorded();
-    replay.take(EventKind::Review(ReviewEvent::RunStarted { plan: Box::new(plan) }));
+    replay.take(ReviewEvent::RunStarted { plan: Box::new(plan) });
     replay.state.called_judges.clone_from(&replay.record.called_judges);
-    replay.state.reopened = replay
-        .record
-        .reopened
-        .iter()
-        .filter(|number| !replay.record.carried.contains_key(number))
-        .copied()
-        .collect();
-    replay.take(EventKind::Review(ReviewEvent::AdvisoriesAsked { answers: replay.record.advised.clone() }));
+    let reopened = replay.record.reopened.iter().copied();
+    replay.state.reopened = reopened.filter(|number| !replay.record.carried.contains_key(number)).collect();
+    replay.take(ReviewEvent::AdvisoriesAsked { answers: replay.record.advised.clone() });
     for text in replay.record.notices.clone() {
         replay.take(EventKind::notice(text));
     }
@@ -94,16 +84,13 @@ pub fn replay(
     state.spent = record.spent;
     let millis = record.ended.map_or(0, |(_, millis)| millis);
     let exit = outcome::exit(&state, &settings.review);
-    let changes = Redaction::ON.changes(trees.all_changes_or_recorded(&state));
-    let outcome = outcome::outcome(&state, run, exit, millis, changes);
-    let mut outcome = outcome.ok_or_else(|| RunError::NotStarted(run.clone()))?;
-    view::add_repeated(&mut outcome, &state, journal)?;
+    let outcome = view::outcome_of(&state, run, trees, journal, (exit, millis))?;
     let mut differences = differences(&record, &state, exit);
     differences.extend(missing);
     Ok(Replayed { outcome, reviewed: Reviewed(sources), differences })
 }
 
-/// The disputes of earlier runs that this run came upon, as they stood then.
+/// The bindings of earlier runs that applied in this run, in their state at that time.
 fn earlier(bindings: Vec<Binding>, record: &ReviewState, run: &RunId) -> Vec<Binding> {
     let ruled: BTreeMap<&RulingRef, &Disposition> =
         record.ruled.values().map(|(dispute, disposition)| (dispute, disposition)).collect();
@@ -136,7 +123,7 @@ fn earlier(bindings: Vec<Binding>, record: &ReviewState, run: &RunId) -> Vec<Bin
 
 struct Verdict {
     round: u32,
-    /// How many calls of the coder had ended before.
+    /// The number of the coder's calls before it.
     after: usize,
     event: EventKind,
 }
@@ -161,7 +148,7 @@ fn count_of_repairs(record: &ReviewState) -> u32 {
     record.calls.keys().filter_map(attempt).max().unwrap_or(0)
 }
 
-/// A run at its decisions, with its record at hand.
+/// The state of a replay.
 struct Replay<'a> {
     run: &'a RunId,
     record: ReviewState,
@@ -170,11 +157,11 @@ struct Replay<'a> {
     sources: Sources,
     trees: Trees<'a>,
     journal: &'a Journal,
-    /// What earlier runs left to this one.
+    /// The bindings of earlier runs.
     earlier: Vec<Binding>,
-    /// What the commands of `review.verify` said.
+    /// The recorded results of `review.verify`.
     verdicts: Vec<Verdict>,
-    /// What would have been needed and was never recorded.
+    /// Answers that were needed and never recorded.
     missing: BTreeSet<String>,
 }
 
@@ -182,9 +169,9 @@ impl Replay<'_> {
     fn decide(&mut self) {
         let policy = self.policy();
         // Disputes that wait for a person, and steps without a record.
-        let (mut parked, mut idle) = (BTreeSet::new(), Vec::<ReviewStep>::new());
+        let (mut waiting, mut idle) = (BTreeSet::new(), Vec::<ReviewStep>::new());
         loop {
-            let steps = schedule::next_steps(&self.state, &policy, &parked);
+            let steps = schedule::next_steps(&self.state, &policy, &waiting);
             let steps: Vec<ReviewStep> = steps.into_iter().filter(|step| !idle.contains(step)).collect();
             if steps.is_empty() || steps == [Step::Finish] {
                 return;
@@ -193,7 +180,7 @@ impl Replay<'_> {
                 let events = self.step(&step);
                 match step {
                     Step::Prompt(DisputeQuestion::Ruling(dispute)) if events.is_empty() => {
-                        parked.insert(dispute);
+                        waiting.insert(dispute);
                     }
                     step if events.is_empty() => idle.push(step),
                     _ => events.into_iter().for_each(|event| self.take(event)),
@@ -202,11 +189,11 @@ impl Replay<'_> {
         }
     }
 
-    /// As the engine's, but no longer than the record reaches.
+    /// As in the run, limited to what the record contains.
     fn policy(&self) -> SchedulePolicy {
         let review = &self.settings.review;
         SchedulePolicy {
-            mode: self.record.plan.as_ref().map_or(crate::domain::event::Mode::Review, |plan| plan.mode),
+            mode: self.record.plan.as_ref().map_or(Mode::Review, |plan| plan.mode),
             recheck: review.recheck,
             compare: self.record.calls.keys().any(|id| matches!(id.purpose, Purpose::Compare { .. })),
             rounds: review.rounds.min(self.record.round()),
@@ -216,105 +203,83 @@ impl Replay<'_> {
         }
     }
 
-    fn take(&mut self, kind: EventKind) {
-        self.state.apply(&kind);
+    fn take(&mut self, kind: impl Into<EventKind>) {
+        self.state.apply(&kind.into());
     }
 
-    /// The events that a step brings; none where the record has nothing for it.
+    /// The events of a step; none if the record has nothing for it.
     fn step(&mut self, step: &ReviewStep) -> Vec<EventKind> {
-        match step {
-            Step::Ask(call) => self.call(call),
+        let event = match step {
+            Step::Ask(call) => return self.call(call),
             Step::Effect(ReviewEffect::Merge { round }) => {
-                let lists = self.lists();
-                self.bench(*round, &lists).merge(&self.bindings())
+                return self.context(*round, &self.lists()).merge(&self.bindings());
             }
-            Step::Effect(ReviewEffect::Recognise { round }) => schedule::recognised(&self.state, *round),
-            Step::Effect(ReviewEffect::DebateRound { round, debate_round }) => {
-                let message = self.state.round_message(*round, *debate_round);
-                vec![EventKind::Review(ReviewEvent::DebateRound {
-                    round: *round,
-                    debate_round: *debate_round,
-                    message,
-                })]
-            }
+            Step::Effect(ReviewEffect::Recognise { round }) => return schedule::recognised(&self.state, *round),
             Step::Effect(ReviewEffect::Conclude { round }) => {
-                let lists = self.lists();
-                let mut events = debate::conclude(&self.bench(*round, &lists), &self.bindings());
-                // The record's own notices stand already.
+                let mut events = debate::conclude(&self.context(*round, &self.lists()), &self.bindings());
+                // The recorded notices are already in the state.
                 events.retain(|event| !matches!(event, EventKind::Run(RunEvent::Notice { .. })));
-                events
-            }
-            Step::Effect(ReviewEffect::Keep) => {
-                let (kept_as, tree) = self.record.before.clone().unwrap_or_default();
-                vec![EventKind::Review(ReviewEvent::BeforeImage { kept_as, tree })]
-            }
-            Step::Effect(ReviewEffect::RecordTree(call)) => vec![self.tree(call)],
-            // Opened all at once.
-            Step::Effect(ReviewEffect::OpenDispute(_)) => self.open_disputes(),
-            Step::Effect(ReviewEffect::CarryOn(finding)) => self.carried_on(*finding).into_iter().collect(),
-            Step::Prompt(DisputeQuestion::Route(dispute)) => vec![self.choice(*dispute)],
-            Step::Effect(ReviewEffect::Send(dispute)) => vec![schedule::sent(&self.state, *dispute)],
-            Step::Prompt(DisputeQuestion::Ruling(dispute)) => self.person(*dispute),
-            Step::Effect(ReviewEffect::Rule(dispute)) => {
-                let desk =
-                    RequestBuilder { state: &self.state, sources: &self.sources, trees: self.trees, bindings: &[] };
-                let ruling = resolve::due(&desk, *dispute, &self.settings.review);
-                ruling
-                    .map(|ruling| EventKind::Dispute(DisputeEvent::RulingGiven { dispute: *dispute, ruling }))
-                    .into_iter()
-                    .collect()
-            }
-            Step::Effect(ReviewEffect::Settle(dispute)) => {
-                let settlement = schedule::settlement(&self.state, *dispute).map(|mut settlement| {
-                    // A person may have said more than the ruling does: a risk accepted, a fix deferred.
-                    let said = self.record.disputes.get(dispute).and_then(|known| known.disposition.clone());
-                    if let (Ruler::Human, Some(said)) = (&settlement.by, said) {
-                        settlement.disposition = said;
-                    }
-                    settlement
-                });
-                let dispute = *dispute;
-                settlement
-                    .map(|settlement| EventKind::Dispute(DisputeEvent::DisputeSettled { dispute, settlement }))
-                    .into_iter()
-                    .collect()
+                return events;
             }
             Step::Effect(ReviewEffect::Verify { round }) => {
-                // Those on the tree as it stands here; under other rules, the last of the round before.
+                // Those on the present tree; with other settings, the last ones of the round before.
                 let done = self.state.tree_changes.len();
                 let of_round = || self.verdicts.iter().filter(|verdict| verdict.round == *round);
                 let known = of_round().map(|verdict| verdict.after).filter(|after| *after <= done).max();
                 let after = known.or_else(|| of_round().map(|verdict| verdict.after).min());
                 let taken = of_round().filter(|verdict| Some(verdict.after) == after);
-                taken.map(|verdict| verdict.event.clone()).collect()
+                return taken.map(|verdict| verdict.event.clone()).collect();
+            }
+            Step::Effect(ReviewEffect::DebateRound { round, debate_round }) => {
+                let (round, debate_round) = (*round, *debate_round);
+                let message = self.state.round_message(round, debate_round);
+                Some(ReviewEvent::DebateRound { round, debate_round, message }.into())
+            }
+            Step::Effect(ReviewEffect::Keep) => {
+                let (kept_as, tree) = self.record.before.clone().unwrap_or_default();
+                Some(ReviewEvent::BeforeImage { kept_as, tree }.into())
+            }
+            Step::Effect(ReviewEffect::RecordTree(call)) => Some(self.tree(call)),
+            Step::Effect(ReviewEffect::CarryOn(finding)) => self.carried_on(*finding),
+            Step::Prompt(DisputeQuestion::Route(dispute)) => Some(self.choice(*dispute)),
+            Step::Effect(ReviewEffect::Send(dispute)) => Some(schedule::sent(&self.state, *dispute)),
+            Step::Prompt(DisputeQuestion::Ruling(dispute)) => self.person(*dispute),
+            Step::Effect(ReviewEffect::Rule(dispute)) => {
+                let requests =
+                    RequestBuilder { state: &self.state, sources: &self.sources, trees: self.trees, bindings: &[] };
+                let ruling = resolve::due(&requests, *dispute, &self.settings.review);
+                ruling.map(|ruling| DisputeEvent::RulingGiven { dispute: *dispute, ruling }.into())
+            }
+            Step::Effect(ReviewEffect::Settle(dispute)) => {
+                schedule::settlement(&self.state, *dispute).map(|mut settlement| {
+                    // A person's disposition may be more specific than the ruling: an accepted risk, a deferred fix.
+                    let disposition = self.record.disputes.get(dispute).and_then(|known| known.disposition.clone());
+                    if let (Ruler::Human, Some(disposition)) = (&settlement.by, disposition) {
+                        settlement.disposition = disposition;
+                    }
+                    DisputeEvent::DisputeSettled { dispute: *dispute, settlement }.into()
+                })
             }
             Step::Effect(ReviewEffect::NextRound { round }) => {
                 let shards = usize::try_from(round - 1).ok().and_then(|at| self.record.rounds.get(at)).cloned();
                 let skipped = self.record.skipped.clone();
-                shards
-                    .map(|shards| EventKind::Review(ReviewEvent::RoundStarted { round: *round, shards, skipped }))
-                    .into_iter()
-                    .collect()
+                shards.map(|shards| ReviewEvent::RoundStarted { round: *round, shards, skipped }.into())
             }
-            Step::Record(_) | Step::Finish => Vec::new(),
-        }
+            // Opens all disputes at once.
+            Step::Effect(ReviewEffect::OpenDispute(_)) => return self.open_disputes(),
+            Step::Record(_) | Step::Finish => None,
+        };
+        event.into_iter().collect()
     }
 
-    /// The recorded answer to a call, about the findings as they are numbered now.
+    /// The recorded answer to a call, with the present numbers of findings.
     fn call(&mut self, call: &CallId) -> Vec<EventKind> {
         let mut events = Vec::new();
         let part = (call.agent.clone(), call.purpose.clone());
         if let (Some(reuse), None) = (self.record.reused.get(&part), self.state.reused.get(&part)) {
-            let Reuse { from, findings, asked, superseded } = reuse.clone();
-            let is_known = asked.is_empty();
-            events.push(EventKind::Review(ReviewEvent::AnswersReused {
-                call: call.clone(),
-                from,
-                findings,
-                asked,
-                superseded,
-            }));
-            if is_known {
+            let is_complete = reuse.asked.is_empty();
+            events.push(reuse.clone().event(call.clone()));
+            if is_complete {
                 return events;
             }
         }
@@ -323,17 +288,12 @@ impl Replay<'_> {
             None => self.unrecorded(call),
         };
         if self.record.violated.contains(call) {
-            events.push(EventKind::Run(RunEvent::ReadOnlyViolated { call: call.clone(), changes: Vec::new() }));
+            events.push(RunEvent::ReadOnlyViolated { call: call.clone(), changes: Vec::new() }.into());
         }
-        let (transcript, usage, told) = (None, Box::new(usage), Box::default());
-        events.push(EventKind::Run(RunEvent::CallFinished {
-            call: call.clone(),
-            answer,
-            transcript,
-            millis,
-            usage,
-            told,
-        }));
+        let (call, usage) = (call.clone(), Box::new(usage));
+        let finished =
+            RunEvent::CallFinished { call, answer, transcript: None, millis, usage, told: Box::default() };
+        events.push(finished.into());
         events
     }
 
@@ -360,7 +320,7 @@ impl Replay<'_> {
         }
     }
 
-    /// The findings that recorded findings have become: each one, or those it was merged from.
+    /// The present findings of each recorded finding: itself, or those it was merged from.
     fn now(&self, ids: impl IntoIterator<Item = FindingId>) -> Vec<Vec<FindingId>> {
         let same = Same::of(&self.state.findings);
         let now =
@@ -397,27 +357,25 @@ impl Replay<'_> {
 
     fn each<T: Clone>(&self, said: &[T], id: impl Fn(&mut T) -> &mut FindingId) -> Vec<T> {
         let now = self.now(said.iter().map(|said| *id(&mut said.clone())));
-        let renamed =
-            said.iter().zip(now).flat_map(|(said, now)| now.into_iter().map(move |now| (said.clone(), now)));
-        renamed
-            .map(|(mut said, now)| {
-                *id(&mut said) = now;
-                said
-            })
-            .collect()
+        let mut renumbered = Vec::new();
+        for (said, now) in said.iter().zip(now) {
+            for finding in now {
+                let mut said = said.clone();
+                *id(&mut said) = finding;
+                renumbered.push(said);
+            }
+        }
+        renumbered
     }
 
-    /// What a call of the coder did to the tree.
+    /// The coder's changes in a call.
     fn tree(&self, call: &CallId) -> EventKind {
         let known = self.record.tree_changes.iter().find(|change| change.call == *call);
         let touched = known.map(|known| self.now(known.touched.iter().copied()).into_iter().flatten().collect());
         let last = || trees::last_tree(&self.state).cloned().unwrap_or_default();
-        EventKind::Review(ReviewEvent::TreeChanged {
-            call: call.clone(),
-            tree: known.map_or_else(last, |known| known.tree.clone()),
-            changes: known.map(|known| known.changes.clone()).unwrap_or_default(),
-            touched: touched.unwrap_or_default(),
-        })
+        let tree = known.map_or_else(last, |known| known.tree.clone());
+        let changes = known.map(|known| known.changes.clone()).unwrap_or_default();
+        ReviewEvent::TreeChanged { call: call.clone(), tree, changes, touched: touched.unwrap_or_default() }.into()
     }
 
     /// The disputes that are due, under the numbers of the record.
@@ -436,7 +394,7 @@ impl Replay<'_> {
             });
             taken.insert(number);
             let mut dispute = Box::new(self.state.sides(id).numbered(number));
-            // Where the same sides stand against each other, what was said stays as it was recorded.
+            // Between the same parties the recorded objection applies.
             let recorded = self.record.disputes.get(&number).filter(|recorded| {
                 self.record.is_judged_first(&recorded.finding) == self.state.is_judged_first(&dispute.finding)
             });
@@ -444,12 +402,12 @@ impl Replay<'_> {
                 dispute.objector = recorded.objector;
                 dispute.objection = Response { finding: id, ..recorded.objection.clone() };
             }
-            opened.push(EventKind::Dispute(DisputeEvent::DisputeOpened { dispute }));
+            opened.push(DisputeEvent::DisputeOpened { dispute }.into());
         }
         opened
     }
 
-    /// The dispute of an earlier run that went on in this one, as it stood then.
+    /// The dispute of an earlier run that continued in this one, in its state at that time.
     fn carried_on(&self, finding: FindingId) -> Option<EventKind> {
         let number = self.state.still_disputed.get(&finding)?;
         let (known, (from, rulings)) = (self.record.disputes.get(number)?, self.record.carried.get(number)?);
@@ -458,31 +416,29 @@ impl Replay<'_> {
         dispute.rulings.truncate(*rulings);
         dispute.finding = self.state.finding(finding)?.clone();
         dispute.objection.finding = finding;
-        Some(EventKind::Dispute(DisputeEvent::DisputeCarriedOn { dispute: Box::new(dispute), from: from.clone() }))
+        Some(DisputeEvent::DisputeCarriedOn { dispute: Box::new(dispute), from: from.clone() }.into())
     }
 
-    /// The way that a person chose in the run; else the one taken then, where the default is the same; else the
-    /// configured one.
+    /// The route that a person chose in the run; else the recorded one, if the configured default is the same; else the
+    /// configured default.
     fn choice(&self, dispute: DisputeNumber) -> EventKind {
         let configured = self.settings.review.on_dispute.default;
         let by_person = self.record.chosen.contains(&dispute);
         let is_taken = by_person || self.record.settings.review.on_dispute.default == configured;
         let known = self.record.disputes.get(&dispute).and_then(|known| known.route).filter(|_| is_taken);
-        let nobody = configured == Route::Judge && self.state.judges().next().is_none();
-        let route = known.unwrap_or(if nobody { Route::Human } else { configured });
-        EventKind::Dispute(DisputeEvent::RouteChosen { dispute, route, by_person })
+        let lacks_judge = configured == Route::Judge && self.state.judges().next().is_none();
+        let route = known.unwrap_or(if lacks_judge { Route::Human } else { configured });
+        DisputeEvent::RouteChosen { dispute, route, by_person }.into()
     }
 
-    /// What a person ruled in the run, or later.
-    fn person(&mut self, dispute: DisputeNumber) -> Vec<EventKind> {
-        let known = self.record.disputes.get(&dispute);
-        let ruled = known.and_then(|known| known.rulings.iter().rev().find(|ruling| ruling.by == Ruler::Human));
-        let given =
-            ruled.map(|ruling| EventKind::Dispute(DisputeEvent::RulingGiven { dispute, ruling: ruling.clone() }));
-        given.into_iter().collect()
+    /// A person's ruling in the run, or later.
+    fn person(&self, dispute: DisputeNumber) -> Option<EventKind> {
+        let rulings = &self.record.disputes.get(&dispute)?.rulings;
+        let ruling = rulings.iter().rev().find(|ruling| ruling.by == Ruler::Human)?.clone();
+        Some(DisputeEvent::RulingGiven { dispute, ruling }.into())
     }
 
-    /// What disputes say about places in the code: those of earlier runs, and those of this one so far.
+    /// The bindings of earlier runs, and of this one so far.
     fn bindings(&self) -> Vec<Binding> {
         let own = self.state.disputes.values().filter_map(|dispute| {
             Some(Binding {
@@ -509,14 +465,14 @@ impl Replay<'_> {
         MergeSettings::of(self.settings)
     }
 
-    fn bench<'b>(&'b self, round: u32, lists: &'b MergeSettings) -> merge::RoundContext<'b> {
+    fn context<'b>(&'b self, round: u32, lists: &'b MergeSettings) -> merge::RoundContext<'b> {
         let workspace = self.trees.workspace;
         let past = Some(Past { journal: self.journal, trees: self.trees });
         merge::RoundContext { state: &self.state, round, lists, sources: &self.sources, workspace, past }
     }
 }
 
-/// What is decided otherwise: the findings, and the end.
+/// The findings and the exit that differ.
 fn differences(record: &ReviewState, state: &ReviewState, exit: ExitReason) -> Vec<String> {
     let mut lines = Vec::new();
     let (recorded, decided) = (Same::of(&record.findings), Same::of(&state.findings));

@@ -1,4 +1,4 @@
-//! Which findings of two lists come from the same words of a reviewer.
+//! Matches findings of two lists that come from the same text of a reviewer.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ fn sources(finding: &Finding) -> impl Iterator<Item = &str> {
     finding.consensus.iter().flat_map(|consensus| &consensus.positions).map(|position| position.said.as_str())
 }
 
-/// Whether two findings come from the same words of a reviewer.
+/// Whether two findings come from the same text of a reviewer.
 fn is_same(a: &Finding, b: &Finding) -> bool {
     if sources(a).next().is_some() && sources(b).next().is_some() {
         return sources(a).any(|source| sources(b).any(|other| other == source));
@@ -16,14 +16,14 @@ fn is_same(a: &Finding, b: &Finding) -> bool {
     a.round == b.round && a.raw.title == b.raw.title && a.raw.file == b.raw.file && a.raw.line == b.raw.line
 }
 
-/// What findings without a source are told apart by.
+/// Identifies a finding without a source.
 type Words<'a> = (u32, &'a str, Option<&'a str>, Option<u32>);
 
 fn words(finding: &Finding) -> Words<'_> {
     (finding.round, finding.raw.title.as_written(), finding.raw.file.as_deref(), finding.raw.line)
 }
 
-/// A list of findings, so kept that the same ones are found without going through all.
+/// An index over a list of findings.
 pub(crate) struct Same<'a> {
     findings: Vec<&'a Finding>,
     by_source: HashMap<&'a str, Vec<usize>>,
