@@ -281,7 +281,7 @@ fn spec_15_absent_fields_are_named_and_fields_keep_their_order() {
     let sandbox = table();
     says(&sandbox, "b", "stage", r#"{"nonce":"NONCE","z":1,"steps":[],"m":2,"a":3}"#);
     let text = sandbox.glee(&["consensus", "ask", "Plan the queue", "--stage", "plan", "--id", "S1"]).stdout;
-    assert!(text.contains("Required fields are absent: steps (b)"), "{text}");
+    assert!(text.contains("Missing required fields: steps (b)"), "{text}");
     let kept = sandbox.read(".glee/stages-out/S1/plan/b.json");
     let place = |field: &str| kept.find(&format!("\"{field}\":")).unwrap_or_else(|| panic!("{field}: {kept}"));
     assert!(place("z") < place("m") && place("m") < place("a"), "{kept}");

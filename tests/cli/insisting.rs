@@ -126,7 +126,7 @@ fn who_insists_without_new_evidence_is_counted_and_costs_nothing() {
         (&finding["title"], &finding["confidence"]),
         (&"Escape everything that users type".into(), &80.into())
     );
-    assert!(output.stderr.contains("F1: insisted on dispute 1 without new evidence\n"), "{output}");
+    assert!(output.stderr.contains("F1: raised again after dispute 1 without new evidence\n"), "{output}");
     assert_eq!(outcome["proof"]["calls"], 1, "neither the coder nor the judge is asked");
     let text = sandbox.glee(&["review", "app.py", "--arbitrate"]).stdout;
     assert!(text.contains("insisted: on dispute 1 without new evidence"), "{text}");

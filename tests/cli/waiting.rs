@@ -180,7 +180,7 @@ fn spec_08_small_words_are_true() {
     assert_eq!((pty.expect("dispute"), 0).1, 0);
     assert_eq!(pty.end().0, 3);
     let note = sandbox.glee(&["runs", "resume"]).stderr;
-    assert!(note.contains("the default is `judge`, and no judge is connected: disputes stay open"), "{note}");
+    assert!(note.contains("the default is `judge`, but no judge is connected: disputes stay open"), "{note}");
 }
 
 #[test]

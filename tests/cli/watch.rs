@@ -154,7 +154,7 @@ fn the_example_of_the_readme() {
         "  milestone claude · passwords are hashed · src/auth.py",
         "Cycle 1 MILESTONE",
         "! Cycle 1: PAUSE & CLARIFY · PAUSED",
-        "  asked to clarify: claude",
+        "  clarification requested from claude",
         "Cycle 2 CLARIFIED",
         "✓ Cycle 2: CONTINUE · RUNNING",
         "  done claude · the hash is done",
@@ -546,7 +546,7 @@ fn the_screen_takes_keys_and_leaves_the_terminal_as_it_was() {
     pty.until_it_reads().send("r").expect("Cycle 1").expect("USER_MANUAL").expect("CONTINUE");
     pty.send("p").expect("Paused").expect("PAUSED");
     pty.send("/resume looked at it\r").expect("looked at it").expect("RUNNING");
-    pty.send("/nonsense\r").expect("what can be typed");
+    pty.send("/nonsense\r").expect("the commands are /review");
     pty.send("/review\r").expect("Cycle 2");
     assert_eq!(emit(&sandbox, &["blocker", "--agent", "claude", "--summary", "which\u{1b}[31m schema?"]).code, 0);
     pty.expect("which").expect("Cycle 3").expect("CONTINUE");

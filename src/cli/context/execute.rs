@@ -265,7 +265,7 @@ pub(crate) fn report(
     fix_command: &str,
 ) -> Result<(), CommandError> {
     let options = RenderOptions {
-        look: stdout_look(globals),
+        style: stdout_look(globals),
         detail: if globals.verbose > 0 { Detail::Full } else { Detail::Short },
         source: &|path, round| reviewed.text(path, round),
         fix_command,

@@ -6,8 +6,7 @@ use crate::protocol::text::printable;
 
 /// A value as indented JSON with a line end.
 pub fn pretty<T: Serialize + ?Sized>(value: &T) -> String {
-    let text =
-        serde_json::to_string_pretty(value).expect("what is printed has string keys only and no failing part");
+    let text = serde_json::to_string_pretty(value).expect("an output value has string keys only and serializes");
     printable::json(text) + "\n"
 }
 
@@ -23,8 +22,7 @@ mod tests {
     use crate::cli::style::fixture::{clean, dispute, finding, ruling, settled};
     use crate::domain::{Answer, Disposition, DisputeNumber, FindingState, Outcome, RulingWord, Tag};
 
-    /// The schema as it is published. A change of it is a change of the contract: only optional fields are added
-    /// within one version.
+    /// The published schema. Within a version, only optional fields are added.
     const PUBLISHED: &str = include_str!("../../../docs/schema/outcome.json");
 
     fn generated() -> Value {
@@ -58,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_follows_the_published_schema() {
+    fn output_follows_the_published_schema() {
         let schema = jsonschema::validator_for(&serde_json::from_str(PUBLISHED).unwrap()).unwrap();
         for outcome in [clean(), full()] {
             let value: Value = serde_json::from_str(&pretty(&outcome)).unwrap();
@@ -70,7 +68,7 @@ mod tests {
         assert!(!schema.is_valid(&broken));
     }
 
-    /// `UPDATE_SCHEMA=1 cargo test schema` writes the schema anew.
+    /// `UPDATE_SCHEMA=1 cargo test schema` regenerates the schema.
     #[test]
     fn the_published_schema_is_the_one_of_the_code() {
         let generated = generated();

@@ -1,4 +1,4 @@
-//! Outcome to bytes: one file a format.
+//! The outcome of a run as text and JSON.
 
 pub mod json;
 pub(crate) mod options;
@@ -13,7 +13,7 @@ pub enum Format {
     Text,
     /// The whole outcome as one JSON object (`docs/schema/outcome.json`).
     Json,
-    /// The events, which were printed as they happened: the outcome itself adds nothing.
+    /// The events, which are printed as they are recorded; the outcome adds nothing.
     Jsonl,
 }
 

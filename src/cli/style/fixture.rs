@@ -55,7 +55,7 @@ pub(crate) fn settled(finding: Finding, state: FindingState, answer: Option<(Ans
     SettledFinding { finding, state, response, lowered: None, insisted: false, earlier: Vec::new() }
 }
 
-/// A dispute with the coder's objection, on which nobody has ruled.
+/// A dispute with the coder's objection and without a ruling.
 pub(crate) fn dispute(number: u64, finding: Finding, objection: &str, evidence: &[&str]) -> Dispute {
     let mut objection = response(finding.id.0, Answer::Disagree, objection);
     objection.evidence = evidence.iter().map(|line| (*line).into()).collect();

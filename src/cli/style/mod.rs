@@ -1,12 +1,11 @@
-//! Text for people as pure functions: colour, glyphs, width, code with carets.
+//! Formatting of text for people as pure functions: colour, glyphs, width, code with carets.
 //!
-//! Nothing here writes anywhere. What comes from files and agents goes through `protocol::printable` before it gets
-//! colours, so the only escape sequences in what these functions return are their own.
-
-pub mod snippet;
+//! Text from files and agents goes through `protocol::printable` before it is coloured, so that the returned strings
+//! contain no escape sequences but their own.
 
 #[cfg(test)]
 pub(crate) mod fixture;
+pub mod snippet;
 pub mod watch_status;
 
 use std::borrow::Cow;
@@ -16,27 +15,25 @@ use console::{measure_text_width, truncate_str};
 use indicatif::{BinaryBytes, HumanCount};
 use textwrap::{Options, WordSplitter, WrapAlgorithm};
 
-use crate::domain::{AgentName, RulingWord, Settler, Severity, Tag};
+use crate::domain::{AgentName, FileChange, RulingWord, Settler, Severity, Tag};
 use crate::protocol::text::printable;
 
-/// How text may look where it is shown.
+/// What the output can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// Whether colours are used.
     pub color: bool,
-    /// Whether glyphs beyond ASCII are used for decoration (text of others keeps its characters).
+    /// Whether decoration may use glyphs beyond ASCII; text from elsewhere keeps its characters.
     pub unicode: bool,
-    /// The columns of a line.
+    /// In columns.
     pub width: usize,
 }
 
-/// A colour with a meaning.
+/// A colour, named by its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Color {
-    /// As the terminal shows it.
     Plain,
     Strong,
-    /// What can be passed over.
+    /// Details.
     Faint,
     Good,
     Warn,
@@ -46,7 +43,7 @@ pub enum Color {
 }
 
 impl Color {
-    /// The tone of a severity; an unknown one is treated as grave.
+    /// The colour of a severity; an unknown one counts as severe.
     pub fn of(severity: &Severity) -> Self {
         match severity.tag {
             Some(Tag::Critical | Tag::Must | Tag::High) | None => Self::Bad,
@@ -83,27 +80,49 @@ pub enum Glyph {
     Done,
     Failed,
     Attention,
-    /// Passes on to the next thing.
     Arrow,
-    /// Stands between two facts of a line.
+    /// Separates two facts of a line.
     Dot,
-    /// Something was cut off here.
+    /// Marks where text was cut off.
     Cut,
-    /// The chosen line of a menu.
+    /// Marks the selected line of a menu.
     Pointer,
     Minus,
 }
 
+impl Glyph {
+    pub fn color(self) -> Color {
+        match self {
+            Self::Done => Color::Good,
+            Self::Failed => Color::Bad,
+            Self::Attention => Color::Warn,
+            Self::Arrow | Self::Dot | Self::Cut | Self::Pointer | Self::Minus => Color::Faint,
+        }
+    }
+}
+
 impl Style {
-    /// `text` in a tone. `text` must be printable already.
-    pub fn paint(self, tone: Color, text: &str) -> String {
-        if !self.color || tone == Color::Plain || text.is_empty() {
+    /// `text`, which must be printable, in a colour.
+    pub fn paint(self, color: Color, text: &str) -> String {
+        if !self.color || color == Color::Plain || text.is_empty() {
             return text.to_owned();
         }
-        format!("\x1b[{}m{text}\x1b[0m", tone.codes())
+        format!("\x1b[{}m{text}\x1b[0m", color.codes())
     }
 
-    /// A glyph in the form this place can show.
+    pub fn strong(self, text: impl AsRef<str>) -> String {
+        self.paint(Color::Strong, text.as_ref())
+    }
+
+    pub fn faint(self, text: impl AsRef<str>) -> String {
+        self.paint(Color::Faint, text.as_ref())
+    }
+
+    /// A glyph in its colour.
+    pub fn mark(self, glyph: Glyph) -> String {
+        self.paint(glyph.color(), self.glyph(glyph))
+    }
+
     pub fn glyph(self, glyph: Glyph) -> &'static str {
         let (unicode, ascii) = match glyph {
             Glyph::Done => ("✓", "+"),
@@ -120,37 +139,28 @@ impl Style {
 
     /// Joins facts with a dot between them; empty ones are left out.
     pub fn facts(self, facts: &[String]) -> String {
-        let dot = self.paint(Color::Faint, self.glyph(Glyph::Dot));
-        let mut joined = String::new();
-        for fact in facts.iter().filter(|fact| !fact.is_empty()) {
-            if !joined.is_empty() {
-                let _ = write!(joined, " {dot} ");
-            }
-            joined.push_str(fact);
-        }
-        joined
+        let facts: Vec<&str> = facts.iter().map(String::as_str).filter(|fact| !fact.is_empty()).collect();
+        facts.join(&format!(" {} ", self.mark(Glyph::Dot)))
     }
 
-    /// `text` cut to `width` columns, with a mark where it was cut. Colours survive.
+    /// Cuts `text` to `width` columns and marks the cut; colours are kept.
     pub fn cut(self, text: &str, width: usize) -> String {
         truncate_str(text, width, if width > 3 { self.glyph(Glyph::Cut) } else { "" }).into_owned()
     }
 
     /// Lines added and removed, as `+3 −1`.
-    pub fn delta(self, added: u64, removed: u64) -> String {
-        let minus = self.glyph(Glyph::Minus);
-        format!(
-            "{} {}",
-            self.paint(Color::Good, &format!("+{added}")),
-            self.paint(Color::Bad, &format!("{minus}{removed}"))
-        )
+    pub fn delta<'a>(self, changes: impl IntoIterator<Item = &'a FileChange>) -> String {
+        let (added, removed) = changes.into_iter().fold((0_u64, 0_u64), |(added, removed), change| {
+            (added + u64::from(change.added), removed + u64::from(change.removed))
+        });
+        let removed = format!("{}{removed}", self.glyph(Glyph::Minus));
+        format!("{} {}", self.paint(Color::Good, &format!("+{added}")), self.paint(Color::Bad, &removed))
     }
 }
 
-/// Rows as lines, each column as wide as its widest cell; of those in `right` the cells stand at the right.
+/// Rows as lines, each column as wide as its widest cell; the columns in `right` are right-aligned.
 pub fn table<const N: usize>(rows: &[[String; N]], right: &[usize]) -> Vec<String> {
-    let widths: [usize; N] =
-        std::array::from_fn(|column| rows.iter().map(|row| columns(&row[column])).max().unwrap_or(0));
+    let widths: [usize; N] = std::array::from_fn(|column| widest(rows.iter().map(|row| &row[column])));
     let line = |row: &[String; N]| {
         let cells = row.iter().zip(widths).enumerate().map(|(column, (cell, width))| {
             let blanks = " ".repeat(width - columns(cell));
@@ -161,20 +171,24 @@ pub fn table<const N: usize>(rows: &[[String; N]], right: &[usize]) -> Vec<Strin
     rows.iter().map(line).collect()
 }
 
-/// `text` filled up with blanks to `width` columns; colours do not count.
+/// Pads `text` with blanks to `width` columns, not counting colours.
 pub fn pad(text: &str, width: usize) -> String {
-    let blanks = width.saturating_sub(measure_text_width(text));
-    format!("{text}{:blanks$}", "")
+    console::pad_str(text, width, console::Alignment::Left, None).into_owned()
 }
 
-/// The columns `text` takes; colours do not count.
+/// The columns that `text` takes, not counting colours.
 pub fn columns(text: &str) -> usize {
     measure_text_width(text)
 }
 
-/// Breaks printable text into lines of at most `width` columns, between words where there are any.
+/// The columns of the widest text.
+pub fn widest(texts: impl IntoIterator<Item = impl AsRef<str>>) -> usize {
+    texts.into_iter().map(|text| columns(text.as_ref())).max().unwrap_or(0)
+}
+
+/// Breaks printable text into lines of at most `width` columns, between words where possible.
 ///
-/// Line breaks stay, an indented line keeps its indent on the lines it is broken into, empty lines at the ends go.
+/// Line breaks and the indent of a line are kept; empty lines at both ends are removed.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(8);
     let mut lines = Vec::new();
@@ -193,12 +207,17 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Wrapped text behind a head, the other lines as far in.
-pub fn paragraph(out: &mut String, look: Style, head: &str, text: &str) {
-    let indent = columns(head);
-    for (index, line) in wrap(text, look.width.saturating_sub(indent + 1)).into_iter().enumerate() {
-        let head = if index == 0 { head.to_owned() } else { " ".repeat(indent) };
+/// Appends wrapped text: the first line behind `head`, the others indented as far. A head that takes more than half of
+/// the width has a line of its own.
+pub fn paragraph(out: &mut String, style: Style, head: &str, text: &str) {
+    let (mut head, mut indent) = (head.to_owned(), columns(head));
+    if columns(head.trim_end()) > style.width / 2 {
+        let _ = writeln!(out, "{}", head.trim_end());
+        (head, indent) = (" ".repeat(4), 4);
+    }
+    for line in wrap(text, style.width.saturating_sub(indent + 1)) {
         let _ = writeln!(out, "{}", format!("{head}{line}").trim_end());
+        head = " ".repeat(indent);
     }
 }
 
@@ -209,27 +228,27 @@ pub fn count(number: impl TryInto<u64>, noun: &str) -> String {
     format!("{} {noun}{plural}", thousands(number))
 }
 
-/// Names with commas between them.
+/// Names separated by commas.
 pub fn names<'a>(names: impl IntoIterator<Item = &'a AgentName>) -> String {
     names.into_iter().map(|name| printable::line(&name.0)).collect::<Vec<_>>().join(", ")
 }
 
-/// The columns of the longest name, as far as columns are kept free for names.
+/// The columns of the longest name, at most 24.
 pub fn names_width<'a>(names: impl IntoIterator<Item = &'a AgentName>) -> usize {
-    names.into_iter().map(|name| columns(&printable::line(&name.0))).max().unwrap_or(0).min(24)
+    widest(names.into_iter().map(|name| printable::line(&name.0))).min(24)
 }
 
-/// A number with commas between thousands.
+/// A number with a comma between thousands.
 pub fn thousands(number: u64) -> String {
     HumanCount(number).to_string()
 }
 
-/// A number of bytes with a unit that fits.
+/// A number of bytes with a unit.
 pub fn size(bytes: u64) -> String {
     BinaryBytes(bytes).to_string()
 }
 
-/// Milliseconds as a person says them: `0.2s`, `12.3s`, `3m 05s`, `1h 02m`.
+/// Milliseconds as `0.2s`, `12.3s`, `3m 05s`, `1h 02m`.
 pub fn duration(millis: u64) -> String {
     let seconds = millis / 1000;
     match seconds {
@@ -239,7 +258,6 @@ pub fn duration(millis: u64) -> String {
     }
 }
 
-/// Who decided, as it is told.
 pub fn settler(by: &Settler) -> String {
     match by {
         Settler::Agents => "all agents".to_owned(),
@@ -275,11 +293,11 @@ mod tests {
 
     #[test]
     fn paints_only_where_colours_are_wanted() {
-        let look = Style { color: true, unicode: true, width: 80 };
-        assert_eq!(look.paint(Color::Bad, "x"), "\x1b[1;31mx\x1b[0m");
-        assert_eq!(Style { color: false, ..look }.paint(Color::Bad, "x"), "x");
-        assert_eq!(look.cut("abcdef", 4), "abc…");
-        assert_eq!(Style { unicode: false, ..look }.cut("abcdef", 5), "ab...");
-        assert_eq!(pad(&look.paint(Color::Good, "ab"), 4), "\x1b[32mab\x1b[0m  ");
+        let style = Style { color: true, unicode: true, width: 80 };
+        assert_eq!(style.paint(Color::Bad, "x"), "\x1b[1;31mx\x1b[0m");
+        assert_eq!(Style { color: false, ..style }.paint(Color::Bad, "x"), "x");
+        assert_eq!(style.cut("abcdef", 4), "abc…");
+        assert_eq!(Style { unicode: false, ..style }.cut("abcdef", 5), "ab...");
+        assert_eq!(pad(&style.paint(Color::Good, "ab"), 4), "\x1b[32mab\x1b[0m  ");
     }
 }

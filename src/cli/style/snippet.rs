@@ -1,30 +1,30 @@
 //! Code with line numbers and a caret, drawn by `annotate-snippets`.
 //!
-//! That crate panics on a span outside the text or inside a character; every span here is found in the very text
-//! that is drawn, so no line number of an agent can lead there. Control characters are escaped and tabs become
-//! blanks before anything is measured; a long line is cut around what is marked.
+//! That crate panics on a span outside the text or inside a character; every span is therefore searched in the drawn
+//! text, whatever line an agent names. Control characters are escaped and tabs become blanks before anything is
+//! measured; a long line is cut around its marked part.
 
 use std::ops::Range;
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
-use super::{Color, Style, columns, wrap};
+use super::{Color, Glyph, Style, columns, wrap};
 use crate::protocol::text::printable;
 
-/// A longer range is marked at its first line only.
+/// Of a longer range only the first line is marked.
 const LONGEST_RANGE: u64 = 40;
 
-/// A piece of code and what is marked in it.
+/// A piece of code with marked lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Code<'a> {
-    /// The path of its file, as it came.
+    /// The path of its file, unescaped.
     pub file: &'a str,
     pub text: &'a str,
     /// The number of the first line of `text`, counted from 1.
     pub first_line: u32,
-    /// The marked lines, both included; what lies outside the text is left out.
+    /// The marked lines, inclusive; those outside the text are left out.
     pub lines: (u32, u32),
-    /// What was said of the code: where it quotes a part of the marked line, that part is marked.
+    /// The comment on the code: a part of the marked line that it quotes is marked instead of the line.
     pub quoted: String,
 }
 
@@ -32,9 +32,9 @@ pub struct Code<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SnippetNote {
     pub name: &'static str,
-    /// The text, as it came.
+    /// Unescaped.
     pub text: String,
-    pub tone: Color,
+    pub color: Color,
 }
 
 /// The first line of a diagnostic: `HIGH[F3]: title`.
@@ -42,28 +42,28 @@ pub struct SnippetNote {
 pub struct Heading {
     pub level: String,
     pub id: String,
-    /// The title, as it came.
+    /// Unescaped.
     pub title: String,
-    /// The tone of all three and of the caret.
-    pub tone: Color,
+    /// Of all three and of the caret.
+    pub color: Color,
 }
 
-/// Draws code alone, without a line end after it.
-pub fn code(look: Style, tone: Color, code: &Code<'_>) -> String {
-    render(look, Group::with_level(level(tone)), Some(code), &[])
+/// Draws code alone, without a final line end.
+pub fn code(style: Style, color: Color, code: &Code<'_>) -> String {
+    render(style, Group::with_level(level(color)), Some(code), &[])
 }
 
-/// Draws a whole diagnostic: heading, code, notes; without a line end after it.
-pub fn diagnostic(look: Style, heading: &Heading, code: Option<&Code<'_>>, notes: &[SnippetNote]) -> String {
-    let title = level(heading.tone)
+/// Draws a diagnostic with heading, code and notes, without a final line end.
+pub fn diagnostic(style: Style, heading: &Heading, code: Option<&Code<'_>>, notes: &[SnippetNote]) -> String {
+    let title = level(heading.color)
         .with_name(printable::line(&heading.level))
         .primary_title(printable::line(&heading.title))
         .id(printable::line(&heading.id));
-    render(look, Group::with_title(title), code, notes)
+    render(style, Group::with_title(title), code, notes)
 }
 
-fn render<'a>(look: Style, mut group: Group<'a>, code: Option<&Code<'_>>, notes: &[SnippetNote]) -> String {
-    let prepared = code.and_then(|code| Prepared::new(look, code));
+fn render<'a>(style: Style, mut group: Group<'a>, code: Option<&Code<'_>>, notes: &[SnippetNote]) -> String {
+    let prepared = code.and_then(|code| Prepared::new(style, code));
     let mut column = None;
     match (code, &prepared) {
         (Some(code), Some(prepared)) => {
@@ -84,23 +84,19 @@ fn render<'a>(look: Style, mut group: Group<'a>, code: Option<&Code<'_>>, notes:
     }
     let gutter = prepared.as_ref().map_or(1, |prepared| prepared.gutter);
     for note in notes {
-        let room = look.width.saturating_sub(gutter + 5 + note.name.len());
+        let room = style.width.saturating_sub(gutter + 5 + note.name.len());
         let text = wrap(&printable::block(&note.text), room).join("\n");
-        group = group.element(level(note.tone).with_name(note.name).message(text));
+        group = group.element(level(note.color).with_name(note.name).message(text));
     }
-    let drawn = renderer(look).render(&[group]);
+    let renderer = if style.color { Renderer::styled().hyperlink(false) } else { Renderer::plain() };
+    let drawn = renderer.term_width(style.width).render(&[group]);
     let Some((place, column)) = column else { return drawn };
-    // The column is that of the drawn text, where tabs are blanks and long lines are cut: no column of the file.
+    // The column of the drawn text, in which tabs are blanks and long lines are cut, is not that of the file.
     drawn.replacen(&format!("{place}{column}\n"), &format!("{place}\n"), 1)
 }
 
-fn renderer(look: Style) -> Renderer {
-    let renderer = if look.color { Renderer::styled().hyperlink(false) } else { Renderer::plain() };
-    renderer.term_width(look.width)
-}
-
-fn level(tone: Color) -> Level<'static> {
-    match tone {
+fn level(color: Color) -> Level<'static> {
+    match color {
         Color::Bad => Level::ERROR,
         Color::Warn => Level::WARNING,
         Color::Minor | Color::Key => Level::INFO,
@@ -109,7 +105,7 @@ fn level(tone: Color) -> Level<'static> {
     }
 }
 
-/// The lines as they are drawn, and the span to mark in them.
+/// The drawn lines, and the span to mark in them.
 #[derive(Debug, PartialEq, Eq)]
 struct Prepared {
     text: String,
@@ -127,22 +123,22 @@ impl Prepared {
     }
 
     /// `None` if the marked lines are not in the text.
-    fn new(look: Style, code: &Code<'_>) -> Option<Self> {
+    fn new(style: Style, code: &Code<'_>) -> Option<Self> {
         let (first, last) = (u64::from(code.lines.0), u64::from(code.lines.1));
         let last = if last.saturating_sub(first) >= LONGEST_RANGE { first } else { last.max(first) };
-        let (mut text, mut gutter, mut span) = (String::new(), 1, None::<Range<usize>>);
+        let (mut text, mut span) = (String::new(), None::<Range<usize>>);
         let quotes = quotes(&code.quoted);
         let end = u64::from(code.first_line) + code.text.lines().count() as u64;
-        gutter = gutter.max(end.to_string().len());
-        // The gutter, its bar, and the bracket of a range stand left of the code.
-        let room = look.width.saturating_sub(gutter + 6).max(12);
+        let gutter = end.to_string().len();
+        // Left of the code are the gutter, its bar, and the bracket of a range.
+        let room = style.width.saturating_sub(gutter + 6).max(12);
         for (number, line) in (u64::from(code.first_line)..).zip(code.text.lines()) {
             let line = printable::line(&line.replace('\t', "    "));
             let content = line.len() - line.trim_start().len()..line.trim_end().len();
             let content = if content.is_empty() { 0..0 } else { content };
             let marked = (first..=last).contains(&number);
             let focus = quotes.iter().find_map(|quote| find(&line, quote)).filter(|_| marked && first == last);
-            let (line, focus) = cut(&line, focus.unwrap_or(content), room, look);
+            let (line, focus) = cut(&line, focus.unwrap_or(content), room, style);
             if marked {
                 let here = text.len() + focus.start..text.len() + focus.end;
                 span = Some(span.map_or(here.clone(), |span| span.start..here.end));
@@ -154,7 +150,7 @@ impl Prepared {
     }
 }
 
-/// The parts of a text that name code: what stands in backticks, then words that no prose has (`a.b`, `a_b`, `a()`).
+/// The parts of a text that name code: those in backticks, then words that do not occur in prose (`a.b`, `a_b`, `a()`).
 fn quotes(text: &str) -> Vec<String> {
     let quoted = text.split('`').skip(1).step_by(2).map(str::trim);
     let quoted = quoted.filter(|quote| !quote.is_empty() && !quote.contains('\n'));
@@ -169,7 +165,7 @@ fn quotes(text: &str) -> Vec<String> {
     quoted.chain(code).map(printable::line).collect()
 }
 
-/// Where `needle` stands in `line` as a whole word.
+/// Where `line` contains `needle` as a whole word.
 fn find(line: &str, needle: &str) -> Option<Range<usize>> {
     let word = |c: char| c.is_alphanumeric() || c == '_';
     line.match_indices(needle).map(|(start, found)| start..start + found.len()).find(|range| {
@@ -179,52 +175,39 @@ fn find(line: &str, needle: &str) -> Option<Range<usize>> {
     })
 }
 
-/// Cuts a line to `room` columns around `focus`; returns the line and where the focus is in it.
-fn cut(line: &str, focus: Range<usize>, room: usize, look: Style) -> (String, Range<usize>) {
+/// Cuts a line to `room` columns around `focus`; returns the line and the focus in it.
+fn cut(line: &str, focus: Range<usize>, room: usize, style: Style) -> (String, Range<usize>) {
     if columns(line) <= room {
         return (line.to_owned(), focus);
     }
-    let mark = look.glyph(super::Glyph::Cut);
+    let mark = style.glyph(Glyph::Cut);
     let inner = room.saturating_sub(2 * columns(mark)).max(4);
-    // A third of the room is left before the focus, if the line has that much.
-    let mut start = focus.start;
+    let width = |c: char| columns(c.encode_utf8(&mut [0; 4]));
+    // A third of the room is left before the focus, and more where the line ends soon after it.
     let mut before = 0;
-    for (index, c) in line[..focus.start].char_indices().rev() {
-        before += columns(c.encode_utf8(&mut [0; 4]));
-        if before > inner / 3 && columns_up_to(&line[index..], inner) {
-            break;
-        }
-        start = index;
-    }
-    let mut end = start;
+    let is_shown = |(index, c): &(usize, char)| {
+        before += width(*c);
+        before <= inner / 3 || columns(&line[*index..]) < inner
+    };
+    let shown = line[..focus.start].char_indices().rev().take_while(is_shown);
+    let start = shown.last().map_or(focus.start, |(index, _)| index);
     let mut taken = 0;
-    for (index, c) in line[start..].char_indices() {
-        taken += columns(c.encode_utf8(&mut [0; 4]));
-        if taken > inner {
-            break;
-        }
-        end = start + index + c.len_utf8();
-    }
+    let fits = |c: &char| {
+        taken += width(*c);
+        taken <= inner
+    };
+    let end = start + line[start..].chars().take_while(fits).map(char::len_utf8).sum::<usize>();
     let head = if start > 0 { mark } else { "" };
     let tail = if end < line.len() { mark } else { "" };
     let shift = |at: usize| at.clamp(start, end) - start + head.len();
     (format!("{head}{}{tail}", &line[start..end]), shift(focus.start)..shift(focus.end))
 }
 
-/// Whether a text has at least `width` columns; looks at no more of it than that.
-fn columns_up_to(text: &str, width: usize) -> bool {
-    let mut taken = 0;
-    text.chars().any(|c| {
-        taken += columns(c.encode_utf8(&mut [0; 4]));
-        taken >= width
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const LOOK: Style = Style { color: false, unicode: true, width: 60 };
+    const STYLE: Style = Style { color: false, unicode: true, width: 60 };
 
     fn at<'a>(text: &'a str, lines: (u32, u32), quoted: &str) -> Code<'a> {
         Code { file: "a.rs", text, first_line: 1, lines, quoted: quoted.to_owned() }
@@ -235,22 +218,22 @@ mod tests {
         let text = "fn q(u: &str) -> String {\n\tformat!(\"SELECT * FROM t WHERE u = '{}'\", u)\n}\n";
         let long = format!("{}eval(x){}", "abc ".repeat(100), " def".repeat(100));
         let heading =
-            Heading { level: "HIGH".into(), id: "F1".into(), title: "SQL injection".into(), tone: Color::Bad };
+            Heading { level: "HIGH".into(), id: "F1".into(), title: "SQL injection".into(), color: Color::Bad };
         let why = "Whoever controls `u` controls the query, and so the whole database, and more";
         let notes = [
-            SnippetNote { name: "why", text: why.into(), tone: Color::Plain },
-            SnippetNote { name: "fix", text: "bind it".into(), tone: Color::Good },
+            SnippetNote { name: "why", text: why.into(), color: Color::Plain },
+            SnippetNote { name: "fix", text: "bind it".into(), color: Color::Good },
         ];
-        let look = LOOK;
+        let style = STYLE;
         let drawn = [
-            diagnostic(look, &heading, Some(&at(text, (2, 2), "the `format!` call")), &notes),
-            diagnostic(look, &heading, Some(&at(text, (1, 3), "x")), &notes),
-            diagnostic(look, &heading, None, &notes),
-            code(look, Color::Bad, &at(text, (2, 2), "")),
-            code(look, Color::Bad, &at("a\n\nb", (2, 2), "")),
-            code(look, Color::Bad, &at("a\n", (7, 9), "")),
-            code(look, Color::Bad, &at(&long, (1, 1), "`eval`")),
-            code(Style { color: true, ..look }, Color::Warn, &at(text, (2, 2), "`format!`")).replace('\x1b', "␛"),
+            diagnostic(style, &heading, Some(&at(text, (2, 2), "the `format!` call")), &notes),
+            diagnostic(style, &heading, Some(&at(text, (1, 3), "x")), &notes),
+            diagnostic(style, &heading, None, &notes),
+            code(style, Color::Bad, &at(text, (2, 2), "")),
+            code(style, Color::Bad, &at("a\n\nb", (2, 2), "")),
+            code(style, Color::Bad, &at("a\n", (7, 9), "")),
+            code(style, Color::Bad, &at(&long, (1, 1), "`eval`")),
+            code(Style { color: true, ..style }, Color::Warn, &at(text, (2, 2), "`format!`")).replace('\x1b', "␛"),
         ];
         insta::assert_snapshot!(drawn.join("\n\n"));
     }
@@ -281,7 +264,7 @@ mod tests {
                     for width in [0, 10, 20, 80] {
                         let piece =
                             Code { file: "\x1b[2J", text, first_line, lines, quoted: "`本` `y` `` `é`".into() };
-                        let drawn = code(Style { width, ..LOOK }, Color::Bad, &piece);
+                        let drawn = code(Style { width, ..STYLE }, Color::Bad, &piece);
                         assert!(!drawn.chars().any(|c| c != '\n' && printable::is_unsafe(c)), "{drawn:?}");
                     }
                 }

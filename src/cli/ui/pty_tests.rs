@@ -21,7 +21,8 @@ use crate::cli::ui::dialogs::dispute::Dialog;
 use crate::cli::ui::live::progress::Progress;
 use crate::domain::event::{EventKind, Purpose, RunEvent};
 use crate::domain::{Role, Route, Tag};
-use crate::workflows::run::ports::{DisputeResolver as _, EventSink as _, Excerpt, PersonQuestion};
+use crate::workflows::run::ports::{DisputeResolver as _, EventSink as _, PersonQuestion};
+use crate::workspace::code::anchors::Excerpt;
 
 const CASE: &str = "GLEE_PTY_CASE";
 
@@ -75,7 +76,7 @@ fn inside() {
                 while !ready.is_hidden() {
                     std::thread::yield_now();
                 }
-                progress.event(&event(3, EventKind::notice("told meanwhile")));
+                progress.event(&event(3, EventKind::notice("reported meanwhile")));
                 stream::out("EMITTED\n").unwrap();
                 progress
             });
@@ -128,7 +129,7 @@ impl Pty {
         let begun = Instant::now();
         let handle = self.session.get_process().get_raw_handle().unwrap();
         while tcgetattr(&handle).unwrap().local_flags.contains(LocalFlags::ICANON) {
-            assert!(begun.elapsed() < Duration::from_secs(60), "nobody reads keys:\n{}", self.shown);
+            assert!(begun.elapsed() < Duration::from_secs(60), "no key is read:\n{}", self.shown);
             std::thread::yield_now();
         }
         self
@@ -239,8 +240,8 @@ fn live_lines_make_room_for_the_dialog_and_nothing_is_lost() {
         pty.expect("EMITTED");
     }
     assert!(pty.shown.contains("reviewing shard 1/2"), "{}", pty.shown);
-    assert!(!pty.shown.contains("told meanwhile"), "{}", pty.shown);
-    pty.send("1").expect("told meanwhile");
+    assert!(!pty.shown.contains("reported meanwhile"), "{}", pty.shown);
+    pty.send("1").expect("reported meanwhile");
     assert!(!pty.shown.contains("\x1b[2J"), "{}", pty.shown);
     assert_eq!(pty.result(), chosen("Judge", false));
 }

@@ -1,4 +1,4 @@
-//! What the screen can do, decided once and handed to everything that draws.
+//! What the screen can show, determined once and passed to everything that draws.
 
 use std::io::IsTerminal as _;
 
@@ -6,25 +6,25 @@ use console::Term;
 
 use crate::cli::style::Style;
 
-/// How much is said on the way.
+/// How much is printed besides results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verbosity {
-    /// Nothing but errors and what was asked for.
+    /// Only errors.
     Quiet,
     /// What a person wants to follow.
     Normal,
     Verbose,
 }
 
-/// What stderr can show. A test gives its own; [`Screen::stderr`] asks the process's.
+/// What stderr can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Screen {
-    /// Whether it is a terminal that can move its cursor: live lines and dialogs need one.
+    /// Whether it is a terminal with a movable cursor, which live lines and dialogs need.
     pub terminal: bool,
     pub color: bool,
     /// Whether glyphs beyond ASCII are used.
     pub unicode: bool,
-    /// The columns; `None` asks the terminal each time, so that a resize is followed.
+    /// The columns; `None` asks the terminal each time, so that a resize takes effect.
     pub columns: Option<usize>,
     pub verbosity: Verbosity,
 }
@@ -35,19 +35,20 @@ impl Screen {
         Self { terminal, color, unicode: speaks_utf8(), columns: None, verbosity }
     }
 
-    /// How text may look on it now.
-    pub fn look(&self) -> Style {
-        Style { color: self.color, unicode: self.unicode, width: self.width() }
+    /// Whether live lines are shown.
+    pub(crate) fn is_live(&self) -> bool {
+        self.terminal && self.verbosity != Verbosity::Quiet
     }
 
-    /// Its columns now: what was given, else the terminal's, else 80; at least 10.
-    pub fn width(&self) -> usize {
+    /// The style of text at the current width: 80 columns where it is unknown, at least 10.
+    pub fn style(&self) -> Style {
         let asked = || Term::stderr().size_checked().map_or(80, |(_, columns)| usize::from(columns));
-        self.columns.unwrap_or_else(asked).max(10)
+        let width = self.columns.unwrap_or_else(asked).max(10);
+        Style { color: self.color, unicode: self.unicode, width }
     }
 }
 
-/// Whether the locale writes UTF-8 and the terminal is one that shows it.
+/// Whether the locale is UTF-8 and the terminal can show it.
 pub fn speaks_utf8() -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
         .into_iter()
@@ -55,7 +56,7 @@ pub fn speaks_utf8() -> bool {
         .find(|value| !value.is_empty());
     let utf8 = match locale {
         Some(locale) => is_utf8(&locale),
-        // macOS and Windows set no locale for programs started outside a shell, and write UTF-8 all the same.
+        // macOS and Windows set no locale for programs started outside a shell, but use UTF-8.
         None => cfg!(not(target_os = "linux")),
     };
     utf8 && std::env::var_os("TERM").is_none_or(|term| term != "dumb")

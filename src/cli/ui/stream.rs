@@ -1,28 +1,21 @@
-//! The two standard streams.
-//!
-//! stdout carries the report and nothing else; everything else goes to stderr. A closed pipe ends output quietly:
-//! whoever closed it has read enough.
+//! The two standard streams: stdout for results, stderr for everything else.
 
 use std::io::{self, Write};
 
-/// Writes `text` to stdout as it stands. Fails on any failure but a closed pipe.
+/// Writes `text` to stdout as it is. A closed pipe is no error: its reader has read enough.
 pub fn out(text: &str) -> io::Result<()> {
-    quiet_pipe(write_all(&mut io::stdout().lock(), text))
+    match write(&mut io::stdout().lock(), text) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
 }
 
-/// Writes `text` to stderr as it stands; a failure is of no use to anybody and is dropped.
+/// Writes `text` to stderr as it is; errors are ignored.
 pub fn err(text: &str) {
-    drop(write_all(&mut io::stderr().lock(), text));
+    drop(write(&mut io::stderr().lock(), text));
 }
 
-fn write_all(stream: &mut impl Write, text: &str) -> io::Result<()> {
+fn write(stream: &mut impl Write, text: &str) -> io::Result<()> {
     stream.write_all(text.as_bytes())?;
     stream.flush()
-}
-
-fn quiet_pipe(result: io::Result<()>) -> io::Result<()> {
-    match result {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        other => other,
-    }
 }

@@ -1,18 +1,20 @@
 //! The terminal behind stderr, shared by the live display and the dialogs.
 //!
-//! Only one of them draws at a time: while a dialog is open the live lines are gone and other lines are held back;
-//! nobody who reports something has to wait for the person at the dialog.
+//! Only one of them draws at a time: while a dialog is open, live lines are removed and other lines are queued, so that
+//! reporting never waits for the person at the dialog.
 
 use std::fmt;
+use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use console::Term;
 use indicatif::{MultiProgress, ProgressDrawTarget};
+use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
 
 use super::screen::{Screen, Verbosity};
 use super::stream;
 
-/// The shared terminal. Clones are the same terminal.
+/// The shared terminal; a clone is the same terminal.
 #[derive(Clone)]
 pub struct Terminal {
     shared: Arc<Shared>,
@@ -21,16 +23,22 @@ pub struct Terminal {
 struct Shared {
     screen: Screen,
     live: MultiProgress,
-    /// The lines held back while a dialog is open.
-    held: Mutex<Option<Vec<String>>>,
-    /// How the terminal was set when the open dialog began.
-    settings: Mutex<Option<settings::Settings>>,
+    saved: Mutex<Saved>,
+}
+
+/// What an open dialog has to restore.
+#[derive(Default)]
+struct Saved {
+    /// The lines queued while a dialog is open.
+    lines: Option<Vec<String>>,
+    /// The terminal's settings before the dialog.
+    settings: Option<Termios>,
 }
 
 impl Terminal {
     pub fn new(screen: Screen) -> Self {
         let live = MultiProgress::with_draw_target(target(&screen));
-        Self { shared: Arc::new(Shared { screen, live, held: Mutex::new(None), settings: Mutex::new(None) }) }
+        Self { shared: Arc::new(Shared { screen, live, saved: Mutex::default() }) }
     }
 
     pub fn screen(&self) -> Screen {
@@ -41,61 +49,57 @@ impl Terminal {
         &self.shared.live
     }
 
-    /// Prints a permanent line above the live ones; nothing with `--quiet`. `line` must be printable already.
+    /// Prints a line, which must be printable, above the live ones; nothing with `--quiet`.
     pub fn line(&self, line: &str) {
         if self.shared.screen.verbosity == Verbosity::Quiet {
             return;
         }
-        match &mut *self.held() {
-            Some(held) => held.push(line.to_owned()),
+        match &mut self.saved().lines {
+            Some(lines) => lines.push(line.to_owned()),
             None => self.shared.live.suspend(|| stream::err(&format!("{line}\n"))),
         }
     }
 
-    /// Gives the whole terminal to a dialog for as long as it is open.
+    /// Gives a dialog the whole terminal while it is open.
     pub(crate) fn dialog<T>(&self, open: impl FnOnce(&Term) -> T) -> T {
-        *self.held() = Some(Vec::new());
-        *self.settings() = settings::now();
-        // The target is taken away instead of suspended: a suspended one would block every other thread that draws.
+        *self.saved() = Saved { lines: Some(Vec::new()), settings: tcgetattr(io::stdin()).ok() };
+        // A suspended target would block every other thread that draws; a hidden one does not.
         drop(self.shared.live.clear());
         self.shared.live.set_draw_target(ProgressDrawTarget::hidden());
         let _open = Open(self);
         open(&Term::stderr())
     }
 
-    /// Sets the terminal so that keys come one by one and are not shown, until [`Self::restore`]; Ctrl-C stays the
-    /// signal that it is.
+    /// Sets the terminal to deliver keys one by one without echo, until [`Self::restore`]; Ctrl-C remains a signal.
     pub(crate) fn take_keys(&self) {
-        let before = settings::now();
-        if let Some(before) = &before {
-            settings::one_by_one(before);
+        let settings = tcgetattr(io::stdin()).ok();
+        if let Some(mut unbuffered) = settings.clone() {
+            unbuffered.local_flags.remove(LocalFlags::ICANON | LocalFlags::ECHO);
+            let _ = tcsetattr(io::stdin(), SetArg::TCSANOW, &unbuffered);
         }
-        *self.settings() = before;
+        self.saved().settings = settings;
     }
 
-    /// Leaves the terminal as an open dialog found it, from any thread: for a signal that ends the process while a
-    /// person is asked. Nothing happens where no dialog is open.
+    /// Restores the terminal as an open dialog found it, from any thread: for a signal that ends the process. Without
+    /// a dialog it has no effect.
     pub fn restore(&self) {
-        if let Some(settings) = self.settings().take() {
-            settings::restore(&settings);
+        let Saved { lines, settings } = std::mem::take(&mut *self.saved());
+        if let Some(settings) = settings {
+            // A closed terminal has no settings.
+            let _ = tcsetattr(io::stdin(), SetArg::TCSANOW, &settings);
             drop(Term::stderr().show_cursor());
         }
-        let held = self.held().take();
-        for line in held.into_iter().flatten() {
+        for line in lines.into_iter().flatten() {
             stream::err(&format!("{line}\n"));
         }
     }
 
-    fn settings(&self) -> MutexGuard<'_, Option<settings::Settings>> {
-        self.shared.settings.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn held(&self) -> MutexGuard<'_, Option<Vec<String>>> {
-        self.shared.held.lock().unwrap_or_else(PoisonError::into_inner)
+    fn saved(&self) -> MutexGuard<'_, Saved> {
+        self.shared.saved.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// An open dialog; dropping it brings cursor, live lines and held-back lines back.
+/// An open dialog; dropping it restores cursor, live lines and queued lines.
 struct Open<'a>(&'a Terminal);
 
 impl Drop for Open<'_> {
@@ -112,34 +116,5 @@ impl fmt::Debug for Terminal {
 }
 
 fn target(screen: &Screen) -> ProgressDrawTarget {
-    if screen.terminal && screen.verbosity != Verbosity::Quiet {
-        ProgressDrawTarget::stderr_with_hz(12)
-    } else {
-        ProgressDrawTarget::hidden()
-    }
-}
-
-/// The settings of the terminal that a dialog reads from.
-mod settings {
-    use std::io;
-
-    use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
-
-    pub(crate) type Settings = Termios;
-
-    /// `None` if stdin is no terminal.
-    pub(crate) fn now() -> Option<Settings> {
-        tcgetattr(io::stdin()).ok()
-    }
-
-    pub(crate) fn one_by_one(settings: &Settings) {
-        let mut settings = settings.clone();
-        settings.local_flags.remove(LocalFlags::ICANON | LocalFlags::ECHO);
-        restore(&settings);
-    }
-
-    pub(crate) fn restore(settings: &Settings) {
-        // A terminal that is gone has no settings.
-        let _ = tcsetattr(io::stdin(), SetArg::TCSANOW, settings);
-    }
+    if screen.is_live() { ProgressDrawTarget::stderr_with_hz(12) } else { ProgressDrawTarget::hidden() }
 }

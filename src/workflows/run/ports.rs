@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use crate::domain::event::{CallId, Event};
-use crate::domain::{Approach, Decision, Dispute, Route, RulingWord, Untrusted};
-use crate::domain::{Opinion, Question};
+use crate::domain::{Approach, Decision, Dispute, Opinion, Question, Route, RulingWord, Untrusted};
 use crate::protocol::request::StagePosition;
+use crate::workspace::code::anchors::Excerpt;
 use serde::Serialize;
 
 /// Listens to a run: the live display, the JSON lines, a test.
@@ -21,18 +21,6 @@ pub trait EventSink: Send {
 
 /// The listeners of a run, shared with the calls at work.
 pub(crate) type Sink = Arc<Mutex<Box<dyn EventSink>>>;
-
-/// The code around a finding, as it stood when it was reviewed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Excerpt {
-    pub file: String,
-    /// The number of the first line of `text`, counted from 1.
-    pub first_line: u32,
-    /// Whole lines, each with its line end.
-    pub text: String,
-    /// The lines the finding names, both included; within the excerpt.
-    pub lines: (u32, u32),
-}
 
 #[derive(Clone, Debug)]
 pub struct PersonQuestion {

@@ -1,7 +1,7 @@
-//! Phase 6: security findings that name a package or an advisory, checked against the lock files around them and a
-//! database of advisories: a folder or a zip archive of OSV's JSON, or an API like OSV's.
+//! Phase 6: checks security findings that name a package or an advisory against the lock files around them and a database
+//! of advisories: a folder or a zip archive of OSV's JSON, or an API like OSV's.
 //!
-//! Nothing is read while no finding asks for it, and nothing leaves the machine unless an API is configured.
+//! Without such findings nothing is read. Only a configured API is accessed over the network.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read as _};
@@ -22,10 +22,10 @@ use crate::workspace::select::walk;
 
 const IDS: [&str; 8] = ["CVE-", "GHSA-", "RUSTSEC-", "PYSEC-", "GO-", "OSV-", "MAL-", "SNYK-"];
 
-/// Words that make a name beside them the name of a package.
+/// Words next to which a name is that of a package.
 const KINDS: [&str; 6] = ["crate", "package", "module", "library", "dependency", "version"];
 
-/// An advisory larger than this is none.
+/// Larger files are no advisories, in bytes.
 const LARGEST: u64 = 4 << 20;
 
 #[derive(Debug, thiserror::Error)]
@@ -38,17 +38,14 @@ pub enum AdvisoryError {
 
 impl Advice for AdvisoryError {
     fn hint(&self) -> Option<String> {
-        let hint = match self {
+        Some(match self {
             Self::Read { .. } => {
-                "`advisories.path` names a folder or a zip archive of OSV's JSON; \
-                 `glee config unset advisories.path` goes without"
+                "set `advisories.path` to a folder or a zip archive of OSV's JSON, or unset it".to_owned()
             }
             Self::Ask { .. } => {
-                "`advisories.url` names the root of an API like https://api.osv.dev; \
-                 `glee config unset advisories.url` goes without"
+                "set `advisories.url` to the root of an API like https://api.osv.dev, or unset it".to_owned()
             }
-        };
-        Some(hint.to_owned())
+        })
     }
 }
 
@@ -57,28 +54,37 @@ struct Question {
     ids: Vec<String>,
     /// The locked packages that the claim's text names.
     named: Vec<Locked>,
-    /// All that is locked around it, for an advisory named by its id.
+    /// All packages locked around it, for an advisory named by its id.
     around: BTreeSet<Locked>,
 }
 
-/// Fills in what the configured databases say of claims; relative paths are in the tree. Fails when a database cannot
-/// be asked; one file of it that is no advisory is passed over.
+/// Fills in the advisories of claims from the configured databases; relative paths are in the tree. Fails if a database
+/// cannot be read; files in it that are no advisories are ignored.
 pub fn check(claims: &mut [Claim], workspace: &Workspace, databases: &Advisories) -> Result<(), AdvisoryError> {
     if databases.path.is_empty() && databases.url.is_none() {
         return Ok(());
     }
     let mut locked: BTreeMap<String, BTreeSet<Locked>> = BTreeMap::new();
-    let questions: Vec<Question> = claims
-        .iter()
-        .enumerate()
-        .filter(|(_, claim)| is_security(claim))
-        .filter_map(|(index, claim)| question(index, claim, &around(claim, workspace, &mut locked)))
-        .collect();
+    let mut questions = Vec::new();
+    for (index, claim) in claims.iter().enumerate() {
+        if category(claim.category.as_deref(), claim.rule.as_deref(), &claim.title) != Category::Security
+            && ids(&claim.title).next().is_none()
+        {
+            continue;
+        }
+        let text = format!("{}\n{}", claim.title, claim.description);
+        let ids: Vec<String> = ids(&text).map(str::to_owned).collect();
+        let around = around(claim, workspace, &mut locked);
+        let named: Vec<Locked> = around.iter().filter(|package| names(&text, &package.name)).cloned().collect();
+        if !ids.is_empty() || !named.is_empty() {
+            questions.push(Question { claim: index, ids, named, around });
+        }
+    }
     if questions.is_empty() {
         return Ok(());
     }
     let ids: BTreeSet<&str> = questions.iter().flat_map(|question| &question.ids).map(String::as_str).collect();
-    // Who names an advisory asks about that one.
+    // A claim that names an advisory asks only for that one.
     let packages: BTreeSet<&Locked> =
         questions.iter().filter(|question| question.ids.is_empty()).flat_map(|question| &question.named).collect();
     let mut advisories = Vec::new();
@@ -103,19 +109,6 @@ pub fn check(claims: &mut [Claim], workspace: &Workspace, databases: &Advisories
     Ok(())
 }
 
-fn is_security(claim: &Claim) -> bool {
-    category(claim.category.as_deref(), claim.rule.as_deref(), &claim.title) == Category::Security
-        || ids(&claim.title).next().is_some()
-}
-
-fn question(index: usize, claim: &Claim, around: &BTreeSet<Locked>) -> Option<Question> {
-    let text = format!("{}\n{}", claim.title, claim.description);
-    let ids: Vec<String> = ids(&text).map(str::to_owned).collect();
-    let named: Vec<Locked> = around.iter().filter(|package| names(&text, &package.name)).cloned().collect();
-    let asks = !ids.is_empty() || !named.is_empty();
-    asks.then(|| Question { claim: index, ids, named, around: around.clone() })
-}
-
 fn ids(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
     words.map(|word| word.trim_matches('-')).filter(|word| {
@@ -126,10 +119,11 @@ fn ids(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether a text names a package: between back quotes, or as a word that is no other word, or beside one that says so.
+/// Whether a text names a package: in quotes, by a name with other characters than letters, or next to one of [`KINDS`] or a
+/// version.
 fn names(text: &str, name: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '@');
-    let is_telling = name.contains(|c: char| !c.is_ascii_alphabetic());
+    let is_distinct = name.contains(|c: char| !c.is_ascii_alphabetic());
     let (lower, name) = (text.to_lowercase(), name.to_lowercase());
     lower.match_indices(&name).any(|(at, _)| {
         let (before, after) = (&lower[..at], &lower[at + name.len()..]);
@@ -144,11 +138,11 @@ fn names(text: &str, name: &str) -> bool {
             let word = word.trim_matches(|c: char| !c.is_alphanumeric());
             KINDS.contains(&word) || word.starts_with(|c: char| c.is_ascii_digit())
         };
-        is_telling || quoted || after.starts_with('@') || neighbours.into_iter().flatten().any(is_kind)
+        is_distinct || quoted || after.starts_with('@') || neighbours.into_iter().flatten().any(is_kind)
     })
 }
 
-/// What the lock files in the nearest folder above a claim's file hold that has any.
+/// The packages locked in the nearest folder above a claim's file that has lock files.
 fn around(
     claim: &Claim,
     workspace: &Workspace,
@@ -180,34 +174,33 @@ fn in_folder(folder: &str, workspace: &Workspace) -> BTreeSet<Locked> {
     found
 }
 
-/// The advisories of the database that hold any of these words.
+/// The advisories of the database that contain any of these words.
 fn matching(path: &Path, wanted: &BTreeSet<&str>) -> io::Result<Vec<Advisory>> {
     let wanted = AhoCorasick::builder().ascii_case_insensitive(true).build(wanted).map_err(io::Error::other)?;
     let mut found = Vec::new();
-    let mut take = |bytes: &[u8]| {
-        if wanted.is_match(bytes) {
-            found.extend(serde_json::from_slice::<Advisory>(bytes).ok());
+    let mut take = |file: &mut dyn io::Read| -> io::Result<()> {
+        let mut bytes = Vec::new();
+        file.take(LARGEST).read_to_end(&mut bytes)?;
+        if wanted.is_match(&bytes) {
+            found.extend(serde_json::from_slice::<Advisory>(&bytes).ok());
         }
+        Ok(())
     };
     if path.is_dir() {
         for entry in walk::everything(path) {
             let entry = entry?;
             let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
             if is_file && entry.path().extension().is_some_and(|end| end == "json") {
-                let mut bytes = Vec::new();
-                files::regular(entry.path())?.take(LARGEST).read_to_end(&mut bytes)?;
-                take(&bytes);
+                take(&mut files::regular(entry.path())?)?;
             }
         }
     } else {
-        let mut archive =
-            zip::ZipArchive::new(io::BufReader::new(files::regular(path)?)).map_err(io::Error::other)?;
+        let archive = io::BufReader::new(files::regular(path)?);
+        let mut archive = zip::ZipArchive::new(archive).map_err(io::Error::other)?;
         for index in 0..archive.len() {
-            let file = archive.by_index(index).map_err(io::Error::other)?;
+            let mut file = archive.by_index(index).map_err(io::Error::other)?;
             if file.is_file() && file.name().ends_with(".json") {
-                let mut bytes = Vec::new();
-                file.take(LARGEST).read_to_end(&mut bytes)?;
-                take(&bytes);
+                take(&mut file)?;
             }
         }
     }
@@ -215,17 +208,17 @@ fn matching(path: &Path, wanted: &BTreeSet<&str>) -> io::Result<Vec<Advisory>> {
 }
 
 impl Question {
-    /// An affected version confirms; one after the fix says so; anything else says nothing.
+    /// Confirmed by an affected version; patched if the only matching versions include the fix.
     fn answer(&self, advisories: &[Advisory]) -> AdvisoryStatus {
         let mut patched = None;
         for advisory in advisories {
-            let by_id = self.ids.iter().any(|id| advisory.is_called(id));
-            let packages: Vec<&Locked> =
-                if by_id { self.around.iter().collect() } else { self.named.iter().collect() };
-            // Who names an advisory asks about that one.
-            if !by_id && !self.ids.is_empty() {
+            let packages: Vec<&Locked> = if self.ids.iter().any(|id| advisory.is_called(id)) {
+                self.around.iter().collect()
+            } else if self.ids.is_empty() {
+                self.named.iter().collect()
+            } else {
                 continue;
-            }
+            };
             for package in packages {
                 let version = format!("{} {}", package.name, package.version);
                 match advisory.standing(package) {
@@ -262,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lock_files_above_a_finding_decide_what_an_advisory_says_of_it() {
+    fn the_lock_files_above_a_finding_decide_whether_an_advisory_applies() {
         let folder = tempfile::tempdir().unwrap();
         let lock = |version: &str| format!("[[package]]\nname = \"time\"\nversion = \"{version}\"\n");
         fs::create_dir_all(folder.path().join("tree/old")).unwrap();

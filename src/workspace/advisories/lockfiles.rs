@@ -1,6 +1,6 @@
-//! Lock files: which packages a project uses, in which versions.
+//! Lock files: the packages of a project with their versions.
 //!
-//! What cannot be read as its name says counts for nothing; nothing is run and nothing is looked up.
+//! A file that is not in the format of its name is ignored. Nothing is run, and no network is used.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The HTTP API of the OSV database (version 1): advisories by their id, and all of a package.
+//! The HTTP API of the OSV database (version 1): an advisory by its id, and all advisories of a package.
 
 use std::collections::BTreeSet;
 use std::io::Read as _;
@@ -12,17 +12,17 @@ use ureq::http::StatusCode;
 
 use crate::rules::advisories::{Advisory, Locked};
 
-/// How long one answer may take.
+/// The timeout of one answer.
 const ANSWER: Duration = Duration::from_secs(10);
 
-/// How long all of them may take: a run waits for them.
+/// The timeout of all answers together.
 const ALL: Duration = Duration::from_secs(30);
 
-/// An answer larger than this is none, in bytes.
+/// The size limit of an answer, in bytes.
 const LARGEST: u64 = 64 << 20;
 
-/// Asks for advisories by their ids, the ones that those go by elsewhere included, and for all of some packages. The
-/// error says in one line why there is no answer; that an id is unknown is an answer.
+/// Requests advisories by id, with their aliases, and all advisories of packages. The error is one line; an unknown id is no
+/// error.
 pub(crate) fn ask(root: &str, ids: &BTreeSet<&str>, packages: &BTreeSet<&Locked>) -> Result<Vec<Advisory>, String> {
     let api = Api::new(root);
     let mut found = Vec::new();
@@ -33,7 +33,7 @@ pub(crate) fn ask(root: &str, ids: &BTreeSet<&str>, packages: &BTreeSet<&Locked>
             continue;
         }
         let Some(advisory) = api.advisory(&id)? else { continue };
-        // A CVE often says nothing of packages, and its aliases do.
+        // A CVE often names no packages, but its aliases do.
         if ids.iter().any(|named| advisory.is_called(named)) {
             left.extend(advisory.aliases.iter().map(|alias| canonical(alias)));
         }
@@ -46,7 +46,7 @@ pub(crate) fn ask(root: &str, ids: &BTreeSet<&str>, packages: &BTreeSet<&Locked>
     Ok(found)
 }
 
-/// An id as the database spells it: all in capitals, but for what follows `GHSA-`.
+/// An id in the spelling of the database: in capitals, except for the part after `GHSA-`.
 fn canonical(id: &str) -> String {
     let upper = id.to_ascii_uppercase();
     match upper.strip_prefix("GHSA-") {
@@ -109,19 +109,19 @@ impl<'a> Api<'a> {
     }
 
     fn in_time(&self) -> Result<(), String> {
-        if Instant::now() < self.until { Ok(()) } else { Err(format!("no end after {} s", ALL.as_secs())) }
+        if Instant::now() < self.until { Ok(()) } else { Err(format!("no answer within {} s", ALL.as_secs())) }
     }
 }
 
 fn body<T: DeserializeOwned>(response: ureq::http::Response<ureq::Body>) -> Result<T, String> {
     let status = response.status();
     if !status.is_success() {
-        return Err(format!("it answers {status}"));
+        return Err(format!("the server answered {status}"));
     }
     let mut text = Vec::new();
     let read = response.into_body().into_reader().take(LARGEST).read_to_end(&mut text);
     read.map_err(|error| error.to_string())?;
-    serde_json::from_slice(&text).map_err(|error| format!("its answer is no advisory: {error}"))
+    serde_json::from_slice(&text).map_err(|error| format!("the answer is not an advisory: {error}"))
 }
 
 #[cfg(test)]
@@ -199,14 +199,14 @@ mod tests {
     }
 
     #[test]
-    fn what_answers_otherwise_is_an_error_in_one_line() {
+    fn another_answer_is_an_error_in_one_line() {
         let asked = |root: &str| ask(root, &BTreeSet::from(["CVE-2020-1"]), &BTreeSet::new()).unwrap_err();
         let (root, _) = serve(1, |_, _| (500, String::new()));
-        assert_eq!(asked(&root), "it answers 500 Internal Server Error");
+        assert_eq!(asked(&root), "the server answered 500 Internal Server Error");
         let (root, _) = serve(1, |_, _| (200, "<html>".to_owned()));
-        assert_eq!(asked(&root), "its answer is no advisory: expected value at line 1 column 1");
-        let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        let refused = asked(&format!("http://{nobody}"));
+        assert_eq!(asked(&root), "the answer is not an advisory: expected value at line 1 column 1");
+        let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let refused = asked(&format!("http://{closed}"));
         assert!(!refused.is_empty() && !refused.contains('\n'), "{refused}");
     }
 }

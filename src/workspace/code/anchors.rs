@@ -1,8 +1,8 @@
-//! Blocks of code: what a finding is anchored to, so that it is known again until that code changes.
+//! Blocks of code, to which findings are anchored: a finding is recognised until its block changes.
 //!
-//! A block is the innermost function or method around a line; outside of functions, the member of a class or the
-//! item of the file; in a language without a grammar, the paragraph. Its hash folds white space, and nothing outside
-//! of it takes part: edits elsewhere in the file leave it as it is.
+//! A block is the innermost function or method around a line; outside of functions, the member of a class or the item of
+//! the file; in a language without a grammar, the paragraph. Its hash folds white space and covers nothing outside of the
+//! block, so that edits elsewhere in the file do not change it.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -14,29 +14,29 @@ use crate::rules::consensus::similarity::identity;
 
 const NO_CATEGORY: &str = "bug";
 
-/// A block that a grammar knows.
+/// A block found by a grammar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Known {
     lines: RangeInclusive<u32>,
-    /// The lines that belong to it: its own, and those of the comments and attributes right before it.
+    /// Its lines with those of the comments and attributes right before it.
     reach: RangeInclusive<u32>,
 }
 
-/// Lines without an empty one between them.
+/// Adjacent lines that are not empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Paragraph {
     lines: RangeInclusive<u32>,
-    /// How far its first line is indented, in bytes.
+    /// The indent of its first line, in bytes.
     first: usize,
-    /// How far its outermost line is.
+    /// The smallest indent of its lines.
     outermost: usize,
 }
 
-/// What is known of a text's blocks; independent of the text itself, so that it can be kept.
+/// The blocks of a text; borrows nothing from it, so that it can be cached.
 #[derive(Debug, PartialEq, Eq)]
 struct Index {
     known: Vec<Known>,
-    /// The first known block that reaches each line, as its number in `known` plus one; 0 is none.
+    /// The innermost block around each line, as its number in `known` plus one; 0 is none.
     at: Vec<u32>,
     paragraphs: Vec<Paragraph>,
 }
@@ -53,38 +53,38 @@ impl Index {
         Self { known, at, paragraphs: paragraphs(lines) }
     }
 
-    /// What it takes to keep it, in entries.
+    /// Its size in entries of four bytes.
     fn size(&self) -> usize {
         6 * self.known.len() + self.at.len() + 4 * self.paragraphs.len()
     }
 }
 
-/// The indexes of the texts that were asked about last, so that a text is parsed once in a process.
-mod kept {
+/// The most recent indexes, so that a text is parsed once in a process.
+mod cache {
     use std::collections::VecDeque;
     use std::sync::{Arc, Mutex, PoisonError};
 
     use super::Index;
 
-    /// All that is kept, in entries of four bytes.
+    /// The size of all cached indexes.
     const MOST: usize = 1 << 20;
 
     type Key = (String, blake3::Hash);
 
-    static KEPT: Mutex<VecDeque<(Key, Arc<Index>)>> = Mutex::new(VecDeque::new());
+    static CACHE: Mutex<VecDeque<(Key, Arc<Index>)>> = Mutex::new(VecDeque::new());
 
     pub(crate) fn index(path: &str, text: &str, make: impl FnOnce() -> Index) -> Arc<Index> {
-        let lock = || KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || CACHE.lock().unwrap_or_else(PoisonError::into_inner);
         let hash = blake3::hash(text.as_bytes());
         let found =
             lock().iter().find(|((of, is), _)| *is == hash && of == path).map(|(_, index)| Arc::clone(index));
         found.unwrap_or_else(|| {
             let index = Arc::new(make());
-            let mut kept = lock();
-            kept.push_back(((path.to_owned(), hash), Arc::clone(&index)));
-            let mut size: usize = kept.iter().map(|(_, index)| index.size()).sum();
-            while size > MOST || kept.len() > 64 {
-                let Some((_, oldest)) = kept.pop_front() else { break };
+            let mut cache = lock();
+            cache.push_back(((path.to_owned(), hash), Arc::clone(&index)));
+            let mut size: usize = cache.iter().map(|(_, index)| index.size()).sum();
+            while size > MOST || cache.len() > 64 {
+                let Some((_, oldest)) = cache.pop_front() else { break };
                 size -= oldest.size();
             }
             index
@@ -92,23 +92,23 @@ mod kept {
     }
 }
 
-/// The blocks of one file; parses it once for any number of questions.
+/// The blocks of one file.
 #[derive(Clone, Debug)]
 pub struct Blocks<'a> {
     path: &'a str,
     lines: Vec<&'a str>,
     index: Arc<Index>,
-    /// The lines of all blocks, by their hashes.
+    /// The lines of all blocks, by hash.
     all: OnceCell<HashMap<String, RangeInclusive<u32>>>,
-    /// The identifiers of the blocks that something was said about.
+    /// The identifiers of the blocks that were asked for.
     identifiers: RefCell<HashMap<(u32, u32), HashSet<&'a str>>>,
 }
 
 impl<'a> Blocks<'a> {
-    /// Reads a file's blocks; the language is told by the path.
+    /// Finds the blocks of a file; the path determines the language.
     pub fn of(path: &'a str, text: &'a str) -> Self {
         let lines: Vec<&str> = text.lines().collect();
-        let index = kept::index(path, text, || Index::from(grammar::blocks(path, text), &lines));
+        let index = cache::index(path, text, || Index::from(grammar::blocks(path, text), &lines));
         Self { path, lines, index, all: OnceCell::new(), identifiers: RefCell::default() }
     }
 
@@ -121,8 +121,8 @@ impl<'a> Blocks<'a> {
         self.index.known.get((number as usize).checked_sub(1)?)
     }
 
-    /// The lines, counted from 1, of the block around a line, or right below it if the line is a comment or an
-    /// attribute; the nearest line of the file counts.
+    /// The lines, counted from 1, of the block around a line, or of the block below if the line is a comment or an
+    /// attribute of it. A line outside the file stands for the nearest one.
     pub fn enclosing(&self, line: u32) -> RangeInclusive<u32> {
         let line = line.clamp(1, self.last());
         if let Some(block) = self.innermost(line) {
@@ -135,12 +135,11 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Where a finding is anchored: at the block around its line, or at the whole file without one. A finding about a
-    /// comment or an attribute holds these and the block below.
+    /// Anchors a finding at the block around its line, or at the whole file without a line. The block of a comment or an
+    /// attribute includes the code below it.
     pub fn anchor(&self, finding: &RawFinding) -> Anchor {
-        let reach = |line: u32| self.innermost(line);
         let block = match finding.line {
-            Some(line) => match reach(line) {
+            Some(line) => match self.innermost(line) {
                 Some(block) if !block.lines.contains(&line) => block.reach.clone(),
                 _ => self.enclosing(line),
             },
@@ -158,7 +157,7 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// The lines of the block that an anchor names, wherever it has moved to in this text; `None` if it is not there.
+    /// The lines of an anchor's block in this text, wherever it was moved to; `None` if the text does not contain it.
     pub fn place(&self, anchor: &Anchor) -> Option<RangeInclusive<u32>> {
         let all = self.all.get_or_init(|| {
             let whole = std::iter::once(1..=self.last());
@@ -177,7 +176,7 @@ impl<'a> Blocks<'a> {
         u32::try_from(self.lines.len()).unwrap_or(u32::MAX).max(1)
     }
 
-    /// The identifiers of a block that a title names, sorted. Those of the block are gathered once.
+    /// The identifiers of a block that a title names, sorted.
     fn names(&self, title: &str, block: &RangeInclusive<u32>) -> Vec<String> {
         let key = (*block.start(), *block.end());
         let mut known = self.identifiers.borrow_mut();
@@ -192,12 +191,12 @@ impl<'a> Blocks<'a> {
         self.lines.get(first..last.min(self.lines.len())).unwrap_or_default()
     }
 
-    /// Some lines as text, each with its line end.
+    /// Lines as text, each with its line end.
     pub fn text(&self, block: &RangeInclusive<u32>) -> String {
         self.slice(block).iter().flat_map(|line| [*line, "\n"]).collect()
     }
 
-    /// The BLAKE3 hash (hex) of some lines, white space folded.
+    /// The BLAKE3 hash (hex) of lines, white space folded.
     fn hash(&self, block: &RangeInclusive<u32>) -> String {
         let mut hasher = blake3::Hasher::new();
         for word in self.slice(block).iter().flat_map(|line| line.split_whitespace()) {
@@ -206,7 +205,7 @@ impl<'a> Blocks<'a> {
         hasher.finalize().to_hex().to_string()
     }
 
-    /// A paragraph with the one it was opened in, if it closes more than it opens, and the deeper ones below.
+    /// A paragraph with the one that opened its outermost indent, and the deeper ones below.
     fn around(&self, index: usize) -> RangeInclusive<u32> {
         let paragraphs = &self.index.paragraphs;
         let outermost = paragraphs[index].outermost;
@@ -217,7 +216,7 @@ impl<'a> Blocks<'a> {
     }
 }
 
-/// The defect class of an anchor: the rule, else the category that the reviewer named, in lower case.
+/// The defect class of an anchor: the rule, else the reviewer's category, in lower case.
 pub fn category(rule: Option<&str>, category: Option<&str>) -> String {
     rule.or(category).unwrap_or(NO_CATEGORY).to_lowercase()
 }
@@ -241,25 +240,27 @@ fn paragraphs(lines: &[&str]) -> Vec<Paragraph> {
     paragraphs
 }
 
+/// The code around the lines that a finding names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LineRange {
+pub struct Excerpt {
+    pub file: String,
     /// The number of the first line of `text`, counted from 1.
     pub first_line: u32,
     /// Whole lines, each with its line end.
     pub text: String,
-    /// The lines of the place itself, both included; within the excerpt.
+    /// The named lines, inclusive; within the excerpt.
     pub lines: (u32, u32),
 }
 
-/// The lines of a place with `around` lines before and after it; `None` if the file ends before it.
-pub fn excerpt(text: &str, line: u32, end_line: Option<u32>, around: u32) -> Option<LineRange> {
+/// Lines with `around` lines before and after them; `None` if the file ends before them.
+pub fn excerpt(file: &str, text: &str, line: u32, end_line: Option<u32>, around: u32) -> Option<Excerpt> {
     let wanted = end_line.unwrap_or(line).max(line).saturating_add(around);
-    let from = line.saturating_sub(around).max(1);
-    // The number of the last line that was seen, where the first wanted one begins, and where the last one ends.
+    let first_line = line.saturating_sub(around).max(1);
+    // The last line up to `wanted`, the offset of the first line, and the end of the last one.
     let (mut last, mut start, mut end) = (0, 0, 0);
     for whole in text.split_inclusive('\n').take(wanted as usize) {
         last += 1;
-        if last == from {
+        if last == first_line {
             start = end;
         }
         end += whole.len();
@@ -268,10 +269,10 @@ pub fn excerpt(text: &str, line: u32, end_line: Option<u32>, around: u32) -> Opt
         return None;
     }
     let lines = (line, end_line.unwrap_or(line).clamp(line, last));
-    Some(LineRange { first_line: from, text: text[start..end].to_owned(), lines })
+    Some(Excerpt { file: file.to_owned(), first_line, text: text[start..end].to_owned(), lines })
 }
 
-/// A title as lower-case words and single blanks.
+/// A title as lower-case words, separated by single blanks.
 pub fn words(title: &str) -> String {
     let words = title.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
@@ -296,7 +297,7 @@ mod grammar {
     use super::Known;
     use crate::workspace::code::comments;
 
-    /// The languages whose grammars are built in; ast-grep panics when it is asked for another one.
+    /// The languages with a built-in grammar; ast-grep panics on any other.
     pub(crate) const BUILT_IN: [SupportLang; 7] = [
         SupportLang::Rust,
         SupportLang::Python,
@@ -306,7 +307,7 @@ mod grammar {
         SupportLang::Go,
         SupportLang::Java,
     ];
-    /// Nodes that are a block wherever they stand.
+    /// Nodes that are a block everywhere.
     const FUNCTIONS: [&str; 13] = [
         "function_item",
         "function_signature_item",
@@ -322,10 +323,9 @@ mod grammar {
         "abstract_method_signature",
         "method_signature",
     ];
-    /// Functions without a name of their own, which are a block if they are of some size.
+    /// Functions without a name, which are a block from [`LARGE`] lines on.
     const ANONYMOUS: [&str; 4] = ["arrow_function", "function_expression", "generator_function", "func_literal"];
-    /// From this many lines on.
-    const SOME_SIZE: u32 = 4;
+    const LARGE: u32 = 4;
     /// Nodes whose children are members.
     const BODIES: [&str; 8] = [
         "declaration_list",
@@ -346,25 +346,24 @@ mod grammar {
         super::PARSED.set(super::PARSED.get() + 1);
         let tree = language.ast_grep(comments::shortened(path, text));
         let mut blocks = Vec::new();
-        // A stack, not recursion: how deep code is nested is up to its author.
+        // A stack instead of recursion: code may be nested to any depth.
         let mut waiting = vec![(tree.root(), true)];
         while let Some((node, has_members)) = waiting.pop() {
             let is_class = node.kind() == "class_definition";
-            // Where the comments and attributes right before the next child begin, and where they end.
+            // The first and the last line of the comments and attributes right before the next child.
             let mut leading: Option<(u32, u32)> = None;
             for child in node.children() {
                 let kind = child.kind();
                 let (first, last) = lines(&child);
+                let start = leading.filter(|(_, end)| end + 1 >= first).map_or(first, |(start, _)| start);
                 if kind.contains("comment") || kind == "attribute_item" {
-                    let start = leading.filter(|(_, end)| end + 1 >= first).map_or(first, |(start, _)| start);
                     leading = Some((start, last));
                     continue;
                 }
                 let is_function = FUNCTIONS.contains(&&*kind);
-                let is_large = ANONYMOUS.contains(&&*kind) && last - first + 1 >= SOME_SIZE;
+                let is_large = ANONYMOUS.contains(&&*kind) && last - first + 1 >= LARGE;
                 if is_function || is_large || (has_members && child.is_named()) {
-                    let before = leading.filter(|(_, end)| end + 1 >= first).map_or(first, |(start, _)| start);
-                    blocks.push(Known { lines: first..=last, reach: before..=last });
+                    blocks.push(Known { lines: first..=last, reach: start..=last });
                 }
                 leading = None;
                 let has_members = BODIES.contains(&&*kind) || (is_class && kind == "block");
@@ -384,7 +383,7 @@ mod grammar {
     }
 }
 
-/// Without grammars every language is read by its paragraphs.
+/// Without grammars, the blocks of every language are its paragraphs.
 #[cfg(not(feature = "astgrep"))]
 mod grammar {
     pub(crate) fn blocks(_path: &str, _text: &str) -> Vec<super::Known> {
@@ -556,9 +555,9 @@ mod tests {
                 let end = end.unwrap_or(line).clamp(line, last);
                 let (from, to) = (line.saturating_sub(around).max(1), end.saturating_add(around).min(last));
                 let text = all.get(from as usize - 1..to as usize)?.concat();
-                Some(LineRange { first_line: from, text, lines: (line, end) })
+                Some(Excerpt { file: "a".to_owned(), first_line: from, text, lines: (line, end) })
             };
-            proptest::prop_assert_eq!(excerpt(&text, line, end, around), cut());
+            proptest::prop_assert_eq!(excerpt("a", &text, line, end, around), cut());
         }
     }
 
@@ -576,11 +575,13 @@ mod tests {
     #[test]
     fn an_excerpt_has_whole_lines_and_stays_in_the_file() {
         let text = "1\n2\n3\n4\n5";
-        let lines = |first_line, text: &str, lines| Some(LineRange { first_line, text: text.to_owned(), lines });
-        assert_eq!(excerpt(text, 3, None, 1), lines(2, "2\n3\n4\n", (3, 3)));
-        assert_eq!(excerpt(text, 4, Some(99), 2), lines(2, "2\n3\n4\n5", (4, 5)));
-        assert_eq!(excerpt(text, 2, Some(1), 0), lines(2, "2\n", (2, 2)));
-        assert_eq!(excerpt(text, 6, None, 1), None);
-        assert_eq!(excerpt(text, 0, None, 1), None);
+        let lines = |first_line, text: &str, lines| {
+            Some(Excerpt { file: "a".to_owned(), first_line, text: text.to_owned(), lines })
+        };
+        assert_eq!(excerpt("a", text, 3, None, 1), lines(2, "2\n3\n4\n", (3, 3)));
+        assert_eq!(excerpt("a", text, 4, Some(99), 2), lines(2, "2\n3\n4\n5", (4, 5)));
+        assert_eq!(excerpt("a", text, 2, Some(1), 0), lines(2, "2\n", (2, 2)));
+        assert_eq!(excerpt("a", text, 6, None, 1), None);
+        assert_eq!(excerpt("a", text, 0, None, 1), None);
     }
 }

@@ -1,20 +1,18 @@
-//! What can be checked of a claim against the reviewed code: that the cited lines exist, that the names in its text
-//! stand there, and which function is around them.
+//! Checks a claim against the reviewed code: whether the cited lines exist and contain the names in its text, and which
+//! block they are in.
 
-use similar::{Algorithm, DiffOp, TextDiff};
+use similar::DiffTag;
 
 use crate::rules::consensus::claim::Claim;
 use crate::workspace::code::anchors::Blocks;
-use crate::workspace::diff::unified::PATIENCE;
+use crate::workspace::diff::unified;
 
-/// The shortest name that is looked for.
+/// The shortest name that is searched.
 const SHORTEST: usize = 3;
 
 /// Fills in the block and the checks of a claim about a file.
 pub fn check(claim: &mut Claim, text: &str, blocks: &Blocks<'_>) {
-    let Some(line) = claim.line.filter(|line| *line > 0) else {
-        return;
-    };
+    let Some(line) = claim.line.filter(|line| *line > 0) else { return };
     let lines = blocks.lines();
     claim.checked.place = Some(line as usize <= lines.len());
     if line as usize > lines.len() {
@@ -28,17 +26,12 @@ pub fn check(claim: &mut Claim, text: &str, blocks: &Blocks<'_>) {
     }
     let inside = &lines[*block.start() as usize - 1..(*block.end() as usize).min(lines.len())];
     let in_block = names.iter().any(|name| inside.iter().any(|line| line.contains(name)));
-    // A name from elsewhere in the file neither supports nor refutes what is said of this place.
-    claim.checked.identifiers = if in_block {
-        Some(true)
-    } else if names.iter().any(|name| text.contains(name)) {
-        None
-    } else {
-        Some(false)
-    };
+    // A name from elsewhere in the file neither supports nor refutes the claim.
+    let elsewhere = || names.iter().any(|name| text.contains(name));
+    claim.checked.identifiers = if in_block || !elsewhere() { Some(in_block) } else { None };
 }
 
-/// The names between the back quotes of a text.
+/// The names in the backticks of a text.
 fn names(text: &str) -> impl Iterator<Item = &str> {
     let quoted = text.split('`').skip(1).step_by(2);
     quoted
@@ -48,15 +41,12 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
 
 /// The line ranges of `now`, counted from 1, that `before` does not have.
 pub fn inserted(before: &str, now: &str) -> Vec<(u32, u32)> {
-    let diff = TextDiff::configure().algorithm(Algorithm::Myers).timeout(PATIENCE).diff_lines(before, now);
-    let number = |index: usize| u32::try_from(index).unwrap_or(u32::MAX);
-    let new = diff.ops().iter().filter_map(|op| match *op {
-        DiffOp::Insert { new_index, new_len, .. } | DiffOp::Replace { new_index, new_len, .. } => {
-            Some((number(new_index + 1), number(new_index + new_len)))
-        }
-        DiffOp::Equal { .. } | DiffOp::Delete { .. } => None,
-    });
-    new.filter(|(first, last)| first <= last).collect()
+    let diff = unified::lines(before, now);
+    let inserted = diff.ops().iter().filter(|op| op.tag() != DiffTag::Equal).map(|op| op.new_range());
+    inserted
+        .filter(|lines| !lines.is_empty())
+        .map(|lines| (unified::number(lines.start + 1), unified::number(lines.end)))
+        .collect()
 }
 
 #[cfg(test)]
@@ -66,7 +56,7 @@ mod tests {
     const TEXT: &str = "def load(path):\n    return eval(path)\n\n\ndef save(path):\n    return dump(path)\n";
 
     #[test]
-    fn what_is_cited_is_looked_for_in_its_block() {
+    fn cited_names_are_searched_in_the_block() {
         let rows = [
             (2, "`eval` of a file", Some(true), Some(true)),
             (2, "`dump` of a file", Some(true), None),

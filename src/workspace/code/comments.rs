@@ -1,22 +1,22 @@
-//! Long runs of comments, which Python's grammar takes in quadratic time: at each comment it looks through all that
-//! follow it for the next indentation.
+//! Long runs of comments, which Python's grammar parses in quadratic time: at each comment it scans all that follow for the
+//! next indentation.
 //!
-//! Such a run is shown to a grammar as blank lines; every byte of code and every line stays where it is.
+//! A grammar gets such a run as blank lines; all code and all lines keep their position.
 
 use std::borrow::Cow;
 use std::path::Path;
 
-/// From this many lines on a run is long.
+/// The lines from which on a run is long.
 const LONG: usize = 500;
 
-/// A file's text as a grammar should see it.
+/// A file's text for a grammar.
 pub fn shortened<'a>(path: &str, text: &'a str) -> Cow<'a, str> {
-    let is_python = Path::new(path).extension().is_some_and(|end| end == "py" || end == "py3" || end == "pyi");
-    if !is_python {
+    let extension = Path::new(path).extension().and_then(|extension| extension.to_str());
+    if !matches!(extension, Some("py" | "py3" | "pyi")) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::new();
-    // What is copied already, and where the run of comments and blank lines at hand begins.
+    // The end of the copied part, and the start of the current run of comments and blank lines.
     let (mut copied, mut run, mut length, mut at) = (0, 0, 0, 0);
     for line in text.split_inclusive('\n').chain([""]) {
         let is_comment = line.trim_start().starts_with('#') || (!line.is_empty() && line.trim().is_empty());
@@ -24,12 +24,9 @@ pub fn shortened<'a>(path: &str, text: &'a str) -> Cow<'a, str> {
             length += 1;
         } else {
             if length >= LONG {
+                let blank = |byte| if matches!(byte, b'\n' | b'\r') { byte as char } else { ' ' };
                 shown.push_str(&text[copied..run]);
-                shown.extend(
-                    text[run..at]
-                        .bytes()
-                        .map(|byte| if matches!(byte, b'\n' | b'\r') { byte as char } else { ' ' }),
-                );
+                shown.extend(text[run..at].bytes().map(blank));
                 copied = at;
             }
             (run, length) = (at + line.len(), 0);

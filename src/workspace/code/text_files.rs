@@ -1,4 +1,4 @@
-//! Bytes of files: opened without following links or waiting for a FIFO, decoded without losing lines.
+//! Reads files without following links or waiting for a FIFO, and decodes them without losing lines.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _};
@@ -7,12 +7,12 @@ use std::path::Path;
 
 use nix::fcntl::OFlag;
 
-/// Opens a regular file for reading; a link, a FIFO or a device is an error and is never waited for.
+/// Opens a regular file for reading; a link, a FIFO or a device is an error.
 pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     if !std::fs::symlink_metadata(path)?.is_file() {
         return Err(io::Error::other("not a regular file"));
     }
-    // What was a file a moment ago may be something else now.
+    // The file may have been replaced in between.
     let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
     let file = OpenOptions::new().read(true).custom_flags(flags.bits()).open(path)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("not a regular file")) }
@@ -30,7 +30,7 @@ pub(crate) fn read_capped(path: &Path, cap: u64) -> io::Result<Option<Vec<u8>>> 
     Ok((bytes.len() as u64 <= cap).then_some(bytes))
 }
 
-/// The text of some bytes: UTF-16 and UTF-32 are decoded, invalid UTF-8 is replaced, and a NUL is written `\x00`.
+/// Decodes text: UTF-16 and UTF-32 are decoded, invalid UTF-8 is replaced, and a NUL is written `\x00`.
 pub(crate) fn lossy(bytes: Vec<u8>) -> String {
     let text = wide(&bytes).unwrap_or_else(|| {
         String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
@@ -88,7 +88,7 @@ fn is_mostly_ascii(units: impl Iterator<Item = u16>) -> bool {
     ascii * 2 >= all
 }
 
-/// The number of lines; the last one counts without a line end too.
+/// The number of lines; a last one without a line end counts.
 pub(crate) fn lines(text: &str) -> u32 {
     u32::try_from(text.lines().count()).unwrap_or(u32::MAX)
 }

@@ -1,6 +1,6 @@
-//! Targets that are changes: which files differ, and what both sides of each are.
+//! Targets that are changes: the files that differ, and both sides of each.
 //!
-//! Lists come from git's trees and index, never from its look at the work tree; contents are compared here.
+//! git lists its trees and its index, but never compares the work tree; that is done here.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ use crate::workspace::select::selection::{SelectOptions, Selection};
 use crate::workspace::select::walk::{self, Hidden, Met};
 use crate::workspace::{Result, WorkspaceError};
 
-/// The form of a list of differences that [`deltas`] reads.
+/// The output format that [`deltas`] parses.
 const RAW: [&str; 7] = ["--raw", "-r", "-M", "-z", "--no-abbrev", "--no-ext-diff", "--no-textconv"];
 
 #[derive(Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub(crate) struct Changed {
     /// The path and object before; `None` for a new file.
     pub(crate) old: Option<(Vec<u8>, String)>,
     pub(crate) new: New,
-    /// What git calls the modes of both sides; 0 where there is nothing or nobody knows.
+    /// git's modes of both sides; 0 for a missing file or an unknown mode.
     pub(crate) modes: (u32, u32),
 }
 
@@ -40,17 +40,17 @@ pub(crate) enum New {
     Worktree,
     Blob(String),
     Gone,
-    /// A link in the work tree, or an object with its target.
+    /// A link in the work tree, or the object with its target.
     Link(Option<String>),
     Submodule(String),
     /// A folder, a FIFO or a device.
     NotAFile,
-    /// It has several versions, or none that could be read.
+    /// With several versions, or none that could be read.
     Unreadable,
 }
 
 impl Repository {
-    /// The files of the work tree that may differ from a commit; from nothing before the first commit.
+    /// The files of the work tree that may differ from a commit; all files before the first commit.
     pub(crate) fn uncommitted(&self, base: Option<&str>) -> Result<Vec<Changed>> {
         let (scan, deltas) = (self.scan()?, self.index_against(base)?);
         let mut files: BTreeMap<Vec<u8>, Changed> =
@@ -73,13 +73,9 @@ impl Repository {
                 Some(meta) if scan.is_clean(entry, meta) && !is_listed => continue,
                 Some(meta) => of_worktree(meta, entry.mode, has_modes),
             };
-            let as_indexed = || Some((entry.path.clone(), entry.id.clone()));
             // During a merge, the second version is the one of `HEAD`.
-            let old = match (base, entry.stage) {
-                (None, _) | (_, 1 | 3) => None,
-                _ if entry.is_intent() => None,
-                _ => as_indexed(),
-            };
+            let is_in_base = base.is_some() && !matches!(entry.stage, 1 | 3) && !entry.is_intent();
+            let old = is_in_base.then(|| (entry.path.clone(), entry.id.clone()));
             match files.get_mut(&entry.path) {
                 Some(known) => {
                     known.new = new;
@@ -95,7 +91,7 @@ impl Repository {
             }
         }
         for path in self.untracked(&scan) {
-            // Taken out of the index, but still there: it changed, it was not added.
+            // A file that was only removed from the index has changed; it was not added.
             let known = files.remove(&path);
             let before = known.as_ref().map_or(0, |known| known.modes.0);
             let meta = lstat.get(&path);
@@ -112,7 +108,7 @@ impl Repository {
         Ok(set.is_none_or(|value| value.trim_ascii() != b"false"))
     }
 
-    /// The untracked files, with those of repositories that lie inside this one.
+    /// The untracked files, with those of nested repositories.
     pub(crate) fn untracked(&self, scan: &Scan) -> BTreeSet<Vec<u8>> {
         let mut paths: BTreeSet<Vec<u8>> = scan.untracked.iter().cloned().collect();
         for folder in &scan.repositories {
@@ -191,7 +187,7 @@ impl Workspace {
         Ok(Selection { commit: Some(to), tree: Some(tree), ..selection })
     }
 
-    /// Reads both sides of changed files and keeps what is text and really differs from `base`, a commit.
+    /// Reads both sides of changed files and selects the text files that differ from `base`, a commit.
     pub(crate) fn select_changes(
         &self,
         git: &Repository,
@@ -205,7 +201,7 @@ impl Workspace {
             changes.iter().partition(|change| ignores.is_ignored(&change.path));
         ignored.iter().for_each(|change| selection.skip(&change.path, SkipReason::Ignored));
         let marks = git.attributes(changes.iter().map(|change| &change.path))?;
-        // A change may add an attribute; only what was there before it counts.
+        // An attribute that the change itself adds does not count.
         let marked: Vec<&Vec<u8>> =
             changes.iter().map(|change| &change.path).filter(|path| marks.generated(path) == Some(true)).collect();
         let before = match base.filter(|_| !marked.is_empty()) {
@@ -223,13 +219,8 @@ impl Workspace {
         Ok(selection)
     }
 
-    /// One changed file; `Ok(Ok(None))` if both sides are the same after all.
-    fn read_change(
-        &self,
-        change: &Changed,
-        sides: &mut Sides,
-        options: &SelectOptions,
-    ) -> Result<Result<Option<SourceFile>, SkipReason>> {
+    /// One changed file; `Ok(Ok(None))` if both sides are equal.
+    fn read_change(&self, change: &Changed, sides: &mut Sides, options: &SelectOptions) -> Result<ReadChange> {
         let cap = options.max_file.saturating_mul(FACTOR);
         let bytes = match &change.new {
             New::Gone => {
@@ -237,9 +228,7 @@ impl Workspace {
                 let deleted = || metadata_changes::deleted(&change.path, change.modes.0, old.as_deref());
                 return Ok(Ok(change.old.is_some().then(deleted)));
             }
-            New::Link(_) | New::Submodule(_) => {
-                return self.read_other(change, sides, cap);
-            }
+            New::Link(_) | New::Submodule(_) => return self.read_other(change, sides, cap),
             New::NotAFile => return Ok(Err(SkipReason::NotAFile)),
             New::Unreadable => return Ok(Err(SkipReason::Unreadable)),
             New::Worktree => self.bytes_now(&change.path, cap),
@@ -276,12 +265,7 @@ impl Workspace {
     }
 
     /// A link, by its target, or a submodule, by its commit.
-    fn read_other(
-        &self,
-        change: &Changed,
-        sides: &mut Sides,
-        cap: u64,
-    ) -> Result<Result<Option<SourceFile>, SkipReason>> {
+    fn read_other(&self, change: &Changed, sides: &mut Sides, cap: u64) -> Result<ReadChange> {
         let bytes = match &change.new {
             New::Submodule(commit) => Some(metadata_changes::submodule(commit)),
             New::Link(None) => {
@@ -308,16 +292,18 @@ impl Workspace {
     }
 }
 
+type ReadChange = Result<Option<SourceFile>, SkipReason>;
+
 struct Sides {
     marks: Attributes,
-    /// The attributes at the base, of the files that are marked as generated now.
+    /// The attributes at the base, of files that are marked as generated now.
     before: Attributes,
     objects: Objects,
     autocrlf: bool,
 }
 
 impl Sides {
-    /// The bytes of the old side, as far as they are known.
+    /// The bytes of the old side, where these are known.
     fn old(&mut self, change: &Changed, cap: u64) -> Result<Option<Vec<u8>>> {
         let Some((_, id)) = &change.old else { return Ok(None) };
         match change.modes.0 {
@@ -327,7 +313,7 @@ impl Sides {
     }
 }
 
-/// Reads `--raw -z`: `:mode mode id id status`, a path, and a second path for a rename.
+/// Parses `--raw -z`: `:mode mode id id status`, a path, and a second path for a rename.
 fn deltas(output: &[u8]) -> Vec<Changed> {
     let mut fields = output.split(|byte| *byte == 0);
     let mut deltas = Vec::new();
@@ -355,7 +341,7 @@ fn deltas(output: &[u8]) -> Vec<Changed> {
     deltas
 }
 
-/// What a path of the work tree is, with its mode; the executable bit is that `before` where files have none.
+/// The new side of a path in the work tree, with its mode; without executable bits, the mode is that `before`.
 fn of_worktree(meta: &std::fs::Metadata, before: u32, has_modes: bool) -> (New, u32) {
     if meta.is_symlink() {
         return (New::Link(None), LINK);
@@ -375,7 +361,7 @@ fn ends_in_cr(bytes: &[u8]) -> bool {
     bytes.windows(2).any(|pair| pair == b"\r\n")
 }
 
-/// The same with LF for CR LF.
+/// The bytes with LF for CR LF.
 pub(crate) fn without_cr(bytes: &[u8]) -> Vec<u8> {
     let is_kept = |index: &usize| !(bytes[*index] == b'\r' && bytes.get(index + 1) == Some(&b'\n'));
     (0..bytes.len()).filter(is_kept).map(|index| bytes[index]).collect()

@@ -1,57 +1,52 @@
-//! What has changed in a file since a reviewer read it, as the lines to ask about and where the others went.
+//! What changed in a file since a reviewer read it: the lines to ask about, and the new places of the others.
 //!
 //! Of the earlier text only a keyed hash of each line is known, and which lines were under review. A changed line is asked
-//! about with its block, because what it does is decided there. Where that would be a large part of everything, because
-//! blocks are long or the change is scattered, a smaller extent leaves only lines near the changed ones, with those of
-//! earlier findings in the same blocks. Who reviews can read the rest in the tree.
+//! about with its block, which determines its effect. Where that would be a large part of the file, because blocks are long
+//! or the change is scattered, a smaller extent asks only about lines near the changed ones, and about the earlier findings
+//! in the same blocks. The reviewer can read the rest in the tree.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::time::Instant;
 
-use similar::{Algorithm, DiffOp};
+use similar::{Algorithm, DiffTag};
 
 use crate::domain::{FileReview, RawFinding};
 use crate::protocol::request::SourceFile;
 use crate::workspace::code::anchors::Blocks;
 use crate::workspace::diff::parse::{self, DiffMark, Side};
-use crate::workspace::diff::unified::{self, PATIENCE};
+use crate::workspace::diff::unified::{self, PATIENCE, number};
 
-/// How many lines of its block are asked about before and after a changed line, and how many lines are shown around these;
-/// from much to little.
+/// The lines of its block that are asked about before and after a changed line, and the lines shown around these; the
+/// largest extent first.
 const EXTENTS: [(u32, u32); 4] = [(20, 3), (8, 2), (3, 1), (0, 1)];
 
 type Lines = (u32, u32);
 
-/// What is to be asked about a file that changed, and what stays known.
+/// What to ask about a changed file, and what remains known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Delta {
-    /// The lines under review that are not known, with their blocks; none where everything is known.
+    /// The lines under review that are not known, with their blocks; empty where all are known.
     pub ask: Vec<Lines>,
-    /// The lines that are shown.
     pub shown: Vec<Lines>,
-    /// The lines that are read again, under review or not: nothing that was said about them is carried over.
+    /// The lines that are read again, under review or not: findings on them are not carried over.
     touched: Vec<Lines>,
-    /// Where the lines of the earlier text are now; the first is at index 0.
+    /// The new numbers of the earlier text's lines; the first is at index 0.
     moved: Vec<Option<u32>>,
-    /// The lines of the earlier text that were under review and are not any more.
+    /// The lines of the earlier text that are no longer under review.
     left: BTreeSet<u32>,
 }
 
-/// A keyed hash of each line of a text, as [`FileReview::lines`] holds them. `salt` is unknown to who writes the text, so
-/// that no line can be made to pass for another.
+/// A keyed hash of each line of a text, in the form of [`FileReview::lines`]. The author of the text does not know `salt`, and
+/// so cannot construct lines with equal hashes.
 pub fn line_hashes(salt: &str, text: &str) -> String {
     let key = blake3::hash(salt.as_bytes());
-    let mut hashes = String::new();
-    for line in text.lines() {
-        let hash = blake3::keyed_hash(key.as_bytes(), line.as_bytes());
-        hashes.push_str(&hash.to_hex()[..FileReview::DIGITS]);
-    }
-    hashes
+    let hash = |line: &str| blake3::keyed_hash(key.as_bytes(), line.as_bytes()).to_hex();
+    text.lines().map(|line| hash(line)[..FileReview::DIGITS].to_owned()).collect()
 }
 
-/// The side of a file before its change, as a hash, with the headers of the diff: two reviews are compared line by line
-/// only where both are the same. A file without text, which the change deletes, has nothing to compare.
+/// The hash of the headers of a file's diff and of the file before the change: two reviews are compared line by line only
+/// where it is equal. Of a deleted file the whole diff is hashed.
 pub fn frame(file: &SourceFile) -> String {
     let mut hasher = blake3::Hasher::new();
     match &file.diff {
@@ -70,58 +65,50 @@ pub fn frame(file: &SourceFile) -> String {
 }
 
 impl Delta {
-    /// The number of extents.
     pub const LEVELS: usize = EXTENTS.len();
 
-    /// The bytes of the lines that are shown; none where nothing is asked.
+    /// The bytes of the shown lines; 0 where nothing is asked.
     pub fn shown_bytes(&self, file: &SourceFile) -> usize {
         let is_shown = |at: u32| self.shown.iter().any(|(first, last)| (*first..=*last).contains(&at));
         let lines = file.text.lines().zip(1..).filter(|(_, at)| !self.ask.is_empty() && is_shown(*at));
         lines.map(|(line, _)| line.len() + 1).sum()
     }
 
-    /// Compares a file with what was read of it earlier: the hashes of its lines, made with `salt`, and the lines that were
-    /// under review. `extent` says how much is asked about around a changed line: 0 is the most, below [`Self::LEVELS`].
-    /// `None` where the hashes are not of that form.
+    /// Compares a file with its earlier review, whose line hashes were made with `salt`. `extent`, below [`Self::LEVELS`],
+    /// selects how much is asked about around a changed line; 0 is the most. `None` for malformed hashes.
     pub fn since(earlier: &FileReview, salt: &str, file: &SourceFile, extent: usize) -> Option<Self> {
         let hashes = earlier.lines.as_deref().filter(|hashes| hashes.is_ascii())?;
         if hashes.len() % FileReview::DIGITS != 0 {
             return None;
         }
-        let digits = |hashes: &str| -> Vec<String> {
-            hashes
-                .as_bytes()
-                .chunks(FileReview::DIGITS)
-                .map(|hash| String::from_utf8_lossy(hash).into_owned())
-                .collect()
-        };
-        let (old, new) = (digits(hashes), digits(&line_hashes(salt, &file.text)));
+        let fresh = line_hashes(salt, &file.text);
+        let old: Vec<&[u8]> = hashes.as_bytes().chunks(FileReview::DIGITS).collect();
+        let new: Vec<&[u8]> = fresh.as_bytes().chunks(FileReview::DIGITS).collect();
         let (known, under) = (Set(&earlier.ranges), Set(&file.changed));
         let last = number(new.len());
         let (mut moved, mut left) = (vec![None; old.len()], BTreeSet::new());
         let mut marks: BTreeSet<u32> = BTreeSet::new();
         let deadline = Instant::now() + PATIENCE;
         for op in similar::capture_diff_slices_deadline(Algorithm::Myers, &old, &new, Some(deadline)) {
-            match op {
-                DiffOp::Equal { old_index, new_index, len } => {
-                    for at in 0..len {
-                        let (before, now) = (number(old_index + at) + 1, number(new_index + at) + 1);
-                        moved[old_index + at] = Some(now);
-                        match (known.holds(before), under.holds(now)) {
+            let (old, new) = (op.old_range(), op.new_range());
+            match op.tag() {
+                DiffTag::Equal => {
+                    for (old, new) in old.zip(new) {
+                        let (before, now) = (number(old) + 1, number(new) + 1);
+                        moved[old] = Some(now);
+                        match (known.contains(before), under.contains(now)) {
                             (false, true) => drop(marks.insert(now)),
                             (true, false) => drop(left.insert(before)),
                             (true, true) | (false, false) => {}
                         }
                     }
                 }
-                // What is gone changes what its neighbours do.
-                DiffOp::Delete { new_index, .. } => {
-                    let before = number(new_index);
+                // A removed line changes the effect of its neighbours.
+                DiffTag::Delete => {
+                    let before = number(new.start);
                     marks.extend([before, before + 1].into_iter().filter(|line| (1..=last).contains(line)));
                 }
-                DiffOp::Insert { new_index, new_len, .. } | DiffOp::Replace { new_index, new_len, .. } => {
-                    marks.extend(number(new_index) + 1..=number(new_index + new_len));
-                }
+                DiffTag::Insert | DiffTag::Replace => marks.extend(number(new.start) + 1..=number(new.end)),
             }
         }
         let blocks = Blocks::of(&file.path, &file.text);
@@ -133,7 +120,7 @@ impl Delta {
             };
             around(lines.0) || around(lines.1)
         };
-        // Where a finding does not stand as it was, what is left of its lines is read again.
+        // Of a finding whose lines changed, the remaining lines are read again.
         let read_again = |finding: &RawFinding| match delta.place(finding) {
             Some(lines) => Some(lines).filter(has_changed),
             None => delta.rest(finding),
@@ -141,14 +128,14 @@ impl Delta {
         let findings: Vec<Lines> = earlier.findings.iter().filter_map(read_again).collect();
         let (around, context) = EXTENTS[extent.min(EXTENTS.len() - 1)];
         let near = marks.iter().map(|line| near(&blocks, *line, around, last));
-        delta.touched = joined(near.chain(findings));
+        delta.touched = unified::joined(near.chain(findings).collect());
         let wider = |(first, end): &Lines| (first.saturating_sub(context).max(1), (end + context).min(last));
-        delta.shown = joined(delta.touched.iter().map(wider));
+        delta.shown = unified::joined(delta.touched.iter().map(wider).collect());
         delta.ask = delta.touched.iter().flat_map(|range| under.within(*range)).collect();
         Some(delta)
     }
 
-    /// Where the lines of an earlier finding are now, if they stand there as they were.
+    /// The new lines of an earlier finding, if they are unchanged.
     fn place(&self, finding: &RawFinding) -> Option<Lines> {
         let (first, end) = self.lines_of(finding)?;
         let now = |line: u32| *self.moved.get(usize::try_from(line).ok()?.checked_sub(1)?)?;
@@ -157,13 +144,13 @@ impl Delta {
         is_whole.then_some((start, start + (end - first)))
     }
 
-    /// The lines of a finding in the earlier text, as far as it has them.
+    /// The lines of a finding in the earlier text.
     fn lines_of(&self, finding: &RawFinding) -> Option<Lines> {
         let first = finding.line?;
         Some((first, finding.end_line.unwrap_or(first).min(number(self.moved.len())).max(first)))
     }
 
-    /// The first and the last of the lines of a finding that are still there.
+    /// The first and the last of the remaining lines of a finding.
     fn rest(&self, finding: &RawFinding) -> Option<Lines> {
         let (first, end) = self.lines_of(finding)?;
         let (first, end) = (usize::try_from(first).ok()?.checked_sub(1)?, usize::try_from(end).ok()?);
@@ -171,8 +158,8 @@ impl Delta {
         Some((*left().min()?, *left().max()?))
     }
 
-    /// A finding of the earlier text at the lines where its code is now; `None` where it, or the block around it, is not as
-    /// it was. A finding without a line is about the whole file, which is not as it was.
+    /// An earlier finding at the new lines of its code; `None` where the code or its block changed. A finding without a line
+    /// is about the whole file, which changed.
     pub fn carried(&self, finding: &RawFinding) -> Option<RawFinding> {
         let (start, end) = self.place(finding)?;
         let is_touched = self.touched.iter().any(|(from, to)| *from <= end && start <= *to);
@@ -183,28 +170,26 @@ impl Delta {
         })
     }
 
-    /// Whether a finding is about a line that is not under review any more.
+    /// Whether a finding is about a line that is no longer under review.
     pub fn has_left(&self, finding: &RawFinding) -> bool {
         finding.line.is_some_and(|line| self.left.contains(&line))
     }
 
-    /// A finding that is not carried over, at the line where its code was: that of the next line which is still there.
+    /// A finding that is not carried over, at the new number of its line, or of the nearest remaining one.
     pub fn last_place(&self, finding: &RawFinding) -> RawFinding {
-        let first =
-            finding.line.and_then(|line| usize::try_from(line).ok()).map_or(0, |line| line.saturating_sub(1));
+        let first = finding.line.map_or(0, |line| line.saturating_sub(1) as usize);
         let mut below = self.moved.iter().skip(first).flatten();
         let mut above = self.moved.iter().take(first).rev().flatten();
         let line = below.next().or_else(|| above.next()).copied();
         RawFinding { line, end_line: None, ..finding.clone() }
     }
 
-    /// Whether a line of the earlier text exists.
     pub fn had_line(&self, line: u32) -> bool {
-        usize::try_from(line).is_ok_and(|line| (1..=self.moved.len()).contains(&line))
+        (1..=self.moved.len()).contains(&(line as usize))
     }
 }
 
-/// The lines of the block around a line, as far as they are near it.
+/// The lines of a line's block that are at most `around` lines from it.
 fn near(blocks: &Blocks<'_>, line: u32, around: u32, last: u32) -> Lines {
     let block = blocks.enclosing(line);
     let first = (*block.start()).max(line.saturating_sub(around)).max(1).min(line);
@@ -212,17 +197,8 @@ fn near(blocks: &Blocks<'_>, line: u32, around: u32, last: u32) -> Lines {
     (first, end)
 }
 
-/// Ranges in their order, those that touch joined.
-fn joined(ranges: impl Iterator<Item = Lines>) -> Vec<Lines> {
-    let mut ranges: Vec<Lines> = ranges.collect();
-    ranges.sort_unstable();
-    let mut joined = Vec::new();
-    ranges.into_iter().for_each(|range| unified::push(&mut joined, range));
-    joined
-}
-
-/// A file as it is shown to who is asked about some of its lines: the lines `shown`, all others left empty at their numbers,
-/// and of the change what it removes there.
+/// The form of a file in a request about the lines `ask`: other lines than `shown` are empty, and of the change only what it
+/// removes there is included.
 pub fn part(file: &SourceFile, ask: &[Lines], shown: &[Lines]) -> SourceFile {
     let is_shown = |line: u32| shown.iter().any(|(first, last)| (*first..=*last).contains(&line));
     let mut text = String::new();
@@ -234,14 +210,13 @@ pub fn part(file: &SourceFile, ask: &[Lines], shown: &[Lines]) -> SourceFile {
     SourceFile { path: file.path.clone(), text, changed: ask.to_vec(), diff }
 }
 
-/// The lines that a diff removes near some lines of the new side; what it keeps and adds is in the text itself.
+/// The lines that a diff removes near lines of the new side; the text itself contains those it keeps and adds.
 fn removed_near(diff: &str, shown: &[Lines]) -> Option<String> {
     let is_path = |line: &&str| line.starts_with("--- ") || line.starts_with("+++ ");
     let header = diff.lines().take_while(|line| !line.starts_with("@@ ")).filter(is_path);
     let is_near = |line: u32| shown.iter().any(|(first, last)| (*first..=last.saturating_add(1)).contains(&line));
     let mut body = String::new();
     for hunk in parse::parse(diff.as_bytes()).patches.iter().flat_map(|patch| &patch.hunks) {
-        // The number of the next line of each side.
         let (mut old, mut new) = (hunk.old_start.max(1), hunk.new_start.max(1));
         for same in hunk.lines.chunk_by(|(a, _), (b, _)| a == b) {
             let (mark, count) = (same[0].0, u32::try_from(same.len()).unwrap_or(u32::MAX));
@@ -258,11 +233,11 @@ fn removed_near(diff: &str, shown: &[Lines]) -> Option<String> {
     (!body.is_empty()).then(|| header.map(|line| format!("{line}\n")).collect::<String>() + &body)
 }
 
-/// Ranges of lines; none of them means all lines.
+/// Ranges of lines; an empty slice stands for all lines.
 struct Set<'a>(&'a [Lines]);
 
 impl Set<'_> {
-    fn holds(&self, line: u32) -> bool {
+    fn contains(&self, line: u32) -> bool {
         self.0.is_empty() || self.0.iter().any(|(first, last)| (*first..=*last).contains(&line))
     }
 
@@ -273,10 +248,6 @@ impl Set<'_> {
         let cut = self.0.iter().map(|(first, last)| ((*first).max(from), (*last).min(to)));
         cut.filter(|(first, last)| first <= last).collect()
     }
-}
-
-fn number(index: usize) -> u32 {
-    u32::try_from(index).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
@@ -300,10 +271,10 @@ mod tests {
         SourceFile { path: "a.py".to_owned(), text: text.to_owned(), changed, diff }
     }
 
-    /// What a reviewer says that raises every line under review with a `BUG` in it.
+    /// The findings of a reviewer that raises each line under review that contains `BUG`.
     fn read(file: &SourceFile) -> Vec<RawFinding> {
         let under = Set(&file.changed);
-        let lines = file.text.lines().zip(1..).filter(|(line, at)| line.contains("BUG") && under.holds(*at));
+        let lines = file.text.lines().zip(1..).filter(|(line, at)| line.contains("BUG") && under.contains(*at));
         let finding = |(line, at): (&str, u32)| RawFinding {
             title: line.trim().into(),
             file: Some(file.path.clone()),
@@ -323,7 +294,7 @@ mod tests {
         }
     }
 
-    /// What is carried over, and what is asked and answered.
+    /// The carried findings and those of the lines that are asked about.
     fn delta_review(old: &SourceFile, new: &SourceFile, extent: usize) -> (Delta, Vec<RawFinding>) {
         let earlier = reviewed(old);
         let delta = Delta::since(&earlier, SALT, new, extent).unwrap();
@@ -381,10 +352,10 @@ mod tests {
         let delta = Delta::since(&earlier, SALT, &new, 0).unwrap();
         let carried: Vec<_> = earlier.findings.iter().map(|finding| delta.carried(finding)).collect();
         assert_eq!(carried[0], None);
-        assert!(Set(&delta.ask).holds(10) && Set(&delta.ask).holds(41), "{:?}", delta.ask);
+        assert!(Set(&delta.ask).contains(10) && Set(&delta.ask).contains(41), "{:?}", delta.ask);
         // Lines without a grammar are one block, so all findings in it are read again: none is lost.
         for (finding, carried) in earlier.findings.iter().zip(carried) {
-            assert!(carried.is_some() || finding.line.is_some_and(|line| Set(&delta.ask).holds(line)));
+            assert!(carried.is_some() || finding.line.is_some_and(|line| Set(&delta.ask).contains(line)));
         }
     }
 

@@ -1,20 +1,19 @@
-//! What a change does besides editing lines: deletions, modes, links and the commits of submodules.
+//! Changes other than edits of lines: deletions, modes, links and the commits of submodules.
 //!
-//! Each is shown to reviewers as a file with a diff in git's words, so that none is passed over.
+//! Reviewers see each as a file with a diff in git's format.
 
 use crate::domain::SkipReason;
 use crate::protocol::request::SourceFile;
 use crate::workspace::Result;
 use crate::workspace::code::text_files;
 use crate::workspace::diff::unified;
-use crate::workspace::git::path_bytes;
 use crate::workspace::git::worktree_scan::{LINK, SUBMODULE};
 use crate::workspace::select::filter::{self, Before, Chosen};
 
-/// The bytes of the diffs of deleted files that are shown of one target.
+/// The bytes of deleted files' diffs that are shown of one target.
 pub(crate) const SHOWN: usize = 512 << 10;
 
-/// What stands for the content of a submodule.
+/// The content of a submodule in a diff.
 pub(crate) fn submodule(commit: &str) -> Vec<u8> {
     format!("Subproject commit {commit}\n").into_bytes()
 }
@@ -23,28 +22,28 @@ pub(crate) fn is_regular(mode: u32) -> bool {
     !matches!(mode, 0 | LINK | SUBMODULE)
 }
 
-/// The lines that say how the mode of a file changed; none where it did not, or where one side is missing.
+/// The lines about a changed mode; `None` if it did not change or one side is missing.
 pub(crate) fn modes(path: &[u8], old: u32, new: u32) -> Option<String> {
     if old == new || old == 0 || new == 0 {
         return None;
     }
-    let name = |side: &str| path_bytes::shown(&path_bytes::quoted(&[side.as_bytes(), path].concat()));
-    Some(format!("diff --git {} {}\nold mode {old:06o}\nnew mode {new:06o}\n", name("a/"), name("b/")))
+    let (from, to) = (unified::name("a/", path), unified::name("b/", path));
+    Some(format!("diff --git {from} {to}\nold mode {old:06o}\nnew mode {new:06o}\n"))
 }
 
-/// What is known of a changed file besides its new bytes.
+/// A changed file without its new bytes.
 pub(crate) struct MetadataEdit<'a> {
     pub(crate) path: &'a [u8],
     /// The path and the bytes before, where these are known; `None` for a new file.
     pub(crate) old: Option<(&'a [u8], Option<Vec<u8>>)>,
-    /// What `.gitattributes` says on `linguist-generated` now, and what it said before.
+    /// The attribute `linguist-generated` now and before.
     pub(crate) generated: (Option<bool>, Option<bool>),
-    /// The lines that say how the mode changed.
+    /// The lines about a changed mode.
     pub(crate) modes: Option<String>,
 }
 
 impl MetadataEdit<'_> {
-    /// The file as it is reviewed. `compared` stands for its bytes where the old side has other line ends.
+    /// The file for review. `compared` replaces its bytes in the diff where the old side has other line ends.
     pub(crate) fn file(self, bytes: Vec<u8>, compared: Option<Vec<u8>>) -> Result<SourceFile, SkipReason> {
         let Self { path, old, generated, modes } = self;
         let before = match &old {
@@ -64,7 +63,7 @@ impl MetadataEdit<'_> {
             Some(_) => None,
         };
         let (changed, diff) = match found {
-            // Where only the mode changed, the whole file is shown with it.
+            // With a changed mode alone, the whole file is reviewed.
             Some(found) if modes.is_some() && !is_renamed && found.added + found.removed == 0 => {
                 (found.changed, modes)
             }
@@ -75,7 +74,7 @@ impl MetadataEdit<'_> {
     }
 }
 
-/// A file that the change deletes, with the bytes it had where these are known.
+/// A deleted file, with its old bytes where these are known.
 pub(crate) fn deleted(path: &[u8], mode: u32, old: Option<&[u8]>) -> SourceFile {
     let name = filter::path_text(path);
     let mode = if mode == 0 { String::new() } else { format!(" mode {mode:06o}") };
@@ -90,7 +89,7 @@ pub(crate) fn deleted(path: &[u8], mode: u32, old: Option<&[u8]>) -> SourceFile 
     SourceFile { path: name, text: String::new(), changed: Vec::new(), diff: Some(diff) }
 }
 
-/// The same without its lines, of which it says how many there were.
+/// A deleted file with the number of its lines instead of the lines.
 pub(crate) fn named(file: SourceFile) -> SourceFile {
     let lines = file.deleted_lines();
     let diff = file.diff.as_deref().unwrap_or_default();
@@ -101,14 +100,14 @@ pub(crate) fn named(file: SourceFile) -> SourceFile {
     SourceFile { diff: Some(diff), ..file }
 }
 
-/// Files over the bound are read up to this many times the bound, and reviewed where they changed.
+/// Files over the bound are read up to this many times the bound; their changed parts are reviewed.
 pub(crate) const FACTOR: u64 = 16;
 
 /// The lines shown before and after a changed line of a file over the bound.
-pub(crate) const AROUND: u32 = 20;
+const AROUND: u32 = 20;
 
-/// What is reviewed of a file over the bound: its changed lines and those around them, at their numbers, up to the bound.
-/// Also says whether changed lines are missing.
+/// The reviewed part of a file over the bound: its changed lines and those around them, at their numbers, up to the bound;
+/// and whether changed lines are missing.
 pub(crate) fn part(file: SourceFile, max_file: u64) -> Result<(SourceFile, bool), SkipReason> {
     let last = text_files::lines(&file.text);
     let changed = if file.changed.is_empty() { vec![(1, last)] } else { file.changed };
@@ -166,12 +165,12 @@ mod tests {
     }
 
     #[test]
-    fn modes_are_told_where_both_are_known() {
+    fn changed_modes_are_shown_where_both_are_known() {
         assert_eq!(modes(b"x", 0o100_644, 0o100_644), None);
         assert_eq!(modes(b"x", 0, 0o100_644), None);
-        let told = modes(b"a b\n", 0o100_644, 0o120_000);
+        let lines = modes(b"a b\n", 0o100_644, 0o120_000);
         assert_eq!(
-            told.as_deref(),
+            lines.as_deref(),
             Some("diff --git \"a/a b\\n\" \"b/a b\\n\"\nold mode 100644\nnew mode 120000\n")
         );
     }

@@ -1,7 +1,7 @@
-//! Reads unified diffs: those of git under any of its settings, of `diff -u` and `diff -r`, of Subversion and Mercurial.
+//! Parses unified diffs: those of git under any of its settings, of `diff -u` and `diff -r`, of Subversion and Mercurial.
 //!
-//! A diff that is cut off, that has a hunk with other lines than it announces, or that combines several parents is
-//! refused: what could not be read would not be reviewed.
+//! A truncated diff, a hunk whose lines do not match its header, and a combined diff of several parents are errors: parts
+//! that cannot be parsed would not be reviewed.
 
 use std::borrow::Cow;
 use std::iter::Peekable;
@@ -50,8 +50,8 @@ impl Hunk {
         self.lines.iter().filter(move |(mark, _)| *mark != other).map(|(_, line)| line.as_str())
     }
 
-    /// The lines of the new side under review, counted from the hunk's first line; what was removed without anything in
-    /// its place marks its neighbours.
+    /// The lines of the new side under review, counted from the hunk's first line; removed lines without a replacement mark
+    /// their neighbours.
     pub(crate) fn marked(&self) -> Vec<(u32, u32)> {
         let (mut marked, mut at) = (Vec::new(), 0_u32);
         for group in self.lines.chunk_by(|a, b| (a.0 == DiffMark::Kept) == (b.0 == DiffMark::Kept)) {
@@ -76,11 +76,11 @@ pub(crate) struct Patch {
     pub(crate) old: Option<Vec<u8>>,
     /// The path after; `None` for a deleted file.
     pub(crate) new: Option<Vec<u8>>,
-    /// Both names as they are written.
+    /// Both names with their prefixes.
     pub(crate) written: Vec<Vec<u8>>,
     pub(crate) is_binary: bool,
     pub(crate) hunks: Vec<Hunk>,
-    /// Its part of the diff.
+    /// The part of the diff about this file.
     pub(crate) text: String,
     /// Whether a side has the time that `diff -N` gives a missing file.
     is_epoch: [bool; 2],
@@ -89,22 +89,22 @@ pub(crate) struct Patch {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Diff {
     pub(crate) patches: Vec<Patch>,
-    /// Files of which it says only that they differ.
-    pub(crate) untold: Vec<Vec<u8>>,
+    /// Files that are listed as different, without their differences.
+    pub(crate) not_shown: Vec<Vec<u8>>,
     pub(crate) broken: Option<Broken>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Broken {
-    /// It shows a merge against several parents.
+    /// A merge against several parents.
     Combined,
-    /// A hunk does not hold what its first line announces; with the number of the line.
+    /// The hunk with its header in this line has other lines than the header announces.
     Hunk(usize),
 }
 
 impl Patch {
-    /// Whether every hunk's lines of one side stand in a text at their place.
-    pub(crate) fn stands_in(&self, text: &str, side: Side) -> bool {
+    /// Whether a text contains every hunk's lines of one side at their place.
+    pub(crate) fn matches(&self, text: &str, side: Side) -> bool {
         let lines: Vec<&str> = text.lines().collect();
         self.hunks.iter().all(|hunk| {
             let start = hunk.start(side).saturating_sub(1) as usize;
@@ -116,12 +116,12 @@ impl Patch {
         })
     }
 
-    /// Whether there is a line on one side, so that finding it in a text means something.
+    /// Whether one side has any line.
     pub(crate) fn shows(&self, side: Side) -> bool {
         self.hunks.iter().any(|hunk| hunk.side(side).next().is_some())
     }
 
-    /// The text with every hunk's lines of one side, which stand in it, replaced by those of the other.
+    /// The text with every hunk's lines of one side, which it contains, replaced by those of the other.
     pub(crate) fn replaced(&self, text: &str, from: Side) -> String {
         let mut lines = text.lines();
         let (mut result, mut at) = (String::new(), 1_u32);
@@ -132,25 +132,23 @@ impl Patch {
         for hunk in &self.hunks {
             let to = if from == Side::Old { Side::New } else { Side::Old };
             let (start, length) = (hunk.start(from), hunk.side(from).count());
-            // An empty side stands after the line it names.
+            // The start of an empty side is the line before it.
             let start = if length == 0 { start.saturating_add(1) } else { start };
             while at < start {
                 let Some(line) = lines.next() else { break };
                 push(line);
                 at += 1;
             }
-            for _ in 0..length {
-                lines.next();
-                at = at.saturating_add(1);
-            }
+            lines.by_ref().take(length).for_each(drop);
+            at = at.saturating_add(unified::number(length));
             hunk.side(to).for_each(&mut push);
         }
         lines.for_each(push);
         result
     }
 
-    /// What the diff alone tells of the new side: its lines at their numbers, and empty lines between them; `None` if
-    /// that is more than `max_file` bytes.
+    /// The new side as far as the diff shows it: its lines at their numbers, with empty lines between them; `None` above
+    /// `max_file` bytes.
     pub(crate) fn sketch(&self, max_file: u64) -> Option<String> {
         let mut text = String::new();
         let mut line = 1_u32;
@@ -171,7 +169,7 @@ impl Patch {
     }
 }
 
-/// Reads the files of a unified diff; text around them is passed over. Of what is broken as much as can be read.
+/// Parses the files of a unified diff and ignores text around them. After an error it continues where possible.
 pub(crate) fn parse(bytes: &[u8]) -> Diff {
     let text = text_files::lossy(bytes.to_vec());
     let text = without_colours(text.strip_prefix('\u{feff}').unwrap_or(&text));
@@ -198,11 +196,11 @@ pub(crate) fn parse(bytes: &[u8]) -> Diff {
 /// The lines between `diff --git` and the first hunk.
 #[derive(Debug, Default)]
 struct Header {
-    /// The names of the first line, as they are written.
+    /// The names of the first line, with their prefixes.
     names: Option<(Vec<u8>, Vec<u8>)>,
     is_new: bool,
     is_deleted: bool,
-    /// The names of a rename or copy, which have no prefix.
+    /// The names of a rename or copy, without prefixes.
     from: Option<Vec<u8>>,
     to: Option<Vec<u8>>,
     is_binary: bool,
@@ -211,7 +209,7 @@ struct Header {
 
 struct Reader {
     diff: Diff,
-    /// The header that waits for its `---` line, or for the next file.
+    /// The header before its `---` line or the next file.
     header: Option<Header>,
 }
 
@@ -249,19 +247,19 @@ impl Reader {
             let header = hunk_header(&bare["@@ -".len()..]).ok_or(Broken::Hunk(number))?;
             patch.text.push_str(line);
             let [old_start, old_left, new_start, new_left] = header;
-            patch.hunks.push(Hunk { old_start, new_start, lines: Vec::new() });
-            let read =
-                patch.hunks.last_mut().and_then(|hunk| hunk.read(old_left, new_left, lines, &mut patch.text));
+            let mut hunk = Hunk { old_start, new_start, lines: Vec::new() };
+            let read = hunk.read(old_left, new_left, lines, &mut patch.text);
+            patch.hunks.push(hunk);
             return read.ok_or(Broken::Hunk(number));
         }
         match &mut self.header {
             Some(header) => header.line(bare, line),
-            None => self.diff.untold.extend(untold(bare)),
+            None => self.diff.not_shown.extend(not_shown(bare)),
         }
         Ok(())
     }
 
-    /// Ends a header that no hunk followed: a rename, a change of the mode, a binary or an empty file.
+    /// Ends a header without hunks: a rename, a change of the mode, a binary or an empty file.
     fn end_header(&mut self) {
         if let Some(header) = self.header.take() {
             self.diff.patches.push(header.patch(None));
@@ -287,16 +285,18 @@ impl Header {
         }
     }
 
-    /// Whether `---` and `+++` lines are those of this header.
+    /// Whether `---` and `+++` lines belong to this header.
     fn names_sides(&self, old: &str, new: &str) -> bool {
         let ((old, _), (new, _)) = (side_name(old), side_name(new));
-        let is_moved = |side: &Option<Vec<u8>>, header: &Option<Vec<u8>>| matches!((side, header), (Some(side), Some(header)) if side.ends_with(header));
+        let is_moved = |side: &Option<Vec<u8>>, header: &Option<Vec<u8>>| {
+            side.as_ref().zip(header.as_ref()).is_some_and(|(side, header)| side.ends_with(header))
+        };
         let is_named =
             |(first, second): &(Vec<u8>, Vec<u8>)| old.as_ref() == Some(first) || new.as_ref() == Some(second);
         self.names.as_ref().is_none_or(is_named) || is_moved(&old, &self.from) || is_moved(&new, &self.to)
     }
 
-    /// The file, with the names of its `---` and `+++` lines where it has them.
+    /// The file, with the names of its `---` and `+++` lines if there are any.
     fn patch(self, sides: Option<(&str, &str)>) -> Patch {
         let (mut is_new, mut is_deleted) = (self.is_new, self.is_deleted);
         let (mut pair, mut epochs) = (self.names.clone(), [false; 2]);
@@ -305,9 +305,7 @@ impl Header {
             is_new |= old.as_deref() == Some(NONE);
             is_deleted |= new.as_deref() == Some(NONE);
             epochs = [is_epoch(old_time), is_epoch(new_time)];
-            let old = old.filter(|name| name != NONE);
-            let new = new.filter(|name| name != NONE);
-            pair = match (old, new) {
+            pair = match (old.filter(|name| name != NONE), new.filter(|name| name != NONE)) {
                 (Some(old), Some(new)) => Some((old, new)),
                 (Some(one), None) | (None, Some(one)) => pair.or_else(|| {
                     let one = known(&one);
@@ -317,14 +315,8 @@ impl Header {
             };
         }
         let written: Vec<Vec<u8>> = pair.iter().flat_map(|(old, new)| [new.clone(), old.clone()]).collect();
-        let (old, new) = match pair {
-            Some((old, new)) => {
-                let (old, new) = stripped(&old, &new);
-                (Some(old), Some(new))
-            }
-            None => (None, None),
-        };
-        // The names of a rename are those of the header, less the prefix.
+        let (old, new) = pair.map(|(old, new)| stripped(&old, &new)).unzip();
+        // The names of a rename are those of the header, without prefixes.
         let (old, new) = (self.from.or(old), self.to.or(new));
         Patch {
             old: old.filter(|_| !is_new),
@@ -341,27 +333,22 @@ impl Header {
 /// The name of a side that has no file.
 const NONE: &[u8] = b"/dev/null";
 
-/// Folders that git puts before names: `a/` and `b/`, and those of `diff.mnemonicPrefix`.
+/// The prefixes of git: `a/` and `b/`, and those of `diff.mnemonicPrefix`.
 const PREFIXES: [&[u8]; 8] = [b"a/", b"b/", b"i/", b"w/", b"c/", b"o/", b"1/", b"2/"];
 
-/// The name of a `---` or `+++` line, unquoted, and the time behind it.
+/// The unquoted name of a `---` or `+++` line, and the time after it.
 fn side_name(text: &str) -> (Option<Vec<u8>>, &str) {
-    let (name, time) = match text.split_once('\t') {
-        Some((name, time)) => (name, time.trim()),
-        None => (text, ""),
-    };
-    (path_bytes::unquoted(name.as_bytes()), time)
+    let (name, time) = text.split_once('\t').unwrap_or((text, ""));
+    (path_bytes::unquoted(name.as_bytes()), time.trim())
 }
 
 /// Whether a time is the one that `diff -N` gives a missing file, in any time zone.
 fn is_epoch(time: &str) -> bool {
-    time.starts_with("1970-01-01 ")
-        || time.starts_with("1969-12-31 ")
-        || time.starts_with("Thu Jan 01 00:00:00 1970")
+    ["1970-01-01 ", "1969-12-31 ", "Thu Jan 01 00:00:00 1970"].iter().any(|epoch| time.starts_with(epoch))
 }
 
-/// The two names less what stands before the part they share: `a/x` and `b/x`, `old/x` and `new/x`, `x` and `x`. Of
-/// names that share nothing a prefix of git's is taken.
+/// The common end of two names: `x` of `a/x` and `b/x`, of `old/x` and `new/x`, of `x` and `x`. Names without one lose their
+/// git prefix.
 fn stripped(old: &[u8], new: &[u8]) -> (Vec<u8>, Vec<u8>) {
     if old == new {
         return (old.to_vec(), new.to_vec());
@@ -376,25 +363,21 @@ fn stripped(old: &[u8], new: &[u8]) -> (Vec<u8>, Vec<u8>) {
     (path.clone(), path)
 }
 
-/// A name without the prefix that git may have put before it.
+/// A name without the prefix of git.
 fn known(name: &[u8]) -> Vec<u8> {
     let prefix = PREFIXES.iter().find(|prefix| name.len() > prefix.len() && name.starts_with(prefix));
     prefix.map_or(name, |prefix| &name[prefix.len()..]).to_vec()
 }
 
-/// The two names of `diff --git a/x b/x` as they are written, quoted or with blanks in them.
+/// The two names of `diff --git a/x b/x`, which may be quoted or contain blanks, with their prefixes.
 fn header_names(rest: &str) -> Option<(Vec<u8>, Vec<u8>)> {
     let unquoted = |text: &str| path_bytes::unquoted(text.as_bytes());
     if let Some(inner) = rest.strip_prefix('"') {
-        let mut escaped = false;
-        let end = inner.char_indices().find_map(|(at, c)| match c {
-            _ if std::mem::take(&mut escaped) => None,
-            '\\' => {
-                escaped = true;
-                None
-            }
-            '"' => Some(at),
-            _ => None,
+        let mut is_escaped = false;
+        let (end, _) = inner.char_indices().find(|(_, c)| {
+            let was_escaped = std::mem::take(&mut is_escaped);
+            is_escaped = *c == '\\' && !was_escaped;
+            *c == '"' && !was_escaped
         })?;
         return Some((unquoted(&rest[..end + 2])?, unquoted(inner[end + 1..].trim_start())?));
     }
@@ -403,15 +386,15 @@ fn header_names(rest: &str) -> Option<(Vec<u8>, Vec<u8>)> {
     }
     let splits = || rest.match_indices(' ').map(|(at, _)| (&rest[..at], &rest[at + 1..]));
     let tail = |name: &str| name.split_once('/').map(|(_, tail)| tail.to_owned());
-    // With one folder before each, or without any.
+    // With one prefix each, or without any.
     let same = splits().find(|(one, other)| tail(one).is_some_and(|tail_of_one| tail(other) == Some(tail_of_one)));
     let same = same.or_else(|| splits().find(|(one, other)| one == other));
     let (one, other) = same.or_else(|| splits().next())?;
     Some((one.as_bytes().to_vec(), other.as_bytes().to_vec()))
 }
 
-/// The file that a line is about which says only that it differs.
-fn untold(line: &str) -> Option<Vec<u8>> {
+/// The file in a line that reports only that it differs.
+fn not_shown(line: &str) -> Option<Vec<u8>> {
     if let Some((folder, name)) = line.strip_prefix("Only in ").and_then(|rest| rest.split_once(": ")) {
         let path = format!("{folder}/{name}");
         return Some(path.split_once('/').map_or(path.as_str(), |(_, path)| path).as_bytes().to_vec());
@@ -431,7 +414,7 @@ fn untold(line: &str) -> Option<Vec<u8>> {
     }
 }
 
-/// Reads `1,5 +1,7 @@ ...` as the start and length of both sides.
+/// Parses `1,5 +1,7 @@ ...` into the start and length of both sides.
 fn hunk_header(text: &str) -> Option<[u32; 4]> {
     let (sides, _) = text.split_once(" @@")?;
     let (old, new) = sides.split_once(" +")?;
@@ -444,7 +427,7 @@ fn hunk_header(text: &str) -> Option<[u32; 4]> {
 }
 
 impl Hunk {
-    /// Reads as many lines as the header announces, and added lines beyond; `None` if there are fewer.
+    /// Parses the lines that the header announces, and added lines after them; `None` if there are fewer.
     fn read<'a>(
         &mut self,
         mut old_left: u32,
@@ -461,30 +444,23 @@ impl Hunk {
             };
             let bare = line.strip_suffix('\n').unwrap_or(line);
             let bare = bare.strip_suffix('\r').unwrap_or(bare);
-            let mark = match bare.bytes().next() {
-                Some(b' ') | None => Some(DiffMark::Kept),
-                Some(b'-') => Some(DiffMark::Removed),
-                Some(b'+') => Some(DiffMark::Added),
-                Some(b'\\') => None,
+            // Lines that were added by hand count, though they are not announced.
+            let (mark, old, new) = match bare.bytes().next() {
+                Some(b' ') | None => (Some(DiffMark::Kept), old_left.checked_sub(1)?, new_left.checked_sub(1)?),
+                Some(b'-') => (Some(DiffMark::Removed), old_left.checked_sub(1)?, new_left),
+                Some(b'+') => (Some(DiffMark::Added), old_left, new_left.saturating_sub(1)),
+                Some(b'\\') => (None, old_left, new_left),
                 Some(_) => return None,
             };
-            if let Some(mark) = mark {
-                old_left = if mark == DiffMark::Added { old_left } else { old_left.checked_sub(1)? };
-                // Lines that were added by hand count, though they are not announced.
-                new_left = match mark {
-                    DiffMark::Kept => new_left.checked_sub(1)?,
-                    DiffMark::Removed => new_left,
-                    DiffMark::Added => new_left.saturating_sub(1),
-                };
-                self.lines.push((mark, bare.get(1..).unwrap_or_default().to_owned()));
-            }
+            (old_left, new_left) = (old, new);
+            self.lines.extend(mark.map(|mark| (mark, bare.get(1..).unwrap_or_default().to_owned())));
             text.push_str(line);
             lines.next();
         }
     }
 }
 
-/// The text without the colours that `color.ui=always` puts into a diff; as it is, if its header lines have none.
+/// The text without the colours of `color.ui=always`; unchanged if its header lines have none.
 fn without_colours(text: &str) -> Cow<'_, str> {
     let heads = ["diff --", "--- ", "+++ ", "@@ -"];
     let is_coloured =
@@ -595,8 +571,8 @@ mod tests {
         let text = "Only in b/src: evil.py\nBinary files a/p.png and b/p.png differ\nBinary file q.png has changed\n\
             Files a/x and b/x differ\ndiff --git a/r b/r\nBinary files a/r and b/r differ\n";
         let diff = parse(text.as_bytes());
-        let untold: Vec<String> = diff.untold.iter().map(|name| path_bytes::shown(name)).collect();
-        assert_eq!(untold, ["src/evil.py", "p.png", "q.png", "x"]);
+        let not_shown: Vec<String> = diff.not_shown.iter().map(|name| path_bytes::shown(name)).collect();
+        assert_eq!(not_shown, ["src/evil.py", "p.png", "q.png", "x"]);
         assert!(diff.patches[0].is_binary);
     }
 }

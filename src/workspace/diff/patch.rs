@@ -1,7 +1,7 @@
-//! A unified diff as a target: read, laid over the tree in memory, never written.
+//! A unified diff as a target: it is applied to the tree in memory, never written.
 //!
-//! The diff comes from somebody: its paths name files only inside the tree, its line numbers cost no more memory than a
-//! file may have, and what it says of itself (marks of generated code, `.gleeignore`, attributes) does not hide it.
+//! The diff is untrusted: its paths name files only inside the tree, its line numbers cost no more memory than a file may
+//! have, and neither marks of generated code nor `.gleeignore` and attributes in it hide its files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,10 +17,10 @@ use crate::workspace::select::ignores::{self, Ignores};
 use crate::workspace::select::selection::{SelectOptions, Selection};
 use crate::workspace::{Result, WorkspaceError};
 
-struct Bound {
+struct Located {
     path: String,
     text: String,
-    /// The text that the diff is laid over, where it is known.
+    /// The text before the diff, where it is known.
     before: Option<String>,
 }
 
@@ -33,17 +33,17 @@ impl Workspace {
             Some(Broken::Hunk(line)) => return Err(WorkspaceError::BrokenDiff { name: name(), line }),
             None => {}
         }
-        if diff.patches.is_empty() && diff.untold.is_empty() {
+        if diff.patches.is_empty() && diff.not_shown.is_empty() {
             return Err(WorkspaceError::NotADiff(name()));
         }
         let named: Vec<Vec<u8>> = diff.patches.iter().filter_map(|patch| patch.new.clone()).collect();
         let edits = |file: &str| named.iter().any(|path| path_bytes::shown(path).rsplit('/').next() == Some(file));
-        // Where the diff brings such a file itself, nobody knows what stood there before.
+        // Where the diff changes such a file, its content before is unknown.
         let mut ignores = (!edits(ignores::GLEE)).then(|| Ignores::glee(&self.root, self.steered_by.as_ref()));
         let marks = self.attributes(named.iter().filter(|path| self.clean(&filter::path_text(path)).is_some()))?;
         let counts = !edits(".gitattributes");
         let mut selection = Selection::default();
-        diff.untold.iter().for_each(|path| selection.skip(path, SkipReason::Unreadable));
+        diff.not_shown.iter().for_each(|path| selection.skip(path, SkipReason::Unreadable));
         let mut files: BTreeMap<String, SourceFile> = BTreeMap::new();
         // Several parts of a diff may change the same file one after the other.
         let mut texts: BTreeMap<String, String> = BTreeMap::new();
@@ -51,7 +51,7 @@ impl Workspace {
             let Some(path) = patch.new.as_ref() else {
                 let path = patch.old.as_deref().unwrap_or_default();
                 match self.clean(&filter::path_text(path)) {
-                    // A later part may put something else in its place.
+                    // A later part may replace it.
                     Some(path) => drop(files.insert(path.clone(), deleted(patch, path))),
                     None => selection.skip(path, SkipReason::Deleted),
                 }
@@ -86,12 +86,9 @@ impl Workspace {
         if patch.is_binary {
             return Err(SkipReason::Binary);
         }
-        let Bound { path, text, before } = self.bind(patch, path, texts, options)?;
-        let is_same = patch.old == patch.new;
-        let before = match &before {
-            Some(before) if is_same => Before::Was(before.as_bytes()),
-            Some(_) | None => Before::Unknown,
-        };
+        let Located { path, text, before } = self.locate(patch, path, texts, options)?;
+        let before = before.as_ref().filter(|_| patch.old == patch.new);
+        let before = before.map_or(Before::Unknown, |before| Before::Was(before.as_bytes()));
         let text = filter::text(&path, text.into_bytes(), Chosen::Met, generated, before)?;
         texts.insert(path.clone(), text.clone());
         let last = text_files::lines(&text);
@@ -106,18 +103,18 @@ impl Workspace {
         Ok(SourceFile { path, text, changed, diff: Some(patch.text.clone()) })
     }
 
-    /// Finds the file that a part of the diff is about, and its text as the diff leaves it.
+    /// Finds the file of a patch, and its text after the diff.
     ///
-    /// A diff may be made in another folder or with another prefix: where the tree has no file by the name of the diff
-    /// in which the lines of a hunk stand, a file counts whose name is the end of it, if they stand there.
-    fn bind(
+    /// A diff may be made in another folder or with another prefix: if the file with the patch's name does not contain the
+    /// lines of the hunks, a file whose name is the end of it is taken, if that contains them.
+    fn locate(
         &self,
         patch: &Patch,
         path: &[u8],
         texts: &BTreeMap<String, String>,
         options: &SelectOptions,
-    ) -> Result<Bound, SkipReason> {
-        // A path that leads out of the tree, or into `.git`, names nothing.
+    ) -> Result<Located, SkipReason> {
+        // A path outside of the tree or inside `.git` is refused.
         let primary = self.clean(&filter::path_text(path)).ok_or(SkipReason::Unreadable)?;
         let in_tree = |path: &str| -> Result<String, SkipReason> {
             let path = self.resolve(path).ok_or(SkipReason::Unreadable)?;
@@ -126,58 +123,53 @@ impl Workspace {
             if filter::is_text(&path, &bytes) { Ok(text_files::lossy(bytes)) } else { Err(SkipReason::Binary) }
         };
         let read = |path: &str| texts.get(path).map_or_else(|| in_tree(path), |text| Ok(text.clone()));
-        let bound = |path: &str, text: String| -> Option<Bound> {
+        let located = |path: &str, text: String| -> Option<Located> {
             let path = path.to_owned();
-            if patch.stands_in(&text, Side::New) {
+            if patch.matches(&text, Side::New) {
                 let before = patch.old.is_some().then(|| patch.replaced(&text, Side::New));
-                return Some(Bound { path, text, before });
+                return Some(Located { path, text, before });
             }
-            let stands = patch.stands_in(&text, Side::Old) && patch.old.is_some();
-            stands.then(|| Bound { path, text: patch.replaced(&text, Side::Old), before: Some(text) })
+            let is_before = patch.matches(&text, Side::Old) && patch.old.is_some();
+            is_before.then(|| Located { path, text: patch.replaced(&text, Side::Old), before: Some(text) })
         };
-        match read(&primary) {
-            Ok(text) => {
-                if let Some(bound) = bound(&primary, text) {
-                    return Ok(bound);
-                }
-            }
+        match read(&primary).map(|text| located(&primary, text)) {
+            Ok(Some(found)) => return Ok(found),
             Err(reason @ (SkipReason::Oversized | SkipReason::Binary)) => return Err(reason),
-            Err(_) => {}
+            Ok(None) | Err(_) => {}
         }
-        // A rename that is not done yet is laid over the file by its old name.
+        // A rename that is not applied yet is found under its old name.
         let old = patch.old.as_ref().filter(|old| patch.new.as_ref() != Some(*old));
         let old = old.and_then(|old| self.clean(&filter::path_text(old)));
         if let Some(old) = &old {
-            // A copy is made of the file as it was, whatever the diff does to it before.
+            // The source of a copy is the file before the diff.
             let sources = [read(old), in_tree(old)].into_iter().filter_map(Result::ok);
-            if let Some(text) = { sources }.find(|text| patch.stands_in(text, Side::Old)) {
+            if let Some(text) = { sources }.find(|text| patch.matches(text, Side::Old)) {
                 let replaced = patch.replaced(&text, Side::Old);
-                return Ok(Bound { path: primary, text: replaced, before: Some(text) });
+                return Ok(Located { path: primary, text: replaced, before: Some(text) });
             }
         }
         let is_other = |other: &String| *other != primary && old.as_ref() != Some(other);
         for other in self.others(patch, path).into_iter().filter(is_other) {
-            if let Some(found) = read(&other).ok().and_then(|text| bound(&other, text)) {
+            if let Some(found) = read(&other).ok().and_then(|text| located(&other, text)) {
                 return Ok(found);
             }
         }
         if patch.hunks.is_empty() && patch.old.is_some() {
-            // It shows nothing, and the tree has no such file.
             return Err(SkipReason::Unreadable);
         }
         let sketch = patch.sketch(options.max_file).ok_or(SkipReason::Oversized)?;
-        Ok(Bound { path: primary, text: sketch, before: None })
+        Ok(Located { path: primary, text: sketch, before: None })
     }
 
-    /// The other names a file of a diff may have in the tree: below the folder where the user stands, as it is written,
-    /// and with fewer folders before it.
+    /// The other names that a file of a diff may have in the tree: below the current folder, with its prefix, and with fewer
+    /// leading folders.
     fn others(&self, patch: &Patch, path: &[u8]) -> Vec<String> {
         let here = self.start.strip_prefix(&self.root).map(path_bytes::bytes).unwrap_or_default();
         let mut all: Vec<Vec<u8>> = Vec::new();
         if !here.is_empty() {
             all.push([&here, b"/".as_slice(), path].concat());
         }
-        // Of a new file there is nothing in the tree that would tell.
+        // The tree contains no lines of a new file.
         let names = std::iter::once(path).chain(patch.written.iter().map(Vec::as_slice));
         for name in names.filter(|_| patch.shows(Side::Old) && patch.shows(Side::New)) {
             let ends = name.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| &name[at + 1..]);
@@ -195,12 +187,9 @@ fn deleted(patch: &Patch, path: String) -> SourceFile {
     SourceFile { path, text: String::new(), changed: Vec::new(), diff: Some(diff) }
 }
 
-/// Adds what a later part of the diff says of the same file.
+/// Adds a later part of the diff about the same file.
 fn add(known: &mut SourceFile, later: SourceFile) {
-    let mut ranges = std::mem::take(&mut known.changed);
-    ranges.extend(later.changed);
-    ranges.sort_unstable();
-    ranges.into_iter().for_each(|range| unified::push(&mut known.changed, range));
+    known.changed = unified::joined(known.changed.drain(..).chain(later.changed).collect());
     known.text = later.text;
     if let (Some(diff), Some(more)) = (&mut known.diff, later.diff) {
         diff.push_str(&more);

@@ -1,12 +1,12 @@
-//! Unified diffs, computed from bytes: no command of git that could run a filter or an external diff.
+//! Unified diffs, computed in memory: no git command that could run a filter or an external diff.
 
 use std::time::Duration;
 
-use similar::{Algorithm, DiffOp, TextDiff};
+use similar::{Algorithm, DiffTag, TextDiff};
 
 use crate::workspace::git::path_bytes;
 
-/// After this time a diff is finished coarsely: it stays right, it is no longer the smallest.
+/// After this time a diff is finished coarsely: correct, but not the smallest.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(500);
 
 #[derive(Debug, PartialEq, Eq)]
@@ -19,57 +19,53 @@ pub(crate) struct UnifiedDiff {
     pub(crate) removed: u32,
 }
 
-/// Compares two sides of a file, each with its path; no path is no file.
+/// Compares two sides of a file, each with its path; a missing file has no path.
 pub(crate) fn between(old: (Option<&[u8]>, &str), new: (Option<&[u8]>, &str)) -> UnifiedDiff {
-    let diff = TextDiff::configure().algorithm(Algorithm::Myers).timeout(PATIENCE).diff_lines(old.1, new.1);
+    let diff = lines(old.1, new.1);
     let (mut changed, mut added, mut removed) = (Vec::new(), 0_u32, 0_u32);
-    let total = line_number(diff.new_len());
-    for op in diff.ops() {
-        let (old_len, new_range) = match op {
-            DiffOp::Equal { .. } => continue,
-            DiffOp::Delete { old_len, new_index, .. } => (*old_len, *new_index..*new_index),
-            DiffOp::Insert { new_index, new_len, .. } => (0, *new_index..*new_index + *new_len),
-            DiffOp::Replace { old_len, new_index, new_len, .. } => (*old_len, *new_index..*new_index + *new_len),
-        };
-        added += line_number(new_range.len());
-        removed += line_number(old_len);
-        let (first, last) = match new_range.is_empty() {
-            true => (line_number(new_range.start), line_number(new_range.start) + 1),
-            false => (line_number(new_range.start) + 1, line_number(new_range.end)),
+    let total = number(diff.new_len());
+    for op in diff.ops().iter().filter(|op| op.tag() != DiffTag::Equal) {
+        let new = op.new_range();
+        added += number(new.len());
+        removed += number(op.old_range().len());
+        let (first, last) = match new.is_empty() {
+            true => (number(new.start), number(new.start) + 1),
+            false => (number(new.start) + 1, number(new.end)),
         };
         push(&mut changed, (first.max(1), last.min(total)));
     }
-    let mut text = header(old.0, new.0);
-    text.push_str(&diff.unified_diff().context_radius(3).to_string());
+    let name = |side, path: Option<&[u8]>| path.map_or_else(|| "/dev/null".to_owned(), |path| name(side, path));
+    let header = format!("--- {}\n+++ {}\n", name("a/", old.0), name("b/", new.0));
+    let text = header + &diff.unified_diff().context_radius(3).to_string();
     UnifiedDiff { text, changed, added, removed }
+}
+
+/// The differences between two texts by lines.
+pub(crate) fn lines<'a>(old: &'a str, new: &'a str) -> TextDiff<'a, 'a, str> {
+    TextDiff::configure().algorithm(Algorithm::Myers).timeout(PATIENCE).diff_lines(old, new)
 }
 
 /// The unified diff of two texts without a header, with three lines of context.
 pub(crate) fn hunks(old: &str, new: &str) -> String {
-    let diff = TextDiff::configure().algorithm(Algorithm::Myers).timeout(PATIENCE).diff_lines(old, new);
-    diff.unified_diff().context_radius(3).to_string()
+    lines(old, new).unified_diff().context_radius(3).to_string()
 }
 
 /// The line of the new text at the place of a line of the old one, both counted from 1.
 pub(crate) fn line_now(old: &str, new: &str, line: u32) -> u32 {
-    let diff = TextDiff::configure().algorithm(Algorithm::Myers).timeout(PATIENCE).diff_lines(old, new);
     let index = usize::try_from(line.saturating_sub(1)).unwrap_or(usize::MAX);
-    let now = diff.ops().iter().find(|op| op.old_range().contains(&index)).map(|op| {
+    let now = lines(old, new).ops().iter().find(|op| op.old_range().contains(&index)).map(|op| {
         let within = index - op.old_range().start;
         op.new_range().start + within.min(op.new_range().len().saturating_sub(1))
     });
-    now.map_or(line, |now| line_number(now) + 1)
+    now.map_or(line, |now| number(now) + 1)
 }
 
-fn header(old: Option<&[u8]>, new: Option<&[u8]>) -> String {
-    let name = |side: &str, path: Option<&[u8]>| match path {
-        Some(path) => path_bytes::shown(&path_bytes::quoted(&[side.as_bytes(), path].concat())),
-        None => "/dev/null".to_owned(),
-    };
-    format!("--- {}\n+++ {}\n", name("a/", old), name("b/", new))
+/// A path in the header of a diff, quoted where it has to be.
+pub(crate) fn name(side: &str, path: &[u8]) -> String {
+    path_bytes::shown(&path_bytes::quoted(&[side.as_bytes(), path].concat()))
 }
 
-/// Adds a range that does not begin before the last one, joined with it where they touch.
+/// Appends a range that does not begin before the last one, and joins both where they touch.
 pub(crate) fn push(ranges: &mut Vec<(u32, u32)>, range: (u32, u32)) {
     if range.0 > range.1 {
         return;
@@ -80,7 +76,15 @@ pub(crate) fn push(ranges: &mut Vec<(u32, u32)>, range: (u32, u32)) {
     }
 }
 
-fn line_number(index: usize) -> u32 {
+/// Sorts ranges and joins those that touch.
+pub(crate) fn joined(mut ranges: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
+    ranges.sort_unstable();
+    let mut joined = Vec::new();
+    ranges.into_iter().for_each(|range| push(&mut joined, range));
+    joined
+}
+
+pub(crate) fn number(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
 }
 
@@ -90,9 +94,9 @@ mod tests {
 
     #[test]
     fn shows_the_lines_of_the_new_side() {
-        let difference = between((Some(b"x"), "a\nb\nc\nd\ne\n"), (Some(b"x"), "a\nB\nc\nd\ne\nf\ng\n"));
+        let diff = between((Some(b"x"), "a\nb\nc\nd\ne\n"), (Some(b"x"), "a\nB\nc\nd\ne\nf\ng\n"));
         assert_eq!(
-            difference,
+            diff,
             UnifiedDiff {
                 text: "--- a/x\n+++ b/x\n@@ -1,5 +1,7 @@\n a\n-b\n+B\n c\n d\n e\n+f\n+g\n".to_owned(),
                 changed: vec![(2, 2), (6, 7)],
@@ -103,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deletion_marks_the_lines_it_stood_between() {
+    fn a_deletion_marks_its_neighbours() {
         let changed = |old, new| between((Some(b"x"), old), (Some(b"x"), new)).changed;
         assert_eq!(changed("a\nb\nc\n", "a\nc\n"), [(1, 2)]);
         assert_eq!(changed("a\nb\n", "b\n"), [(1, 1)]);
@@ -113,11 +117,8 @@ mod tests {
 
     #[test]
     fn names_both_sides_and_missing_line_ends() {
-        let difference = between((None, ""), (Some(b"a\nb"), "x"));
-        assert_eq!(
-            difference.text,
-            "--- /dev/null\n+++ \"b/a\\nb\"\n@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n"
-        );
-        assert_eq!(difference.changed, [(1, 1)]);
+        let diff = between((None, ""), (Some(b"a\nb"), "x"));
+        assert_eq!(diff.text, "--- /dev/null\n+++ \"b/a\\nb\"\n@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n");
+        assert_eq!(diff.changed, [(1, 1)]);
     }
 }

@@ -1,4 +1,4 @@
-//! The disputes of the run, each with its objection, every ruling on it and how it ended.
+//! The disputes of the run: objection, rulings, and how each ended.
 
 use std::fmt::Write as _;
 
@@ -8,79 +8,72 @@ use crate::cli::style::{Color, Style};
 use crate::domain::{Disposition, Dispute, Objector, Outcome, Untrusted};
 use crate::protocol::text::printable;
 
-/// The columns of the names in front of what was said.
-const NAMES: usize = 11;
+/// The columns of the labels.
+const LABELS: usize = 11;
 
 pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     if outcome.disputes.is_empty() {
         return String::new();
     }
-    let mut text = heading(options.look, &format!("Disputes ({})", outcome.disputes.len()), "");
-    for dispute in &outcome.disputes {
-        text.push_str(&one(dispute, options));
-    }
-    text
+    let title = format!("Disputes ({})", outcome.disputes.len());
+    let disputes = outcome.disputes.iter().map(|dispute| one(dispute, options));
+    heading(options.style, &title, "") + &disputes.collect::<String>()
 }
 
 fn one(dispute: &Dispute, options: &RenderOptions<'_>) -> String {
-    let look = options.look;
-    let finding = &dispute.finding;
-    let (tone, word, detail) = ending(dispute);
+    let style = options.style;
+    let raw = &dispute.finding.raw;
+    let (color, word, detail) = ending(dispute);
     let ending = if detail.is_empty() { word.to_owned() } else { format!("{word} ({detail})") };
-    let severity = printable::line(&finding.raw.severity.to_string());
-    let place = finding.raw.location().map(|place| format!(" {}", printable::line(&place.to_string())));
-    let facts = look.facts(&[
-        look.paint(tone, &printable::line(&ending)),
-        format!(
-            "{}{}",
-            look.paint(Color::of(&finding.raw.severity), &format!("{severity}[{}]", finding.id)),
-            place.unwrap_or_default()
-        ),
-        printable::line(&finding.raw.title),
+    let tag = format!("{}[{}]", printable::line(&raw.severity.to_string()), dispute.finding.id);
+    let place = raw.location().map(|place| format!(" {}", printable::line(&place.to_string())));
+    let facts = style.facts(&[
+        style.paint(color, &printable::line(&ending)),
+        style.paint(Color::of(&raw.severity), &tag) + &place.unwrap_or_default(),
+        printable::line(&raw.title),
     ]);
-    let number = look.paint(Color::Strong, &format!("{}", dispute.number));
-    let mut text = format!("  {number} {}\n", look.cut(&facts, look.width.saturating_sub(6)));
-    let mut say = |name: &str, tone: Color, what: &Untrusted, most: usize| {
-        let room = NAMES + 5;
-        for (index, line) in lines(look, what, room, most, options.detail).iter().enumerate() {
-            let name = if index == 0 { name } else { "" };
-            let _ = writeln!(text, "    {}{line}", look.paint(tone, &format!("{name:<NAMES$}")));
+    let number = style.strong(dispute.number.to_string());
+    let mut text = format!("  {number} {}\n", style.cut(&facts, style.width.saturating_sub(6)));
+    let mut add = |label: &str, color: Color, what: &Untrusted, most: usize| {
+        for (index, line) in lines(options, what, LABELS + 5, most).iter().enumerate() {
+            let label = if index == 0 { label } else { "" };
+            let _ = writeln!(text, "    {}{line}", style.paint(color, &format!("{label:<LABELS$}")));
         }
     };
-    // What several reviewers said takes more lines than one coder's objection.
-    let (name, most) = match dispute.objector {
+    // The positions of several reviewers take more lines than one objection.
+    let (label, most) = match dispute.objector {
         Objector::Coder => ("objection", 4),
         Objector::Reviewers => ("reviewers", 12),
         Objector::Unconfirmed => ("alone", 12),
         Objector::Earlier => ("undoes", 4),
     };
-    say(name, Color::Faint, &dispute.objection.text, most);
+    add(label, Color::Faint, &dispute.objection.text, most);
     for evidence in &dispute.objection.evidence {
-        say("evidence", Color::Faint, evidence, 2);
+        add("evidence", Color::Faint, evidence, 2);
     }
     for earlier in &dispute.earlier {
-        say("earlier", Color::Warn, &earlier.sentence(), 2);
-        say("decided", Color::Faint, &earlier.decided(), 2);
+        add("earlier", Color::Warn, &earlier.sentence(), 2);
+        add("decided", Color::Faint, &earlier.decided(), 2);
     }
     for record in &dispute.rulings {
         let ruling = &record.ruling;
         let colon = if ruling.rationale.is_blank() { "" } else { ": " };
         let said = ruling.rationale.trimmed().labelled(&format!("{} by {}{colon}", ruling.ruling, record.by));
-        say("ruling", Color::of_ruling(ruling.ruling), &said, 4);
+        add("ruling", Color::of_ruling(ruling.ruling), &said, 4);
         if !ruling.citations.is_empty() {
-            say("cites", Color::Faint, &Untrusted::joined(&ruling.citations, ", "), 2);
+            add("cites", Color::Faint, &Untrusted::joined(&ruling.citations, ", "), 2);
         }
         if let Some(why) = &ruling.coder_evidence {
-            say("the coder's own evidence counts", Color::Faint, why, 2);
+            add("the coder's own evidence counts", Color::Faint, why, 2);
         }
         for vote in &record.votes {
-            say("vote", Color::Faint, &vote.said(), 2);
+            add("vote", Color::Faint, &vote.said(), 2);
         }
     }
     text
 }
 
-/// The word a dispute ended with, and what else is to be said of it.
+/// The word for how a dispute ended, and the details.
 fn ending(dispute: &Dispute) -> (Color, &'static str, String) {
     match &dispute.disposition {
         None => (Color::Warn, "OPEN", "waits for you".to_owned()),
@@ -94,28 +87,23 @@ fn ending(dispute: &Dispute) -> (Color, &'static str, String) {
         Some(Disposition::Deferred { reference }) => (Color::Warn, "DISMISSED", format!("deferred to {reference}")),
         Some(Disposition::Duplicate { of }) => (Color::Good, "DISMISSED", format!("duplicate of {of}")),
         Some(Disposition::NotMandatory) => {
-            let tag = dispute.rulings.last().and_then(|record| record.ruling.new_tag);
-            let what = tag.map_or_else(
-                || "not mandatory".to_owned(),
-                |tag| format!("now {tag}, was {}", dispute.finding.raw.severity),
-            );
+            let what = match dispute.rulings.last().and_then(|record| record.ruling.new_tag) {
+                Some(tag) => format!("now {tag}, was {}", dispute.finding.raw.severity),
+                None => "not mandatory".to_owned(),
+            };
             (Color::Good, "DISMISSED", what)
         }
     }
 }
 
-/// How the disputes ended, counted: `3: 1 enforced, 1 dismissed, 1 open`.
-pub(crate) fn tally(look: Style, disputes: &[Dispute]) -> String {
-    let ended = |word: &str| disputes.iter().filter(|dispute| ending(dispute).1 == word).count();
-    let parts: Vec<String> =
-        [("ENFORCED", "enforced"), ("DISMISSED", "dismissed"), ("DISCARDED", "discarded"), ("OPEN", "open")]
-            .into_iter()
-            .filter_map(|(word, shown)| match ended(word) {
-                0 => None,
-                number => Some(format!("{number} {shown}")),
-            })
-            .collect();
-    let tone = if disputes.iter().any(Dispute::is_open) { Color::Warn } else { Color::Plain };
+/// How many disputes ended how: `Disputed (3: 1 enforced, 1 dismissed, 1 open)`.
+pub(crate) fn tally(style: Style, disputes: &[Dispute]) -> String {
+    let part = |word: &&str| {
+        let number = disputes.iter().filter(|dispute| ending(dispute).1 == *word).count();
+        (number > 0).then(|| format!("{number} {}", word.to_lowercase()))
+    };
+    let parts: Vec<String> = ["ENFORCED", "DISMISSED", "DISCARDED", "OPEN"].iter().filter_map(part).collect();
+    let color = if disputes.iter().any(Dispute::is_open) { Color::Warn } else { Color::Plain };
     let all = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
-    look.paint(tone, &format!("Disputed ({}{all})", disputes.len()))
+    style.paint(color, &format!("Disputed ({}{all})", disputes.len()))
 }

@@ -1,4 +1,4 @@
-//! The findings, grouped by file: what blocks with its code, the others in one line each.
+//! The findings, grouped by file: those that block with their code, the others in one line each.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -6,108 +6,212 @@ use std::fmt::Write as _;
 use crate::cli::report::options::{Detail, RenderOptions};
 use crate::cli::report::text::layout::{lines, list};
 use crate::cli::style::snippet::{self, Code, Heading, SnippetNote};
-use crate::cli::style::{self, Color, Glyph, Style};
+use crate::cli::style::{Color, Glyph, Style, count, pad, widest};
 use crate::domain::{Class, Corroboration, FindingState, Outcome, Position, SettledFinding, Untrusted};
 use crate::protocol::text::printable;
 
-/// The files in the order of their paths, what has no place last.
+/// The findings in the order of their files, those without a file last.
 pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
+    let is_coder_asked = outcome.findings.iter().any(|finding| finding.response.is_some()) || outcome.undoable;
+    let report = Report { outcome, options, style: options.style, is_coder_asked };
     let mut findings: Vec<&SettledFinding> = outcome.findings.iter().collect();
     findings.sort_by_key(|finding| {
         let raw = &finding.finding.raw;
-        (raw.file.is_none(), raw.file.clone(), !is_full(finding, options.detail), raw.line, finding.finding.id)
+        (raw.file.is_none(), raw.file.clone(), !report.is_full(finding), raw.line, finding.finding.id)
     });
-    let asked = outcome.findings.iter().any(|finding| finding.response.is_some()) || outcome.undoable;
-    let run = Run { outcome, asked };
-    findings
-        .chunk_by(|a, b| a.finding.raw.file == b.finding.raw.file)
-        .map(|group| file(group, run, options))
-        .collect::<Vec<_>>()
-        .join("\n")
+    let files = findings.chunk_by(|a, b| a.finding.raw.file == b.finding.raw.file);
+    files.map(|group| report.file(group)).collect::<Vec<_>>().join("\n")
 }
 
-/// What is told of a finding from the run as a whole.
-#[derive(Clone, Copy)]
-struct Run<'a> {
+struct Report<'a> {
     outcome: &'a Outcome,
-    /// Whether a coder was asked.
-    asked: bool,
+    options: &'a RenderOptions<'a>,
+    style: Style,
+    is_coder_asked: bool,
 }
 
-/// Whether a finding is shown with its code.
-fn is_full(finding: &SettledFinding, detail: Detail) -> bool {
-    let settled_before = matches!(finding.state, FindingState::AlreadyRuled { .. });
-    let was_mandatory = finding.finding.mandatory || finding.lowered.is_some();
-    detail == Detail::Full || was_mandatory && !settled_before
-}
+impl Report<'_> {
+    /// Whether a finding is shown with its code.
+    fn is_full(&self, finding: &SettledFinding) -> bool {
+        let is_settled_before = matches!(finding.state, FindingState::AlreadyRuled { .. });
+        let was_mandatory = finding.finding.mandatory || finding.lowered.is_some();
+        self.options.detail == Detail::Full || was_mandatory && !is_settled_before
+    }
 
-fn file(group: &[&SettledFinding], run: Run<'_>, options: &RenderOptions<'_>) -> String {
-    let look = options.look;
-    let path = group.first().and_then(|finding| finding.finding.raw.file.as_deref());
-    let name = path.map_or_else(|| "General".to_owned(), printable::line);
-    let number = look.paint(Color::Faint, &style::count(group.len(), "finding"));
-    let mut text = format!("{}  {number}\n", look.paint(Color::Strong, &name));
-    let mut sources: BTreeMap<u32, Option<String>> = BTreeMap::new();
-    let (full, short): (Vec<&SettledFinding>, Vec<&SettledFinding>) =
-        group.iter().copied().partition(|finding| is_full(finding, options.detail));
-    for finding in full {
-        let round = finding.finding.round;
-        let source = sources.entry(round).or_insert_with(|| path.and_then(|path| (options.source)(path, round)));
-        let _ = writeln!(text, "\n{}", diagnostic(finding, source.as_deref(), run, options));
+    fn file(&self, group: &[&SettledFinding]) -> String {
+        let style = self.style;
+        let path = group.first().and_then(|finding| finding.finding.raw.file.as_deref());
+        let name = path.map_or_else(|| "General".to_owned(), printable::line);
+        let number = style.faint(count(group.len(), "finding"));
+        let mut text = format!("{}  {number}\n", style.strong(name));
+        let mut sources: BTreeMap<u32, Option<String>> = BTreeMap::new();
+        let (full, short): (Vec<&SettledFinding>, Vec<&SettledFinding>) =
+            group.iter().copied().partition(|finding| self.is_full(finding));
+        for finding in full {
+            let round = finding.finding.round;
+            let source =
+                sources.entry(round).or_insert_with(|| path.and_then(|path| (self.options.source)(path, round)));
+            let _ = writeln!(text, "\n{}", self.diagnostic(finding, source.as_deref()));
+        }
+        if !short.is_empty() {
+            text.push('\n');
+        }
+        let tag = |finding: &SettledFinding| {
+            format!("{}[{}]", printable::line(&finding.finding.raw.severity.to_string()), finding.finding.id)
+        };
+        let place = |finding: &SettledFinding| {
+            finding.finding.raw.line.map_or_else(String::new, |line| format!("line {line}  "))
+        };
+        let tag_width = widest(short.iter().map(|finding| tag(finding)));
+        let place_width = widest(short.iter().map(|finding| place(finding)));
+        for finding in short {
+            let raw = &finding.finding.raw;
+            let state = self.state(finding).map_or_else(String::new, |SnippetNote { name, text, .. }| {
+                let text = if text.is_empty() { name.to_owned() } else { format!("{name}: {text}") };
+                style.faint(printable::line(&text))
+            });
+            let tag = pad(&style.paint(Color::of(&raw.severity), &tag(finding)), tag_width);
+            let line = style.facts(&[
+                format!("  {tag}  {}{}", pad(&place(finding), place_width), printable::line(&raw.title)),
+                style.faint(agreement(finding)),
+                state,
+            ]);
+            let _ = writeln!(text, "{}", style.cut(&line, style.width));
+        }
+        text
     }
-    if !short.is_empty() {
-        text.push('\n');
-    }
-    let tags: Vec<String> = short.iter().map(|finding| tag(finding)).collect();
-    let tag_width = tags.iter().map(|tag| style::columns(tag)).max().unwrap_or(0);
-    let places: Vec<String> = short.iter().map(|finding| line_of(finding)).collect();
-    let place_width = places.iter().map(|place| style::columns(place)).max().unwrap_or(0);
-    for ((finding, tag), place) in short.iter().zip(&tags).zip(&places) {
+
+    fn diagnostic(&self, finding: &SettledFinding, source: Option<&str>) -> String {
         let raw = &finding.finding.raw;
-        let state = state(look, finding, run).map_or_else(String::new, |note| {
-            let what =
-                if note.text.is_empty() { note.name.to_owned() } else { format!("{}: {}", note.name, note.text) };
-            look.paint(Color::Faint, &printable::line(&what))
+        let heading = Heading {
+            level: raw.severity.to_string(),
+            id: finding.finding.id.to_string(),
+            title: printable::line(&raw.title),
+            color: Color::of(&raw.severity),
+        };
+        let quoted = format!("{}\n{}", printable::line(&raw.title), printable::block(&raw.body));
+        let excerpt = source.zip(raw.line).and_then(|(source, first)| excerpt(source, first, raw.end_line));
+        let code = raw.file.as_deref().zip(raw.line).map(|(file, line)| {
+            let end = raw.end_line.unwrap_or(line);
+            Code { file, text: excerpt.unwrap_or(""), first_line: line, lines: (line, end), quoted }
         });
-        let line = look.facts(&[
-            format!(
-                "  {}  {}{}",
-                style::pad(&look.paint(Color::of(&raw.severity), tag), tag_width),
-                if place_width > 0 { style::pad(place, place_width + 2) } else { String::new() },
-                printable::line(&raw.title)
-            ),
-            look.paint(Color::Faint, &standing(finding)),
-            state,
-        ]);
-        let _ = writeln!(text, "{}", look.cut(&line, look.width));
+        snippet::diagnostic(self.style, &heading, code.as_ref(), &self.notes(finding))
     }
-    text
-}
 
-fn tag(finding: &SettledFinding) -> String {
-    format!("{}[{}]", printable::line(&finding.finding.raw.severity.to_string()), finding.finding.id)
-}
+    fn notes(&self, finding: &SettledFinding) -> Vec<SnippetNote> {
+        let raw = &finding.finding.raw;
+        let mut notes = Vec::new();
+        let mut add = |name, color, text: &Untrusted, most| {
+            let text = lines(self.options, text, 10, most).join("\n");
+            if !text.is_empty() {
+                notes.push(SnippetNote { name, text, color });
+            }
+        };
+        let dot = format!(" {} ", self.style.glyph(Glyph::Dot));
+        add("why", Color::Plain, &raw.body, 5);
+        for evidence in &raw.evidence {
+            add("evidence", Color::Plain, evidence, 1);
+        }
+        if let Some(suggestion) = &raw.suggestion {
+            add("fix", Color::Good, suggestion, 3);
+        }
+        let mut by = vec![list(&finding.finding.raised_by)];
+        by.extend(raw.rule.clone().or_else(|| raw.category.clone()));
+        by.extend(raw.confidence.map(|confidence| format!("{}% sure", confidence.get())));
+        if raw.severity.tag.is_none_or(|tag| !tag.as_str().eq_ignore_ascii_case(&raw.severity.raw)) {
+            by.push(format!("written as [{}]", raw.severity.raw));
+        }
+        if finding.finding.round > 1 {
+            by.push(format!("round {}", finding.finding.round));
+        }
+        add("by", Color::Plain, &by.join(&dot).into(), 2);
+        if let Some(consensus) = &finding.finding.consensus {
+            let mut facts = vec![agreement(finding), positions(consensus)];
+            match consensus.class {
+                Class::Accepted => facts.push(match consensus.confidence {
+                    Some(confidence) => format!("{}% together", confidence.get()),
+                    None => "no confidence stated".to_owned(),
+                }),
+                Class::Uncorroborated => facts.push(format!("would decide: {}", consensus.would_decide)),
+                Class::Rejected => facts.push(consensus.why.clone()),
+                // The reason includes the disagreement.
+                Class::Disputed => facts[0].clone_from(&consensus.why),
+            }
+            facts.extend(consensus.notes.iter().cloned());
+            let color = if consensus.class == Class::Accepted { Color::Plain } else { Color::Warn };
+            add("reviewers", color, &facts.join(&dot).into(), 4);
+        }
+        if let Some(earlier) = finding.finding.reverses {
+            add("reversal", Color::Warn, &format!("asks to undo what {earlier} asked for").into(), 2);
+        }
+        for earlier in &finding.earlier {
+            add("earlier", Color::Warn, &earlier.sentence(), 2);
+            add("decided", Color::Plain, &earlier.decided(), 2);
+            if let Some(diff) = earlier.diff() {
+                add("difference", Color::Plain, diff, 12);
+            }
+        }
+        notes.extend(self.state(finding));
+        notes
+    }
 
-fn line_of(finding: &SettledFinding) -> String {
-    finding.finding.raw.line.map_or_else(String::new, |line| format!("line {line}"))
-}
+    /// The state of a finding; none for an open one without a coder.
+    fn state(&self, finding: &SettledFinding) -> Option<SnippetNote> {
+        let response = finding
+            .response
+            .as_ref()
+            .map(|response| printable::block(&response.text.trimmed()))
+            .unwrap_or_default();
+        let raisers = list(&finding.finding.raised_by);
+        let and = |fact: String| match response.as_str() {
+            "" => fact,
+            response => format!("{response} {} {fact}", self.style.glyph(Glyph::Dot)),
+        };
+        let (name, color, text) = match &finding.state {
+            FindingState::Open => match &finding.lowered {
+                Some(lowered) => {
+                    let (now, was) = (&finding.finding.raw.severity, &lowered.was);
+                    let text = format!("now {now}, was {was}, by dispute {}", lowered.dispute);
+                    ("open", Color::Warn, text)
+                }
+                None if self.is_coder_asked => ("open", Color::Bad, "not answered yet".to_owned()),
+                None => return None,
+            },
+            FindingState::Unanswered => ("open", Color::Bad, "the coder gave no answer".to_owned()),
+            FindingState::Claimed => {
+                ("claimed", Color::Bad, and("reported as done, but nothing changed here".to_owned()))
+            }
+            FindingState::Unchecked => ("changed", Color::Good, and("unchecked".to_owned())),
+            FindingState::Unconfirmed => {
+                ("not confirmed", Color::Bad, and(format!("changed, but {raisers} did not check the change")))
+            }
+            FindingState::NotResolved => ("not resolved", Color::Bad, and(format!("{raisers} checked the change"))),
+            FindingState::Resolved => ("fixed", Color::Good, and(format!("checked by {raisers}"))),
+            FindingState::Discarded => ("discarded", Color::Minor, self.discarded(finding).unwrap_or(response)),
+            FindingState::Disputed { dispute } => {
+                ("disputed", Color::Warn, format!("dispute {dispute} waits for you"))
+            }
+            FindingState::Enforced { dispute } => {
+                ("enforced", Color::Bad, format!("by dispute {dispute}, not implemented yet"))
+            }
+            FindingState::Dismissed { dispute } => ("dismissed", Color::Good, format!("by dispute {dispute}")),
+            FindingState::AlreadyRuled { dispute, disposition } if finding.insisted => {
+                let text = format!("on dispute {dispute} without new evidence: {}", disposition.as_str());
+                ("insisted", Color::Minor, text)
+            }
+            FindingState::AlreadyRuled { dispute, disposition } => {
+                ("already ruled", Color::Minor, format!("{} in dispute {dispute}", disposition.as_str()))
+            }
+        };
+        Some(SnippetNote { name, color, text })
+    }
 
-fn diagnostic(finding: &SettledFinding, source: Option<&str>, run: Run<'_>, options: &RenderOptions<'_>) -> String {
-    let look = options.look;
-    let raw = &finding.finding.raw;
-    let heading = Heading {
-        level: raw.severity.to_string(),
-        id: finding.finding.id.to_string(),
-        title: printable::line(&raw.title),
-        tone: Color::of(&raw.severity),
-    };
-    let quoted = format!("{}\n{}", printable::line(&raw.title), printable::block(&raw.body));
-    let excerpt = source.zip(raw.line).and_then(|(source, first)| excerpt(source, first, raw.end_line));
-    let code = raw.file.as_deref().zip(raw.line).map(|(file, line)| {
-        let end = raw.end_line.unwrap_or(line);
-        Code { file, text: excerpt.unwrap_or(""), first_line: line, lines: (line, end), quoted }
-    });
-    snippet::diagnostic(look, &heading, code.as_ref(), &notes(finding, run, options))
+    /// Who discarded a disputed finding; none for an optional one, which the coder may discard.
+    fn discarded(&self, finding: &SettledFinding) -> Option<String> {
+        let mut disputes = self.outcome.disputes.iter();
+        let dispute = disputes.find(|dispute| dispute.finding.id == finding.finding.id)?;
+        Some(format!("by {} in dispute {}", dispute.discarded_by.as_ref()?, dispute.number))
+    }
 }
 
 /// The lines from `first` to `last`, each with its end.
@@ -119,69 +223,8 @@ fn excerpt(source: &str, first: u32, last: Option<u32>) -> Option<&str> {
     (length > 0).then(|| &source[from..from + length])
 }
 
-fn notes(finding: &SettledFinding, run: Run<'_>, options: &RenderOptions<'_>) -> Vec<SnippetNote> {
-    let look = options.look;
-    let raw = &finding.finding.raw;
-    let mut notes = Vec::new();
-    let mut add = |name, tone, text: &Untrusted, most| {
-        let text = lines(look, text, 10, most, options.detail).join("\n");
-        if !text.is_empty() {
-            notes.push(SnippetNote { name, text, tone });
-        }
-    };
-    add("why", Color::Plain, &raw.body, 5);
-    for evidence in &raw.evidence {
-        add("evidence", Color::Plain, evidence, 1);
-    }
-    if let Some(suggestion) = &raw.suggestion {
-        add("fix", Color::Good, suggestion, 3);
-    }
-    let mut by = vec![list(&finding.finding.raised_by)];
-    by.extend(raw.rule.clone().or_else(|| raw.category.clone()));
-    by.extend(raw.confidence.map(|confidence| format!("{}% sure", confidence.get())));
-    if raw.severity.tag.is_none_or(|tag| !tag.as_str().eq_ignore_ascii_case(&raw.severity.raw)) {
-        by.push(format!("written as [{}]", raw.severity.raw));
-    }
-    if finding.finding.round > 1 {
-        by.push(format!("round {}", finding.finding.round));
-    }
-    add("by", Color::Plain, &by.join(&format!(" {} ", look.glyph(Glyph::Dot))).into(), 2);
-    if let Some(consensus) = &finding.finding.consensus {
-        let dot = format!(" {} ", look.glyph(Glyph::Dot));
-        let mut said = match consensus.class {
-            // Why they are at odds says that they are.
-            Class::Disputed => vec![consensus.why.clone(), positions(consensus)],
-            _ => vec![standing(finding), positions(consensus)],
-        };
-        match consensus.class {
-            Class::Accepted => said.push(match consensus.confidence {
-                Some(confidence) => format!("{}% together", confidence.get()),
-                None => "no confidence stated".to_owned(),
-            }),
-            Class::Uncorroborated => said.push(format!("would decide: {}", consensus.would_decide)),
-            Class::Rejected => said.push(consensus.why.clone()),
-            Class::Disputed => {}
-        }
-        said.extend(consensus.notes.iter().cloned());
-        let tone = if consensus.class == Class::Accepted { Color::Plain } else { Color::Warn };
-        add("reviewers", tone, &said.join(&dot).into(), 4);
-    }
-    if let Some(earlier) = finding.finding.reverses {
-        add("reversal", Color::Warn, &format!("asks to undo what {earlier} asked for").into(), 2);
-    }
-    for earlier in &finding.earlier {
-        add("earlier", Color::Warn, &earlier.sentence(), 2);
-        add("decided", Color::Plain, &earlier.decided(), 2);
-        if let Some(diff) = earlier.diff() {
-            add("difference", Color::Plain, diff, 12);
-        }
-    }
-    notes.extend(state(look, finding, run));
-    notes
-}
-
-/// How the reviewers stand to a finding, in a few words; nothing where one reviewed alone.
-fn standing(finding: &SettledFinding) -> String {
+/// How far the reviewers agree on a finding; empty in a run with one reviewer.
+fn agreement(finding: &SettledFinding) -> String {
     let Some(consensus) = &finding.finding.consensus else { return String::new() };
     let raised = consensus.positions.iter().filter(|position| !position.denies).count();
     match consensus.class {
@@ -197,7 +240,7 @@ fn standing(finding: &SettledFinding) -> String {
     }
 }
 
-/// Each reviewer's own word, so that a split is seen.
+/// Each reviewer's position.
 fn positions(consensus: &Corroboration) -> String {
     let position = |position: &Position| {
         let word = if position.denies { "no issue".to_owned() } else { position.severity.to_string() };
@@ -205,63 +248,6 @@ fn positions(consensus: &Corroboration) -> String {
         format!("{} {word}{sure}", position.reviewer)
     };
     consensus.positions.iter().map(position).collect::<Vec<_>>().join(", ")
-}
-
-/// `now SHOULD, was MUST, by dispute 3`, where a ruling gave it a lower tag.
-fn now_was(finding: &SettledFinding) -> String {
-    finding.lowered.as_ref().map_or_else(String::new, |lowered| {
-        let now = &finding.finding.raw.severity;
-        format!("now {now}, was {}, by dispute {}", lowered.was, lowered.dispute)
-    })
-}
-
-/// Who discarded a disputed finding; nothing where the coder did, who may discard what is optional.
-fn discarded(outcome: &Outcome, finding: &SettledFinding) -> Option<String> {
-    let disputes = &outcome.disputes;
-    let dispute = disputes.iter().find(|dispute| dispute.finding.id == finding.finding.id)?;
-    let by = dispute.discarded_by.as_ref()?;
-    Some(format!("by {by} in dispute {}", dispute.number))
-}
-
-/// Where a finding stands; nothing for an open one that nobody was asked to do anything about.
-fn state(look: Style, finding: &SettledFinding, run: Run<'_>) -> Option<SnippetNote> {
-    let said =
-        finding.response.as_ref().map(|response| printable::block(&response.text.trimmed())).unwrap_or_default();
-    let raisers = list(&finding.finding.raised_by);
-    let and =
-        |fact: String| if said.is_empty() { fact } else { format!("{said} {} {fact}", look.glyph(Glyph::Dot)) };
-    let (name, tone, text) = match &finding.state {
-        FindingState::Open if !run.asked && finding.lowered.is_none() => return None,
-        FindingState::Open if finding.lowered.is_some() => ("open", Color::Warn, now_was(finding)),
-        FindingState::Open => ("open", Color::Bad, String::from("nobody has answered it")),
-        FindingState::Unanswered => ("open", Color::Bad, String::from("the coder gave no answer")),
-        FindingState::Claimed => {
-            ("claimed", Color::Bad, and("said to be done, but nothing changed here".to_owned()))
-        }
-        FindingState::Unchecked => ("changed", Color::Good, and("unchecked".to_owned())),
-        FindingState::Unconfirmed => (
-            "not confirmed",
-            Color::Bad,
-            and(format!("changed, but there is no answer of {raisers} to the change")),
-        ),
-        FindingState::NotResolved => ("not resolved", Color::Bad, and(format!("{raisers} checked the change"))),
-        FindingState::Resolved => ("fixed", Color::Good, and(format!("checked by {raisers}"))),
-        FindingState::Discarded => ("discarded", Color::Minor, discarded(run.outcome, finding).unwrap_or(said)),
-        FindingState::Disputed { dispute } => ("disputed", Color::Warn, format!("dispute {dispute} waits for you")),
-        FindingState::Enforced { dispute } => {
-            ("enforced", Color::Bad, format!("by dispute {dispute}, not implemented yet"))
-        }
-        FindingState::Dismissed { dispute } => ("dismissed", Color::Good, format!("by dispute {dispute}")),
-        FindingState::AlreadyRuled { dispute, disposition } if finding.insisted => (
-            "insisted",
-            Color::Minor,
-            format!("on dispute {dispute} without new evidence: {}", disposition.as_str()),
-        ),
-        FindingState::AlreadyRuled { dispute, disposition } => {
-            ("already ruled", Color::Minor, format!("{} in dispute {dispute}", disposition.as_str()))
-        }
-    };
-    Some(SnippetNote { name, tone, text })
 }
 
 #[cfg(test)]

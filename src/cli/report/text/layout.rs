@@ -1,37 +1,44 @@
-use crate::cli::report::options::Detail;
-use crate::cli::style::{self, Color, Style};
+use crate::cli::report::options::{Detail, RenderOptions};
+use crate::cli::style::{self, Glyph, Style};
 use crate::domain::AgentName;
 use crate::protocol::text::printable;
 
-/// The heading of a section: a title and what belongs to it.
-pub(crate) fn heading(look: Style, title: &str, facts: &str) -> String {
-    let title = look.paint(Color::Strong, title);
-    if facts.is_empty() { format!("{title}\n") } else { format!("{title}  {facts}\n") }
+/// The heading of a section: a title, and facts that may be empty.
+pub(crate) fn heading(style: Style, title: &str, facts: &str) -> String {
+    format!("{}  {facts}", style.strong(title)).trim_end().to_owned() + "\n"
 }
 
-/// Text of others as lines that fit beside an indent; in short reports at most `most` of them.
+/// The lines of a text beside an indent; in short reports at most `most` of them.
 pub(crate) fn lines(
-    look: Style,
+    options: &RenderOptions<'_>,
     text: &(impl printable::Shown + ?Sized),
     indent: usize,
     most: usize,
-    detail: Detail,
 ) -> Vec<String> {
-    let mut lines = style::wrap(&printable::block(text), look.width.saturating_sub(indent));
-    if detail == Detail::Short && lines.len() > most {
+    let style = options.style;
+    let mut lines = style::wrap(&printable::block(text), style.width.saturating_sub(indent));
+    if options.detail == Detail::Short && lines.len() > most {
         lines.truncate(most);
         if let Some(last) = lines.last_mut() {
-            *last = format!("{last} {}", look.glyph(style::Glyph::Cut));
+            *last = format!("{last} {}", style.glyph(Glyph::Cut));
         }
     }
     lines
 }
 
-/// Names as a person lists them: `a`, `a and b`, `a, b and c`.
+/// The first items in short reports and all in full ones, and how many are left out.
+pub(crate) fn named<T>(items: &[T], detail: Detail) -> (&[T], Option<String>) {
+    const NAMED: usize = 6;
+    let named = if detail == Detail::Full { items.len() } else { items.len().min(NAMED) };
+    let more = (items.len() - named) as u64;
+    (&items[..named], (more > 0).then(|| format!("and {} more (--verbose lists them)", style::thousands(more))))
+}
+
+/// `a`, `a and b`, `a, b and c`.
 pub(crate) fn list(names: &[AgentName]) -> String {
     let names: Vec<String> = names.iter().map(|name| printable::line(&name.0)).collect();
     match names.as_slice() {
-        [] => "nobody".to_owned(),
+        [] => "no agent".to_owned(),
         [name] => name.clone(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }

@@ -1,12 +1,14 @@
-//! Whole reports, as they stand on the screen.
+//! Whole reports.
 
 use super::*;
+use crate::cli::report::options::Detail;
 use crate::cli::report::{Format, render as render_as};
 use crate::cli::style::fixture::{clean, dispute, finding, reviewer, ruling, settled};
 use crate::domain::{
-    Answer, Confidence, Disposition, DisputeNumber, Failure, FileChange, FindingState, Lowered, Role, Ruler,
-    RulingWord, Severity, Skip, SkipReason, Tag, Untrusted, Usage,
+    AgentName, Answer, Confidence, Disposition, DisputeNumber, Failure, FileChange, FindingState, Lowered, Role,
+    Ruler, RulingWord, Severity, Skip, SkipReason, Tag, Untrusted, Usage,
 };
+use crate::protocol::text::printable;
 
 const PYTHON: &str = "import hashlib\n\ndef orders(db, user):\n\tdb.execute(\"SELECT * FROM o WHERE u = '\" + user + \"'\")\n\ndef tag(x):\n    return hashlib.md5(x)\n";
 const SCRIPT: &str = "export function open(url) {\n  eval(url);\n}\n";
@@ -23,7 +25,7 @@ fn source(path: &str, round: u32) -> Option<String> {
 
 fn options(width: usize, color: bool, detail: Detail) -> RenderOptions<'static> {
     RenderOptions {
-        look: Style { color, unicode: true, width },
+        style: Style { color, unicode: true, width },
         detail,
         source: &source,
         fix_command: "glee review shop --fix",
@@ -47,7 +49,7 @@ fn spec_10_a_lowered_finding_says_what_it_was() {
     assert!(text.contains("Open (1 optional)"), "{text}");
 }
 
-/// Findings in three languages, nobody asked to fix them.
+/// Findings in three languages, without a coder.
 fn reviewed() -> Outcome {
     let mut sql = finding(1, Tag::High, "shop/orders.py:4", "SQL is built from `user`");
     sql.raw.body = "Whoever controls `user` controls the query: it is concatenated into the statement, and the database runs whatever comes out.".into();

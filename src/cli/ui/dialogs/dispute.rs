@@ -1,21 +1,20 @@
-//! Who decides a dispute: a person at the dialog of the specification, or nobody and the configured default.
+//! Decides disputes: a person at the dialog of the specification, or the configured default without a terminal.
 //!
-//! Whatever ends a dialog, the terminal is left as it was found; leaving it decides nothing.
+//! However a dialog ends, the terminal is restored; leaving a dialog decides nothing.
 
 use std::fmt::Write as _;
 use std::io;
 
-use console::Term;
-
-use super::menu::{self, Menu, taken};
+use super::menu::{self, Form, LEAVES_OPEN};
 use crate::cli::style::snippet::{self, Code};
 use crate::cli::style::{self, Color, Style, paragraph};
 use crate::cli::ui::terminal::Terminal;
 use crate::domain::{DisputeNumber, Route, Ruler, RulingWord};
 use crate::protocol::text::printable;
-use crate::workflows::run::ports::{Choice, DisputeResolver, Excerpt, PersonAnswer, PersonQuestion};
+use crate::workflows::run::ports::{Choice, DisputeResolver, PersonAnswer, PersonQuestion};
+use crate::workspace::code::anchors::Excerpt;
 
-/// The line under the selection when no judge is connected.
+/// The line under the title when no judge is connected.
 const TIP: &str = "Tip: You can assign a judge with: glee connect <agent> --role judge";
 
 /// What Esc does where a way to resolve is asked for.
@@ -34,114 +33,81 @@ impl Dialog {
         Self { terminal: terminal.clone(), shown: None }
     }
 
-    /// Opens a dialog over the dispute, which is drawn unless it stands there already.
-    fn over<T>(
+    /// Opens a dialog below the dispute, which is drawn unless it is on the screen.
+    fn open<T>(
         &mut self,
         question: &PersonQuestion,
-        ask: impl FnOnce(&Term, &Terminal) -> io::Result<Option<T>>,
-    ) -> Option<T> {
-        let terminal = &self.terminal;
-        let now = (question.dispute.number, question.dispute.rulings.len());
-        let draws = self.shown != Some(now);
-        self.shown = Some(now);
-        terminal.dialog(|term| {
-            if draws {
-                term.write_str(&sheet(terminal.screen().look(), question)).ok()?;
-            }
-            // A terminal that cannot be read any more is a person who went away.
-            ask(term, terminal).ok().flatten()
-        })
+        ask: impl FnOnce(&Form<'_>) -> io::Result<T>,
+    ) -> io::Result<T> {
+        let now = Some((question.dispute.number, question.dispute.rulings.len()));
+        let sheet = if self.shown == now { String::new() } else { sheet(self.terminal.screen().style(), question) };
+        self.shown = now;
+        menu::open(&self.terminal, &sheet, ask)
     }
 }
 
 impl DisputeResolver for Dialog {
     fn choose(&mut self, question: &PersonQuestion) -> Option<Choice> {
-        self.over(question, |term, terminal| {
-            let look = || terminal.screen().look();
+        let choice = self.open(question, |form| {
             let routes = routes(question);
             let labels: Vec<&str> = routes.iter().map(|route| label(*route)).collect();
             let cursor = routes.iter().position(|route| *route == preselected(question)).unwrap_or(0);
-            term.write_line(&look().paint(Color::Strong, "How to resolve?"))?;
+            form.print(Color::Strong, "How to resolve?")?;
             if question.judge.is_none() {
-                for line in style::wrap(TIP, look().width.saturating_sub(1)) {
-                    term.write_line(&look().paint(Color::Warn, &line))?;
-                }
+                form.print(Color::Warn, TIP)?;
             }
-            let Some(index) = (Menu { items: &labels, cursor, escape: STOPS }).ask(term, look)? else {
-                return Ok(None);
+            let Some(index) = form.choose(&labels, cursor, STOPS)? else { return Ok(None) };
+            let choice = |for_all| Choice { route: routes[index], by_person: true, for_all };
+            let all = match question.waiting {
+                0 => return Ok(Some(choice(false))),
+                1 => "the same for the other dispute that waits".to_owned(),
+                many => format!("the same for the {many} other disputes that wait"),
             };
-            term.write_line(&taken(look(), label(routes[index])))?;
-            let for_all = match question.waiting {
-                0 => false,
-                waiting => {
-                    let all = match waiting {
-                        1 => "the same for the other dispute that waits".to_owned(),
-                        many => format!("the same for the {many} other disputes that wait"),
-                    };
-                    let items = ["only this dispute", all.as_str()];
-                    let Some(which) = (Menu { items: &items, cursor: 0, escape: STOPS }).ask(term, look)? else {
-                        return Ok(None);
-                    };
-                    term.write_line(&taken(look(), items[which]))?;
-                    which == 1
-                }
-            };
-            Ok(Some(Choice { route: routes[index], by_person: true, for_all }))
-        })
+            let which = form.choose(&["only this dispute", &all], 0, STOPS)?;
+            Ok(which.map(|which| choice(which == 1)))
+        });
+        // Ctrl-C and a failed terminal: the person left.
+        choice.ok().flatten()
     }
 
     fn rule(&mut self, question: &PersonQuestion) -> PersonAnswer<RulingWord> {
-        let answer = self.over(question, |term, terminal| {
-            let look = || terminal.screen().look();
+        let answer = self.open(question, |form| {
             let items = [
                 "Enforce: the coder must implement the finding",
-                "Dismiss: the finding does not hold, the coder goes on",
+                "Dismiss: the finding is rejected, the coder continues",
                 "Leave it open",
             ];
-            let title = format!("Your ruling on dispute {}?", question.dispute.number);
-            term.write_line(&look().paint(Color::Strong, &title))?;
-            let taken_item = (Menu { items: &items, cursor: 0, escape: "leaves it open" }).ask(term, look)?;
-            let ruling = match taken_item {
-                Some(0) => RulingWord::Enforce,
-                Some(1) => RulingWord::Dismiss,
-                Some(_) | None => {
-                    term.write_line(&taken(look(), "left open"))?;
-                    return Ok(Some(PersonAnswer::LeftOpen));
-                }
-            };
-            term.write_line(&taken(look(), &ruling.as_str().to_lowercase()))?;
-            let prompt = look().paint(Color::Strong, "Reason (optional):");
-            let Some(reason) = menu::line(term, &prompt, look)? else {
-                return Ok(Some(PersonAnswer::LeftOpen));
-            };
-            Ok(Some(PersonAnswer::Given((ruling, reason))))
+            form.print(Color::Strong, &format!("Your ruling on dispute {}?", question.dispute.number))?;
+            form.with_reason(match form.choose(&items, 0, LEAVES_OPEN)? {
+                Some(0) => Some(RulingWord::Enforce),
+                Some(1) => Some(RulingWord::Dismiss),
+                Some(_) | None => None,
+            })
         });
-        // Ctrl-C, and a terminal that is gone.
         answer.unwrap_or(PersonAnswer::Stopped)
     }
 }
 
-/// Takes the configured default where nobody can or shall be asked.
+/// Takes the configured default where no person can be asked.
 #[derive(Debug)]
 pub struct NonInteractive {
     terminal: Terminal,
-    said: bool,
+    is_noted: bool,
 }
 
 impl NonInteractive {
     pub fn new(terminal: &Terminal) -> Self {
-        Self { terminal: terminal.clone(), said: false }
+        Self { terminal: terminal.clone(), is_noted: false }
     }
 }
 
 impl DisputeResolver for NonInteractive {
     fn choose(&mut self, question: &PersonQuestion) -> Option<Choice> {
-        let route = preselected(question);
-        if !self.said {
-            self.said = true;
-            self.terminal.line(&unattended(question));
+        if !self.is_noted {
+            self.is_noted = true;
+            self.terminal.line(&not_asked(question));
         }
-        Some(Choice { route, by_person: false, for_all: true })
+        Some(Choice { route: preselected(question), by_person: false, for_all: true })
     }
 
     fn rule(&mut self, _question: &PersonQuestion) -> PersonAnswer<RulingWord> {
@@ -149,17 +115,16 @@ impl DisputeResolver for NonInteractive {
     }
 }
 
-/// What is said when nobody is asked.
-fn unattended(question: &PersonQuestion) -> String {
-    let outcome = match preselected(question) {
+/// The notice that the default applies.
+fn not_asked(question: &PersonQuestion) -> String {
+    let (route, configured) = (preselected(question), question.configured);
+    let outcome = match route {
         Route::Judge => "the judge rules",
         Route::Human => "disputes stay open; settle them with `glee disputes resolve`",
         Route::Discard => "disputed findings are discarded",
     };
-    let route = preselected(question);
-    let configured = question.configured;
-    let missing = if route == configured { "" } else { ", and no judge is connected" };
-    format!("note: nobody is asked how to settle disputes; the default is `{configured}`{missing}: {outcome}")
+    let missing = if route == configured { "" } else { ", but no judge is connected" };
+    format!("note: not asking how to settle disputes; the default is `{configured}`{missing}: {outcome}")
 }
 
 /// The routes that are offered, in the order of the specification.
@@ -184,57 +149,50 @@ fn label(route: Route) -> &'static str {
 }
 
 /// Everything a person needs to decide: the finding, the code, the objection with its evidence, earlier rulings.
-fn sheet(look: Style, question: &PersonQuestion) -> String {
+fn sheet(style: Style, question: &PersonQuestion) -> String {
     let dispute = &question.dispute;
     let finding = &dispute.finding;
-    let mut sheet = String::new();
-    let place = finding.raw.location().map(|place| printable::line(&place.to_string())).unwrap_or_default();
-    let _ = writeln!(
-        sheet,
-        "\n{}",
-        look.facts(&[
-            look.paint(Color::Strong, &format!("Dispute {}", dispute.number)),
-            finding.id.to_string(),
-            look.paint(Color::Key, &place),
-        ])
-    );
-    let severity = printable::line(&finding.raw.severity.to_string());
-    let tag = look.paint(Color::of(&finding.raw.severity), &format!("[{severity}]"));
-    let title = printable::line(&finding.raw.title);
-    push(&mut sheet, look, &tag, &title);
-    let class = finding.raw.rule.as_ref().or(finding.raw.category.as_ref()).map(printable::line);
+    let raw = &finding.raw;
+    let color = Color::of(&raw.severity);
+    let mut sheet = String::from("\n");
+    let place = raw.location().map(|place| printable::line(&place.to_string())).unwrap_or_default();
+    let number = style.strong(format!("Dispute {}", dispute.number));
+    let head = style.facts(&[number, finding.id.to_string(), style.paint(Color::Key, &place)]);
+    let _ = writeln!(sheet, "{head}");
+    let tag = style.paint(color, &format!("[{}]", printable::line(&raw.severity.to_string())));
+    let title = printable::line(&raw.title);
+    paragraph(&mut sheet, style, &format!("{tag} "), &title);
+    let class = raw.rule.as_ref().or(raw.category.as_ref()).map(printable::line).unwrap_or_default();
     let raised = format!("raised by {}", style::names(&finding.raised_by));
-    let facts = [raised, class.unwrap_or_default()].map(|fact| look.paint(Color::Faint, &fact));
-    let _ = writeln!(sheet, "{}", look.facts(&facts));
-    paragraph(&mut sheet, look, "  ", &printable::block(&finding.raw.body));
+    let _ = writeln!(sheet, "{}", style.facts(&[style.faint(raised), style.faint(class)]));
+    paragraph(&mut sheet, style, "  ", &printable::block(&raw.body));
 
-    let code = |tone: Color, Excerpt { file, text, first_line, lines }: &Excerpt, quoted: String| {
+    let code = |color: Color, Excerpt { file, text, first_line, lines }: &Excerpt, quoted: String| {
         let code = Code { file, text, first_line: *first_line, lines: *lines, quoted };
-        format!("\n{}\n", snippet::code(look, tone, &code))
+        format!("\n{}\n", snippet::code(style, color, &code))
     };
     if let Some(excerpt) = &question.excerpt {
-        let quoted = format!("{title}\n{}", printable::block(&finding.raw.body));
-        sheet.push_str(&code(Color::of(&finding.raw.severity), excerpt, quoted));
+        sheet.push_str(&code(color, excerpt, format!("{title}\n{}", printable::block(&raw.body))));
     }
 
-    let _ = writeln!(sheet, "\n{}", look.paint(Color::Strong, dispute.objector.heading()));
-    paragraph(&mut sheet, look, "  ", &printable::block(&dispute.objection.text));
+    let _ = writeln!(sheet, "\n{}", style.strong(dispute.objector.heading()));
+    paragraph(&mut sheet, style, "  ", &printable::block(&dispute.objection.text));
     for evidence in &dispute.objection.evidence {
-        push(&mut sheet, look, &format!("  {}", look.paint(Color::Key, "evidence:")), &printable::line(evidence));
+        let head = format!("  {} ", style.paint(Color::Key, "evidence:"));
+        paragraph(&mut sheet, style, &head, &printable::line(evidence));
     }
     if dispute.objection.evidence.is_empty() && dispute.objector.is_coder() {
-        let _ = writeln!(sheet, "  {}", look.paint(Color::Faint, "no evidence given"));
+        let _ = writeln!(sheet, "  {}", style.faint("no evidence given"));
     }
     for cited in &question.cited {
         sheet.push_str(&code(Color::Key, cited, String::new()));
     }
     for earlier in &dispute.earlier {
-        let _ = writeln!(sheet, "\n{}", look.paint(Color::Strong, &format!("Earlier dispute {}", earlier.dispute)));
-        paragraph(&mut sheet, look, "  ", &printable::block(&earlier.sentence()));
-        paragraph(&mut sheet, look, "  ", &printable::block(&earlier.decided().labelled("decided then: ")));
-        let diff = earlier.diff().map(printable::block).unwrap_or_default();
-        for line in diff.lines() {
-            let _ = writeln!(sheet, "  {}", look.cut(line, look.width.saturating_sub(2)));
+        let _ = writeln!(sheet, "\n{}", style.strong(format!("Earlier dispute {}", earlier.dispute)));
+        paragraph(&mut sheet, style, "  ", &printable::block(&earlier.sentence()));
+        paragraph(&mut sheet, style, "  ", &printable::block(&earlier.decided().labelled("decided then: ")));
+        for line in earlier.diff().map(printable::block).unwrap_or_default().lines() {
+            let _ = writeln!(sheet, "  {}", style.cut(line, style.width.saturating_sub(2)));
         }
     }
     for record in &dispute.rulings {
@@ -244,33 +202,14 @@ fn sheet(look: Style, question: &PersonQuestion) -> String {
             Ruler::Human => "A person".to_owned(),
             Ruler::Policy => "The policy".to_owned(),
         };
-        let heading = format!("{by} says {}", record.ruling.ruling);
-        let _ = writeln!(sheet, "\n{}", look.paint(Color::Strong, &heading));
-        paragraph(&mut sheet, look, "  ", &printable::block(&record.ruling.rationale));
+        let _ = writeln!(sheet, "\n{}", style.strong(format!("{by} says {}", record.ruling.ruling)));
+        paragraph(&mut sheet, style, "  ", &printable::block(&record.ruling.rationale));
         for vote in &record.votes {
-            push(
-                &mut sheet,
-                look,
-                &format!("  {}", look.paint(Color::Key, "vote:")),
-                &printable::line(&vote.said()),
-            );
+            let head = format!("  {} ", style.paint(Color::Key, "vote:"));
+            paragraph(&mut sheet, style, &head, &printable::line(&vote.said()));
         }
     }
-    sheet.push('\n');
-    sheet
-}
-
-/// A line that begins with `head`; what does not fit goes below, indented as far as the head reaches. A head that
-/// takes more than half of the screen has a line of its own.
-fn push(sheet: &mut String, look: Style, head: &str, text: &str) {
-    let head_width = style::columns(head);
-    let indent = if head_width > look.width / 2 { 4 } else { head_width + 1 };
-    let mut lines = style::wrap(text, look.width.saturating_sub(indent + 1)).into_iter();
-    let first = if indent > head_width { lines.next() } else { None };
-    let _ = writeln!(sheet, "{head}{}", first.map_or_else(String::new, |line| format!(" {line}")));
-    for line in lines {
-        let _ = writeln!(sheet, "{:indent$}{line}", "");
-    }
+    sheet + "\n"
 }
 
 #[cfg(test)]
@@ -363,22 +302,22 @@ mod tests {
     }
 
     #[test]
-    fn nobody_asked_takes_the_default_and_leaves_rulings_to_people() {
+    fn without_a_terminal_the_default_applies_and_rulings_are_left_to_people() {
         let screen =
             Screen { terminal: false, color: false, unicode: true, columns: Some(80), verbosity: Verbosity::Quiet };
-        let mut nobody = NonInteractive::new(&Terminal::new(screen));
+        let mut resolver = NonInteractive::new(&Terminal::new(screen));
         let mut takes = |judge: Option<&str>, default| {
             let question = question(judge, default);
-            let choice = nobody.choose(&question).map(|choice| (choice.route, choice.by_person, choice.for_all));
-            (choice, nobody.rule(&question))
+            let choice = resolver.choose(&question).map(|choice| (choice.route, choice.by_person, choice.for_all));
+            (choice, resolver.rule(&question))
         };
         let route = |route| (Some((route, false, true)), PersonAnswer::LeftOpen);
         assert_eq!(takes(Some("referee"), Route::Judge), route(Route::Judge));
         assert_eq!(takes(Some("referee"), Route::Discard), route(Route::Discard));
         assert_eq!(takes(None, Route::Judge), route(Route::Human));
         assert_eq!(
-            unattended(&question(None, Route::Judge)),
-            "note: nobody is asked how to settle disputes; the default is `judge`, and no judge is connected: \
+            not_asked(&question(None, Route::Judge)),
+            "note: not asking how to settle disputes; the default is `judge`, but no judge is connected: \
              disputes stay open; settle them with `glee disputes resolve`"
         );
     }

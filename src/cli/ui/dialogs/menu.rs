@@ -1,38 +1,144 @@
-//! A numbered selection, a yes-or-no and a line of text, drawn on the terminal.
+//! The questions of a dialog: a numbered selection and a line of text.
 //!
-//! `dialoguer`'s own select knows no digits and turns Ctrl-C into a signal with the cursor still hidden; these leave
-//! the terminal as it was, whatever key ends them.
+//! `dialoguer`'s own selection does not accept digits, and turns Ctrl-C into a signal while the cursor is hidden; these
+//! restore the terminal whatever key ends them.
 
 use std::io;
 
 use console::{Key, Term};
 
 use crate::cli::style::{self, Color, Glyph, Style};
+use crate::cli::ui::terminal::Terminal;
+use crate::protocol::text::printable;
+use crate::workflows::run::ports::PersonAnswer;
+
+/// What Esc does where a decision is asked for.
+pub(crate) const LEAVES_OPEN: &str = "leaves it open";
+
+/// An open dialog. Its questions fail with [`io::ErrorKind::Interrupted`] on Ctrl-C, and if the terminal fails.
+pub(crate) struct Form<'a> {
+    term: &'a Term,
+    terminal: &'a Terminal,
+}
+
+/// Opens a dialog that shows `sheet` and asks below it.
+pub(crate) fn open<T>(
+    terminal: &Terminal,
+    sheet: &str,
+    ask: impl FnOnce(&Form<'_>) -> io::Result<T>,
+) -> io::Result<T> {
+    terminal.dialog(|term| {
+        term.write_str(sheet)?;
+        ask(&Form { term, terminal })
+    })
+}
+
+impl Form<'_> {
+    /// That of the terminal now: it may be resized while a dialog is open.
+    fn style(&self) -> Style {
+        self.terminal.screen().style()
+    }
+
+    pub(crate) fn print(&self, color: Color, text: &str) -> io::Result<()> {
+        let style = self.style();
+        let lines = style::wrap(text, style.width.saturating_sub(1));
+        lines.iter().try_for_each(|line| self.term.write_line(&style.paint(color, line)))
+    }
+
+    /// Asks for one of `items`, which are printable, and shows the choice; the answer is its index, `None` for Esc, which
+    /// does what `escape` says.
+    pub(crate) fn choose(
+        &self,
+        items: &[impl AsRef<str>],
+        cursor: usize,
+        escape: &'static str,
+    ) -> io::Result<Option<usize>> {
+        let items: Vec<&str> = items.iter().map(AsRef::as_ref).collect();
+        self.term.hide_cursor()?;
+        let choice = self.select(&mut Menu { items: &items, cursor, escape });
+        drop(self.term.show_cursor());
+        if let Ok(Some(index)) = choice {
+            let style = self.style();
+            let item = style.cut(items[index], style.width.saturating_sub(3));
+            self.term.write_line(&format!("{} {item}", style.mark(Glyph::Done)))?;
+        }
+        choice
+    }
+
+    fn select(&self, menu: &mut Menu<'_>) -> io::Result<Option<usize>> {
+        loop {
+            let lines = menu.lines(self.style());
+            lines.iter().try_for_each(|line| self.term.write_line(line))?;
+            let key = self.term.read_key_raw();
+            // A narrower terminal has wrapped the lines: count their rows at the width of now.
+            let width = self.style().width;
+            let rows = lines.iter().map(|line| style::columns(line).div_ceil(width).max(1)).sum();
+            self.term.clear_last_lines(rows)?;
+            match menu.press(&key?) {
+                Pressed::Nothing => {}
+                Pressed::Choice(index) => return Ok(Some(index)),
+                Pressed::Leave => return Ok(None),
+                Pressed::Interrupt => return Err(io::ErrorKind::Interrupted.into()),
+            }
+        }
+    }
+
+    /// Asks for a line of text, trimmed; Enter alone is an empty one, `None` is Esc.
+    pub(crate) fn line(&self, prompt: &str) -> io::Result<Option<String>> {
+        let mut text = String::new();
+        let answer = loop {
+            let style = self.style();
+            self.term.clear_line()?;
+            self.term.write_str(&entry(&style.strong(prompt), &text, style.width))?;
+            match self.term.read_key_raw()? {
+                Key::Enter => break Ok(Some(text.trim().to_owned())),
+                Key::Escape => break Ok(None),
+                Key::CtrlC => break Err(io::ErrorKind::Interrupted.into()),
+                Key::Backspace => drop(text.pop()),
+                // Ctrl-U, as in every shell.
+                Key::Char('\u{15}') => text.clear(),
+                Key::Char(c) if !printable::is_unsafe(c) => text.push(c),
+                _ => {}
+            }
+        };
+        self.term.write_line("")?;
+        answer
+    }
+
+    /// Asks for the reason of an answer; without an answer, or at Esc, the question remains open.
+    pub(crate) fn with_reason<T>(&self, answer: Option<T>) -> io::Result<PersonAnswer<T>> {
+        if let Some(answer) = answer
+            && let Some(reason) = self.line("Reason (optional):")?
+        {
+            return Ok(PersonAnswer::Given((answer, reason)));
+        }
+        self.print(Color::Faint, "left open")?;
+        Ok(PersonAnswer::LeftOpen)
+    }
+}
 
 /// A numbered list with a cursor.
 #[derive(Debug)]
-pub(crate) struct Menu<'a> {
+struct Menu<'a> {
     /// The lines to choose from, without their numbers.
-    pub(crate) items: &'a [&'a str],
-    /// The chosen line, counted from 0.
-    pub(crate) cursor: usize,
-    pub(crate) escape: &'static str,
+    items: &'a [&'a str],
+    /// The selected line, counted from 0.
+    cursor: usize,
+    escape: &'static str,
 }
 
+/// What a key does.
 #[derive(Debug, PartialEq, Eq)]
-enum Step {
-    /// The cursor stands on another line, or the key means nothing.
-    On,
-    /// This line is taken.
-    Taken(usize),
-    /// The person goes away.
-    Away,
-    /// The person ends the program.
-    Interrupted,
+enum Pressed {
+    /// It moves the cursor, or has no meaning.
+    Nothing,
+    Choice(usize),
+    Leave,
+    Interrupt,
 }
 
 impl Menu<'_> {
-    fn press(&mut self, key: &Key) -> Step {
+    fn press(&mut self, key: &Key) -> Pressed {
         let last = self.items.len().saturating_sub(1);
         match key {
             Key::ArrowUp | Key::BackTab | Key::Char('k') => {
@@ -43,93 +149,35 @@ impl Menu<'_> {
             }
             Key::Home => self.cursor = 0,
             Key::End => self.cursor = last,
-            Key::Enter | Key::Char(' ') => return Step::Taken(self.cursor),
-            Key::Escape | Key::Char('q' | '\u{4}') => return Step::Away,
-            Key::CtrlC => return Step::Interrupted,
+            Key::Enter | Key::Char(' ') => return Pressed::Choice(self.cursor),
+            Key::Escape | Key::Char('q' | '\u{4}') => return Pressed::Leave,
+            Key::CtrlC => return Pressed::Interrupt,
             Key::Char(digit) => {
-                if let Some(number) = digit.to_digit(10).and_then(|n| usize::try_from(n).ok())
-                    && (1..=self.items.len()).contains(&number)
-                {
-                    return Step::Taken(number - 1);
+                let number = digit.to_digit(10).map_or(0, |number| number as usize);
+                if (1..=self.items.len()).contains(&number) {
+                    return Pressed::Choice(number - 1);
                 }
             }
             _ => {}
         }
-        Step::On
+        Pressed::Nothing
     }
 
-    /// The lines as they stand on the screen, each shorter than its width.
-    pub(crate) fn lines(&self, look: Style) -> Vec<String> {
-        let room = look.width.saturating_sub(1);
-        let mut lines: Vec<String> = self
-            .items
-            .iter()
-            .enumerate()
-            .map(|(index, item)| {
-                let line = format!("{}. {item}", index + 1);
-                if index == self.cursor {
-                    let line = format!("{} {line}", look.glyph(Glyph::Pointer));
-                    look.paint(Color::Key, &look.cut(&line, room))
-                } else {
-                    look.cut(&format!("  {line}"), room)
-                }
-            })
-            .collect();
-        let arrows = if look.unicode { "↑↓" } else { "arrows" };
+    /// The lines on the screen, each shorter than its width.
+    fn lines(&self, style: Style) -> Vec<String> {
+        let room = style.width.saturating_sub(1);
+        let line = |(index, item): (usize, &&str)| {
+            let line = format!("{}. {item}", index + 1);
+            if index == self.cursor {
+                style.paint(Color::Key, &style.cut(&format!("{} {line}", style.glyph(Glyph::Pointer)), room))
+            } else {
+                style.cut(&format!("  {line}"), room)
+            }
+        };
+        let arrows = if style.unicode { "↑↓" } else { "arrows" };
         let keys = format!("  {arrows} or 1-{}, Enter; Esc {}", self.items.len(), self.escape);
-        lines.push(look.paint(Color::Faint, &look.cut(&keys, room)));
-        lines
+        self.items.iter().enumerate().map(line).chain([style.faint(style.cut(&keys, room))]).collect()
     }
-
-    /// Lets a person choose. `None`: they went away. The menu is gone afterwards. Fails with
-    /// [`io::ErrorKind::Interrupted`] for Ctrl-C, and when the terminal cannot be used.
-    pub(crate) fn ask(&mut self, term: &Term, look: impl Fn() -> Style) -> io::Result<Option<usize>> {
-        term.hide_cursor()?;
-        let taken = self.choose(term, look);
-        drop(term.show_cursor());
-        taken
-    }
-
-    fn choose(&mut self, term: &Term, look: impl Fn() -> Style) -> io::Result<Option<usize>> {
-        loop {
-            let lines = self.lines(look());
-            for line in &lines {
-                term.write_line(line)?;
-            }
-            let key = term.read_key_raw();
-            // A narrower terminal has broken the lines by now: count the rows they take at today's width.
-            let width = look().width;
-            let rows = lines.iter().map(|line| style::columns(line).div_ceil(width).max(1)).sum();
-            term.clear_last_lines(rows)?;
-            match self.press(&key?) {
-                Step::On => {}
-                Step::Taken(index) => return Ok(Some(index)),
-                Step::Away => return Ok(None),
-                Step::Interrupted => return Err(io::ErrorKind::Interrupted.into()),
-            }
-        }
-    }
-}
-
-/// Asks for a line of text. `None`: the person went away; Enter alone is the empty line. Fails as [`Menu::ask`].
-pub(crate) fn line(term: &Term, prompt: &str, look: impl Fn() -> Style) -> io::Result<Option<String>> {
-    let mut text = String::new();
-    let answer = loop {
-        term.clear_line()?;
-        term.write_str(&entry(prompt, &text, look().width))?;
-        match term.read_key_raw()? {
-            Key::Enter => break Ok(Some(text.trim().to_owned())),
-            Key::Escape => break Ok(None),
-            Key::CtrlC => break Err(io::ErrorKind::Interrupted.into()),
-            Key::Backspace => drop(text.pop()),
-            // Ctrl-U, as in every shell.
-            Key::Char('\u{15}') => text.clear(),
-            Key::Char(c) if !crate::protocol::text::printable::is_unsafe(c) => text.push(c),
-            _ => {}
-        }
-    };
-    term.write_line("")?;
-    answer
 }
 
 /// The prompt and the end of the text, on one row.
@@ -144,12 +192,6 @@ fn entry(prompt: &str, text: &str, width: usize) -> String {
     format!("{prompt} {shown}")
 }
 
-/// A choice as it stays on the screen.
-pub(crate) fn taken(look: Style, what: &str) -> String {
-    let mark = look.paint(Color::Good, look.glyph(Glyph::Done));
-    format!("{mark} {}", look.cut(what, look.width.saturating_sub(3)))
-}
-
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
@@ -159,29 +201,29 @@ mod tests {
     const ITEMS: [&str; 3] = ["Use AI judge", "I'll decide", "Discard opinion"];
 
     #[rstest]
-    #[case(&[Key::Enter], Step::Taken(1))]
-    #[case(&[Key::Char(' ')], Step::Taken(1))]
-    #[case(&[Key::ArrowUp, Key::Enter], Step::Taken(0))]
-    #[case(&[Key::ArrowUp, Key::ArrowUp, Key::Enter], Step::Taken(2))]
-    #[case(&[Key::ArrowDown, Key::ArrowDown, Key::Enter], Step::Taken(0))]
-    #[case(&[Key::Char('3')], Step::Taken(2))]
-    #[case(&[Key::Char('4')], Step::On)]
-    #[case(&[Key::Char('0')], Step::On)]
-    #[case(&[Key::Char('x')], Step::On)]
-    #[case(&[Key::Escape], Step::Away)]
-    #[case(&[Key::CtrlC], Step::Interrupted)]
-    fn presses(#[case] keys: &[Key], #[case] expected: Step) {
+    #[case(&[Key::Enter], Pressed::Choice(1))]
+    #[case(&[Key::Char(' ')], Pressed::Choice(1))]
+    #[case(&[Key::ArrowUp, Key::Enter], Pressed::Choice(0))]
+    #[case(&[Key::ArrowUp, Key::ArrowUp, Key::Enter], Pressed::Choice(2))]
+    #[case(&[Key::ArrowDown, Key::ArrowDown, Key::Enter], Pressed::Choice(0))]
+    #[case(&[Key::Char('3')], Pressed::Choice(2))]
+    #[case(&[Key::Char('4')], Pressed::Nothing)]
+    #[case(&[Key::Char('0')], Pressed::Nothing)]
+    #[case(&[Key::Char('x')], Pressed::Nothing)]
+    #[case(&[Key::Escape], Pressed::Leave)]
+    #[case(&[Key::CtrlC], Pressed::Interrupt)]
+    fn presses(#[case] keys: &[Key], #[case] expected: Pressed) {
         let mut menu = Menu { items: &ITEMS, cursor: 1, escape: "stops the run here" };
-        let steps: Vec<Step> = keys.iter().map(|key| menu.press(key)).collect();
-        assert_eq!(steps.last(), Some(&expected));
+        let pressed: Vec<Pressed> = keys.iter().map(|key| menu.press(key)).collect();
+        assert_eq!(pressed.last(), Some(&expected));
     }
 
     #[test]
     fn shows_numbers_cursor_and_keys() {
-        let look = Style { color: false, unicode: true, width: 80 };
+        let style = Style { color: false, unicode: true, width: 80 };
         let menu = Menu { items: &ITEMS, cursor: 1, escape: "stops the run here" };
         assert_eq!(
-            menu.lines(look),
+            menu.lines(style),
             [
                 "  1. Use AI judge",
                 "❯ 2. I'll decide",
@@ -190,7 +232,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            menu.lines(Style { unicode: false, width: 16, ..look }),
+            menu.lines(Style { unicode: false, width: 16, ..style }),
             ["  1. Use AI ...", "> 2. I'll de...", "  3. Discard...", "  arrows or ..."]
         );
     }

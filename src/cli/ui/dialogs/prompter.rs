@@ -1,12 +1,9 @@
-//! What agents cannot agree on, put to the person at the terminal: a deadlock's positions side by side, a question with
-//! what is said of it. Leaving a dialog decides nothing.
+//! Asks the person at the terminal to decide what agents could not: a deadlock with the positions side by side, a
+//! question with the agents' opinions. Leaving a dialog decides nothing.
 
 use std::fmt::Write as _;
-use std::io;
 
-use console::Term;
-
-use super::menu::{self, Menu};
+use super::menu::{self, LEAVES_OPEN};
 use crate::cli::style::{self, Color, Style, paragraph};
 use crate::cli::ui::terminal::Terminal;
 use crate::domain::Approach;
@@ -14,15 +11,12 @@ use crate::protocol::text::printable;
 use crate::workflows::consensus::OpenQuestion;
 use crate::workflows::run::ports::{Deadlock, PersonAnswer, Prompter};
 
-/// The lines of one position that are shown; the whole of it is in the stage's files.
+/// The lines shown of a position; the stage's files contain all of it.
 const SHOWN: usize = 30;
 
-/// The columns below which positions stand one below the other.
+/// The columns below which positions are stacked.
 const NARROWEST: usize = 30;
 
-const LEAVES: &str = "leaves it open";
-
-/// Asks the person at the terminal.
 #[derive(Debug)]
 pub struct PersonDialog {
     terminal: Terminal,
@@ -32,193 +26,135 @@ impl PersonDialog {
     pub fn new(terminal: &Terminal) -> Self {
         Self { terminal: terminal.clone() }
     }
-
-    /// Shows `sheet` and asks; what cannot be read any more is a person who went away.
-    fn over<T>(
-        &self,
-        sheet: &str,
-        ask: impl FnOnce(&Term, &dyn Fn() -> Style) -> io::Result<PersonAnswer<T>>,
-    ) -> PersonAnswer<T> {
-        let look = || self.terminal.screen().look();
-        self.terminal
-            .dialog(|term| term.write_str(sheet).and_then(|()| ask(term, &look)).unwrap_or(PersonAnswer::Stopped))
-    }
 }
 
 impl Prompter for PersonDialog {
     fn decide(&mut self, deadlock: &Deadlock) -> PersonAnswer<Approach> {
-        self.over(&deadlock_sheet(self.terminal.screen().look(), deadlock), |term, look| {
-            let names: Vec<String> =
-                deadlock.positions.iter().map(|position| printable::line(&position.agent.0)).collect();
-            let mut items: Vec<String> = names.iter().map(|name| format!("Take the approach of {name}")).collect();
-            items.push("Take parts of several (hybrid); the reason says which".to_owned());
+        let sheet = deadlock_sheet(self.terminal.screen().style(), deadlock);
+        let answer = menu::open(&self.terminal, &sheet, |form| {
+            let positions = &deadlock.positions;
+            let approach = |name| format!("Take the approach of {}", printable::line(name));
+            let mut items: Vec<String> = positions.iter().map(|position| approach(&position.agent.0)).collect();
+            items.push("Combine several approaches (hybrid); give the details as the reason".to_owned());
             items.push("Leave it open".to_owned());
-            let Some(taken) = choose(term, look, "Your decision?", &items)? else {
-                return left_open(term, look);
-            };
-            let approach = match deadlock.positions.get(taken) {
-                Some(position) => Approach::Of(position.agent.clone()),
-                None if taken == names.len() => Approach::Hybrid,
-                None => return left_open(term, look),
-            };
-            with_reason(term, look, approach)
-        })
+            form.print(Color::Strong, "Your decision?")?;
+            form.with_reason(match form.choose(&items, 0, LEAVES_OPEN)? {
+                Some(index) if index < positions.len() => Some(Approach::Of(positions[index].agent.clone())),
+                Some(index) if index == positions.len() => Some(Approach::Hybrid),
+                Some(_) | None => None,
+            })
+        });
+        answer.unwrap_or(PersonAnswer::Stopped)
     }
 
     fn answer(&mut self, open: &OpenQuestion) -> PersonAnswer<String> {
-        self.over(&question_sheet(self.terminal.screen().look(), open), |term, look| {
-            let answers = answers(open);
-            let free = open.question.options.is_empty();
-            let mut items = answers.iter().map(printable::line).collect::<Vec<_>>();
-            if free {
-                items.push("Another answer".to_owned());
-            }
-            items.push("Leave it open".to_owned());
-            let Some(taken) = choose(term, look, "Your answer?", &items)? else {
-                return left_open(term, look);
+        let sheet = question_sheet(self.terminal.screen().style(), open);
+        let answer = menu::open(&self.terminal, &sheet, |form| {
+            let is_free = open.question.options.is_empty();
+            let answers: Vec<String> = if is_free {
+                open.opinions.iter().map(|opinion| printable::line(&opinion.answer)).collect()
+            } else {
+                open.question.options.clone()
             };
-            if let Some(answer) = answers.get(taken) {
-                return with_reason(term, look, answer.clone());
-            }
-            if !free || taken > answers.len() {
-                return left_open(term, look);
-            }
-            let prompt = look().paint(Color::Strong, "Answer:");
-            match menu::line(term, &prompt, look)?.filter(|answer| !answer.trim().is_empty()) {
-                Some(answer) => with_reason(term, look, answer),
-                None => left_open(term, look),
-            }
-        })
+            let mut items: Vec<String> = answers.iter().map(printable::line).collect();
+            items.extend(is_free.then(|| "Another answer".to_owned()));
+            items.push("Leave it open".to_owned());
+            form.print(Color::Strong, "Your answer?")?;
+            form.with_reason(match form.choose(&items, 0, LEAVES_OPEN)? {
+                Some(index) if index < answers.len() => Some(answers[index].clone()),
+                Some(index) if is_free && index == answers.len() => {
+                    form.line("Answer:")?.filter(|answer| !answer.is_empty())
+                }
+                Some(_) | None => None,
+            })
+        });
+        answer.unwrap_or(PersonAnswer::Stopped)
     }
 }
 
-/// The answers to choose from: those the question allows, or those that were given.
-fn answers(open: &OpenQuestion) -> Vec<String> {
-    if open.question.options.is_empty() {
-        open.opinions.iter().map(|opinion| printable::line(&opinion.answer)).collect()
-    } else {
-        open.question.options.clone()
-    }
-}
-
-fn choose(term: &Term, look: &dyn Fn() -> Style, title: &str, items: &[String]) -> io::Result<Option<usize>> {
-    term.write_line(&look().paint(Color::Strong, title))?;
-    let items: Vec<&str> = items.iter().map(String::as_str).collect();
-    let taken = (Menu { items: &items, cursor: 0, escape: LEAVES }).ask(term, look)?;
-    if let Some(index) = taken {
-        term.write_line(&menu::taken(look(), items[index]))?;
-    }
-    Ok(taken)
-}
-
-fn with_reason<T>(term: &Term, look: &dyn Fn() -> Style, word: T) -> io::Result<PersonAnswer<T>> {
-    let prompt = look().paint(Color::Strong, "Reason (optional):");
-    match menu::line(term, &prompt, look)? {
-        Some(reason) => Ok(PersonAnswer::Given((word, reason))),
-        None => left_open(term, look),
-    }
-}
-
-fn left_open<T>(term: &Term, look: &dyn Fn() -> Style) -> io::Result<PersonAnswer<T>> {
-    term.write_line(&look().paint(Color::Faint, "left open"))?;
-    Ok(PersonAnswer::LeftOpen)
-}
-
-/// Everything a person needs to end a deadlock.
-fn deadlock_sheet(look: Style, deadlock: &Deadlock) -> String {
-    let mut sheet = String::new();
-    let stage = format!("Deadlock in stage {}", printable::line(&deadlock.stage));
-    let _ = writeln!(sheet, "\n{}", look.paint(Color::Strong, &stage));
-    paragraph(&mut sheet, look, "  ", &printable::line(&deadlock.reason));
-    let _ = writeln!(sheet, "\n{}", look.paint(Color::Strong, "The conflicts"));
+/// Everything a person needs to decide a deadlock.
+fn deadlock_sheet(style: Style, deadlock: &Deadlock) -> String {
+    let stage = style.strong(format!("Deadlock in stage {}", printable::line(&deadlock.stage)));
+    let mut sheet = format!("\n{stage}\n");
+    paragraph(&mut sheet, style, "  ", &printable::line(&deadlock.reason));
+    let _ = writeln!(sheet, "\n{}", style.strong("Conflicts"));
     for conflict in &deadlock.conflicts {
-        paragraph(&mut sheet, look, "  - ", &printable::block(conflict));
+        paragraph(&mut sheet, style, "  - ", &printable::block(conflict));
     }
-    let positions: Vec<(String, String)> = deadlock
-        .positions
-        .iter()
-        .map(|position| (printable::line(&position.agent.0), readable(&printable::block(&position.content))))
+    let text = |content: &str| match serde_json::from_str::<serde_json::Value>(content) {
+        Ok(value) if value.is_object() => format!("{value:#}"),
+        _ => content.to_owned(),
+    };
+    let positions = deadlock.positions.iter();
+    let positions: Vec<(String, String)> = positions
+        .map(|position| (printable::line(&position.agent.0), text(&printable::block(&position.content))))
         .collect();
     sheet.push('\n');
-    sheet.push_str(&side_by_side(look, &positions));
+    side_by_side(&mut sheet, style, &positions);
     if let Some(decision) = &deadlock.arbiter {
-        let heading = format!(
-            "The arbiter would take {}, confidence {}",
-            printable::line(&decision.decision.to_string()),
-            decision.confidence.as_str()
-        );
-        let _ = writeln!(sheet, "\n{}", look.paint(Color::Strong, &heading));
-        paragraph(&mut sheet, look, "  ", &printable::block(&decision.rationale));
+        let choice = printable::line(&decision.decision.to_string());
+        let heading = format!("The arbiter prefers {choice}, confidence {}", decision.confidence.as_str());
+        let _ = writeln!(sheet, "\n{}", style.strong(heading));
+        paragraph(&mut sheet, style, "  ", &printable::block(&decision.rationale));
     }
-    sheet.push('\n');
-    sheet
+    sheet + "\n"
 }
 
-/// JSON by lines; anything else as it is.
-fn readable(text: &str) -> String {
-    match serde_json::from_str::<serde_json::Value>(text) {
-        Ok(value) if value.is_object() => format!("{value:#}"),
-        _ => text.to_owned(),
-    }
-}
-
-/// Texts in columns beside each other, or below each other where the screen is too narrow.
-fn side_by_side(look: Style, texts: &[(String, String)]) -> String {
+/// Texts in columns side by side, or stacked where the screen is too narrow.
+fn side_by_side(sheet: &mut String, style: Style, texts: &[(String, String)]) {
     let gap = 2;
-    let each = (look.width.saturating_sub(1) + gap) / texts.len().max(1);
-    let width = each.saturating_sub(gap);
+    let width = ((style.width.saturating_sub(1) + gap) / texts.len().max(1)).saturating_sub(gap);
     let lines = |text: &str, width: usize| {
         let mut lines = style::wrap(text, width);
         if lines.len() > SHOWN {
-            let more = lines.len() - SHOWN;
+            let more = style::count(lines.len() - SHOWN, "line");
             lines.truncate(SHOWN);
-            lines.push(format!("({} more)", style::count(more, "line")));
+            lines.push(format!("({more} more)"));
         }
         lines
     };
-    let mut sheet = String::new();
     if width < NARROWEST {
         for (name, text) in texts {
-            let _ = writeln!(sheet, "{}", look.paint(Color::Key, name));
-            for line in lines(text, look.width.saturating_sub(3)) {
+            let _ = writeln!(sheet, "{}", style.paint(Color::Key, name));
+            for line in lines(text, style.width.saturating_sub(3)) {
                 let _ = writeln!(sheet, "  {line}");
             }
         }
-        return sheet;
+        return;
     }
     let columns: Vec<Vec<String>> = texts.iter().map(|(_, text)| lines(text, width)).collect();
-    let heads: Vec<String> = texts.iter().map(|(name, _)| style::pad(&look.cut(name, width), width)).collect();
-    let _ = writeln!(sheet, "{}", look.paint(Color::Key, heads.join("  ").trim_end()));
-    for row in 0..columns.iter().map(Vec::len).max().unwrap_or(0) {
-        let cells = columns.iter().map(|lines| style::pad(lines.get(row).map_or("", String::as_str), width));
-        let _ = writeln!(sheet, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
+    let row = |cells: Vec<String>| {
+        let cells: Vec<String> = cells.iter().map(|cell| style::pad(cell, width)).collect();
+        cells.join("  ").trim_end().to_owned()
+    };
+    let heads = row(texts.iter().map(|(name, _)| style.cut(name, width)).collect());
+    let _ = writeln!(sheet, "{}", style.paint(Color::Key, &heads));
+    for index in 0..columns.iter().map(Vec::len).max().unwrap_or(0) {
+        let cells = columns.iter().map(|lines| lines.get(index).cloned().unwrap_or_default());
+        let _ = writeln!(sheet, "{}", row(cells.collect()));
     }
-    sheet
 }
 
-/// A question with what is said of it.
-fn question_sheet(look: Style, open: &OpenQuestion) -> String {
-    let mut sheet = String::new();
-    let heading = format!("Question {}", printable::line(&open.question.id));
-    let _ = writeln!(sheet, "\n{}", look.paint(Color::Strong, &heading));
-    paragraph(&mut sheet, look, "  ", &printable::block(&open.question.question));
+/// A question with the agents' opinions on it.
+fn question_sheet(style: Style, open: &OpenQuestion) -> String {
+    let heading = style.strong(format!("Question {}", printable::line(&open.question.id)));
+    let mut sheet = format!("\n{heading}\n");
+    paragraph(&mut sheet, style, "  ", &printable::block(&open.question.question));
     for opinion in &open.opinions {
         let head = format!("{} ({})", printable::line(&opinion.answer), style::names(&opinion.by));
-        let _ = writeln!(sheet, "\n{}", look.paint(Color::Key, &head));
+        let _ = writeln!(sheet, "\n{}", style.paint(Color::Key, &head));
         for reason in opinion.reasons.iter().filter(|reason| !reason.is_blank()) {
-            paragraph(&mut sheet, look, "  - ", &printable::block(reason));
+            paragraph(&mut sheet, style, "  - ", &printable::block(reason));
         }
     }
     if open.opinions.is_empty() {
-        paragraph(&mut sheet, look, "  ", "no agent gave an answer that the question allows");
+        paragraph(&mut sheet, style, "  ", "no agent gave an answer that the question allows");
     }
     if let Some(reason) = &open.validator {
-        let _ =
-            writeln!(sheet, "\n{}", look.paint(Color::Strong, "The validator does not agree with the majority"));
-        paragraph(&mut sheet, look, "  ", &printable::block(reason));
+        let _ = writeln!(sheet, "\n{}", style.strong("The validator does not agree with the majority"));
+        paragraph(&mut sheet, style, "  ", &printable::block(reason));
     }
-    sheet.push('\n');
-    sheet
+    sheet + "\n"
 }
 
 #[cfg(test)]
@@ -249,17 +185,17 @@ mod tests {
     }
 
     #[test]
-    fn positions_stand_side_by_side() {
+    fn positions_are_side_by_side() {
         insta::assert_snapshot!(deadlock_sheet(LOOK, &deadlock("who deploys it")));
     }
 
     #[test]
-    fn on_a_narrow_screen_they_stand_below_each_other() {
+    fn on_a_narrow_screen_positions_are_stacked() {
         insta::assert_snapshot!(deadlock_sheet(Style { width: 40, ..LOOK }, &deadlock("who deploys it")));
     }
 
     #[test]
-    fn a_question_is_shown_with_what_is_said_of_it() {
+    fn a_question_is_shown_with_the_opinions_on_it() {
         let opinion = |answer: &str, by: &[&str]| Opinion {
             answer: answer.into(),
             by: by.iter().map(|name| (*name).into()).collect(),

@@ -1,92 +1,62 @@
-//! Questions to the person at the terminal.
+//! Questions outside of a run. A caller checks first that there is a terminal.
 //!
-//! Whatever ends a question (an answer, Esc, Ctrl-C), the cursor is visible again afterwards. Callers decide whether
-//! there is anybody to ask; nothing here looks at the terminal first.
+//! The cursor is visible after each question, whether it ends with an answer, Esc or Ctrl-C.
 
 use std::io;
 
 use console::Term;
 use dialoguer::theme::{ColorfulTheme, SimpleTheme, Theme};
 use dialoguer::{Confirm, MultiSelect, Select};
+use nix::sys::signal::{SigSet, SigmaskHow, Signal};
 
 /// Why a question has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
-    /// Ctrl-C. Outside a runtime that handles the signal, the process has ended before this is seen.
+    /// Ctrl-C; without a handler of the signal, the process has ended before.
     #[error("interrupted")]
     Interrupted,
     #[error("nothing was chosen")]
     Cancelled,
-    /// There is no terminal, or it went away.
     #[error("cannot ask on this terminal")]
     Terminal(#[source] io::Error),
 }
 
-/// Asks for one of `items`; `preselected` is an index into them, and so is the answer.
+/// Asks for one of `items`; `preselected` and the answer are indices into them.
 pub fn select(color: bool, prompt: &str, items: &[String], preselected: usize) -> Result<usize, AskError> {
-    answer(|| {
-        Select::with_theme(theme(color).as_ref())
-            .with_prompt(prompt)
-            .items(items)
-            .default(preselected)
-            .interact_opt()
-    })?
-    .ok_or(AskError::Cancelled)
+    answer(color, |theme| {
+        Select::with_theme(theme).with_prompt(prompt).items(items).default(preselected).interact_opt()
+    })
 }
 
-/// Asks for any number of `items`, each with whether it is chosen at first; the answer is their indices, in order.
+/// Asks for any number of `items`, each with whether it is preselected; the answer is their indices, in order.
 pub fn multi_select(color: bool, prompt: &str, items: &[(String, bool)]) -> Result<Vec<usize>, AskError> {
-    answer(|| {
-        MultiSelect::with_theme(theme(color).as_ref())
-            .with_prompt(prompt)
-            .items_checked(items.iter().map(|(item, chosen)| (item, *chosen)))
-            .interact_opt()
-    })?
-    .ok_or(AskError::Cancelled)
+    let items = items.iter().map(|(item, chosen)| (item, *chosen));
+    answer(color, |theme| MultiSelect::with_theme(theme).with_prompt(prompt).items_checked(items).interact_opt())
 }
 
 /// Asks yes or no.
 pub fn confirm(color: bool, prompt: &str, preselected: bool) -> Result<bool, AskError> {
-    answer(|| Confirm::with_theme(theme(color).as_ref()).with_prompt(prompt).default(preselected).interact_opt())?
-        .ok_or(AskError::Cancelled)
+    answer(color, |theme| Confirm::with_theme(theme).with_prompt(prompt).default(preselected).interact_opt())
 }
 
-fn theme(color: bool) -> Box<dyn Theme> {
-    if color { Box::new(ColorfulTheme::default()) } else { Box::new(SimpleTheme) }
-}
-
-/// Asks, and shows the cursor again however it ended.
-fn answer<T>(ask: impl FnOnce() -> dialoguer::Result<T>) -> Result<T, AskError> {
-    let _held = interrupt::hold();
-    let answer = ask();
-    // A terminal that is gone has no cursor to show.
+/// Asks, and shows the cursor again however the question ends.
+///
+/// The terminal library turns Ctrl-C into SIGINT to its own thread while the cursor is hidden. The signal is blocked until
+/// the cursor is visible, and then has its usual effect.
+fn answer<T>(color: bool, ask: impl FnOnce(&dyn Theme) -> dialoguer::Result<Option<T>>) -> Result<T, AskError> {
+    let mut interrupt = SigSet::empty();
+    interrupt.add(Signal::SIGINT);
+    let before = interrupt.thread_swap_mask(SigmaskHow::SIG_BLOCK).ok();
+    let theme: &dyn Theme = if color { &ColorfulTheme::default() } else { &SimpleTheme };
+    let answer = ask(theme);
+    // A closed terminal has no cursor to show, and a mask that was in force is valid.
     drop(Term::stderr().show_cursor());
-    answer.map_err(|dialoguer::Error::IO(error)| match error.kind() {
-        io::ErrorKind::Interrupted => AskError::Interrupted,
-        _ => AskError::Terminal(error),
-    })
-}
-
-/// The terminal library turns Ctrl-C into SIGINT to its own thread while the cursor is still hidden. Held back until
-/// the cursor is shown, the signal then does what it always does: end the process, or reach whoever handles it.
-mod interrupt {
-    use nix::sys::signal::{SigSet, SigmaskHow, Signal};
-
-    /// Holds SIGINT back on this thread while it lives.
-    pub(crate) struct Held(Option<SigSet>);
-
-    pub(crate) fn hold() -> Held {
-        let mut interrupt = SigSet::empty();
-        interrupt.add(Signal::SIGINT);
-        Held(interrupt.thread_swap_mask(SigmaskHow::SIG_BLOCK).ok())
-    }
-
-    impl Drop for Held {
-        fn drop(&mut self) {
-            if let Some(before) = &self.0 {
-                // A mask that was in force before is valid.
-                let _ = before.thread_set_mask();
-            }
+    let _ = before.map(|before| before.thread_set_mask());
+    match answer {
+        Ok(answer) => answer.ok_or(AskError::Cancelled),
+        Err(dialoguer::Error::IO(error)) if error.kind() == io::ErrorKind::Interrupted => {
+            Err(AskError::Interrupted)
         }
+        Err(dialoguer::Error::IO(error)) => Err(AskError::Terminal(error)),
     }
 }

@@ -1,4 +1,4 @@
-//! `--format jsonl`: the events of a run as they happen, one JSON object a line on stdout.
+//! `--format jsonl`: prints each event as it is recorded, one JSON object a line on stdout.
 
 use std::io;
 
@@ -7,14 +7,13 @@ use crate::domain::event::Event;
 use crate::protocol::text::printable;
 use crate::workflows::run::ports::EventSink;
 
-/// Prints every event as it is recorded.
 #[derive(Debug, Default)]
 pub struct JsonLines {
     failure: Option<io::Error>,
 }
 
 impl JsonLines {
-    /// The first failure to write; a closed pipe is none.
+    /// The first failed write; a closed pipe is no failure.
     pub fn failure(&self) -> Option<&io::Error> {
         self.failure.as_ref()
     }

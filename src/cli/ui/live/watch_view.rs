@@ -1,4 +1,4 @@
-//! The live screen of a watch: what happens in lines, and below them how it stands, with keys to steer it.
+//! The live screen of a watch: its events in lines, the status below them, and keys for commands.
 
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
@@ -10,52 +10,52 @@ use nix::sys::signal::{Signal, raise};
 use tokio::sync::{oneshot, watch};
 
 use super::progress::Progress;
-use crate::cli::style::{Color, names_width, watch_status as drawn};
-use crate::cli::ui::screen::Verbosity;
+use crate::cli::style::{names_width, watch_status};
 use crate::cli::ui::terminal::Terminal;
 use crate::domain::event::{CallId, Event, EventKind, WatchEvent};
+use crate::protocol::text::printable;
 use crate::workflows::run::ports::EventSink;
 use crate::workflows::watch::socket::protocol::{Batch, Intake, WatchCommand, WatchMessage};
 use crate::workflows::watch::status::WatchReport;
 
-/// How many events are told in a second; of more only the number.
-const TOLD: u64 = 20;
-/// How often the time on the screen moves.
+/// The agents' events that are printed in a second; of more only the number.
+const PRINTED: u64 = 20;
+/// How often the times on the screen are updated.
 const TICK: Duration = Duration::from_secs(1);
 const KEYS: &str = "r review   p pause   c continue   q quit   / command";
-const WORDS: &str = "/review, /pause WHY, /resume WHY, /issues, /close NUMBER WHY, /quit";
+const COMMANDS: &str = "/review, /pause WHY, /resume WHY, /issues, /close NUMBER WHY, /quit";
 
-/// Tells what happens in a watch, without letting a flood of events wash everything else away.
+/// Prints the events of a watch, and only the number of too frequent ones.
 #[derive(Debug)]
-pub struct Board {
+pub struct WatchView {
     progress: Progress,
     terminal: Terminal,
     second: Instant,
-    told: u64,
+    received: u64,
 }
 
-impl Board {
+impl WatchView {
     pub fn new(terminal: &Terminal) -> Self {
         let progress = Progress::new(terminal);
-        Self { progress, terminal: terminal.clone(), second: Instant::now(), told: 0 }
+        Self { progress, terminal: terminal.clone(), second: Instant::now(), received: 0 }
     }
 
-    /// Whether one more event may be told.
-    fn may_tell(&mut self) -> bool {
+    /// Counts an event of an agent; whether it is printed.
+    fn is_printed(&mut self) -> bool {
         if self.second.elapsed() >= Duration::from_secs(1) {
-            if self.told > TOLD {
-                self.terminal.line(&format!("  ... and {} more events", self.told - TOLD));
+            if self.received > PRINTED {
+                self.terminal.line(&format!("  ... and {} more events", self.received - PRINTED));
             }
-            (self.second, self.told) = (Instant::now(), 0);
+            (self.second, self.received) = (Instant::now(), 0);
         }
-        self.told += 1;
-        self.told <= TOLD
+        self.received += 1;
+        self.received <= PRINTED
     }
 }
 
-impl EventSink for Board {
+impl EventSink for WatchView {
     fn event(&mut self, event: &Event) {
-        if !matches!(event.kind, EventKind::Watch(WatchEvent::EventReceived { .. })) || self.may_tell() {
+        if !matches!(event.kind, EventKind::Watch(WatchEvent::EventReceived { .. })) || self.is_printed() {
             self.progress.event(event);
         }
     }
@@ -65,35 +65,33 @@ impl EventSink for Board {
     }
 }
 
-/// Draws how it stands below the lines until the watch has ended; only on a terminal.
+/// Draws the status below the lines until the watch ends; only on a terminal.
 pub async fn draw(
     terminal: Terminal,
-    mut standing: watch::Receiver<WatchReport>,
+    mut reports: watch::Receiver<WatchReport>,
     mut typed: watch::Receiver<String>,
 ) {
-    let screen = terminal.screen();
-    if !screen.terminal || screen.verbosity == Verbosity::Quiet {
+    if !terminal.screen().is_live() {
         return;
     }
     let style = ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_spinner());
     let bar = terminal.live().add(ProgressBar::new_spinner().with_style(style));
-    let mut shown = standing.borrow_and_update().clone();
+    let mut report = reports.borrow_and_update().clone();
     let mut since = Instant::now();
     loop {
-        if !shown.run.is_empty() {
-            let mut now = shown.clone();
+        if !report.run.is_empty() {
+            let mut now = report.clone();
             now.fallback_in = now.fallback_in.map(|left| left.saturating_sub(since.elapsed().as_secs()));
             bar.set_message(block(&terminal, &now, &typed.borrow_and_update()));
         }
         tokio::select! {
-            changed = standing.changed() => {
+            changed = reports.changed() => {
                 if changed.is_err() {
                     break;
                 }
-                (shown, since) = (standing.borrow_and_update().clone(), Instant::now());
+                (report, since) = (reports.borrow_and_update().clone(), Instant::now());
             }
             Ok(()) = typed.changed() => {}
-            // Elapsed times move.
             () = tokio::time::sleep(TICK) => {}
         }
     }
@@ -101,23 +99,19 @@ pub async fn draw(
     terminal.live().remove(&bar);
 }
 
-fn block(terminal: &Terminal, standing: &WatchReport, typed: &str) -> String {
-    let look = terminal.screen().look();
-    let width = names_width(standing.agents.iter().map(|agent| &agent.name));
+fn block(terminal: &Terminal, report: &WatchReport, typed: &str) -> String {
+    let style = terminal.screen().style();
+    let width = names_width(report.agents.iter().map(|agent| &agent.name));
     let now = Timestamp::now();
-    let fits = look.width.saturating_sub(1);
-    let mut lines = vec![String::new()];
-    lines.extend(standing.agents.iter().map(|agent| format!("  {}", drawn::agent(look, agent, width, now))));
-    lines.push(look.cut(&drawn::line(look, standing), fits));
-    let foot = if typed.is_empty() { look.paint(Color::Faint, KEYS) } else { format!("{typed}_") };
-    lines.push(look.cut(&foot, fits));
-    lines.iter().map(|line| look.cut(line, fits)).collect::<Vec<_>>().join("\n")
+    let agents = report.agents.iter().map(|agent| format!("  {}", watch_status::agent(style, agent, width, now)));
+    let foot = if typed.is_empty() { style.faint(KEYS) } else { format!("{typed}_") };
+    let lines = [String::new()].into_iter().chain(agents).chain([watch_status::line(style, report), foot]);
+    lines.map(|line| style.cut(&line, style.width.saturating_sub(1))).collect::<Vec<_>>().join("\n")
 }
 
-/// Reads keys in a thread of its own for as long as the watch takes commands; only on a terminal.
+/// Reads keys in a thread of its own while the watch takes commands; only on a terminal.
 pub fn keys(terminal: &Terminal, intake: Intake, by: String, typed: watch::Sender<String>) {
-    let screen = terminal.screen();
-    if !screen.terminal || screen.verbosity == Verbosity::Quiet || !std::io::stdin().is_terminal() {
+    if !terminal.screen().is_live() || !std::io::stdin().is_terminal() {
         return;
     }
     terminal.take_keys();
@@ -125,30 +119,28 @@ pub fn keys(terminal: &Terminal, intake: Intake, by: String, typed: watch::Sende
     std::thread::spawn(move || {
         let mut line = String::new();
         while let Ok(key) = Term::stderr().read_key() {
-            let mut order = None;
+            let mut command = None;
             match (line.is_empty(), key) {
-                (true, Key::Char('r')) => order = Some(WatchCommand::Review),
-                (true, Key::Char('p')) => order = Some(WatchCommand::Pause { reason: String::new() }),
-                (true, Key::Char('c')) => order = Some(WatchCommand::Resume { reason: String::new() }),
-                (true, Key::Char('q')) => order = Some(WatchCommand::Stop),
+                (true, Key::Char('r')) => command = Some(WatchCommand::Review),
+                (true, Key::Char('p')) => command = Some(WatchCommand::Pause { reason: String::new() }),
+                (true, Key::Char('c')) => command = Some(WatchCommand::Resume { reason: String::new() }),
+                (true, Key::Char('q')) => command = Some(WatchCommand::Stop),
                 (false, Key::Enter) => {
-                    order = typed_order(&std::mem::take(&mut line));
-                    if order.is_none() {
-                        terminal.line(&format!("note: what can be typed: {WORDS}"));
+                    command = typed_command(&std::mem::take(&mut line));
+                    if command.is_none() {
+                        terminal.line(&format!("note: the commands are {COMMANDS}"));
                     }
                 }
                 (_, Key::Escape) => line.clear(),
                 (_, Key::Backspace) => drop(line.pop()),
-                // Ctrl-Z: while a key is waited for, the terminal makes no signal of it.
-                (_, Key::Char('\u{1a}')) => {
-                    let _ = raise(Signal::SIGTSTP);
-                }
+                // Ctrl-Z, which raises no signal while a key is read.
+                (_, Key::Char('\u{1a}')) => drop(raise(Signal::SIGTSTP)),
                 (empty, Key::Char(c)) if (!empty || c == '/') && !c.is_control() => line.push(c),
                 _ => {}
             }
             typed.send_replace(line.clone());
-            if let Some(order) = order
-                && !give(&terminal, &intake, order, &by)
+            if let Some(command) = command
+                && execute(&terminal, &intake, command, &by).is_none()
             {
                 return;
             }
@@ -156,7 +148,7 @@ pub fn keys(terminal: &Terminal, intake: Intake, by: String, typed: watch::Sende
     });
 }
 
-fn typed_order(line: &str) -> Option<WatchCommand> {
+fn typed_command(line: &str) -> Option<WatchCommand> {
     let (word, rest) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
     let reason = rest.trim().to_owned();
     Some(match word {
@@ -173,23 +165,20 @@ fn typed_order(line: &str) -> Option<WatchCommand> {
     })
 }
 
-/// Gives a command and shows what is refused; false once the watch takes none any more.
-fn give(terminal: &Terminal, intake: &Intake, order: WatchCommand, by: &str) -> bool {
+/// Sends a command and prints the answer; `None` once the watch takes no commands.
+fn execute(terminal: &Terminal, intake: &Intake, command: WatchCommand, by: &str) -> Option<()> {
     let (answer, answered) = oneshot::channel();
-    let batch = Batch { items: vec![WatchMessage::Command(order)], by: by.to_owned(), answer: Some(answer) };
-    if intake.blocking_send(batch).is_err() {
-        return false;
-    }
-    let Ok(answers) = answered.blocking_recv() else { return false };
-    for answer in answers {
+    let batch = Batch { items: vec![WatchMessage::Command(command)], by: by.to_owned(), answer: Some(answer) };
+    intake.blocking_send(batch).ok()?;
+    for answer in answered.blocking_recv().ok()? {
         if let Some(error) = answer.error {
-            terminal.line(&format!("note: {}", crate::protocol::text::printable::line(&error)));
+            terminal.line(&format!("note: {}", printable::line(&error)));
         }
         if let Some(issues) = answer.issues {
-            drawn::issues(terminal.screen().look(), &issues).lines().for_each(|line| terminal.line(line));
+            watch_status::issues(terminal.screen().style(), &issues).lines().for_each(|line| terminal.line(line));
         }
     }
-    true
+    Some(())
 }
 
 #[cfg(test)]
@@ -199,7 +188,7 @@ mod tests {
     #[test]
     fn what_is_typed_is_a_command_or_nothing() {
         let why = |text: &str| text.to_owned();
-        for (line, order) in [
+        for (line, command) in [
             ("/review", Some(WatchCommand::Review)),
             ("/pause", Some(WatchCommand::Pause { reason: why("") })),
             ("/resume  checked by hand ", Some(WatchCommand::Resume { reason: why("checked by hand") })),
@@ -210,7 +199,7 @@ mod tests {
             ("/nonsense", None),
             ("/", None),
         ] {
-            assert_eq!(typed_order(line), order, "{line}");
+            assert_eq!(typed_command(line), command, "{line}");
         }
     }
 }

@@ -12,8 +12,9 @@ use std::path::{Path, PathBuf};
 use crate::domain::{Coverage, Finding};
 use crate::protocol::request::SourceFile;
 use crate::system::{files, private};
-use crate::workflows::run::{ports::Excerpt, redaction::Redaction};
-use crate::workspace::{SelectionRules, code::anchors};
+use crate::workflows::run::redaction::Redaction;
+use crate::workspace::SelectionRules;
+use crate::workspace::code::anchors::{self, Excerpt};
 
 /// How many lines are shown before and after the lines of a finding.
 const AROUND: u32 = 4;
@@ -113,8 +114,7 @@ impl Sources {
     pub(crate) fn excerpt(&self, finding: &Finding) -> Option<Excerpt> {
         let file = finding.raw.file.as_deref()?;
         let line = finding.raw.line?;
-        let cut = anchors::excerpt(&self.shown(finding.round, file)?, line, finding.raw.end_line, AROUND)?;
-        Some(Excerpt { file: file.to_owned(), first_line: cut.first_line, text: cut.text, lines: cut.lines })
+        anchors::excerpt(file, &self.shown(finding.round, file)?, line, finding.raw.end_line, AROUND)
     }
 }
 

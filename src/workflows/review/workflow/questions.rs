@@ -4,9 +4,9 @@ use crate::domain::{Dispute, DisputeNumber, Route};
 use crate::workflows::review::disputes::references;
 use crate::workflows::review::schedule::DisputeQuestion;
 use crate::workflows::review::workflow::{ReviewInput, ReviewWorkflow};
-use crate::workflows::run::ports::{Excerpt, PersonQuestion};
+use crate::workflows::run::ports::PersonQuestion;
 use crate::workflows::run::workflow::Pending;
-use crate::workspace::code::anchors;
+use crate::workspace::code::anchors::{self, Excerpt};
 
 /// How many places that an objection cites are shown, and how many lines around each.
 const CITED: usize = 4;
@@ -21,8 +21,7 @@ impl ReviewWorkflow {
         let found = evidence.flat_map(|text| references::references(text.as_written())).filter_map(|found| {
             let (first, last) = found.lines?;
             let text = self.runner.redaction().text(&requests.shown_text(round, &found.path)?);
-            let cut = anchors::excerpt(&text, first, Some(last), AROUND)?;
-            Some(Excerpt { file: found.path, first_line: cut.first_line, text: cut.text, lines: cut.lines })
+            anchors::excerpt(&found.path, &text, first, Some(last), AROUND)
         });
         found.take(CITED).collect()
     }

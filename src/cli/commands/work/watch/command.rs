@@ -100,7 +100,7 @@ fn said(globals: &Globals, answer: Option<CommandReply>) -> CommandResult {
 
 fn shown(globals: &Globals, standing: &WatchReport) -> CommandResult {
     if !globals.quiet {
-        stream::err(&format!("{}\n", drawn::line(execute::screen(globals).look(), standing)));
+        stream::err(&format!("{}\n", drawn::line(execute::screen(globals).style(), standing)));
     }
     Ok(ExitReason::Clean)
 }

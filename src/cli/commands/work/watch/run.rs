@@ -18,7 +18,7 @@ use crate::cli::report::Format;
 use crate::cli::report::json::pretty;
 use crate::cli::style::watch_status as drawn;
 use crate::cli::ui::live::jsonl::JsonLines;
-use crate::cli::ui::live::watch_view::{self, Board};
+use crate::cli::ui::live::watch_view::{self, WatchView};
 use crate::cli::ui::stream;
 use crate::cli::ui::terminal::Terminal;
 use crate::domain::{Agent, ExitReason, Job};
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &WatchConnection, globals: &Globals) -> CommandResult {
     let terminal = Terminal::new(execute::screen(globals));
     let sink: Box<dyn EventSink> = match args.format {
         Format::Jsonl => Box::new(JsonLines::default()),
-        Format::Text | Format::Json => Box::new(Board::new(&terminal)),
+        Format::Text | Format::Json => Box::new(WatchView::new(&terminal)),
     };
     let shows = globals.interactive() && args.format != Format::Jsonl;
     let root = workspace.root().to_owned();
@@ -106,7 +106,7 @@ pub(crate) fn run(args: &WatchConnection, globals: &Globals) -> CommandResult {
     if args.format == Format::Json {
         stream::out(&pretty(&ended.standing))?;
     } else if args.format == Format::Text && !globals.quiet {
-        stream::err(&format!("{}\n", drawn::line(execute::screen(globals).look(), &ended.standing)));
+        stream::err(&format!("{}\n", drawn::line(execute::screen(globals).style(), &ended.standing)));
         stream::err("Stopped; `glee watch` goes on from here\n");
     }
     Ok(if ended.by_command { ended.exit } else { ended.exit.strongest(cause.unwrap_or(ExitReason::Signal(2))) })

@@ -1,103 +1,84 @@
-//! Stages and checkpoints told in lines.
+//! The lines of stages and checkpoints.
 
-use crate::cli::style::{self, Color, Glyph, Style};
+use crate::cli::style::{self, Glyph, Style, count};
 use crate::domain::event::ConsensusEvent;
-use crate::domain::{Agent, Decision, Resolution, Said, Settler, StagePlan, StageStatus, StageVerdict, Subject};
+use crate::domain::{Agent, Said, StagePlan, StageStatus, StageVerdict, Subject};
 use crate::protocol::text::printable;
 
-/// The lines of an event; often none.
-pub(crate) fn lines(look: Style, event: &ConsensusEvent) -> Vec<String> {
+pub(crate) fn line(style: Style, event: &ConsensusEvent) -> String {
     match event {
-        ConsensusEvent::StageStarted { plan } => vec![started(look, plan)],
-        ConsensusEvent::StageJudged { verdict } => vec![judged(look, verdict)],
+        ConsensusEvent::StageStarted { plan } => started(style, plan),
+        ConsensusEvent::StageJudged { verdict } => judged(style, verdict),
         ConsensusEvent::StageDeadlocked { reason } => {
-            let mark = look.paint(Color::Warn, look.glyph(Glyph::Attention));
-            vec![format!("{mark} Deadlock: {}", printable::line(reason))]
+            format!("{} Deadlock: {}", style.mark(Glyph::Attention), printable::line(reason))
         }
         ConsensusEvent::StageDecided { decision, by } => {
-            vec![decided(look, decision, by)]
+            let choice = style.strong(printable::line(&decision.decision.to_string()));
+            format!("{} Decided by {}: {choice}", style.mark(Glyph::Done), style::settler(by))
         }
         ConsensusEvent::QuestionResolved { resolution } => {
-            vec![resolved(look, resolution)]
+            let question = style.strong(printable::line(&resolution.question));
+            let (answer, by) = (printable::line(&resolution.answer), style::settler(&resolution.by));
+            let line = format!("{} Question {question}: {answer} ({by})", style.mark(Glyph::Done));
+            style.cut(&line, style.width.max(60))
         }
     }
 }
 
-/// What came of a part in a stage or at a checkpoint.
-pub(crate) fn said(said: &Said) -> (Glyph, Color, String) {
-    let done = |what: String| (Glyph::Done, Color::Good, what);
+pub(crate) fn summary(said: &Said) -> (Glyph, String) {
     let fields = |missing: &[String], what: &str| match missing {
-        [] => done(what.to_owned()),
-        missing => {
-            let missing = printable::line(&missing.join(", "));
-            (Glyph::Attention, Color::Warn, format!("{what} without {missing}"))
-        }
+        [] => (Glyph::Done, what.to_owned()),
+        missing => (Glyph::Attention, format!("{what}, missing {}", printable::line(&missing.join(", ")))),
     };
     match said {
         Said::Position(position) => fields(&position.missing_fields, "answered"),
         Said::Synthesis(synthesis) => fields(&synthesis.missing_fields, "synthesis"),
         Said::Decision(decision) => {
             let choice = printable::line(&decision.decision.to_string());
-            done(format!("decided for {choice}, confidence {}", decision.confidence.as_str()))
+            (Glyph::Done, format!("decided for {choice}, confidence {}", decision.confidence.as_str()))
         }
-        Said::Answers { answers } => done(style::count(answers.len(), "answer")),
+        Said::Answers { answers } => (Glyph::Done, count(answers.len(), "answer")),
         Said::Validation(validation) if validation.agrees_with_majority => {
-            done("agrees with the majority".to_owned())
+            (Glyph::Done, "agrees with the majority".to_owned())
         }
-        Said::Validation(_) => (Glyph::Attention, Color::Warn, "does not agree with the majority".to_owned()),
+        Said::Validation(_) => (Glyph::Attention, "does not agree with the majority".to_owned()),
     }
 }
 
-pub(crate) fn started(look: Style, plan: &StagePlan) -> String {
-    let what = match &plan.subject {
-        Subject::Stage { .. } => "Stage",
-        Subject::Checkpoint { .. } => "Checkpoint",
+fn started(style: Style, plan: &StagePlan) -> String {
+    let (what, decider) = match &plan.subject {
+        Subject::Stage { .. } => ("Stage", "arbiter"),
+        Subject::Checkpoint { .. } => ("Checkpoint", "validator"),
     };
-    let name = look.paint(Color::Strong, &printable::line(&plan.stage));
-    let names = |agents: &mut dyn Iterator<Item = &Agent>| style::names(agents.map(|agent| &agent.name));
-    let role = |role: &str, names: String| if names.is_empty() { names } else { format!("{role} {names}") };
-    let decides = if matches!(plan.subject, Subject::Stage { .. }) { "arbiter" } else { "validator" };
-    look.facts(&[
+    let name = style.strong(printable::line(&plan.stage));
+    style.facts(&[
         format!("{what} {name} of {}", printable::line(&plan.id)),
-        role("agents", names(&mut plan.agents.iter())),
-        role("aggregator", names(&mut plan.aggregator.iter())),
-        role(decides, names(&mut plan.arbiter.iter())),
+        named("agents", &plan.agents),
+        named("aggregator", &plan.aggregator),
+        named(decider, &plan.arbiter),
     ])
 }
 
-/// What everybody's answers came to.
-pub(crate) fn judged(look: Style, verdict: &StageVerdict) -> String {
-    let (glyph, tone) = match verdict.status {
-        StageStatus::Ok => (Glyph::Done, Color::Good),
-        StageStatus::Conflict | StageStatus::Degraded => (Glyph::Attention, Color::Warn),
+/// The names of agents behind what they are; nothing without agents.
+pub(crate) fn named<'a>(role: &str, agents: impl IntoIterator<Item = &'a Agent>) -> String {
+    let names = style::names(agents.into_iter().map(|agent| &agent.name));
+    if names.is_empty() { names } else { format!("{role} {names}") }
+}
+
+fn judged(style: Style, verdict: &StageVerdict) -> String {
+    let glyph = match verdict.status {
+        StageStatus::Ok => Glyph::Done,
+        StageStatus::Conflict | StageStatus::Degraded => Glyph::Attention,
     };
     let missing = match verdict.missing_agents.len() {
         0 => String::new(),
-        missing => format!("no answer of {}", style::count(missing, "agent")),
+        missing => format!("no answer from {}", count(missing, "agent")),
     };
-    look.facts(&[
-        format!("{} {}", look.paint(tone, look.glyph(glyph)), look.paint(Color::Strong, verdict.status.as_str())),
-        style::count(verdict.agreements.len(), "agreement"),
-        style::count(verdict.conflicts.len(), "conflict"),
+    style.facts(&[
+        format!("{} {}", style.mark(glyph), style.strong(verdict.status.as_str())),
+        count(verdict.agreements.len(), "agreement"),
+        count(verdict.conflicts.len(), "conflict"),
         missing,
-        if verdict.required_fields_ok { String::new() } else { "required fields are absent".to_owned() },
+        if verdict.required_fields_ok { String::new() } else { "required fields are missing".to_owned() },
     ])
-}
-
-/// Who decided the conflicts, and how.
-pub(crate) fn decided(look: Style, decision: &Decision, by: &Settler) -> String {
-    let choice = look.paint(Color::Strong, &printable::line(&decision.decision.to_string()));
-    format!("{} Decided by {}: {choice}", look.paint(Color::Good, look.glyph(Glyph::Done)), style::settler(by))
-}
-
-/// The answer to a question.
-pub(crate) fn resolved(look: Style, resolution: &Resolution) -> String {
-    let line = format!(
-        "{} Question {}: {} ({})",
-        look.paint(Color::Good, look.glyph(Glyph::Done)),
-        look.paint(Color::Strong, &printable::line(&resolution.question)),
-        printable::line(&resolution.answer),
-        style::settler(&resolution.by)
-    );
-    look.cut(&line, look.width.max(60))
 }
