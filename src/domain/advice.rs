@@ -1,15 +1,15 @@
-//! What a user is told beside an error: what to do next, and which exit code the command ends with.
+//! The hint and the exit code that belong to an error.
 
 use super::ExitReason;
 
 /// An error that a command can end with.
 pub trait Advice: std::error::Error + Send + Sync + 'static {
-    /// What to do about it, if anything is known.
+    /// What the user can do about it.
     fn hint(&self) -> Option<String> {
         None
     }
 
-    /// The exit reason of a command that ends with it.
+    /// The exit reason of the command.
     fn exit(&self) -> ExitReason {
         ExitReason::Usage
     }

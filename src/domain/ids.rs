@@ -1,18 +1,26 @@
+//! Names and ids.
+
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+macro_rules! display {
+    ($($id:ident),+) => {
+        $(impl fmt::Display for $id {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(&self.0.to_string())
+            }
+        })+
+    };
+}
+
+display!(AgentName, DisputeNumber, DisputeId, RunId);
+
 /// The unique name of a connected agent.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct AgentName(pub String);
-
-impl fmt::Display for AgentName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
-    }
-}
 
 impl From<&str> for AgentName {
     fn from(name: &str) -> Self {
@@ -25,13 +33,7 @@ impl From<&str> for AgentName {
 #[serde(transparent)]
 pub struct DisputeNumber(pub u64);
 
-impl fmt::Display for DisputeNumber {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0.to_string())
-    }
-}
-
-/// The id of a dispute in all histories: 16 hexadecimal digits, derived from the run and the finding that it is about.
+/// The id of a dispute in all histories: 16 hexadecimal digits, derived from its run and finding.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct DisputeId(pub String);
@@ -41,21 +43,9 @@ impl DisputeId {
         let hash = blake3::hash(format!("dispute {run} {finding}").as_bytes()).to_hex();
         Self(hash[..16].to_owned())
     }
-
-    /// Whether it has the form of an id.
-    pub fn is_valid(&self) -> bool {
-        self.0.len() == 16 && self.0.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-    }
 }
 
-impl fmt::Display for DisputeId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
-    }
-}
-
-/// Which ruling is meant: by the number of its dispute in this history, or, where it was made elsewhere and shared as a
-/// file, by the dispute's id.
+/// A reference to a ruling: the number of its dispute in this history or, for a ruling shared as a file, the dispute's id.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum RulingRef {
@@ -72,10 +62,10 @@ impl From<DisputeNumber> for RulingRef {
 }
 
 impl RulingRef {
-    /// The digits of an id that are shown, and the fewest that refer to one.
+    /// How many digits of an id are shown; a reference needs at least as many.
     const SHOWN: usize = 8;
 
-    /// The number of the dispute in this history; `None` where it is known from a file alone.
+    /// The number of the dispute in this history; `None` for a ruling that is known only from a file.
     pub fn number(&self) -> Option<DisputeNumber> {
         match self {
             Self::Number(number) => Some(*number),
@@ -83,7 +73,7 @@ impl RulingRef {
         }
     }
 
-    /// As prompts show it and reviewers repeat it: `D12`, or `D3f9a0c12`, the first 8 digits of an id.
+    /// The form in prompts, which reviewers repeat: `D12`, or `D3f9a0c12` with the first 8 digits of an id.
     pub fn mark(&self) -> String {
         match self {
             Self::Number(number) => format!("D{number}"),
@@ -91,8 +81,8 @@ impl RulingRef {
         }
     }
 
-    /// Reads what a reviewer wrote, as one of the references that it was shown: the shown form, the bare number, or more
-    /// digits of an id. `None` for anything else, and for digits that several ids begin with.
+    /// Finds the reference that a reviewer wrote among those that it was shown. It may have the shown form, be the bare
+    /// number, or have more digits of an id. `None` for anything else, and if several ids begin with the digits.
     pub fn among<'a>(text: &str, shown: &'a [Self]) -> Option<&'a Self> {
         let text = text.trim();
         let digits = text.strip_prefix(['D', 'd']).unwrap_or(text).to_ascii_lowercase();
@@ -143,8 +133,9 @@ impl Serialize for FindingId {
 impl<'de> Deserialize<'de> for FindingId {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        Self::parse(&text)
-            .ok_or_else(|| serde::de::Error::custom(format!("`{text}` is no finding id such as `F1`")))
+        Self::parse(&text).ok_or_else(|| {
+            serde::de::Error::custom(format!("invalid finding id `{text}`: expected `F1`, `F2`, ..."))
+        })
     }
 }
 
@@ -154,15 +145,9 @@ impl<'de> Deserialize<'de> for FindingId {
 pub struct RunId(pub String);
 
 impl RunId {
-    /// The short form shown to people: the last eight digits, which are random.
+    /// The short form for display: the last eight digits, which are random.
     pub fn short(&self) -> &str {
         let start = self.0.len().saturating_sub(8);
         self.0.get(start..).unwrap_or(&self.0)
-    }
-}
-
-impl fmt::Display for RunId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
     }
 }

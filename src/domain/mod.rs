@@ -1,7 +1,7 @@
-//! The specification's words as types: plain data, no I/O, no async, no command line.
+//! The specification's terms as types: plain data, no I/O, no async, no command line.
 //!
-//! Everything else in Glee speaks in these types. They serialise as they are recorded in the journal, so a
-//! change to one of them is a change of the record: add optional fields, never rename or remove one.
+//! All other modules use these types. Their serialised form is recorded in the history: a change may add optional fields,
+//! but never rename or remove one.
 
 mod advice;
 pub(crate) mod agents;
@@ -14,40 +14,33 @@ mod untrusted;
 pub(crate) mod watch;
 mod words;
 
-pub use crate::domain::agents::agent::{Agent, Effort, Role};
-pub use crate::domain::agents::failure::FailureKind;
-pub use crate::domain::agents::usage::{CallMetadata, Caps, Price, Spent, Usage};
-pub use crate::domain::agreement::consensus::{Class, Corroboration, Position};
-pub use crate::domain::agreement::debate::{
-    Challenge, DebateMessage, DefenceWord, Defended, ExaminationWord, Examined,
-};
-pub use crate::domain::agreement::stage::{
+pub use advice::Advice;
+pub use agents::agent::{Agent, Effort, Role};
+pub use agents::failure::FailureKind;
+pub use agents::usage::{CallMetadata, Caps, Price, Spent, Usage};
+pub use agreement::consensus::{Class, Corroboration, Position};
+pub use agreement::debate::{Challenge, DebateMessage, DefenceWord, Defended, ExaminationWord, Examined};
+pub use agreement::stage::{
     Approach, Certainty, Decision, Opinion, Question, QuestionAnswer, Resolution, Said, Settler, StageAnswer,
     StagePlan, StageStatus, StageVerdict, Subject, Synthesis, Validation,
 };
-pub use crate::domain::disputes::dispute::{Dispute, EarlierDispute, Objector, Relation, Route, Sides};
-pub use crate::domain::disputes::ruling::Disposition;
-pub use crate::domain::disputes::ruling::{Grounds, PanelVote, Ruler, Ruling, RulingRecord, RulingWord};
-pub use crate::domain::disputes::shared_ruling::{RuledBy, SharedAnchor, SharedRuling};
-pub use crate::domain::ids::AgentName;
-pub use crate::domain::ids::FindingId;
-pub use crate::domain::ids::RunId;
-pub use crate::domain::ids::{DisputeId, DisputeNumber, RulingRef};
-pub use crate::domain::review::advisory::AdvisoryStatus;
-pub use crate::domain::review::finding::{Anchor, Finding, FindingState, RawFinding};
-pub use crate::domain::review::location::{Location, meanings};
-pub use crate::domain::review::outcome::{
+pub use disputes::dispute::{Dispute, EarlierDispute, Objector, Relation, Route, Sides};
+pub use disputes::ruling::{Disposition, Grounds, PanelVote, Ruler, Ruling, RulingRecord, RulingWord};
+pub use disputes::shared_ruling::{RuledBy, SharedAnchor, SharedRuling};
+pub use ids::{AgentName, DisputeId, DisputeNumber, FindingId, RulingRef, RunId};
+pub use review::advisory::AdvisoryStatus;
+pub use review::finding::{Anchor, Finding, FindingState, RawFinding};
+pub use review::location::{Location, meanings};
+pub use review::outcome::{
     AnswerStatus, Coverage, ExitReason, Failure, FileChange, Lowered, Outcome, Proof, ReviewerReport,
     SettledFinding, Skip, SkipReason,
 };
-pub use crate::domain::review::response::{Answer, Comparison, Recheck, Response};
-pub use crate::domain::review::reuse::{AskedFile, FileReview, NoLongerRaised, Reused, ReusedFrom};
-pub use crate::domain::review::severity::Confidence;
-pub use crate::domain::review::severity::{Severity, Tag};
-pub use crate::domain::watch::{
+pub use review::response::{Answer, Comparison, Recheck, Response};
+pub use review::reuse::{AskedFile, FileReview, NoLongerRaised, Reused, ReusedFrom};
+pub use review::severity::{Confidence, Severity, Tag};
+pub use untrusted::Untrusted;
+pub use watch::{
     Action, AgentEvent, Ballot, EventType, Job, OpenConcern, PeerIssue, PeerReview, ReviewRequest, Trigger,
     Verdict, WatchPlan, WatchStatus,
 };
-pub use advice::Advice;
-pub use untrusted::Untrusted;
 pub(crate) use words::words;

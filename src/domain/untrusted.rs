@@ -1,23 +1,23 @@
-//! Text that others wrote.
+//! Text from outside Glee.
 
-use std::borrow::Cow;
 use std::fmt;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Text that an agent wrote or quotes.
 ///
-/// It has no `Display` and is neither a `str` nor a path, so that it is not printed, put into a prompt or joined to a
-/// path by mistake. `protocol::printable` makes it fit to be shown, the fences of `protocol::prompts` fit to be sent;
-/// rules and parsers, which compare and search, read it as it is written. Which modules may do that is held by a
-/// test.
-#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+/// It does not implement `Display` and is neither a `str` nor a path, so that it cannot be printed, put into a prompt or
+/// joined to a path by mistake. `protocol::text::printable` escapes it for display, the fences of `protocol::prompts`
+/// enclose it for sending. Rules and parsers read it unchanged to compare and search; `tests/layers.rs` lists the modules
+/// that may.
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline, with = "String")]
 #[serde(transparent)]
 pub struct Untrusted(String);
 
 impl Untrusted {
-    /// The text itself, to compare and to search, or to make it harmless.
+    /// The unchanged text, to compare, search or escape it.
     pub fn as_written(&self) -> &str {
         &self.0
     }
@@ -42,7 +42,7 @@ impl Untrusted {
         Self(texts.join(between))
     }
 
-    /// Whether there is nothing but white space.
+    /// Whether it contains only white space.
     pub fn is_blank(&self) -> bool {
         self.0.trim().is_empty()
     }
@@ -52,22 +52,7 @@ impl Untrusted {
     }
 }
 
-/// That of a text; what may be done with it is nobody else's matter.
-impl JsonSchema for Untrusted {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        String::schema_name()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        String::json_schema(generator)
-    }
-}
-
-/// For tests and failures: quoted, with escapes.
+/// For tests and panics: quoted, with escapes.
 impl fmt::Debug for Untrusted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

@@ -1,6 +1,6 @@
-//! Event-driven peer review: what agents tell while they work, the reviews that follow, and what these come to.
+//! Event-driven peer review: events that agents report, the reviews that they trigger, and the resulting actions.
 //!
-//! The words are those of the review system's specification (seed 004): milestone, review request, review result,
+//! The terms are those of the review system's specification (seed 004): milestone, review request, review result,
 //! verdict, STOP & ESCALATE.
 
 use std::collections::BTreeMap;
@@ -19,16 +19,16 @@ pub enum EventType {
     /// The agent is stuck or confused.
     Blocker,
     RequestReview,
-    /// Its user asks for a review.
+    /// The user asks for a review.
     UserManual,
-    /// Something worth knowing; it triggers nothing.
+    /// Information; triggers nothing.
     Note,
-    /// The agent has ended its work; it triggers nothing.
+    /// The agent has finished its work; triggers nothing.
     Done,
 }
 
 impl EventType {
-    /// All types, in the order of the specification.
+    /// In the order of the specification.
     pub const ALL: [Self; 6] =
         [Self::Milestone, Self::Blocker, Self::RequestReview, Self::UserManual, Self::Note, Self::Done];
 }
@@ -37,20 +37,20 @@ impl EventType {
 pub struct AgentEvent {
     #[serde(rename = "type")]
     pub kind: EventType,
-    /// Who tells; absent where a person does.
+    /// The reporting agent; absent for a person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentName>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<Untrusted>,
-    /// The files it is about, as paths inside the tree.
+    /// Paths inside the tree.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<Untrusted>,
-    /// The cycle whose clarification it answers.
+    /// The cycle whose clarification request it answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clarifies: Option<u32>,
 }
 
-/// Why a cycle begins: the five of the specification, and the review after a clarification.
+/// The cause of a cycle: the five triggers of the specification, and the review after a clarification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Trigger {
@@ -58,31 +58,35 @@ pub enum Trigger {
     Blocker,
     RequestReview,
     UserManual,
-    /// Nothing was heard from any agent for a long time.
+    /// No agent has reported an event for `watch.idle_review`.
     TimeoutFallback,
-    /// The agents concerned have answered a clarification.
+    /// The agents concerned have answered a clarification request.
     Clarified,
 }
 
-/// What a reviewer is sent, exactly as the specification has it.
+/// The request to a reviewer, in the specification's form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReviewRequest {
     /// Always `review_request`.
     #[serde(rename = "type")]
     pub form: String,
-    /// Who is asked.
+    /// The reviewer that is asked.
     pub reviewer: AgentName,
-    /// Whose work is reviewed; never the reviewer itself.
+    /// The agents whose work is reviewed; never the reviewer itself.
     pub targets: Vec<AgentName>,
-    /// For each target `<name>_summary`: what it told since the last cycle.
+    /// For each target `<name>_summary`: its events since the last cycle.
     pub context: BTreeMap<String, Untrusted>,
-    /// What to look at.
+    /// What to look for.
     pub focus_areas: Vec<String>,
-    /// How long the summary may be, in words.
+    /// The maximum length of the summary, in words.
     pub max_words: u32,
-    /// What reviewers raised in earlier cycles and nobody closed: what the targets' answers are answers to.
+    /// Open issues of earlier cycles, which the targets' clarifications answer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub open_concerns: Vec<OpenConcern>,
+}
+
+impl ReviewRequest {
+    pub const FORM: &str = "review_request";
 }
 
 /// A concern of an earlier cycle that is still open.
@@ -90,37 +94,33 @@ pub struct ReviewRequest {
 pub struct OpenConcern {
     /// The number of the issue.
     pub number: u32,
-    /// Who raised it.
+    /// The reviewer that raised it.
     pub raised_by: AgentName,
-    /// What it is.
+    /// The issue.
     #[serde(flatten)]
     pub issue: PeerIssue,
 }
 
-impl ReviewRequest {
-    pub const FORM: &str = "review_request";
-}
-
-/// What a reviewer concludes.
+/// A reviewer's conclusion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// Nothing stands against the work.
+    /// No issue.
     Approved,
-    /// Something should be looked at.
+    /// There are issues to resolve.
     Concerns,
-    /// The work must not go on like this.
+    /// The work has to stop.
     Blocker,
 }
 
 /// One issue of a review.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PeerIssue {
-    /// How bad it is, in the reviewer's word.
+    /// The severity in the reviewer's own word.
     pub severity: Untrusted,
-    /// What it is.
+    /// The description.
     pub description: Untrusted,
-    /// Where, as a path inside the tree.
+    /// The path of the file inside the tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<Untrusted>,
 }
@@ -130,22 +130,22 @@ pub struct PeerIssue {
 pub struct PeerReview {
     pub verdict: Verdict,
     pub summary: Untrusted,
-    /// The issues; there is one at least unless the verdict is `approved`.
+    /// Has at least one entry unless the verdict is `approved`.
     pub issues: Vec<PeerIssue>,
-    /// When the reviewer says it was made, or when Glee got it.
+    /// The time that the reviewer states, or the time of arrival.
     pub timestamp: Timestamp,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ballot {
     pub reviewer: AgentName,
-    /// The verdict; without one the reviewer is *absent*, which is never `approved`.
+    /// Without a verdict the reviewer is *absent*, which never counts as `approved`.
     pub verdict: Option<Verdict>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub absent: Option<Untrusted>,
 }
 
-/// What is done about the verdicts of a cycle.
+/// The action that follows from the verdicts of a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
@@ -153,11 +153,11 @@ pub enum Action {
     StopAndEscalate,
     /// Rule 2.
     PauseAndClarify,
-    /// Rule 3, and rule 4 where somebody is absent.
+    /// Rule 3, and rule 4 if a reviewer is absent.
     LogAndContinue,
     /// Rule 4.
     Continue,
-    /// Nobody gave a usable verdict.
+    /// No reviewer gave a usable verdict.
     NotReviewed,
 }
 
@@ -174,51 +174,46 @@ impl Action {
     }
 
     pub fn pauses(self) -> bool {
-        match self {
-            Self::StopAndEscalate | Self::PauseAndClarify | Self::NotReviewed => true,
-            Self::LogAndContinue | Self::Continue => false,
-        }
+        !matches!(self, Self::LogAndContinue | Self::Continue)
     }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum WatchStatus {
-    /// Agents work.
     #[default]
     Running,
-    /// Agents wait.
     Paused,
 }
 
-/// What an agent is asked to do, in the words of a person.
+/// A task that the user gives to an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
     pub agent: AgentName,
     pub task: String,
 }
 
-/// Everything that a watch goes by; recorded when it begins and each time it is started again.
+/// The configuration of a watch, recorded at each start.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WatchPlan {
     /// The absolute root of the work tree.
     pub root: String,
-    /// Agents that Glee starts and reads events from.
+    /// Agents that Glee starts and whose events it reads.
     pub agents: Vec<Agent>,
-    /// What those of them are asked to do whose program answers a prompt.
+    /// Tasks of those agents whose program answers a prompt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<Job>,
     pub reviewers: Vec<Agent>,
-    /// Who rules on what a clarification did not settle.
+    /// Rules on issues that a clarification did not settle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judge: Option<Agent>,
-    /// Agents that answer in the place of those that name them as their backup.
+    /// Agents that the others name as their backup.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub backups: Vec<Agent>,
     pub focus_areas: Vec<String>,
-    /// How long a summary may be, in words.
+    /// The maximum length of a summary, in words.
     pub max_words: u32,
-    /// The id of the tree's content at this time; absent where it could not be recorded.
+    /// The id of the tree's content at this time; absent if it could not be recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<String>,
 }

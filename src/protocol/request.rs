@@ -1,4 +1,4 @@
-//! What an agent is asked: one value that `text` agents get as a rendered prompt and `json` agents as it stands.
+//! The request to an agent: `json` agents receive this value, `text` agents a prompt rendered from it.
 //!
 //! The JSON form is Glee's plug-in interface. It is versioned by [`Request::VERSION`] and grows only by optional
 //! fields within one version; `glee config schema --request` prints its JSON Schema.
@@ -14,26 +14,26 @@ use crate::domain::{
 /// A file, or a part of one, that an agent is shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SourceFile {
-    /// Its path inside the tree, with `/` between components.
+    /// The path inside the tree, with `/` between components.
     pub path: String,
-    /// Its whole text as recorded in the reviewed tree (invalid UTF-8 replaced); empty for a file that the change deletes.
+    /// The whole text in the reviewed tree (invalid UTF-8 replaced); empty for a file that the change deletes.
     pub text: String,
     /// The line ranges under review, 1-based and inclusive; empty means the whole file.
     #[serde(default)]
     pub changed: Vec<(u32, u32)>,
-    /// The unified diff under review, where the target is a change.
+    /// The unified diff under review, if the target is a change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
 }
 
 impl SourceFile {
-    /// Whether the change deletes it: it has no text, and its diff leads to no file.
+    /// Whether the change deletes the file: there is no text, and the diff's target is `/dev/null`.
     pub fn is_deleted(&self) -> bool {
         let head = self.diff.iter().flat_map(|diff| diff.lines().take_while(|line| !line.starts_with("@@ ")));
         self.text.is_empty() && head.into_iter().any(|line| line == "+++ /dev/null")
     }
 
-    /// The lines that its diff removes.
+    /// The number of lines that the diff removes.
     pub fn deleted_lines(&self) -> u32 {
         let body = self.diff.iter().flat_map(|diff| diff.lines().skip_while(|line| !line.starts_with("@@ ")));
         u32::try_from(body.filter(|line| line.starts_with('-')).count()).unwrap_or(u32::MAX)
@@ -50,29 +50,29 @@ pub struct CoderWritten {
     pub lines: Vec<(u32, u32)>,
 }
 
-/// A ruling that reviewers are told of because it is in force, so that they do not raise the same again, or that a judge is
-/// shown as a precedent.
+/// A ruling that reviewers are shown because it is in force, so that they do not raise the finding again, or that a judge
+/// is shown as a precedent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RulingInForce {
-    /// The dispute it settled: its number, or the id of one whose ruling is shared as a file.
+    /// The settled dispute: its number, or its id if the ruling is shared as a file.
     pub dispute: RulingRef,
-    /// Where.
+    /// The location of the finding.
     pub location: Option<Location>,
-    /// The finding's title.
+    /// The title of the finding.
     pub title: Untrusted,
-    /// How it was settled.
+    /// How the dispute was settled.
     pub disposition: Disposition,
-    /// Why.
+    /// The reason for the ruling.
     pub rationale: Untrusted,
 }
 
-/// A finding with what a ruling says of it, as the coder gets it.
+/// A finding for the coder, with the ruling that enforces it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Item {
     /// The finding.
     #[serde(flatten)]
     pub finding: Finding,
-    /// The rationale of the ruling that makes it binding; absent when nobody ruled.
+    /// The rationale of the ruling that enforces it; absent without a ruling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enforced: Option<Untrusted>,
 }
@@ -82,11 +82,11 @@ pub struct Item {
 pub struct FailedCheck {
     /// The command line.
     pub command: String,
-    /// How it ended, with the end of what it printed.
+    /// How it ended, with the end of its output.
     pub output: Untrusted,
 }
 
-/// A finding that may repeat an earlier dispute, as a judge gets it.
+/// A finding that may repeat an earlier dispute, for a judge to compare.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct UncertainPair {
     /// The finding.
@@ -95,32 +95,32 @@ pub struct UncertainPair {
     pub earlier: EarlierDispute,
 }
 
-/// The change made for a finding, as its raiser gets it for the re-check.
+/// The change made for a finding, for the re-check by the reviewer that raised it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Change {
     /// The finding.
     #[serde(flatten)]
     pub finding: Finding,
-    /// What the coder says it did.
+    /// The coder's description of the change.
     pub response: Untrusted,
     /// The unified diff of the files concerned.
     pub diff: String,
 }
 
-/// A challenged finding, as its raiser gets it.
+/// A challenged finding, for the reviewer that raised it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Challenged {
     /// The finding.
     #[serde(flatten)]
     pub finding: Finding,
-    /// What others say.
+    /// The examinations of other reviewers that challenge it.
     pub challenges: Vec<Challenge>,
 }
 
-/// An agent's answer to a stage, as the aggregator and the arbiter get it.
+/// An agent's answer to a stage, for the aggregator and the arbiter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StagePosition {
-    /// Who gave it.
+    /// The agent that gave the answer.
     pub agent: AgentName,
     /// The answer: a JSON object as text, or prose.
     pub content: Untrusted,
@@ -129,19 +129,19 @@ pub struct StagePosition {
 /// The stage that agents are asked about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StageSubject {
-    /// What the work is called.
+    /// The id of the work.
     pub id: String,
-    /// The stage.
+    /// The name of the stage.
     pub stage: String,
     /// What the stage is for.
     pub instructions: String,
-    /// What is asked.
+    /// The user's request.
     pub prompt: String,
     /// The fields that an answer must have.
     pub required_fields: Vec<String>,
 }
 
-/// The task itself.
+/// What the agent is asked to do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Task {
@@ -153,32 +153,32 @@ pub enum Task {
         focus: Vec<String>,
         /// Rulings in force on these files.
         rulings: Vec<RulingInForce>,
-        /// What the reviewer raised in an earlier review about lines that were edited since, at the lines where that code
-        /// is now: to be raised again where it is still so.
+        /// Findings that the reviewer raised in an earlier review about lines that were edited since, at the current lines
+        /// of that code: to be raised again if they still apply.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         recheck: Vec<RawFinding>,
     },
-    /// Say of each finding of others whether it is right (role reviewer). The answer is `[F<n>] AGREE|DISAGREE|PARTIAL
-    /// <number>: why`, or `responses` as JSON.
+    /// State for each finding of other reviewers whether it is right (role reviewer). The answer is `[F<n>]
+    /// AGREE|DISAGREE|PARTIAL <number>: why`, or `responses` as JSON.
     Examine {
         /// The files concerned.
         files: Vec<SourceFile>,
-        /// The findings.
+        /// The findings to examine.
         findings: Vec<Finding>,
     },
-    /// Defend, concede or modify your own findings that others challenge (role reviewer). The answer is `[F<n>]
+    /// Defend, concede or modify your own findings that other reviewers challenge (role reviewer). The answer is `[F<n>]
     /// DEFEND|CONCEDE|MODIFY <number>: why`, or `defenses` as JSON.
     Defend {
         /// The files concerned.
         files: Vec<SourceFile>,
-        /// The findings and what is said against them.
+        /// The findings with their challenges.
         challenged: Vec<Challenged>,
     },
     /// Implement findings in the tree or object to them (role coder; answer: section 3.4).
     Respond {
         /// The findings to answer.
         items: Vec<Item>,
-        /// The commands that fail on the edits that the coder made for them; they are to pass.
+        /// Commands that fail on the coder's edits and have to pass.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         failing: Vec<FailedCheck>,
     },
@@ -186,24 +186,24 @@ pub enum Task {
     Judge {
         /// The dispute with finding and objection.
         dispute: Box<Dispute>,
-        /// The original code: the files that the finding and the evidence name, as they were when the round of the finding
-        /// began.
+        /// The original code: the files that the finding and the evidence name, as they were at the start of the finding's
+        /// round.
         files: Vec<SourceFile>,
         /// What the coder wrote in this run; it is no evidence by itself.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         written: Vec<CoderWritten>,
-        /// Earlier rulings on the like in other code; they are evidence, and bind nobody here.
+        /// Earlier rulings on similar findings in other code, as evidence; they do not bind the judge.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         precedents: Vec<RulingInForce>,
     },
-    /// Say whether the coder's changes resolve the findings you raised (role reviewer).
+    /// State whether the coder's changes resolve the findings you raised (role reviewer).
     Recheck {
-        /// The changes.
+        /// The changes to check.
         changes: Vec<Change>,
         /// The files after the change.
         files: Vec<SourceFile>,
     },
-    /// Say of each finding whether it names the same problem as an earlier dispute (role judge). The answer is
+    /// State for each finding whether it names the same problem as an earlier dispute (role judge). The answer is
     /// `[F<n>] SAME|DIFFERENT: why`, or `comparisons` as JSON, each with `finding` and `answer`.
     Compare {
         /// The findings, each with one dispute.
@@ -211,24 +211,24 @@ pub enum Task {
         /// The files that the findings are about.
         files: Vec<SourceFile>,
     },
-    /// Answer a stage, as one of several (role reviewer: nothing is written). The answer is a JSON object with `nonce` and
-    /// the required fields, or prose that ends with `GLEE-STAGE-END nonce=<nonce> answers=1`.
+    /// Answer a stage, as one of several agents (role reviewer: no file is changed). The answer is a JSON object with
+    /// `nonce` and the required fields, or prose that ends with `GLEE-STAGE-END nonce=<nonce> answers=1`.
     Stage {
         /// The stage.
         about: StageSubject,
-        /// The synthesis of the stage before, as JSON.
+        /// The synthesis of the previous stage, as JSON.
         input: Option<Untrusted>,
-        /// What checkpoints have resolved, as JSON.
+        /// The questions that checkpoints have resolved, as JSON.
         resolved: Option<Untrusted>,
     },
-    /// Synthesise the answers to a stage and name what they agree and do not agree on (role aggregator). The answer is
-    /// a JSON object with `nonce`, `status`, `summary`, `consensus` and the required fields.
+    /// Synthesise the answers to a stage and name agreements and conflicts (role aggregator). The answer is a JSON object
+    /// with `nonce`, `status`, `summary`, `consensus` and the required fields.
     Aggregate {
         /// The stage.
         about: StageSubject,
         /// The answers.
         positions: Vec<StagePosition>,
-        /// Who was asked and gave none.
+        /// The agents that gave no answer.
         missing: Vec<AgentName>,
     },
     /// Decide the conflicts of a stage (role judge). The answer is a JSON object with `nonce`, `decision`, `rationale`,
@@ -238,47 +238,47 @@ pub enum Task {
         about: StageSubject,
         /// The answers.
         positions: Vec<StagePosition>,
-        /// Who named the conflicts.
+        /// The agent that named the conflicts.
         aggregator: AgentName,
         /// The synthesis in a few sentences.
         summary: Untrusted,
-        /// The conflicts.
+        /// The conflicts to decide.
         conflicts: Vec<Untrusted>,
     },
     /// Answer questions about the requirements (role reviewer). The answer is a JSON object with `nonce` and `answers`.
     Questions {
-        /// What the work is called.
+        /// The id of the work.
         id: String,
-        /// The checkpoint.
+        /// The name of the checkpoint.
         checkpoint: String,
-        /// The questions.
+        /// The questions to answer.
         questions: Vec<Question>,
     },
-    /// Say whether a majority's answer is right (role judge). The answer is a JSON object with `nonce`,
+    /// State whether a majority's answer is right (role judge). The answer is a JSON object with `nonce`,
     /// `agrees_with_majority` and `reasoning`.
     Validate {
-        /// What the work is called.
+        /// The id of the work.
         id: String,
-        /// The checkpoint.
+        /// The name of the checkpoint.
         checkpoint: String,
         /// The question.
         question: Question,
-        /// What most say.
+        /// The answer of the majority.
         majority: Opinion,
-        /// What the others say.
+        /// The other answers.
         minority: Vec<Opinion>,
     },
-    /// Do what a person asks for, in the tree (role coder). The answer says what was done, in prose.
+    /// Do in the tree what the user asks for (role coder). The answer describes in prose what was done.
     Work {
-        /// What the person asks for.
+        /// The user's request.
         task: String,
     },
-    /// Review what other agents did since the last cycle of a watch (role reviewer). The answer is a `review_result`: a
+    /// Review the work of other agents since the last cycle of a watch (role reviewer). The answer is a `review_result`: a
     /// JSON object with `nonce`, `type`, `reviewer` and `payload`.
     Peer {
         /// The request in the form of the specification.
         request: ReviewRequest,
-        /// The unified diff of the tree since the last cycle; it may be cut.
+        /// The unified diff of the tree since the last cycle; it may be truncated.
         changes: Untrusted,
         /// Issues that a person closed; they are not raised again.
         closed: Vec<Untrusted>,
@@ -286,45 +286,35 @@ pub enum Task {
 }
 
 impl Task {
-    /// The word of the JSON form.
+    /// The value of `kind` in the JSON form, and the role of the agents that are given this task.
+    fn kind_and_role(&self) -> (&'static str, Role) {
+        match self {
+            Self::Review { .. } => ("review", Role::Reviewer),
+            Self::Examine { .. } => ("examine", Role::Reviewer),
+            Self::Defend { .. } => ("defend", Role::Reviewer),
+            Self::Respond { .. } => ("respond", Role::Coder),
+            Self::Judge { .. } => ("judge", Role::Judge),
+            Self::Recheck { .. } => ("recheck", Role::Reviewer),
+            Self::Compare { .. } => ("compare", Role::Judge),
+            Self::Stage { .. } => ("stage", Role::Reviewer),
+            Self::Aggregate { .. } => ("aggregate", Role::Aggregator),
+            Self::Arbitrate { .. } => ("arbitrate", Role::Judge),
+            Self::Questions { .. } => ("questions", Role::Reviewer),
+            Self::Validate { .. } => ("validate", Role::Judge),
+            Self::Work { .. } => ("work", Role::Coder),
+            Self::Peer { .. } => ("peer", Role::Reviewer),
+        }
+    }
+
     pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Review { .. } => "review",
-            Self::Examine { .. } => "examine",
-            Self::Defend { .. } => "defend",
-            Self::Respond { .. } => "respond",
-            Self::Judge { .. } => "judge",
-            Self::Recheck { .. } => "recheck",
-            Self::Compare { .. } => "compare",
-            Self::Stage { .. } => "stage",
-            Self::Aggregate { .. } => "aggregate",
-            Self::Arbitrate { .. } => "arbitrate",
-            Self::Questions { .. } => "questions",
-            Self::Validate { .. } => "validate",
-            Self::Work { .. } => "work",
-            Self::Peer { .. } => "peer",
-        }
+        self.kind_and_role().0
     }
 
-    /// The role that may be given this task.
     pub fn role(&self) -> Role {
-        match self {
-            Self::Review { .. }
-            | Self::Examine { .. }
-            | Self::Defend { .. }
-            | Self::Recheck { .. }
-            | Self::Stage { .. }
-            | Self::Questions { .. }
-            | Self::Peer { .. } => Role::Reviewer,
-            Self::Respond { .. } | Self::Work { .. } => Role::Coder,
-            Self::Judge { .. } | Self::Compare { .. } | Self::Arbitrate { .. } | Self::Validate { .. } => {
-                Role::Judge
-            }
-            Self::Aggregate { .. } => Role::Aggregator,
-        }
+        self.kind_and_role().1
     }
 
-    /// Whether the program is asked to think harder than it does by default: what is decided here binds everybody.
+    /// Whether the model is asked for more effort than its default: an arbiter's decision binds all agents.
     pub fn wants_effort(&self) -> bool {
         matches!(self, Self::Arbitrate { .. })
     }
@@ -332,20 +322,13 @@ impl Task {
     /// The ids of the findings that the answer has to name.
     pub fn findings(&self) -> Vec<FindingId> {
         match self {
-            Self::Review { .. }
-            | Self::Stage { .. }
-            | Self::Aggregate { .. }
-            | Self::Arbitrate { .. }
-            | Self::Questions { .. }
-            | Self::Validate { .. }
-            | Self::Work { .. }
-            | Self::Peer { .. } => Vec::new(),
             Self::Examine { findings, .. } => findings.iter().map(|finding| finding.id).collect(),
             Self::Defend { challenged, .. } => challenged.iter().map(|item| item.finding.id).collect(),
             Self::Respond { items, .. } => items.iter().map(|item| item.finding.id).collect(),
             Self::Judge { dispute, .. } => vec![dispute.finding.id],
             Self::Compare { pairs, .. } => pairs.iter().map(|pair| pair.finding.id).collect(),
             Self::Recheck { changes, .. } => changes.iter().map(|change| change.finding.id).collect(),
+            _ => Vec::new(),
         }
     }
 }
@@ -355,15 +338,15 @@ impl Task {
 pub struct Request {
     /// The version of this form.
     pub version: u32,
-    /// The run's nonce of this call: 32 hexadecimal digits that the answer has to repeat.
+    /// The nonce of this call: 32 hexadecimal digits that the answer has to repeat.
     pub nonce: String,
-    /// The agent asked.
+    /// The agent that is asked.
     pub agent: AgentName,
-    /// The absolute path of the work tree; the agent's working directory as well.
+    /// The absolute path of the work tree, also the agent's working directory.
     pub root: String,
-    /// The task.
+    /// What the agent is asked to do.
     pub task: Task,
-    /// Why the agent is asked again, if it is: what was missing or invalid in its last answer.
+    /// Why the agent is asked again: what was missing or invalid in its last answer; absent the first time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again: Option<String>,
 }

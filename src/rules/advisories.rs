@@ -1,7 +1,7 @@
-//! Advisories in the form of the OSV database, and what one says of a locked version.
+//! Advisories in the form of the OSV database, and whether a locked version is affected.
 //!
 //! Versions compare by the rules of their ecosystem: semantic versions for crates.io, npm and Go, PEP 440 for PyPI. A
-//! version that cannot be read is neither affected nor patched.
+//! version that cannot be parsed is neither affected nor patched.
 
 use std::cmp::Ordering;
 use std::str::FromStr as _;
@@ -17,7 +17,7 @@ pub enum Ecosystem {
 }
 
 impl Ecosystem {
-    /// Reads the database's word; anything after a colon names a release of it.
+    /// Parses the database's name; the part after a colon is a release.
     fn parse(word: &str) -> Option<Self> {
         let word = word.split(':').next()?;
         [Self::Crates, Self::Npm, Self::Pypi, Self::Go].into_iter().find(|ecosystem| ecosystem.as_str() == word)
@@ -32,7 +32,7 @@ impl Ecosystem {
         }
     }
 
-    /// A package's name in its one form: PyPI knows no letter case, and `-`, `_` and `.` alike.
+    /// A package's canonical name: PyPI ignores case, and treats `-`, `_` and `.` alike.
     pub fn canonical(self, name: &str) -> String {
         match self {
             Self::Pypi => {
@@ -54,7 +54,7 @@ impl Ecosystem {
     }
 }
 
-/// Reads a semantic version, also with a leading `v` or with fewer than three numbers.
+/// Parses a semantic version, also with a leading `v` or with fewer than three numbers.
 fn semantic(text: &str) -> Option<semver::Version> {
     let text = text.trim().trim_start_matches('v');
     let end = text.find(['-', '+']).unwrap_or(text.len());
@@ -62,7 +62,7 @@ fn semantic(text: &str) -> Option<semver::Version> {
     semver::Version::parse(&format!("{}{}{}", &text[..end], ".0".repeat(missing), &text[end..])).ok()
 }
 
-/// A package in the version that a lock file names.
+/// A package in the version of a lock file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Locked {
     pub ecosystem: Ecosystem,
@@ -70,11 +70,11 @@ pub struct Locked {
     pub version: String,
 }
 
-/// How a locked version stands to an advisory about its package.
+/// The result of checking a locked version against an advisory about its package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AdvisoryMatch {
     Affected,
-    /// It comes after the fix.
+    /// The version includes the fix.
     Patched {
         fixed: String,
     },
@@ -82,9 +82,9 @@ pub enum AdvisoryMatch {
 
 #[derive(Clone, Debug, Deserialize)]
 pub struct Advisory {
-    /// Its id: `RUSTSEC-...`, `GHSA-...`, `CVE-...`
+    /// `RUSTSEC-...`, `GHSA-...`, `CVE-...`
     pub id: String,
-    /// The same under other names.
+    /// Ids in other databases.
     #[serde(default)]
     pub aliases: Vec<String>,
     #[serde(default)]
@@ -127,27 +127,24 @@ enum Event {
 
 impl Event {
     fn version(&self) -> &str {
-        match self {
-            Self::Introduced(version)
-            | Self::Fixed(version)
-            | Self::LastAffected(version)
-            | Self::Limit(version) => version,
-        }
+        let (Self::Introduced(version) | Self::Fixed(version) | Self::LastAffected(version) | Self::Limit(version)) =
+            self;
+        version
     }
 }
 
 impl Advisory {
-    /// Whether it stands: one that was withdrawn says nothing.
-    pub fn stands(&self) -> bool {
-        self.withdrawn.is_none()
+    /// A withdrawn advisory applies to no version.
+    pub fn is_withdrawn(&self) -> bool {
+        self.withdrawn.is_some()
     }
 
     pub fn is_called(&self, id: &str) -> bool {
         std::iter::once(&self.id).chain(&self.aliases).any(|own| own.eq_ignore_ascii_case(id))
     }
 
-    /// What it says of a locked version; `None` if it is about something else, or about later versions only.
-    pub fn standing(&self, locked: &Locked) -> Option<AdvisoryMatch> {
+    /// Checks a locked version; `None` if the advisory is about another package or about later versions only.
+    pub fn check(&self, locked: &Locked) -> Option<AdvisoryMatch> {
         let about = self.affected.iter().filter(|affected| {
             affected.package.as_ref().is_some_and(|package| {
                 Ecosystem::parse(&package.ecosystem) == Some(locked.ecosystem)
@@ -160,7 +157,7 @@ impl Advisory {
                 return Some(AdvisoryMatch::Affected);
             }
             for range in affected.ranges.iter().filter(|range| range.kind != "GIT") {
-                match range.standing(locked) {
+                match range.check(locked) {
                     Some(AdvisoryMatch::Affected) => return Some(AdvisoryMatch::Affected),
                     Some(fix) => patched = Some(fix),
                     None => {}
@@ -176,14 +173,12 @@ fn same(locked: &Locked, version: &str) -> bool {
 }
 
 impl Range {
-    /// Walks the events in the order of their versions up to the locked one.
-    fn standing(&self, locked: &Locked) -> Option<AdvisoryMatch> {
+    /// Applies the events in the order of their versions up to the locked one.
+    fn check(&self, locked: &Locked) -> Option<AdvisoryMatch> {
         // `0` comes before every version.
         let compare = |a: &str, b: &str| match (a == "0", b == "0") {
-            (true, true) => Some(Ordering::Equal),
-            (true, false) => Some(Ordering::Less),
-            (false, true) => Some(Ordering::Greater),
             (false, false) => locked.ecosystem.compare(a, b),
+            (a, b) => Some(b.cmp(&a)),
         };
         let mut events: Vec<&Event> = self.events.iter().collect();
         events.sort_by(|a, b| compare(a.version(), b.version()).unwrap_or(Ordering::Equal));
@@ -245,7 +240,7 @@ mod tests {
             let ecosystem = Ecosystem::parse(word).unwrap_or(Ecosystem::Crates);
             let name = ecosystem.canonical("Some_Lib");
             let locked = Locked { ecosystem, name, version: version.to_owned() };
-            let found = match advisory(word, events, "").standing(&locked) {
+            let found = match advisory(word, events, "").check(&locked) {
                 None => "nothing".to_owned(),
                 Some(AdvisoryMatch::Affected) => "affected".to_owned(),
                 Some(AdvisoryMatch::Patched { fixed }) => format!("patched in {fixed}"),
@@ -262,9 +257,9 @@ mod tests {
             name: Ecosystem::Pypi.canonical(name),
             version: version.to_owned(),
         };
-        assert_eq!(listed.standing(&locked("some.lib", "1.1.0")), Some(AdvisoryMatch::Affected));
-        assert_eq!(listed.standing(&locked("some-lib", "1.2")), None);
-        assert_eq!(listed.standing(&locked("other", "1.1")), None);
+        assert_eq!(listed.check(&locked("some.lib", "1.1.0")), Some(AdvisoryMatch::Affected));
+        assert_eq!(listed.check(&locked("some-lib", "1.2")), None);
+        assert_eq!(listed.check(&locked("other", "1.1")), None);
         assert!(listed.is_called("cve-2024-1") && !listed.is_called("CVE-2024-11"));
     }
 }

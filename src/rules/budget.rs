@@ -1,10 +1,10 @@
-//! What a run may cost (`budget.*`), and when that is used up.
+//! The caps on a run (`budget.*`), and when they are reached.
 //!
-//! What nobody tells cannot be counted: unknown tokens and dollars are left out, calls are counted always.
+//! Tokens and dollars that a program does not report are not counted; calls are always counted.
 
 use crate::domain::{Caps, Spent};
 
-/// The keys of the caps that are reached, each with what was used of how much; nothing while work may start.
+/// The keys of the reached caps, each with the amount used; empty while work may start.
 pub fn reached(caps: &Caps, spent: &Spent) -> Vec<(&'static str, String)> {
     let mut reached = Vec::new();
     if let (Some(cap), Some(used)) = (caps.tokens, spent.tokens())

@@ -1,20 +1,24 @@
-//! The same work on many items, spread over the processors; the results stand in the order of the items.
+//! Parallel work on many items; results are in the order of the items.
 
 use std::num::NonZero;
 use std::thread;
 
-/// Fewer items than this are not worth a thread.
-const WORTH_A_THREAD: usize = 2048;
+/// The minimum number of items for a thread of their own.
+const ITEMS_PER_THREAD: usize = 2048;
 
-/// Does `work` on each part of the items; parts are in order, and as many as the processors can take side by side.
+/// Applies `work` to consecutive parts of the items, concurrently, with at most one part for each processor.
 pub(crate) fn parts<T: Sync, R: Send>(items: &[T], work: impl Fn(&[T]) -> R + Sync) -> Vec<R> {
-    parts_of(items, WORTH_A_THREAD, work)
+    parts_of(items, ITEMS_PER_THREAD, work)
 }
 
-/// The same, with a thread for every so many items.
-pub(crate) fn parts_of<T: Sync, R: Send>(items: &[T], worth: usize, work: impl Fn(&[T]) -> R + Sync) -> Vec<R> {
+/// As [`parts`], with at least `per_thread` items in each part.
+pub(crate) fn parts_of<T: Sync, R: Send>(
+    items: &[T],
+    per_thread: usize,
+    work: impl Fn(&[T]) -> R + Sync,
+) -> Vec<R> {
     let processors = thread::available_parallelism().map_or(1, NonZero::get);
-    let threads = processors.min(items.len() / worth).max(1);
+    let threads = processors.min(items.len() / per_thread).max(1);
     let mut chunks = items.chunks(items.len().div_ceil(threads).max(1));
     let first = chunks.next().unwrap_or_default();
     thread::scope(|scope| {
@@ -37,7 +41,7 @@ mod tests {
 
     #[test]
     fn the_order_stays_whatever_the_number_of_items() {
-        for count in [0, 1, WORTH_A_THREAD - 1, 10 * WORTH_A_THREAD + 1] {
+        for count in [0, 1, ITEMS_PER_THREAD - 1, 10 * ITEMS_PER_THREAD + 1] {
             let items: Vec<usize> = (0..count).collect();
             assert_eq!(each(&items, |item| item * 2), items.iter().map(|item| item * 2).collect::<Vec<_>>());
         }

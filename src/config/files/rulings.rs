@@ -42,7 +42,7 @@ impl Problem {
 #[derive(Debug, thiserror::Error)]
 pub enum ShareError {
     #[error("cannot share the ruling: `{0}` {1}")]
-    Invalid(&'static str, String),
+    Invalid(&'static str, &'static str),
     #[error("the ruling is larger than {} KiB", MAX_BYTES >> 10)]
     Size,
     #[error("`{FOLDER}/{0}.yml` exists with other content")]
@@ -265,13 +265,13 @@ mod tests {
         };
         for (from, to, at, message) in [
             ("version: 1", "version: 2", "version", "`version` is not 1"),
-            ("finding: F3", "finding: F4", "id", "`id` does not follow from `run` and `finding`"),
+            ("finding: F3", "finding: F4", "id", "`id` does not match `run` and `finding`"),
             (id.as_str(), "ABC", "id", "`id` is not 16 hexadecimal digits in lower case"),
             ("file: src/db.py", "file: ../db.py", "file", "`file` is not a path inside the tree"),
             ("file: src/db.py", "file: /etc/passwd", "file", "`file` is not a path inside the tree"),
             ("file: src/db.py", "file: .git/config", "file", "`file` is not a path inside the tree"),
             ("line: 42", "line: 0", "line", "`line` is not a range of lines"),
-            ("line: 42\n", "", "anchor", "`anchor` has an `offset` exactly where there is a `line`"),
+            ("line: 42\n", "", "anchor", "`anchor` needs an `offset` if and only if `line` is set"),
             (
                 "block: aa",
                 "block: AA",
@@ -293,7 +293,7 @@ mod tests {
                 "by",
                 "a security finding is closed only if `by` names a responsible `person`",
             ),
-            ("  judge: referee\n  model: m-1\n", "  model: m-1\n", "by", "`by` names nobody"),
+            ("  judge: referee\n  model: m-1\n", "  model: m-1\n", "by", "`by` names no judge, panel or person"),
             ("version: 1", "version: 1\nversion: 1", "version", "duplicate key `version`"),
         ] {
             let bad = good.replacen(from, to, 1);

@@ -1,14 +1,14 @@
-//! Agents and the roles they may take.
+//! Agents and their roles.
 //!
-//! An agent without a role never takes it: there is no fallback agent (design rule 1).
+//! An agent acts only in the roles that it has: there is no fallback agent (design rule 1).
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::domain::Price;
-use crate::domain::ids::AgentName;
+use crate::domain::{AgentName, Price};
 
 /// What an agent is asked to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -25,34 +25,34 @@ pub enum Role {
 }
 
 impl Role {
-    /// All roles, in the order of the specification.
+    /// In the order of the specification.
     pub const ALL: [Self; 4] = [Self::Coder, Self::Reviewer, Self::Judge, Self::Aggregator];
 }
 
-/// How hard a model is to think before it answers.
+/// How much a model reasons before it answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Effort {
     /// Little.
     Low,
-    /// As much as most models do by themselves.
+    /// The default of most models.
     Medium,
-    /// Much; what an arbiter is asked for where nothing is configured.
+    /// Much; the default for an arbiter.
     High,
-    /// The most that the program knows a word for.
+    /// The maximum that the program supports.
     Max,
 }
 
-/// An agent as it is connected: who it is, what it may do, and what runs when it is asked.
+/// A connected agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Agent {
     pub name: AgentName,
     pub role: Role,
     /// The program and its fixed arguments; `["builtin:rules"]` for an embedded agent.
     pub command: Vec<String>,
-    /// The adapter that talks to it (`text`, `json`, `builtin`, ...).
+    /// `text`, `json`, `builtin`, ...
     pub adapter: String,
-    /// What code a coder is for: path globs, language names or path components.
+    /// The code that a coder is responsible for: path globs, language names or path components.
     #[serde(default)]
     pub domain: Vec<String>,
     /// What a reviewer looks for.
@@ -62,29 +62,29 @@ pub struct Agent {
     pub model: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<Effort>,
-    /// Environment variables set for it, on top of its adapter's allow-list; in the history only their names.
+    /// Environment variables added to those that its adapter passes on; the history has only their names.
     #[serde(default)]
-    pub env: std::collections::BTreeMap<String, String>,
-    /// Its own bound on one call's wall time; `limits.call_timeout` where absent.
+    pub env: BTreeMap<String, String>,
+    /// The maximum wall time of a call; `limits.call_timeout` if absent.
     #[serde(default)]
     pub timeout: Option<Duration>,
-    /// The agent of the same role that answers in its place when it is over its limits or its program is missing.
+    /// The agent of the same role that answers when this one is over its limits or its program is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backup: Option<AgentName>,
-    /// What its tokens cost, where its program does not say it.
+    /// The price of tokens, if the program does not report the cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
 }
 
 impl Agent {
-    /// As it goes into the history: of its variables only the names, because their values are often keys.
+    /// The form for the history: without the values of environment variables, which are often keys.
     #[must_use]
     pub fn recorded(mut self) -> Self {
         self.env.values_mut().for_each(String::clear);
         self
     }
 
-    /// Whether it is part of this program, so that what it reads stays where it is.
+    /// Whether it is part of this program, so that code stays on this machine.
     pub fn is_embedded(&self) -> bool {
         self.adapter == "builtin"
     }

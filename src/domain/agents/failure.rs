@@ -1,7 +1,6 @@
-//! The ways in which an agent can fail.
+//! The kinds of an agent's failure.
 //!
-//! What may be tried again, what another agent may answer in its place and how a run ends all follow from the kind
-//! alone, never from the words of a program.
+//! The kind alone decides on retries, backups and the end of a run; the program's error text has no influence.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -11,73 +10,73 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum FailureKind {
-    /// Its program is not there.
+    /// The program is missing.
     NotInstalled,
-    /// Its program does not know an option, or lacks one that its role needs.
+    /// The program rejects a flag, or lacks one that the role needs.
     BadFlags,
-    /// Nobody is logged in, or the key is wrong.
+    /// Not logged in, or the key is invalid.
     NotLoggedIn,
-    /// Too many requests for now.
+    /// Too many requests.
     RateLimited {
-        /// When it works again, where that is known.
+        /// When the limit ends, if known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "Option<String>")]
         reset: Option<Timestamp>,
     },
-    /// The plan, the credit or the budget is used up.
+    /// The plan, the credit or the budget is exhausted.
     OverQuota {
-        /// When it works again, where that is known.
+        /// When the limit ends, if known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "Option<String>")]
         reset: Option<Timestamp>,
     },
-    /// The model's service cannot be reached or fails.
+    /// The model's service is unreachable or fails.
     Unavailable,
-    /// It wanted what its role may not do, and gave up.
+    /// The agent needed a tool that its role does not allow, and ended.
     RefusedTool,
-    /// It used up its turns.
+    /// The maximum number of turns is reached.
     MaxTurns,
-    /// The prompt is longer than it takes.
+    /// The prompt is longer than the model accepts.
     TooLong,
-    /// Its answer was cut off.
+    /// The answer was truncated.
     Truncated,
-    /// It ended well and said nothing.
+    /// The program succeeded without an answer.
     Empty,
-    /// It took too long.
+    /// A timeout expired.
     TimedOut,
-    /// A signal ended it that Glee did not send.
+    /// A signal that Glee did not send ended the program.
     Killed,
-    /// Glee ended it, because the run is stopped.
+    /// Glee ended the program, because the run is stopped.
     Stopped,
-    /// It ended with an error of its own.
+    /// The program ended with another error.
     Crashed,
-    /// Its output is not what its program prints.
+    /// The output does not have the program's format.
     Protocol,
 }
 
 impl FailureKind {
-    /// Whether the same question may be answered a little later.
+    /// Whether the call may succeed a little later.
     pub fn is_transient(self) -> bool {
         matches!(self, Self::RateLimited { .. } | Self::Unavailable | Self::Empty)
     }
 
-    /// Whether the agent may answer when it is asked once more: it ended by accident, or what it printed was no answer.
+    /// Whether a second call may succeed: the agent ended by accident, or its output had no answer.
     pub fn may_pass(self) -> bool {
-        matches!(self, Self::Unavailable | Self::MaxTurns | Self::Truncated | Self::Empty)
-            || matches!(self, Self::Killed | Self::Crashed | Self::Protocol)
+        use FailureKind::{Crashed, Empty, Killed, MaxTurns, Protocol, Truncated, Unavailable};
+        matches!(self, Unavailable | MaxTurns | Truncated | Empty | Killed | Crashed | Protocol)
     }
 
-    /// Whether it is a matter of how much the agent was used: it answers again later, or for more money.
+    /// Whether the agent's usage limits are the cause.
     pub fn is_exhausted(self) -> bool {
         matches!(self, Self::RateLimited { .. } | Self::OverQuota { .. })
     }
 
-    /// Whether a backup may answer in the agent's place.
+    /// Whether a backup agent may answer.
     pub fn calls_for_backup(self) -> bool {
         self.is_exhausted() || self == Self::NotInstalled
     }
 
-    /// When it works again, where that is known.
+    /// When the limit ends, if known.
     pub fn reset(self) -> Option<Timestamp> {
         match self {
             Self::RateLimited { reset } | Self::OverQuota { reset } => reset,

@@ -1,37 +1,37 @@
-//! What a call took, and what the program told of it beside its answer.
+//! Usage, prices and caps, and the metadata of calls.
 //!
-//! Unknown is absent, never zero.
+//! An unknown number is absent, never zero.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::AgentName;
 
-/// Tokens, turns and money of a call or a run.
+/// Tokens, turns and cost of a call or a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Usage {
-    /// Tokens read by the model, the cached ones included.
+    /// Tokens read by the model, including cached ones.
     pub input_tokens: Option<u64>,
-    /// Tokens written by the model, those of its reasoning included.
+    /// Tokens written by the model, including its reasoning.
     pub output_tokens: Option<u64>,
     /// Cost in US dollars.
     pub usd: Option<f64>,
-    /// Tokens of the input that came from a cache.
+    /// Input tokens that came from a cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached_tokens: Option<u64>,
-    /// Tokens of the output that were reasoning.
+    /// Output tokens of the reasoning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning_tokens: Option<u64>,
     /// Turns of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turns: Option<u64>,
-    /// Whether the cost, or a part of it, was computed from a list of prices.
+    /// Whether the cost or a part of it was computed from configured prices.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub estimated: bool,
 }
 
 impl Usage {
-    /// Adds another call's usage; what neither knows stays unknown.
+    /// Adds another call's usage; a number that both lack remains unknown.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         fn add<T: std::ops::Add<Output = T>>(a: Option<T>, b: Option<T>) -> Option<T> {
@@ -51,7 +51,7 @@ impl Usage {
         }
     }
 
-    /// What came on top of an earlier sum; where the earlier one is not known, neither is this.
+    /// The difference to an earlier sum; a number that either lacks is unknown.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         let less = |sum: Option<u64>, before: Option<u64>| Some(sum?.saturating_sub(before?));
@@ -65,10 +65,10 @@ impl Usage {
     }
 }
 
-/// Dollars for a million tokens.
+/// US dollars for a million tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Price {
-    /// Of input that was not cached.
+    /// For input that was not cached.
     pub input: f64,
     pub cached: f64,
     pub output: f64,
@@ -77,16 +77,14 @@ pub struct Price {
 impl Price {
     /// Reads `1.25/0.125/10`: input, cached input and output.
     pub fn parse(text: &str) -> Option<Self> {
-        let numbers: Vec<f64> = text.split('/').map(|part| part.trim().parse().ok()).collect::<Option<_>>()?;
-        let sane = numbers.iter().all(|number| (0.0..1e6).contains(number));
-        match (numbers.as_slice(), sane) {
-            (&[input, cached, output], true) => Some(Self { input, cached, output }),
-            _ => None,
-        }
+        let number = |part: &str| part.trim().parse().ok().filter(|number| (0.0..1e6).contains(number));
+        let numbers = text.split('/').map(number).collect::<Option<Vec<f64>>>()?;
+        let [input, cached, output] = numbers.try_into().ok()?;
+        Some(Self { input, cached, output })
     }
 }
 
-/// The caps on a run; what has none is not bounded.
+/// The caps on a run; an absent cap means unbounded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Caps {
     /// `budget.tokens`: tokens read and written, over all roles.
@@ -95,14 +93,14 @@ pub struct Caps {
     /// `budget.usd`: US dollars, over all roles.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usd: Option<f64>,
-    /// `budget.calls`: calls of agents, each repeated try counted.
+    /// `budget.calls`: calls of agents, including retries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Spent {
-    /// Calls of agents, each repeated try counted; those at work included.
+    /// Calls of agents, including retries and calls in progress.
     pub calls: u64,
     pub usage: Usage,
 }
@@ -114,29 +112,28 @@ impl Caps {
 }
 
 impl Spent {
-    /// Tokens read and written; `None` if no agent told any.
+    /// Tokens read and written; `None` if no agent reported any.
     pub fn tokens(&self) -> Option<u64> {
         let Usage { input_tokens, output_tokens, .. } = self.usage;
-        (input_tokens.is_some() || output_tokens.is_some())
-            .then(|| input_tokens.unwrap_or(0).saturating_add(output_tokens.unwrap_or(0)))
+        [input_tokens, output_tokens].into_iter().flatten().reduce(u64::saturating_add)
     }
 }
 
-/// What a program told of a call beside its answer.
+/// What a program reported about a call besides the answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallMetadata {
-    /// The session, which a later call may carry on.
+    /// The session, which a later call may resume.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The tools that were refused to it, by name, each once.
+    /// The names of refused tools, each once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub denied: Vec<String>,
-    /// The backup that answered in the agent's place.
+    /// The backup agent that answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<AgentName>,
-    /// Why the agent itself did not.
+    /// Why the agent itself did not answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instead: Option<String>,
     #[serde(default, skip_serializing_if = "is_zero")]

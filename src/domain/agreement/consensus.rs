@@ -1,79 +1,79 @@
-//! How the reviewers of a run stand to a finding.
+//! The agreement of reviewers on a finding.
 //!
-//! Splits stay visible: every reviewer's own severity and confidence are kept beside what was made of them.
+//! Disagreement remains visible: each reviewer's severity and confidence are recorded next to the result.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{AgentName, Confidence, Severity};
 
-/// What became of findings that mean the same.
+/// The classification of findings that name the same problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Class {
-    /// Two or more reviewers say so, or the evidence of one suffices.
+    /// Two or more reviewers raise it, or the evidence of one suffices.
     Accepted,
-    /// One reviewer says so.
+    /// One reviewer raises it.
     Uncorroborated,
     /// Reviewers contradict each other.
     Disputed,
-    /// It does not stand.
+    /// It is invalid.
     Rejected,
 }
 
-/// What one reviewer says of a finding.
+/// A reviewer's view of a finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Position {
     /// The reviewer.
     pub reviewer: AgentName,
-    /// Where it was read: the call and the place in its answer.
+    /// The source: the call and the position in its answer.
     #[serde(default)]
     pub said: String,
-    /// Its severity.
+    /// The reviewer's severity.
     #[serde(flatten)]
     pub severity: Severity,
-    /// How sure it says it is.
+    /// The reviewer's confidence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
-    /// Whether it says that this is no issue.
+    /// Whether the reviewer denies the finding.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub denies: bool,
 }
 
-/// How the reviewers of a run stand to a finding.
+/// The agreement of a run's reviewers on a finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Corroboration {
-    /// What became of it.
+    /// The classification.
     pub class: Class,
-    /// How many reviewers took part in the run.
+    /// The number of reviewers in the run.
     pub reviewers: u32,
-    /// What each of them that raised it says.
+    /// The views of the reviewers that raised it.
     pub positions: Vec<Position>,
-    /// Reviewers that did not raise it and support it in a debate.
+    /// Reviewers that did not raise it but confirmed it in a debate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub confirmed_by: Vec<AgentName>,
-    /// The confidence of all together; absent where no reviewer stated one.
+    /// The combined confidence; absent if no reviewer stated one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
-    /// How it came about.
+    /// How the confidence was computed.
     pub formula: String,
-    /// The validation score, where one reviewer alone raised it.
+    /// The validation score, if a single reviewer raised it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<i32>,
-    /// Why it was decided so.
+    /// The reason for the classification.
     pub why: String,
-    /// What would change the decision.
+    /// What would change the classification.
     pub would_decide: String,
     /// Flags, dissent, concessions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Whether only a person can settle it.
+    /// Whether it requires a person's decision.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub escalate: bool,
-    /// Whether reviewers contradict each other about it, or its evidence was challenged.
+    /// Whether reviewers contradict each other, or the evidence was challenged.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub doubted: bool,
-    /// Whether who raised it took it back.
+    /// Whether the reviewer that raised it withdrew it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub withdrawn: bool,
 }

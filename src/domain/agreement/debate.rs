@@ -1,21 +1,22 @@
-//! What reviewers say to each other in a debate.
+//! Examinations and defences in a debate of reviewers.
 //!
-//! Round 2 examines the findings of others, round 3 defends one's own; a missing answer is never agreement.
+//! In round 2 each reviewer examines the findings of the others, in round 3 it defends its own. A missing answer never
+//! counts as agreement.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{AgentName, FindingId, Severity, Untrusted};
 
-/// A word of round 2 on another reviewer's finding.
+/// The verdict of an examination (round 2) on another reviewer's finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ExaminationWord {
-    /// It is right.
+    /// The finding is right.
     Agree,
-    /// It is wrong.
+    /// The finding is wrong.
     Disagree,
-    /// It is right in part.
+    /// The finding is partly right.
     Partial,
 }
 
@@ -23,15 +24,15 @@ impl ExaminationWord {
     pub const ALL: [Self; 3] = [Self::Agree, Self::Disagree, Self::Partial];
 }
 
-/// A word of round 3 on one's own finding.
+/// The verdict of a defence (round 3) on the reviewer's own finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DefenceWord {
-    /// It stands.
+    /// The finding is maintained.
     Defend,
-    /// It is withdrawn.
+    /// The finding is withdrawn.
     Concede,
-    /// It stands as revised.
+    /// The finding is maintained in a revised form.
     Modify,
 }
 
@@ -44,20 +45,20 @@ impl DefenceWord {
 pub struct Examined {
     /// The finding.
     pub finding: FindingId,
-    /// The word.
+    /// The verdict.
     pub action: ExaminationWord,
-    /// How much its confidence is to change, -30 to 30.
+    /// The change of the finding's confidence, -30 to 30.
     pub confidence_adjustment: i32,
-    /// Why.
+    /// The reason.
     pub reasoning: Untrusted,
 }
 
-/// A reviewer's answer to what others say of its finding.
+/// A reviewer's answer to the challenges of its finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Defended {
     pub finding: FindingId,
     pub action: DefenceWord,
-    /// How much its confidence is to change, -30 to 30; counts with `modify`.
+    /// The change of the finding's confidence, -30 to 30; applies to `modify` only.
     pub confidence_adjustment: i32,
     pub reasoning: Untrusted,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -66,12 +67,12 @@ pub struct Defended {
     pub revised_description: Option<Untrusted>,
 }
 
-/// What one reviewer says against a finding, as its raiser is told.
+/// An examination that challenges a finding, as sent to the reviewer that raised it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Challenge {
-    /// Who says it.
+    /// The challenging reviewer.
     pub by: AgentName,
-    /// What.
+    /// The examination.
     #[serde(flatten)]
     pub said: Examined,
 }
@@ -89,7 +90,7 @@ pub enum DebateMessage {
     ShutdownRequest {
         request_id: String,
     },
-    /// Whether the debate may end, and what is missing otherwise.
+    /// Whether the debate may end, and what is missing if not.
     ShutdownResponse {
         request_id: String,
         approve: bool,

@@ -1,6 +1,6 @@
 //! Agreement before code: stages that several agents answer, their synthesis, and the questions of a checkpoint.
 //!
-//! The words are those of the specification of conflict resolution (seed 002): aggregator, conflict, arbiter, deadlock.
+//! The terms are those of the specification of conflict resolution (seed 002): aggregator, conflict, arbiter, deadlock.
 
 use std::fmt;
 
@@ -9,25 +9,25 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{Agent, AgentName, Untrusted};
 
-/// Everything that was decided before the first agent of a stage or a checkpoint was asked.
+/// The inputs of a stage or a checkpoint, fixed before the first agent is asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StagePlan {
     /// The absolute root of the work tree.
     pub root: String,
-    /// What the work is called by the person who asked; the folder of its files as well.
+    /// The user's id of the work, also the name of its output folder.
     pub id: String,
-    /// The stage or the checkpoint.
+    /// The name of the stage or checkpoint.
     pub stage: String,
     #[serde(flatten)]
     pub subject: Subject,
-    /// Those who answer, side by side; all may only read.
+    /// The agents that answer, concurrently and read-only.
     pub agents: Vec<Agent>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aggregator: Option<Agent>,
-    /// Who decides a stage's conflicts, or is asked whether a majority is right.
+    /// The agent that decides a stage's conflicts, or validates a checkpoint's majority.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arbiter: Option<Agent>,
-    /// Agents that answer in the place of those that name them as their backup.
+    /// Agents that the others name as their backup.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub backups: Vec<Agent>,
 }
@@ -41,18 +41,17 @@ impl StagePlan {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "subject", rename_all = "snake_case")]
 pub enum Subject {
-    /// One thing, to be agreed on.
     Stage {
-        /// What the stage is for, in the words of its file.
+        /// What the stage is for, from its file.
         instructions: String,
         prompt: String,
-        /// The synthesis of the stage before, as JSON.
+        /// The synthesis of the previous stage, as JSON.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         input: Option<Untrusted>,
-        /// What checkpoints have resolved until now, as JSON.
+        /// The questions that checkpoints have resolved, as JSON.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         resolved: Option<Untrusted>,
-        /// The fields that every answer and the synthesis must have.
+        /// Fields that each answer and the synthesis must have.
         required_fields: Vec<String>,
     },
     Checkpoint {
@@ -63,16 +62,16 @@ pub enum Subject {
 /// A question about the requirements.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Question {
-    /// Its id within the list.
+    /// The id within the list.
     pub id: String,
     /// The question.
     pub question: String,
-    /// The answers it allows; empty for any.
+    /// The allowed answers; empty allows any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<String>,
 }
 
-/// What an agent said in a stage or at a checkpoint.
+/// An agent's answer in a stage or at a checkpoint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "as", rename_all = "snake_case")]
 pub enum Said {
@@ -80,7 +79,7 @@ pub enum Said {
     Synthesis(Synthesis),
     Decision(Decision),
     Answers {
-        /// The answers; a question that is missing here was not answered.
+        /// May lack questions, which count as unanswered.
         answers: Vec<QuestionAnswer>,
     },
     Validation(Validation),
@@ -88,23 +87,23 @@ pub enum Said {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StageAnswer {
-    /// The answer: a JSON object as text, or prose.
+    /// A JSON object as text, or prose.
     pub content: Untrusted,
-    /// Whether it is a JSON object.
+    /// Whether `content` is a JSON object.
     pub json: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing_fields: Vec<String>,
 }
 
-/// What the aggregator makes of all answers.
+/// The aggregator's summary of all answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Synthesis {
-    /// Whether its own word for the state is `conflict`.
+    /// Whether the aggregator reports the status `conflict`.
     pub conflict: bool,
-    /// The summary; blank is none.
+    /// Blank means no summary.
     pub summary: Untrusted,
     pub agreements: Vec<Untrusted>,
-    /// What they do not agree on; authoritative.
+    /// Authoritative, unlike `conflict`.
     pub conflicts: Vec<Untrusted>,
     /// The whole answer, a JSON object as text.
     pub content: Untrusted,
@@ -115,30 +114,30 @@ pub struct Synthesis {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StageStatus {
-    /// All agree, or a conflict was decided.
+    /// All agents agree, or the conflicts were decided.
     Ok,
     /// The aggregator names conflicts.
     Conflict,
-    /// An agent is missing, there is no summary, or a required field is absent.
+    /// An agent gave no answer, there is no summary, or a required field is absent.
     Degraded,
 }
 
-/// What is known when everybody has answered.
+/// The result of a stage after all answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StageVerdict {
     pub status: StageStatus,
     pub missing_agents: Vec<AgentName>,
-    /// Whether every answer and the synthesis have the required fields.
+    /// Whether all answers and the synthesis have the required fields.
     pub required_fields_ok: bool,
     pub agreements: Vec<Untrusted>,
     pub conflicts: Vec<Untrusted>,
 }
 
-/// How sure somebody is.
+/// The confidence of a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Certainty {
-    /// No doubt that matters.
+    /// No relevant doubt.
     High,
     /// Some doubt.
     Medium,
@@ -149,9 +148,9 @@ pub enum Certainty {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Approach {
-    /// That of one agent.
+    /// The approach of one agent.
     Of(AgentName),
-    /// Parts of several.
+    /// A combination of several.
     Hybrid,
 }
 
@@ -173,13 +172,13 @@ pub struct Decision {
     pub confidence: Certainty,
 }
 
-/// Who decided a stage's conflicts or a question.
+/// The origin of the decision on a stage's conflicts or on a question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Settler {
-    /// Nobody had to: all agree.
+    /// All agents agree.
     Agents,
-    /// An agent: the arbiter of a stage, the validator of a checkpoint.
+    /// The arbiter of a stage or the validator of a checkpoint.
     Arbiter {
         name: AgentName,
     },
@@ -189,36 +188,36 @@ pub enum Settler {
 /// An agent's answer to one question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct QuestionAnswer {
-    /// The question's id.
+    /// The id of the question.
     pub id: String,
     /// The answer.
     pub answer: Untrusted,
-    /// Why.
+    /// The reason for the answer.
     #[serde(default, skip_serializing_if = "Untrusted::is_empty")]
     pub reason: Untrusted,
 }
 
-/// An answer and those who gave it.
+/// An answer with the agents that gave it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Opinion {
-    /// The answer, as the first of them wrote it.
+    /// The answer in the wording of the first agent.
     pub answer: Untrusted,
-    /// Who gave it.
+    /// The agents that gave it.
     pub by: Vec<AgentName>,
-    /// Why, in the order of `by`.
+    /// Their reasons, in the order of `by`.
     pub reasons: Vec<Untrusted>,
 }
 
-/// What a validator says of a majority.
+/// A validator's verdict on a majority.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Validation {
-    /// Whether it agrees with the majority.
+    /// Whether the validator agrees with the majority.
     pub agrees_with_majority: bool,
-    /// Why.
+    /// The reason for the verdict.
     pub reasoning: Untrusted,
 }
 
-/// The answer that holds for a question.
+/// The binding answer to a question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resolution {
     pub question: String,

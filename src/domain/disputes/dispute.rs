@@ -3,52 +3,53 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::domain::disputes::ruling::Disposition;
-use crate::domain::ids::{DisputeNumber, RulingRef};
-use crate::domain::{Finding, Response, Ruler, RulingRecord, Tag, Untrusted};
+use crate::domain::{
+    Disposition, DisputeNumber, Finding, Response, Ruler, RulingRecord, RulingRef, Tag, Untrusted,
+};
 
 /// How a finding relates to an earlier dispute that does not bind it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "relation", rename_all = "snake_case")]
 pub enum Relation {
-    /// The reviewer names the ruling and brings evidence that it did not have: a dispute about the finding reopens it.
+    /// The reviewer names the ruling and cites evidence that the ruling did not have: a dispute about the finding reopens
+    /// the earlier one.
     Reopens {
-        /// The new evidence: places that exist in the tree, or commands that fail.
+        /// The new evidence: locations that exist in the tree, or commands that fail.
         evidence: Vec<Untrusted>,
     },
-    /// The dispute was about this, and the code has changed since.
+    /// The dispute was about the same problem, and the code has changed since.
     CodeChanged {
-        /// The unified diff of the block; absent where the old code cannot be had any more.
+        /// The unified diff of the block; absent if the old code is no longer available.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         diff: Option<Untrusted>,
     },
-    /// It is uncertain whether both mean the same.
+    /// It is uncertain whether both name the same problem.
     MayRepeat,
 }
 
-/// An earlier dispute that a finding relates to, with what was decided then.
+/// An earlier dispute that a finding relates to, with its outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EarlierDispute {
-    /// The dispute: its number, or the id of one whose ruling is shared as a file.
+    /// The dispute: its number, or its id if the ruling is shared as a file.
     pub dispute: RulingRef,
     /// How the finding relates to it.
     #[serde(flatten)]
     pub relation: Relation,
-    /// The title of its finding.
+    /// The title of the dispute's finding.
     pub title: Untrusted,
     /// How it was settled; absent while it is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disposition: Option<Disposition>,
-    /// The tag that the ruling gave its finding, where that was right but not mandatory.
+    /// The tag that the ruling gave the dispute's finding, if that is right but not mandatory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_tag: Option<Tag>,
-    /// Why.
+    /// The reason for the ruling.
     #[serde(default, skip_serializing_if = "Untrusted::is_empty")]
     pub rationale: Untrusted,
 }
 
 impl EarlierDispute {
-    /// `dispute 3 was about this; the code has changed since`; what was decided then stands in [`Self::decided`].
+    /// `dispute 3 was about this; the code has changed since`; [`Self::decided`] is its outcome.
     pub fn sentence(&self) -> Untrusted {
         let number = &self.dispute;
         match &self.relation {
@@ -89,11 +90,11 @@ pub enum Route {
 }
 
 impl Route {
-    /// All routes, in the order of the dialog.
+    /// In the order of the dialog.
     pub const ALL: [Self; 3] = [Self::Judge, Self::Human, Self::Discard];
 }
 
-/// Who, or what, stands against a finding in dispute.
+/// The origin of the objection to a disputed finding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Objector {
@@ -102,9 +103,9 @@ pub enum Objector {
     Coder,
     /// Reviewers contradict each other; no coder was asked.
     Reviewers,
-    /// Nobody: one reviewer alone says so, or its evidence is challenged; no coder was asked.
+    /// No objection: a single reviewer raised the finding, or its evidence is challenged; no coder was asked.
     Unconfirmed,
-    /// An earlier finding of the run, which it asks to undo.
+    /// An earlier finding of the run, whose change this one asks to undo.
     Earlier,
 }
 
@@ -113,7 +114,7 @@ impl Objector {
         *self == Self::Coder
     }
 
-    /// What stands against the finding, in a few words that begin a line.
+    /// The label of the objection in reports.
     pub fn heading(self) -> &'static str {
         match self {
             Self::Coder => "The coder objects",
@@ -124,7 +125,7 @@ impl Objector {
     }
 }
 
-/// A finding and what stands against it: a dispute that has no number yet.
+/// A finding and the objection to it: a dispute without a number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sides {
     pub finding: Finding,
@@ -134,7 +135,6 @@ pub struct Sides {
 }
 
 impl Sides {
-    /// The dispute under a number, as it stands at its beginning.
     pub fn numbered(self, number: DisputeNumber) -> Dispute {
         let Self { finding, objection, objector, earlier } = self;
         Dispute {
@@ -154,28 +154,28 @@ impl Sides {
 /// A dispute with everything a judge or a person needs to settle it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Dispute {
-    /// Its number.
+    /// The number in this history.
     pub number: DisputeNumber,
     /// The finding in dispute.
     pub finding: Finding,
-    /// The objection: the coder's, or what stands against the finding where no coder was asked.
+    /// The coder's objection, or the reason for the dispute if no coder was asked.
     pub objection: Response,
-    /// Whose objection it is.
+    /// The origin of the objection.
     #[serde(default, skip_serializing_if = "Objector::is_coder")]
     pub objector: Objector,
-    /// The way chosen to settle it; absent until somebody chose.
+    /// How the dispute is settled; absent until that is chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub route: Option<Route>,
-    /// All rulings, in order: an ESCALATE may be followed by a person's.
+    /// All rulings in order: a person's may follow an ESCALATE.
     #[serde(default)]
     pub rulings: Vec<RulingRecord>,
     /// How it ended; absent while it is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disposition: Option<Disposition>,
-    /// Who discarded the finding, where it was discarded without a ruling.
+    /// Who discarded the finding, if it was discarded without a ruling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub discarded_by: Option<Ruler>,
-    /// Earlier disputes that its finding relates to and that did not bind it.
+    /// Earlier disputes that the finding relates to but that do not bind it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier: Vec<EarlierDispute>,
 }
@@ -185,13 +185,13 @@ impl Dispute {
         self.disposition.is_none()
     }
 
-    /// The dispute that it reopens with evidence that the ruling did not have.
+    /// The dispute that this one reopens with new evidence.
     pub fn reopens(&self) -> Option<DisputeNumber> {
         let reopened = self.earlier.iter().find(|earlier| matches!(earlier.relation, Relation::Reopens { .. }));
         reopened.and_then(|earlier| earlier.dispute.number())
     }
 
-    /// The tag that the ruling gave the finding, where it was right but not mandatory.
+    /// The tag that the ruling gave the finding, if it is right but not mandatory.
     pub fn new_tag(&self) -> Option<Tag> {
         let tag = self.rulings.last().and_then(|record| record.ruling.new_tag);
         tag.filter(|_| self.disposition == Some(Disposition::NotMandatory))

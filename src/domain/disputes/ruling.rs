@@ -7,59 +7,59 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{AgentName, FindingId, Tag, Untrusted};
 
-/// What a ruling says.
+/// The decision of a ruling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum RulingWord {
     /// The coder must implement the finding.
     Enforce,
-    /// The finding is invalid; the coder goes on.
+    /// The finding is invalid; the coder continues without it.
     Dismiss,
-    /// Ambiguous: a person has to decide.
+    /// The case is ambiguous; a person has to decide.
     Escalate,
 }
 
-/// Why a finding is dismissed.
+/// The reason for dismissing a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Grounds {
     /// The reviewer misread the code.
     FactualError,
-    /// The suggestion would break what works.
+    /// The suggestion would break existing functionality.
     BreaksFunctionality,
     /// The suggestion conflicts with explicit requirements.
     ConflictsWithRequirements,
     /// The reviewer misunderstood the context or intent.
     MisunderstoodContext,
-    /// The code handles it already.
+    /// The code already handles the problem.
     AlreadyHandled,
-    /// Right, but not mandatory.
+    /// The finding is right but not mandatory.
     NotMandatory,
-    /// Another finding says the same.
+    /// Another finding names the same problem.
     Duplicate,
 }
 
-/// A ruling as a judge gave it, or as a person or a policy decided.
+/// A decision on a dispute by a judge, a person or a policy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Ruling {
     /// ENFORCE, DISMISS or ESCALATE.
     pub ruling: RulingWord,
-    /// Why.
+    /// The reason for the ruling.
     #[serde(default)]
     pub rationale: Untrusted,
     /// The grounds of a DISMISS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grounds: Option<Grounds>,
-    /// Places in the reviewed tree, as `path:line`.
+    /// Locations in the reviewed tree, as `path:line`.
     #[serde(default)]
     pub citations: Vec<Untrusted>,
-    /// With DISMISS: the tag the finding should have had; it stays open under this one, as optional.
+    /// With DISMISS: the tag the finding should have had; it remains open with this tag, as optional.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_tag: Option<Tag>,
     /// With DISMISS: the finding it repeats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duplicate_of: Option<FindingId>,
-    /// Why places count that the coder wrote in this run, where citations name any.
+    /// Why citations of code that the coder wrote in this run count, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coder_evidence: Option<Untrusted>,
 }
@@ -84,14 +84,14 @@ impl Ruling {
 pub enum Ruler {
     /// An agent with the role judge.
     Judge {
-        /// Its name.
+        /// The judge's name.
         name: AgentName,
     },
-    /// Three judges, by their votes.
+    /// Three judges, by vote.
     Panel,
-    /// A person, at the dialog or with `glee disputes resolve`.
+    /// A person, in the dialog or with `glee disputes resolve`.
     Human,
-    /// The configured route, without anybody deciding.
+    /// The configured route, without a decision by an agent or a person.
     Policy,
 }
 
@@ -106,7 +106,7 @@ impl fmt::Display for Ruler {
     }
 }
 
-/// A ruling together with who gave it.
+/// A ruling with its origin.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RulingRecord {
     /// The ruling.
@@ -114,7 +114,7 @@ pub struct RulingRecord {
     pub ruling: Ruling,
     /// Who gave it.
     pub by: Ruler,
-    /// What each judge of a panel said, in the order of their votes.
+    /// The votes of a panel's judges, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub votes: Vec<PanelVote>,
 }
@@ -124,10 +124,10 @@ pub struct RulingRecord {
 pub struct PanelVote {
     /// The judge.
     pub judge: AgentName,
-    /// Its ruling as far as it counts; a DISMISS without evidence counts as ESCALATE.
+    /// The ruling; a DISMISS without evidence counts as ESCALATE.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ruling: Option<Ruling>,
-    /// Why there is none.
+    /// Why there is no ruling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
@@ -152,26 +152,26 @@ impl PanelVote {
     }
 }
 
-/// What became of a disputed finding; it decides whether the finding blocks, now and in later runs.
+/// How a dispute ended; it decides whether the finding blocks this and later runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "as", rename_all = "snake_case")]
 pub enum Disposition {
-    /// The finding stands and has to be implemented.
+    /// The finding has to be implemented.
     Enforced,
     /// The finding is wrong.
     Refuted,
     /// The finding was discarded without a ruling on its content.
     Discarded,
-    /// The finding is right and the risk is taken knowingly.
+    /// The finding is right, and the risk is accepted.
     AcceptedRisk,
-    /// The finding is right and will be done later, under this reference (an issue number, a link).
+    /// The finding is right and is deferred, under a reference (an issue number, a link).
     Deferred {
-        /// Where it is tracked.
+        /// Where the work is tracked.
         reference: String,
     },
-    /// The finding repeats another one.
+    /// The finding repeats another finding.
     Duplicate {
-        /// What it repeats.
+        /// The other finding.
         of: String,
     },
     /// The finding is right but not mandatory.
@@ -179,12 +179,12 @@ pub enum Disposition {
 }
 
 impl Disposition {
-    /// Whether a finding so disposed of no longer blocks.
+    /// Whether the finding no longer blocks.
     pub fn closes(&self) -> bool {
         !matches!(self, Self::Enforced)
     }
 
-    /// The word shown in lists.
+    /// The label in lists.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Enforced => "enforced",

@@ -1,7 +1,7 @@
-//! A ruling as a file of the repository: what the other clones and continuous integration need to go by it.
+//! A ruling as a file of the repository, so that it applies in other clones and in continuous integration.
 //!
-//! What recognition compares is derived from what a reader of the file sees: the words from the title, the category from
-//! the category and the rule. So a file binds what it says.
+//! Findings are compared with the visible fields of the file: the words of the title, the category and the rule. The file
+//! has no hidden key that could bind another finding.
 
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -14,19 +14,18 @@ use crate::domain::{
 /// A ruling on a dispute, as `.glee/rulings/<id>.yml` holds it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SharedRuling {
-    /// The version of this form.
     pub version: u32,
-    /// The dispute; it follows from the run and the finding.
+    /// Derived from the run and the finding.
     pub id: DisputeId,
     pub run: RunId,
     pub finding: FindingId,
-    /// The path inside the tree.
+    /// A path inside the tree.
     pub file: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_line: Option<u32>,
-    /// The finding's tag, or the unknown word it was written with.
+    /// The finding's tag, or the reviewer's word if it is no known tag.
     pub tag: String,
     pub title: Untrusted,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -34,11 +33,11 @@ pub struct SharedRuling {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
     pub anchor: SharedAnchor,
-    /// Absent where the finding was discarded without a ruling.
+    /// Absent if the finding was discarded without a ruling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ruling: Option<RulingWord>,
     pub disposition: Disposition,
-    /// The tag that the ruling gave the finding, where it was right but not mandatory.
+    /// The tag that the ruling gave the finding, if it is right but not mandatory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_tag: Option<Tag>,
     #[serde(default, skip_serializing_if = "Untrusted::is_empty")]
@@ -50,14 +49,14 @@ pub struct SharedRuling {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Untrusted>,
     pub by: RuledBy,
-    /// When the dispute was settled.
+    /// The time of the settlement.
     pub date: Timestamp,
     /// The last day, in UTC, on which the ruling binds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Date>,
 }
 
-/// Where the finding of a shared ruling is anchored, beside its file and its words.
+/// The block of code that the finding of a shared ruling is about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SharedAnchor {
     /// The BLAKE3 hash (hex) of the block's text, as in [`Anchor::block`].
@@ -70,31 +69,30 @@ pub struct SharedAnchor {
     pub names: Vec<String>,
 }
 
-/// Who ruled, and who answers for it.
+/// Who ruled, and the person responsible for the ruling.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuledBy {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judge: Option<AgentName>,
-    /// The judge's model, where one was asked for by name.
+    /// The judge's model, if one was configured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The judges that voted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub panel: Vec<AgentName>,
-    /// The person who ruled, or who answers for the ruling of a judge or a policy.
+    /// The person who ruled, or who takes responsibility for the ruling of a judge or a policy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<String>,
 }
 
 impl SharedRuling {
-    /// The version of the form that this program writes and reads.
+    /// The version that this program writes and reads.
     pub const VERSION: u32 = 1;
 
     pub fn location(&self) -> Location {
         Location { file: self.file.clone(), line: self.line, end_line: self.end_line }
     }
 
-    /// The anchor; `text` are the words of the title and `category` that of the finding, both in their one form.
+    /// The anchor, with the normalised words of the title as `text` and the normalised category.
     pub fn anchor(&self, text: String, category: String) -> Anchor {
         Anchor {
             file: self.file.clone(),
@@ -107,49 +105,42 @@ impl SharedRuling {
         }
     }
 
-    /// The first key whose value cannot be true or is not accepted, and why.
-    pub fn problem(&self) -> Option<(&'static str, String)> {
-        let is_hash = self.anchor.block.len() == 64
-            && self.anchor.block.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    /// The first invalid key, and why its value is invalid.
+    pub fn problem(&self) -> Option<(&'static str, &'static str)> {
+        let is_hex = |text: &str, digits: usize| {
+            text.len() == digits && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+        };
         let is_person =
             |name: &String| !name.trim().is_empty() && name.len() <= 200 && !name.chars().any(char::is_control);
         let has_no_ruler = self.by.judge.is_none() && self.by.panel.is_empty() && self.by.person.is_none();
-        let is_discarded = self.disposition == Disposition::Discarded;
         let is_reverse = self.end_line.is_some_and(|end| self.line.is_none_or(|line| end < line));
+        let has_wrong_tag = self.new_tag.is_some() && self.disposition != Disposition::NotMandatory;
         let checks = [
-            (self.version != Self::VERSION, "version", format!("is not {}", Self::VERSION)),
-            (!self.id.is_valid(), "id", "is not 16 hexadecimal digits in lower case".to_owned()),
+            (self.version != Self::VERSION, "version", "is not 1"),
+            (!is_hex(&self.id.0, 16), "id", "is not 16 hexadecimal digits in lower case"),
+            (self.id != DisputeId::of(&self.run, self.finding), "id", "does not match `run` and `finding`"),
+            (!is_inside(&self.file), "file", "is not a path inside the tree"),
+            (self.line == Some(0) || is_reverse, "line", "is not a range of lines"),
+            (self.title.is_blank(), "title", "is empty"),
             (
-                self.id != DisputeId::of(&self.run, self.finding),
-                "id",
-                "does not follow from `run` and `finding`".to_owned(),
+                !is_hex(&self.anchor.block, 64),
+                "anchor",
+                "has a `block` that is not 64 hexadecimal digits in lower case",
             ),
-            (!is_inside(&self.file), "file", "is not a path inside the tree".to_owned()),
-            (self.line == Some(0) || is_reverse, "line", "is not a range of lines".to_owned()),
-            (self.title.is_blank(), "title", "is empty".to_owned()),
-            (!is_hash, "anchor", "has a `block` that is not 64 hexadecimal digits in lower case".to_owned()),
             (
                 self.anchor.offset.is_some() != self.line.is_some(),
                 "anchor",
-                "has an `offset` exactly where there is a `line`".to_owned(),
+                "needs an `offset` if and only if `line` is set",
             ),
-            (
-                self.new_tag.is_some() && self.disposition != Disposition::NotMandatory,
-                "new_tag",
-                "goes with the disposition `not_mandatory`".to_owned(),
-            ),
-            (has_no_ruler && !is_discarded, "by", "names nobody".to_owned()),
-            (
-                !self.by.person.iter().all(is_person),
-                "by",
-                "has a `person` that is not a name on one line".to_owned(),
-            ),
+            (has_wrong_tag, "new_tag", "requires the disposition `not_mandatory`"),
+            (has_no_ruler && self.disposition != Disposition::Discarded, "by", "names no judge, panel or person"),
+            (!self.by.person.iter().all(is_person), "by", "has a `person` that is not a name on one line"),
         ];
         checks.into_iter().find(|(fails, ..)| *fails).map(|(_, key, why)| (key, why))
     }
 }
 
-/// Whether a path, by its letters, leads to a file inside a tree and not to git's own.
+/// Whether a path is inside the tree and outside `.git`, judged by its text.
 fn is_inside(path: &str) -> bool {
     let is_name = |part: &str| !matches!(part, "" | "." | "..") && !part.eq_ignore_ascii_case(".git");
     path.len() <= 4096

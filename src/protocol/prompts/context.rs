@@ -1,17 +1,15 @@
-//! What a prompt's template can say: the request as values, every word of others inside a fence.
+//! The values of a prompt template: the request, with all text of files and agents inside a fence.
 //!
-//! A fence carries the mark of the run, which nobody outside of it knew when the words were written; an agent of the same
-//! run that knows it gains nothing, since the mark is removed from all words of others. So nothing inside can end its
-//! fence, and a template cannot show data without one.
-//! Every line inside begins with its number or a colon: an agent that repeats its whole prompt has not said any of it,
-//! because tags, closing lines, JSON and code fences count only where a line begins with them.
-
-use std::collections::BTreeMap;
+//! A fence carries the mark of the run, which no one outside the run knew when the text was written. An agent of the same
+//! run may know it, so the mark is removed from all fenced text. Therefore no text can end its fence, and a template has
+//! no other access to it.
+//! Every line inside a fence begins with its number or a colon. An agent that repeats its whole prompt has not answered,
+//! because tags, closing lines, JSON and code fences count only at the beginning of a line.
 
 use serde_json::{Value, json};
 
 use crate::domain::{
-    Dispute, EarlierDispute, Finding, FindingId, Opinion, Question, RawFinding, RulingRecord, Untrusted,
+    AgentName, Dispute, EarlierDispute, Finding, FindingId, Opinion, Question, RawFinding, RulingRecord, Untrusted,
 };
 use crate::protocol::request::{
     Challenged, Change, CoderWritten, FailedCheck, Request, RulingInForce, SourceFile, StagePosition, StageSubject,
@@ -20,156 +18,134 @@ use crate::protocol::request::{
 use crate::protocol::text::{nonce, printable};
 use crate::rules::stages::stage;
 
-/// The names a template may use.
-pub(crate) type Context = BTreeMap<&'static str, Value>;
-
-/// The line that ends an answer, its open places in angle brackets.
+/// The line that ends an answer, with placeholders in angle brackets.
 pub(crate) fn closing(request: &Request) -> String {
     let nonce = &request.nonce;
     match &request.task {
         Task::Review { .. } => format!("GLEE-REVIEW-END nonce={nonce} findings=<n>"),
-        Task::Examine { .. } => format!("GLEE-EXAMINE-END nonce={nonce} answers=<n>"),
-        Task::Defend { .. } => format!("GLEE-DEFEND-END nonce={nonce} answers=<n>"),
         Task::Respond { .. } => format!("GLEE-RESPONSE-END nonce={nonce} answers=<n>"),
         Task::Judge { dispute, .. } => {
             format!("GLEE-RULING nonce={nonce} dispute={} ruling=<WORD>", dispute.number)
         }
-        Task::Recheck { .. } => format!("GLEE-RECHECK-END nonce={nonce} answers=<n>"),
-        Task::Compare { .. } => format!("GLEE-COMPARE-END nonce={nonce} answers=<n>"),
-        Task::Work { .. } => format!("GLEE-WORK-END nonce={nonce} answers=<n>"),
-        Task::Stage { .. } => format!("GLEE-STAGE-END nonce={nonce} answers=<n>"),
-        // What is only answered as an object is told from others by this member.
+        // These are answered by a JSON object only, which this member identifies.
         Task::Aggregate { .. }
         | Task::Arbitrate { .. }
         | Task::Questions { .. }
         | Task::Validate { .. }
-        | Task::Peer { .. } => {
-            format!("\"nonce\": \"{nonce}\"")
-        }
+        | Task::Peer { .. } => format!("\"nonce\": \"{nonce}\""),
+        task => format!("GLEE-{}-END nonce={nonce} answers=<n>", task.kind().to_uppercase()),
     }
 }
 
-pub(crate) fn context(request: &Request) -> Context {
+/// An object with the values of the template.
+pub(crate) fn context(request: &Request) -> Value {
     let fence = Fence { mark: nonce::mark(&request.nonce) };
-    let mut values = Context::from([
-        ("again", json!(request.again.as_deref().map(|why| fence.line(why)).unwrap_or_default())),
-        ("agent", json!(fence.line(&request.agent.0))),
-        ("root", json!(fence.line(&request.root))),
-        ("nonce", json!(request.nonce)),
-        ("closing", json!(closing(request))),
-        ("secrets", json!(holds_placeholders(&request.task))),
-    ]);
-    match &request.task {
-        Task::Review { files, focus, rulings, recheck } => {
-            values.insert("focus", json!(fence.lines("focus", focus.iter().map(printable::line))));
-            values.insert("rulings", json!(fence.rulings("rulings", rulings)));
-            values.insert("recheck", json!(fence.lines("earlier findings", raised(recheck).into_iter())));
-            values.insert("files", fence.files(files));
-        }
-        Task::Examine { files, findings } => {
-            values.insert("files", fence.files(files));
-            values.insert("findings", findings.iter().map(|finding| fence.finding(finding, None)).collect());
-            values.insert("ids", json!(ids(findings.iter().map(|finding| finding.id))));
-        }
-        Task::Defend { files, challenged } => {
-            values.insert("files", fence.files(files));
-            values.insert("findings", challenged.iter().map(|item| fence.challenged(item)).collect());
-            values.insert("ids", json!(ids(challenged.iter().map(|item| item.finding.id))));
-        }
-        Task::Respond { items, failing } => {
-            let shown = |check: &FailedCheck| {
-                json!({
-                    "command": fence.line(&check.command),
-                    "output": fence.around("output of a command", check.output.as_written()),
-                })
-            };
-            values.insert("failing", failing.iter().map(shown).collect());
-            values.insert(
-                "items",
-                items.iter().map(|item| fence.finding(&item.finding, item.enforced.as_ref())).collect(),
-            );
-            values.insert("ids", json!(ids(items.iter().map(|item| item.finding.id))));
-        }
-        Task::Judge { dispute, files, written, precedents } => {
-            values.insert("dispute", json!(dispute.number.0));
-            values.insert("finding", fence.finding(&dispute.finding, None));
-            values.insert("objection", json!(fence.objection(dispute)));
-            values.insert("earlier", json!(fence.earlier(&dispute.rulings)));
-            values.insert("related", json!(fence.related(&dispute.earlier)));
-            values.insert("written", json!(fence.written(written)));
-            values.insert("precedents", json!(fence.rulings("precedents", precedents)));
-            values.insert("files", fence.files(files));
-        }
-        Task::Recheck { changes, files } => {
-            values.insert("changes", changes.iter().map(|change| fence.change(change)).collect());
-            values.insert("ids", json!(ids(changes.iter().map(|change| change.finding.id))));
-            values.insert("files", fence.files(files));
-        }
-        Task::Compare { pairs, files } => {
-            values.insert("pairs", pairs.iter().map(|pair| fence.pair(pair)).collect());
-            values.insert("ids", json!(ids(pairs.iter().map(|pair| pair.finding.id))));
-            values.insert("files", fence.files(files));
-        }
-        Task::Stage { about, input, resolved } => {
-            values.extend(fence.stage(about));
-            values.insert("input", json!(fence.maybe("synthesis of the stage before", input.as_ref())));
-            values.insert("resolved", json!(fence.maybe("resolved questions", resolved.as_ref())));
-        }
-        Task::Aggregate { about, positions, missing } => {
-            values.extend(fence.stage(about));
-            values.insert("positions", fence.positions(positions));
-            let missing: Vec<String> = missing.iter().map(|name| fence.line(&name.0)).collect();
-            values.insert("missing", json!(missing.join(", ")));
-        }
-        Task::Arbitrate { about, positions, aggregator, summary, conflicts } => {
-            values.extend(fence.stage(about));
-            values.insert("positions", fence.positions(positions));
-            values.insert("aggregator", json!(fence.line(&aggregator.0)));
-            values.insert("summary", json!(fence.around("summary", summary.as_written())));
-            let list = Untrusted::joined(conflicts, "\n");
-            values.insert("conflicts", json!(fence.around("conflicts", list.as_written())));
-        }
-        Task::Questions { id, checkpoint, questions } => {
-            values.insert("id", json!(fence.line(id)));
-            values.insert("checkpoint", json!(fence.line(checkpoint)));
-            values.insert("questions", questions.iter().map(|question| fence.question(question)).collect());
-        }
-        Task::Validate { id, checkpoint, question, majority, minority } => {
-            values.insert("id", json!(fence.line(id)));
-            values.insert("checkpoint", json!(fence.line(checkpoint)));
-            values.insert("question", fence.question(question));
-            values.insert("majority", json!(fence.opinion("majority", majority)));
-            values.insert("minority", minority.iter().map(|one| fence.opinion("minority", one)).collect());
-        }
-        Task::Work { task } => {
-            values.insert("task", json!(fence.around("task", task)));
-        }
+    let mut values = match &request.task {
+        Task::Review { files, focus, rulings, recheck } => json!({
+            "focus": fence.lines("focus", focus.iter().map(printable::line)),
+            "rulings": fence.rulings("rulings", rulings),
+            "recheck": fence.lines("earlier findings", raised(recheck).into_iter()),
+            "files": fence.files(files),
+        }),
+        Task::Examine { files, findings } => json!({
+            "files": fence.files(files),
+            "findings": list(findings, |finding| fence.finding(finding, None)),
+        }),
+        Task::Defend { files, challenged } => json!({
+            "files": fence.files(files),
+            "findings": list(challenged, |item| fence.challenged(item)),
+        }),
+        Task::Respond { items, failing } => json!({
+            "failing": list(failing, |FailedCheck { command, output }| json!({
+                "command": fence.line(command),
+                "output": fence.around("output of a command", output.as_written()),
+            })),
+            "items": list(items, |item| fence.finding(&item.finding, item.enforced.as_ref())),
+        }),
+        Task::Judge { dispute, files, written, precedents } => json!({
+            "dispute": dispute.number,
+            "finding": fence.finding(&dispute.finding, None),
+            "objection": fence.objection(dispute),
+            "earlier": fence.earlier(&dispute.rulings),
+            "related": fence.related(&dispute.earlier),
+            "written": fence.written(written),
+            "precedents": fence.rulings("precedents", precedents),
+            "files": fence.files(files),
+        }),
+        Task::Recheck { changes, files } => json!({
+            "changes": list(changes, |change| fence.change(change)),
+            "files": fence.files(files),
+        }),
+        Task::Compare { pairs, files } => json!({
+            "pairs": list(pairs, |pair| fence.pair(pair)),
+            "files": fence.files(files),
+        }),
+        Task::Stage { about, input, resolved } => fence.stage(
+            about,
+            json!({
+                "input": fence.maybe("synthesis of the stage before", input.as_ref()),
+                "resolved": fence.maybe("resolved questions", resolved.as_ref()),
+            }),
+        ),
+        Task::Aggregate { about, positions, missing } => fence.stage(
+            about,
+            json!({
+                "positions": fence.positions(positions),
+                "missing": fence.names(missing),
+            }),
+        ),
+        Task::Arbitrate { about, positions, aggregator, summary, conflicts } => fence.stage(
+            about,
+            json!({
+                "positions": fence.positions(positions),
+                "aggregator": fence.line(&aggregator.0),
+                "summary": fence.around("summary", summary.as_written()),
+                "conflicts": fence.around("conflicts", Untrusted::joined(conflicts, "\n").as_written()),
+            }),
+        ),
+        Task::Questions { id, checkpoint, questions } => json!({
+            "id": fence.line(id),
+            "checkpoint": fence.line(checkpoint),
+            "questions": list(questions, |question| fence.question(question)),
+        }),
+        Task::Validate { id, checkpoint, question, majority, minority } => json!({
+            "id": fence.line(id),
+            "checkpoint": fence.line(checkpoint),
+            "question": fence.question(question),
+            "majority": fence.opinion("majority", majority),
+            "minority": list(minority, |one| fence.opinion("minority", one).into()),
+        }),
+        Task::Work { task } => json!({ "task": fence.around("task", task) }),
         Task::Peer { request, changes, closed } => {
-            let shown = serde_json::to_string_pretty(request).unwrap_or_default();
-            values.insert("request", json!(fence.around("review request", &shown)));
-            let targets: Vec<String> = request.targets.iter().map(|name| fence.line(&name.0)).collect();
-            values.insert("targets", json!(targets.join(", ")));
-            values.insert(
-                "areas",
-                json!(request.focus_areas.iter().map(|area| fence.line(area)).collect::<Vec<_>>()),
-            );
-            values.insert("max_words", json!(request.max_words));
-            values.insert("concerns", json!(!request.open_concerns.is_empty()));
             let changes = (!changes.is_blank()).then_some(changes);
-            values.insert("changes", json!(fence.maybe("changes", changes)));
             let closed = (!closed.is_empty()).then(|| Untrusted::joined(closed, "\n"));
-            values.insert("closed", json!(fence.maybe("closed issues", closed.as_ref())));
+            json!({
+                "request": fence.around("review request", &serde_json::to_string_pretty(request).unwrap_or_default()),
+                "targets": fence.names(&request.targets),
+                "areas": list(&request.focus_areas, |area| fence.line(area).into()),
+                "max_words": request.max_words,
+                "concerns": !request.open_concerns.is_empty(),
+                "changes": fence.maybe("changes", changes),
+                "closed": fence.maybe("closed issues", closed.as_ref()),
+            })
         }
-    }
+    };
+    values["again"] = json!(request.again.as_deref().map(|why| fence.line(why)).unwrap_or_default());
+    values["agent"] = json!(fence.line(&request.agent.0));
+    values["root"] = json!(fence.line(&request.root));
+    values["nonce"] = json!(request.nonce);
+    values["closing"] = json!(closing(request));
+    values["secrets"] = json!(holds_placeholders(&request.task));
+    values["ids"] = json!(joined(&request.task.findings(), FindingId::to_string));
     values
 }
 
-/// Whether a secret was taken out of what the agent is shown.
+/// Whether text in the request contains the placeholder of a secret.
 fn holds_placeholders(task: &Task) -> bool {
     serde_json::to_string(task).is_ok_and(|text| text.contains("[secret:"))
 }
 
-/// Findings by file, one a line: its lines, tag and title.
+/// Findings grouped by file, one on each line: its lines, tag and title.
 fn raised(findings: &[RawFinding]) -> Vec<String> {
     let mut text = Vec::new();
     for of_file in findings.chunk_by(|a, b| a.file == b.file) {
@@ -184,30 +160,38 @@ fn raised(findings: &[RawFinding]) -> Vec<String> {
     text
 }
 
-fn ids(ids: impl Iterator<Item = FindingId>) -> String {
-    ids.map(|id| id.to_string()).collect::<Vec<_>>().join(", ")
+fn list<T>(items: &[T], value: impl Fn(&T) -> Value) -> Value {
+    items.iter().map(value).collect()
 }
 
-/// As many empty lines are shown as one: of a large file the lines far from a change are left empty.
+fn joined<T>(items: &[T], text: impl Fn(&T) -> String) -> String {
+    items.iter().map(text).collect::<Vec<_>>().join(", ")
+}
+
+/// More consecutive empty lines than this are shown as one line: in a large file the lines far from a change are left empty.
 const LONG_GAP: usize = 2;
 
-/// Puts the words of others between markers.
+/// Encloses text of files and agents in markers.
 struct Fence<'a> {
     mark: &'a str,
 }
 
 impl Fence<'_> {
-    /// One line of others' words for use outside of a fence: control characters escaped, the mark removed.
+    /// One line for use outside a fence: control characters are escaped, the mark is removed.
     fn line(&self, text: &str) -> String {
         self.without_mark(&printable::line(text))
     }
 
-    /// Words of others, each line behind a colon.
+    fn names(&self, names: &[AgentName]) -> String {
+        joined(names, |name| self.line(&name.0))
+    }
+
+    /// A fence of text, each line after a colon.
     fn around(&self, what: &str, text: &str) -> String {
         self.between(what, text.trim_end_matches('\n').lines().map(|line| format!(": {line}\n")).collect())
     }
 
-    /// A file's lines behind their numbers.
+    /// A fence of a file's lines, each after its number.
     fn file(&self, path: &str, text: &str) -> String {
         let width = text.lines().count().to_string().len();
         let mut numbered = String::new();
@@ -217,12 +201,11 @@ impl Fence<'_> {
             while let Some((_, next)) = lines.next_if(|(next, _)| line.is_empty() && next.is_empty()) {
                 last = next;
             }
-            numbered.push_str(&match last - number {
-                0..LONG_GAP => {
-                    (number..=last).map(|number| format!("{number:>width$} | {line}\n")).collect::<String>()
-                }
-                _ => format!("{:width$} | ({number}-{last})\n", ""),
-            });
+            if last - number < LONG_GAP {
+                numbered.extend((number..=last).map(|number| format!("{number:>width$} | {line}\n")));
+            } else {
+                numbered.push_str(&format!("{:width$} | ({number}-{last})\n", ""));
+            }
         }
         self.between(&format!("path={path}"), numbered)
     }
@@ -238,19 +221,17 @@ impl Fence<'_> {
     }
 
     fn files(&self, files: &[SourceFile]) -> Value {
-        let file = |file: &SourceFile| {
-            let ranges: Vec<_> = file.changed.iter().map(|range| lines(*range)).collect();
+        list(files, |file| {
             json!({
-                "ranges": ranges.join(", "),
+                "ranges": joined(&file.changed, |range| lines(*range)),
                 "deleted": file.is_deleted(),
                 "text": self.file(&file.path, &file.text),
                 "diff": file.diff.as_ref().map(|diff| self.around(&format!("diff={}", file.path), diff)),
             })
-        };
-        files.iter().map(file).collect()
+        })
     }
 
-    /// Lines of others' words; nothing where there are none.
+    /// A fence of lines; empty if there are none.
     fn lines(&self, what: &str, lines: impl Iterator<Item = String>) -> String {
         let lines: Vec<String> = lines.collect();
         if lines.is_empty() { String::new() } else { self.around(what, &lines.join("\n")) }
@@ -266,16 +247,12 @@ impl Fence<'_> {
         self.lines(what, rulings.iter().map(line))
     }
 
-    /// What the coder wrote in this run, one file a line.
+    /// A fence of what the coder wrote in this run, one file on each line.
     fn written(&self, written: &[CoderWritten]) -> String {
         let line = |file: &CoderWritten| {
-            let ranges: Vec<_> = file.lines.iter().map(|range| lines(*range)).collect();
-            let what = if ranges.is_empty() {
-                "the whole file".to_owned()
-            } else {
-                format!("lines {}", ranges.join(", "))
-            };
-            printable::line(&format!("{}: {what}", file.path))
+            let ranges = joined(&file.lines, |range| lines(*range));
+            let what = if ranges.is_empty() { "the whole file" } else { "lines " };
+            printable::line(&format!("{}: {what}{ranges}", file.path))
         };
         self.lines("written by the coder", written.iter().map(line))
     }
@@ -302,7 +279,6 @@ impl Fence<'_> {
     fn finding(&self, finding: &Finding, enforced: Option<&Untrusted>) -> Value {
         let raw = &finding.raw;
         let tag = raw.severity.tag.map_or_else(|| "of an unknown severity".to_owned(), |tag| tag.to_string());
-        let raised_by: Vec<_> = finding.raised_by.iter().map(|name| self.line(&name.0)).collect();
         let place = raw.location().map(|place| format!("{place} ")).unwrap_or_default();
         let mut text = format!("{place}{}", raw.title.as_written());
         add(&mut text, "", &raw.body);
@@ -320,7 +296,7 @@ impl Fence<'_> {
             "tag": tag,
             "mandatory": finding.mandatory,
             "enforced": enforced.is_some(),
-            "raised_by": raised_by.join(", "),
+            "raised_by": self.names(&finding.raised_by),
             "text": self.around(&format!("finding={}", finding.id), &text),
         })
     }
@@ -333,16 +309,14 @@ impl Fence<'_> {
         self.around(&format!("objection={}", dispute.finding.id), &text)
     }
 
-    /// What a stage is about. Its instructions and the question are the user's own words, and no data.
-    fn stage(&self, about: &StageSubject) -> Context {
-        let fields: Vec<String> = about.required_fields.iter().map(|field| self.line(field)).collect();
-        Context::from([
-            ("id", json!(self.line(&about.id))),
-            ("stage", json!(self.line(&about.stage))),
-            ("instructions", json!(self.without_mark(&about.instructions))),
-            ("prompt", json!(self.around("request", &about.prompt))),
-            ("fields", json!(fields)),
-        ])
+    /// Adds what a stage is about. Its instructions come from the user, so they are in no fence.
+    fn stage(&self, about: &StageSubject, mut values: Value) -> Value {
+        values["id"] = json!(self.line(&about.id));
+        values["stage"] = json!(self.line(&about.stage));
+        values["instructions"] = json!(self.without_mark(&about.instructions));
+        values["prompt"] = json!(self.around("request", &about.prompt));
+        values["fields"] = about.required_fields.iter().map(|field| self.line(field)).collect();
+        values
     }
 
     fn maybe(&self, what: &str, text: Option<&Untrusted>) -> String {
@@ -360,7 +334,7 @@ impl Fence<'_> {
 
     fn question(&self, question: &Question) -> Value {
         let text = self.around(&format!("question={}", question.id), &question.question);
-        let options: Vec<String> = question.options.iter().map(|option| self.line(option)).collect();
+        let options = list(&question.options, |option| self.line(option).into());
         json!({ "id": self.line(&question.id), "text": text, "options": options })
     }
 

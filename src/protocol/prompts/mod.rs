@@ -1,7 +1,7 @@
-//! Prompts: a request as the text that an agent reads.
+//! Prompts: a request rendered as the text that an agent reads.
 //!
-//! One template a task, which a project may replace by a file of the same name. The words of files and of other agents
-//! reach a template only inside fences (see `context`), so no template can let them speak for Glee.
+//! Each task has one template, which a project may replace by a file of the same name. A template receives text of files
+//! and other agents only inside fences (see `context`), so that text cannot pass as Glee's instructions.
 
 use std::fs;
 use std::io::{self, Read as _};
@@ -11,14 +11,14 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior, Value};
 
-use super::request::{Request, Task};
+use super::request::Request;
 use crate::domain::Advice;
 use crate::system::files;
 
 mod context;
 mod own;
 
-/// The templates, which a project may replace; each has the name of its task.
+/// The built-in templates, each named after its task.
 pub const TEMPLATES: [(&str, &str); 14] = [
     ("review.md", include_str!("templates/review/review.md")),
     ("respond.md", include_str!("templates/review/respond.md")),
@@ -36,10 +36,10 @@ pub const TEMPLATES: [(&str, &str); 14] = [
     ("peer.md", include_str!("templates/watch/peer.md")),
 ];
 
-/// The largest template of a project that is read, in bytes.
+/// The maximum size of a project's template, in bytes.
 const LARGEST: u64 = 64 * 1024;
 
-/// The steps a template may take; a loop over a thousand findings takes some ten thousand.
+/// The maximum number of steps of a built-in template; a loop over a thousand findings takes about ten thousand.
 const FUEL: u64 = 10_000_000;
 
 #[derive(Debug, thiserror::Error)]
@@ -50,7 +50,6 @@ pub enum PromptError {
         #[source]
         source: io::Error,
     },
-    /// It is a folder, a link, a device.
     #[error("the prompt template `{}` is not a regular file", path.display())]
     NotAFile { path: PathBuf },
     #[error("the prompt template `{}` is larger than {LARGEST} bytes", path.display())]
@@ -59,11 +58,11 @@ pub enum PromptError {
     Template {
         /// The file, or the name of the built-in template.
         place: String,
-        /// The line, counted from 1.
+        /// Counted from 1.
         line: usize,
         message: String,
     },
-    /// An answer to this prompt could not be told from anything else.
+    /// Without the closing line an answer to this prompt could not be recognised.
     #[error("{place}: the prompt does not say how the answer ends")]
     NoClosing { place: String },
 }
@@ -81,55 +80,44 @@ impl Advice for PromptError {
 }
 
 /// The prompt for a request. `overrides` is the project's folder of templates (`.glee/prompts`), which need not
-/// exist. Fails when the project's template cannot be read or rendered.
+/// exist. Fails if the project's template cannot be read or rendered.
 pub fn render(request: &Request, overrides: Option<&Path>) -> Result<String, PromptError> {
-    let (name, built_in) = template(&request.task);
-    let own = overrides.map(|folder| folder.join(name));
-    let source = own.as_deref().map(read).transpose()?.flatten();
-    // A copy of the project's folder stands for it; the person edits the file in the project.
-    let place = if source.is_some() { format!(".glee/prompts/{name}") } else { name.to_owned() };
-    let failed = |error: &minijinja::Error| template_error(&place, error);
+    let (name, built_in, own) = template(request.task.kind(), overrides)?;
+    // `overrides` may be a copy of the project's folder; the user edits the file in the project.
+    let place = if own.is_some() { format!(".glee/prompts/{name}") } else { name.to_owned() };
     let values = Value::from(Serde(context::context(request)));
-    let text = match &source {
+    let text = match &own {
         Some(source) => bounded(source, &values, &place)?,
-        None => {
-            environment(Environment::new(), FUEL).render_str(built_in, values).map_err(|error| failed(&error))?
-        }
+        None => environment(Environment::new(), FUEL)
+            .render_str(built_in, values)
+            .map_err(|error| template_error(&place, &error))?,
     };
-    if !text.contains(&context::closing(request)) {
-        return Err(PromptError::NoClosing { place });
-    }
-    Ok(text)
+    if text.contains(&context::closing(request)) { Ok(text) } else { Err(PromptError::NoClosing { place }) }
 }
 
-/// The text of the template of a task: the project's own, else the built-in one. Fails when the project's cannot be read.
+/// The text of a task's template: the project's own, else the built-in one. Fails if the project's cannot be read.
 pub fn source(task: &str, overrides: Option<&Path>) -> Result<String, PromptError> {
-    let found = TEMPLATES.iter().find(|(name, _)| name.strip_suffix(".md") == Some(task));
-    let (name, built_in) = found.expect("each task has a template");
-    let own = overrides.map(|folder| read(&folder.join(name))).transpose()?.flatten();
-    Ok(own.unwrap_or_else(|| (*built_in).to_owned()))
+    let (_, built_in, own) = template(task, overrides)?;
+    Ok(own.unwrap_or_else(|| built_in.to_owned()))
 }
 
-/// The instructions of a stage out of the template in its file, which knows `id`, `stage` and `fields`. Fails when it
-/// is no template, or asks for a value that does not exist.
+/// The instructions of a stage, rendered from the template in its file, whose values are `id`, `stage` and `fields`. Fails
+/// if the template is malformed or uses an undefined value.
 pub fn instructions(template: &str, id: &str, stage: &str, fields: &[String]) -> Result<String, PromptError> {
     let values = minijinja::context! { id, stage, fields => fields.to_vec() };
     bounded(template, &values, &format!("`prompt` of stage {stage}"))
 }
 
-/// Renders a template that a project brings, within bounds.
+/// Renders a project's template within the bounds of time, steps and size in `own`.
 fn bounded(source: &str, values: &Value, place: &str) -> Result<String, PromptError> {
-    own::check(source).map_err(|(line, message)| PromptError::Template {
-        place: place.to_owned(),
-        line,
-        message,
-    })?;
+    let refused = |line, message| PromptError::Template { place: place.to_owned(), line, message };
+    own::check(source).map_err(|(line, message)| refused(line, message))?;
     let environment = environment(own::environment(), own::FUEL);
     let template = environment.template_from_str(source).map_err(|error| template_error(place, &error))?;
     let mut text = own::Capped::new();
     let rendered = template.render_captured_to(values, &mut text).map(drop);
     match (text.full.take(), rendered) {
-        (Some(message), _) => Err(PromptError::Template { place: place.to_owned(), line: 1, message }),
+        (Some(message), _) => Err(refused(1, message)),
         (None, Err(error)) => Err(template_error(place, &error)),
         (None, Ok(())) => Ok(text.into_text()),
     }
@@ -141,9 +129,15 @@ fn template_error(place: &str, error: &minijinja::Error) -> PromptError {
     PromptError::Template { place: place.to_owned(), line: error.line().unwrap_or(1), message }
 }
 
-fn template(task: &Task) -> (&'static str, &'static str) {
-    let is_named = |name: &str| name.strip_suffix(".md") == Some(task.kind());
-    TEMPLATES.into_iter().find(|(name, _)| is_named(name)).expect("each task has a template")
+/// The file name of a task's template, the built-in template, and the project's if there is one.
+fn template(
+    task: &str,
+    overrides: Option<&Path>,
+) -> Result<(&'static str, &'static str, Option<String>), PromptError> {
+    let found = TEMPLATES.into_iter().find(|(name, _)| name.strip_suffix(".md") == Some(task));
+    let (name, built_in) = found.expect("each task has a template");
+    let own = overrides.map(|folder| read(&folder.join(name))).transpose()?.flatten();
+    Ok((name, built_in, own))
 }
 
 fn environment(mut environment: Environment<'_>, fuel: u64) -> Environment<'_> {
@@ -158,7 +152,7 @@ fn environment(mut environment: Environment<'_>, fuel: u64) -> Environment<'_> {
 /// A project's template; `None` if there is none.
 fn read(path: &Path) -> Result<Option<String>, PromptError> {
     let failed = |source| PromptError::Read { path: path.to_owned(), source };
-    // Neither `.glee` nor `prompts` may lead elsewhere.
+    // Neither `.glee` nor `prompts` may be a symbolic link.
     for folder in path.ancestors().skip(1).take(2) {
         if folder.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
             return Err(PromptError::NotAFile { path: path.to_owned() });

@@ -1,32 +1,29 @@
-//! Templates that a project brings: a part of the template language whose cost is bounded.
+//! Templates of a project: a subset of the template language whose cost is bounded.
 //!
-//! A template may test values, walk lists and print. It may not assign, define, concatenate or multiply: with those, a few
-//! lines can ask for more memory than there is, and an allocation that fails ends the process. What is left can only print
-//! much, which [`Capped`] ends.
+//! A template may test values, iterate over lists and print. It may not assign, define, concatenate or multiply: a few lines
+//! of those can exhaust the memory, and a failed allocation ends the process. The remaining risk is a long output, which
+//! [`Capped`] bounds.
 
 use std::io;
 use std::time::{Duration, Instant};
 
 use minijinja::{Environment, Error, ErrorKind, Value, filters, tests};
 
-/// The bytes of a prompt that a project's template makes, at most.
+/// The maximum size of a prompt rendered from a project's template, in bytes.
 pub(crate) const LARGEST_PROMPT: usize = 16 << 20;
 
-/// The bytes that one filter returns, at most.
+/// The maximum size of a filter's result, in bytes.
 const LARGEST_VALUE: usize = 1 << 20;
 
-/// How long a template may print.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// The maximum time for rendering.
+const TIME_LIMIT: Duration = Duration::from_secs(1);
 
-/// The steps it may take; a loop over a thousand findings takes some ten thousand.
+/// The maximum number of steps; a loop over a thousand findings takes about ten thousand.
 pub(crate) const FUEL: u64 = 500_000;
 
 const TAGS: [&str; 6] = ["if", "elif", "else", "endif", "for", "endfor"];
 
-/// What is wrong with a template: the line, counted from 1, and why.
-pub(crate) type Refused = (usize, String);
-
-/// The environment of such a template: without functions, and with filters whose results are small.
+/// The environment of a project's template: without functions, and with filters whose results are bounded.
 pub(crate) fn environment<'source>() -> Environment<'source> {
     let mut environment = Environment::empty();
     environment.add_filter("length", filters::length);
@@ -67,14 +64,13 @@ fn join(list: &Value, between: Option<String>) -> Result<String, Error> {
     Ok(text)
 }
 
-/// Checks that a template uses nothing but the bounded part of the language. The error is the first construct that it
-/// may not use.
-pub(crate) fn check(source: &str) -> Result<(), Refused> {
+/// Checks that a template uses only the bounded subset of the language. The error is the line, counted from 1, and the
+/// first construct that is not allowed.
+pub(crate) fn check(source: &str) -> Result<(), (usize, String)> {
     let mut rest = source;
-    let line_of = |rest: &str| source[..source.len() - rest.len()].matches('\n').count() + 1;
     while let Some(at) = rest.find("{{").into_iter().chain(rest.find("{%")).chain(rest.find("{#")).min() {
         let (kind, inside) = rest[at..].split_at(2);
-        let line = line_of(&rest[at..]);
+        let line = source[..source.len() - rest.len() + at].matches('\n').count() + 1;
         rest = match kind {
             "{#" => inside.split_once("#}").map_or("", |(_, rest)| rest),
             _ => tag(kind, inside).map_err(|why| (line, why))?,
@@ -83,7 +79,7 @@ pub(crate) fn check(source: &str) -> Result<(), Refused> {
     Ok(())
 }
 
-/// Checks one tag; returns what follows it.
+/// Checks one tag; returns the text after it.
 fn tag<'a>(kind: &str, inside: &'a str) -> Result<&'a str, String> {
     let (end, sign) = if kind == "{{" { ("}}", '}') } else { ("%}", '%') };
     let body = inside.strip_prefix(['-', '+']).unwrap_or(inside);
@@ -119,21 +115,21 @@ fn tag<'a>(kind: &str, inside: &'a str) -> Result<&'a str, String> {
             '+' if body[at + 1..].starts_with(end) => {}
             '~' | '+' | '*' | '{' | '}' => {
                 return Err(format!(
-                    "`{letter}` is not available in a project's template: it may print values, not make them"
+                    "`{letter}` is not available in a project's template: it may print values but not compute them"
                 ));
             }
             _ => {}
         }
     }
-    // The template's own error names the tag that has no end.
+    // minijinja reports a tag without an end.
     Ok("")
 }
 
-/// A buffer that takes a bounded number of bytes for a bounded time.
+/// A writer that accepts a bounded number of bytes for a bounded time.
 pub(crate) struct Capped {
     text: Vec<u8>,
     since: Instant,
-    /// Why it took no more.
+    /// The bound that was exceeded.
     pub(crate) full: Option<String>,
 }
 
@@ -151,8 +147,8 @@ impl io::Write for Capped {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.text.len() + bytes.len() > LARGEST_PROMPT {
             self.full = Some(format!("the template makes a prompt of more than {LARGEST_PROMPT} bytes"));
-        } else if self.since.elapsed() > PATIENCE {
-            self.full = Some(format!("the template takes longer than {} s", PATIENCE.as_secs()));
+        } else if self.since.elapsed() > TIME_LIMIT {
+            self.full = Some(format!("the template takes longer than {} s", TIME_LIMIT.as_secs()));
         } else {
             self.text.extend_from_slice(bytes);
             return Ok(bytes.len());

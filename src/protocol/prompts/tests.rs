@@ -1,4 +1,4 @@
-//! The prompts as agents get them, word for word, and what a project's own templates may do.
+//! The rendered prompts in full, and what a project's own templates may do.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -12,7 +12,9 @@ use crate::domain::{
 };
 use crate::protocol::replies::review::reader;
 use crate::protocol::replies::{compare, debate, recheck, response, ruling};
-use crate::protocol::request::{Challenged, Change, FailedCheck, Item, RulingInForce, SourceFile, UncertainPair};
+use crate::protocol::request::{
+    Challenged, Change, FailedCheck, Item, RulingInForce, SourceFile, Task, UncertainPair,
+};
 
 const NONCE: &str = "0123456789abcdeff0e1d2c3b4a59687";
 const MARK: &str = "0123456789abcdef";

@@ -1,44 +1,37 @@
-//! Which coder gets a target (design rule 3): the first whose domain matches, else the first. Never an error.
+//! Selects the coder for a target (design rule 3): the first whose domain matches, else the first.
+
+use std::path::Path;
 
 use globset::Glob;
 
 use crate::domain::Agent;
 
-/// Languages by file extension, with the names a domain may use, lower case.
-const LANGUAGES: &[(&str, &[&str])] = &[
-    ("rs", &["rust"]),
-    ("py", &["python"]),
-    ("pyi", &["python"]),
-    ("js", &["javascript", "js"]),
-    ("mjs", &["javascript", "js"]),
-    ("cjs", &["javascript", "js"]),
-    ("jsx", &["javascript", "js", "react"]),
-    ("ts", &["typescript", "ts"]),
-    ("mts", &["typescript", "ts"]),
-    ("tsx", &["typescript", "ts", "react"]),
-    ("go", &["go", "golang"]),
-    ("java", &["java"]),
-    ("kt", &["kotlin"]),
-    ("c", &["c"]),
-    ("h", &["c", "c++", "cpp"]),
-    ("cc", &["c++", "cpp"]),
-    ("cpp", &["c++", "cpp"]),
-    ("hpp", &["c++", "cpp"]),
-    ("cs", &["c#", "csharp"]),
-    ("rb", &["ruby"]),
-    ("php", &["php"]),
-    ("swift", &["swift"]),
-    ("scala", &["scala"]),
-    ("sh", &["shell", "bash", "sh"]),
-    ("sql", &["sql"]),
-    ("html", &["html"]),
-    ("css", &["css"]),
-    ("md", &["markdown", "docs"]),
-    ("ex", &["elixir"]),
-    ("exs", &["elixir"]),
-    ("hs", &["haskell"]),
-    ("lua", &["lua"]),
-    ("zig", &["zig"]),
+/// The names of a language in a domain, lower case, and its file extensions.
+const LANGUAGES: [(&str, &str); 24] = [
+    ("rust", "rs"),
+    ("python", "py pyi"),
+    ("javascript js", "js mjs cjs jsx"),
+    ("typescript ts", "ts mts tsx"),
+    ("react", "jsx tsx"),
+    ("go golang", "go"),
+    ("java", "java"),
+    ("kotlin", "kt"),
+    ("c", "c h"),
+    ("c++ cpp", "h cc cpp hpp"),
+    ("c# csharp", "cs"),
+    ("ruby", "rb"),
+    ("php", "php"),
+    ("swift", "swift"),
+    ("scala", "scala"),
+    ("shell bash sh", "sh"),
+    ("sql", "sql"),
+    ("html", "html"),
+    ("css", "css"),
+    ("markdown docs", "md"),
+    ("elixir", "ex exs"),
+    ("haskell", "hs"),
+    ("lua", "lua"),
+    ("zig", "zig"),
 ];
 
 /// The coder for the files of a target.
@@ -49,14 +42,12 @@ pub fn coder_for<'a>(coders: &[&'a Agent], files: &[String]) -> Option<&'a Agent
     matching.or(coders.first()).copied()
 }
 
-/// Whether a domain word names a file: as a path glob, a language, or a component of its path.
+/// Whether a domain matches a file: as a path glob, a language, or a component of the path.
 pub fn domain_matches(domain: &str, file: &str) -> bool {
     let word = domain.trim().to_lowercase();
-    let extension =
-        file.rsplit('/').next().and_then(|name| name.rsplit_once('.')).map(|(_, end)| end.to_lowercase());
-    let language = extension.is_some_and(|extension| {
-        LANGUAGES.iter().any(|(known, names)| *known == extension && names.contains(&word.as_str()))
-    });
+    let extension = Path::new(file).extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    let lists = |words: &str, word: &str| words.split(' ').any(|known| known == word);
+    let language = LANGUAGES.iter().any(|(names, extensions)| lists(names, &word) && lists(extensions, &extension));
     language
         || file.split('/').any(|component| component.eq_ignore_ascii_case(&word))
         || Glob::new(domain.trim()).is_ok_and(|glob| glob.compile_matcher().is_match(file))

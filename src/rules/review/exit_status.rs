@@ -1,53 +1,46 @@
-//! Which exit reason a run ends with.
+//! The exit reason of a run.
 
 use crate::domain::{ExitReason, FindingState};
 
-/// What a run left behind, as far as the exit code is concerned.
+/// The facts about a run that decide its exit code.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
     pub mandatory: Vec<FindingState>,
-    /// Whether a dispute of this run, or an earlier one that a finding repeats, waits for a person.
+    /// Whether a dispute of this run, or an earlier one that a finding repeats, requires a person.
     pub dispute_open: bool,
-    /// How many reviewers were asked.
+    /// The number of reviewers asked.
     pub reviewers: u32,
-    /// How many of them answered completely.
+    /// The number of reviewers that answered completely.
     pub complete: u32,
-    /// `review.quorum`: how many must have; `None` is all.
+    /// `review.quorum`: how many have to answer completely; `None` means all.
     pub quorum: Option<u32>,
-    /// Whether the coder or a judge failed and what it was to settle is still open.
+    /// Whether the coder or a judge failed and its findings or disputes are still open.
     pub agent_failed: bool,
-    /// Whether an agent that may only read may have written.
+    /// Whether a reviewer or judge may have modified files.
     pub violated: bool,
-    /// Whether one of those that failed or did not answer was over its limits, so that the run may be carried on later.
+    /// Whether a failed agent was over its limits, so that the run can be resumed later.
     pub exhausted: bool,
     /// Whether a command of `review.verify` failed on the coder's edits.
     pub verify_failed: bool,
-    /// Whether files could not be reviewed and `review.skipped` is `fail`, or nothing could be.
+    /// Whether no file could be reviewed, or some could not and `review.skipped` is `fail`.
     pub unread: bool,
 }
 
-/// The strongest reason (design 3.6); "could not review" is never clean.
+/// The strongest reason that applies (design 3.6); "could not review" is never clean.
 pub fn exit(facts: &Facts) -> ExitReason {
-    let mut reason = ExitReason::Clean;
-    let blocking = |state: &FindingState| !state.is_closed() && !matches!(state, FindingState::Disputed { .. });
-    if facts.verify_failed || facts.mandatory.iter().any(blocking) {
-        reason = reason.strongest(ExitReason::FindingsOpen);
-    }
-    if facts.dispute_open || facts.mandatory.iter().any(|state| matches!(state, FindingState::Disputed { .. })) {
-        reason = reason.strongest(ExitReason::DisputeOpen);
-    }
+    let is_disputed = |state: &FindingState| matches!(state, FindingState::Disputed { .. });
+    let is_open = |state: &FindingState| !state.is_closed() && !is_disputed(state);
     let needed = facts.quorum.unwrap_or(facts.reviewers).min(facts.reviewers).max(1);
-    if facts.agent_failed || facts.complete < needed {
-        let failed = if facts.exhausted { ExitReason::Budget } else { ExitReason::AgentFailed };
-        reason = reason.strongest(failed);
-    }
-    if facts.unread {
-        reason = reason.strongest(ExitReason::AgentFailed);
-    }
-    if facts.violated {
-        reason = reason.strongest(ExitReason::ReadOnlyViolation);
-    }
-    reason
+    let failure = if facts.exhausted { ExitReason::Budget } else { ExitReason::AgentFailed };
+    let reasons = [
+        (facts.verify_failed || facts.mandatory.iter().any(is_open), ExitReason::FindingsOpen),
+        (facts.dispute_open || facts.mandatory.iter().any(is_disputed), ExitReason::DisputeOpen),
+        (facts.agent_failed || facts.complete < needed, failure),
+        (facts.unread, ExitReason::AgentFailed),
+        (facts.violated, ExitReason::ReadOnlyViolation),
+    ];
+    let reasons = reasons.into_iter().filter(|(applies, _)| *applies).map(|(_, reason)| reason);
+    reasons.fold(ExitReason::Clean, ExitReason::strongest)
 }
 
 #[cfg(test)]

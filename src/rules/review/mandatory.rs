@@ -1,11 +1,11 @@
-//! Which findings a coder may not discard.
+//! Which findings are mandatory for the coder.
 //!
-//! The lists of the configuration decide (design 3.1). Words of other vendors are read as one of the six tags first;
-//! a word that nobody knows counts as mandatory, so that nothing goes green because it could not be read.
+//! The configured lists decide (design 3.1). Words of other severity scales are first mapped to one of the six tags. An
+//! unknown word counts as mandatory, so that an unreadable severity cannot let a run pass.
 
 use crate::domain::{Severity, Tag};
 
-/// Words of other scales and the tag each stands for, lower case.
+/// Words of other severity scales, lower case, with their tags.
 const VOCABULARY: [(Tag, &str); 6] = [
     (Tag::Critical, "p0 s0 sev0 blocker blocking fatal crit showstopper emergency"),
     (Tag::Must, "mustfix required mandatory must-fix must_fix"),
@@ -19,11 +19,11 @@ const VOCABULARY: [(Tag, &str); 6] = [
     ),
 ];
 
-/// Words beside a severity that say nothing of how grave it is.
+/// Words next to a severity that do not express one.
 const BESIDE: [&str; 5] = ["severity", "priority", "level", "issue", "risk"];
 
-/// Reads a reviewer's word as a tag: one of the six, or a word of another scale. Of several words, such as `P1 (major)`,
-/// all have to be known, and the gravest counts.
+/// Maps a reviewer's severity to a tag: one of the six, or a word of another scale. In a phrase such as `P1 (major)` all
+/// words have to be known, and the most severe one counts.
 pub fn normalise(word: &str) -> Option<Tag> {
     let word = word.trim().to_lowercase();
     let plain = |word: &str| word.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
@@ -31,7 +31,7 @@ pub fn normalise(word: &str) -> Option<Tag> {
     known.or_else(|| {
         let words = word.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
         let tags: Option<Vec<Tag>> = words.filter(|word| !BESIDE.contains(word)).map(self::known).collect();
-        // The gravest is the first in their order.
+        // Tags are in order of severity.
         tags?.into_iter().min()
     })
 }
@@ -41,7 +41,7 @@ fn known(word: &str) -> Option<Tag> {
     Tag::parse(word).or_else(|| listed().map(|(tag, _)| *tag))
 }
 
-/// Fills in the tag of a severity whose word was not one of the six.
+/// Sets the tag of a severity whose word is not one of the six.
 #[must_use]
 pub fn normalised(severity: Severity) -> Severity {
     let tag = severity.tag.or_else(|| normalise(&severity.raw));
@@ -50,7 +50,7 @@ pub fn normalised(severity: Severity) -> Severity {
 
 /// Whether a finding of this severity is mandatory under the configured lists.
 ///
-/// `mandatory` and `optional` are the words of `review.opinions.*` and `review.issues.*` together.
+/// `mandatory` and `optional` are the joined lists of `review.opinions.*` and `review.issues.*`.
 pub fn is_mandatory(severity: &Severity, mandatory: &[String], optional: &[String]) -> bool {
     let named = |list: &[String], word: &str| list.iter().any(|entry| entry.eq_ignore_ascii_case(word));
     if named(mandatory, &severity.raw) {

@@ -1,4 +1,4 @@
-//! The rules of a review: which findings bind, what an answer of the coder amounts to, and the exit status.
+//! The rules of a review: mandatory findings, coder selection, objections, rulings and the exit status.
 
 pub mod coder_selection;
 pub mod exit_status;

@@ -1,19 +1,18 @@
-//! What a coder's answer to a finding amounts to.
+//! The effect of a coder's answer and of a ruling on a finding.
 
 use crate::domain::{Answer, Disposition, Grounds, Response, Ruling, RulingWord};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stance {
-    /// The coder says it did what was asked.
     Implemented,
-    /// An optional finding is passed over.
+    /// An optional finding is not implemented.
     Discarded,
     /// A disagreement on a mandatory finding.
     Dispute,
     Unanswered,
 }
 
-/// Compares an answer with what the finding allows (specification, "Coder Can Discard?").
+/// Interprets the answer to a finding (specification, "Coder Can Discard?").
 ///
 /// `DISCARDED` on a mandatory finding is a disagreement; `DISAGREE` on an optional one discards it.
 pub fn stance(mandatory: bool, response: Option<&Response>) -> Stance {
@@ -25,27 +24,18 @@ pub fn stance(mandatory: bool, response: Option<&Response>) -> Stance {
     }
 }
 
-/// What a ruling makes of the finding; `None` for ESCALATE, which settles nothing.
+/// How a ruling settles the dispute; `None` for ESCALATE.
 pub fn disposition(ruling: &Ruling) -> Option<Disposition> {
     match ruling.ruling {
         RulingWord::Enforce => Some(Disposition::Enforced),
         RulingWord::Escalate => None,
-        RulingWord::Dismiss => Some(match (&ruling.duplicate_of, ruling.new_tag, ruling.grounds) {
-            (Some(of), _, _) => Disposition::Duplicate { of: of.to_string() },
-            (None, Some(_), _) | (None, None, Some(Grounds::NotMandatory)) => Disposition::NotMandatory,
-            (None, None, Some(Grounds::Duplicate)) => Disposition::Duplicate { of: String::new() },
-            (
-                None,
-                None,
-                None
-                | Some(
-                    Grounds::FactualError
-                    | Grounds::BreaksFunctionality
-                    | Grounds::ConflictsWithRequirements
-                    | Grounds::MisunderstoodContext
-                    | Grounds::AlreadyHandled,
-                ),
-            ) => Disposition::Refuted,
+        RulingWord::Dismiss => Some(match (&ruling.duplicate_of, ruling.grounds) {
+            (Some(of), _) => Disposition::Duplicate { of: of.to_string() },
+            (None, Some(Grounds::NotMandatory)) => Disposition::NotMandatory,
+            (None, _) if ruling.new_tag.is_some() => Disposition::NotMandatory,
+            (None, Some(Grounds::Duplicate)) => Disposition::Duplicate { of: String::new() },
+            // All other grounds mean that the finding is wrong.
+            (None, _) => Disposition::Refuted,
         }),
     }
 }

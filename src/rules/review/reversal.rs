@@ -1,44 +1,41 @@
-//! Findings that ask to undo what an earlier round asked for.
+//! Findings that ask to undo a change of an earlier round.
 //!
-//! A reversal is never handed to the coder: both sides are right by their own lights, so it is decided as a dispute.
+//! Such a reversal is not sent to the coder, who would alternate between both findings; it becomes a dispute.
 
 use std::collections::BTreeSet;
 
-/// Words that ask to take something back.
+/// Phrases that ask to undo something.
 const UNDO_WORDS: &str = "revert, undo, restore, remove, drop, delete, unnecessary, redundant, needless, overkill, \
                           instead of, go back, switch back, change back, put back, should not, shouldn't, do not, \
                           don't";
 
-/// What the coder changed for an earlier finding at one place.
+/// One edit of the coder for an earlier finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineEdit {
     pub file: String,
     pub removed: Vec<String>,
-    /// The lines put in, with their numbers in the file after the edit.
+    /// The added lines with their numbers in the file after the edit.
     pub added: Vec<(u32, String)>,
 }
 
-/// Whether a finding at `file:line`, saying `text` (title, body and suggestion), asks to undo `edit`.
+/// Whether a finding at `lines` of `file` with `text` (title, body and suggestion) asks to undo `edit`.
 ///
-/// Two signs count: its text carries a line of code that the edit took out; or it stands on a line that the edit put
-/// in, names something that only the new code has, and uses a word of taking back.
+/// It has to be near an added line. In addition its text quotes a line that the edit removed, or it names an identifier
+/// that only the new code has and uses one of the undo phrases.
 pub fn reverses(file: &str, lines: Option<(u32, u32)>, text: &str, edit: &LineEdit) -> bool {
-    if file != edit.file {
-        return false;
-    }
-    let near = |(first, last): (u32, u32)| {
+    let is_near = |(first, last): (u32, u32)| {
         edit.added.iter().any(|(number, _)| (first.saturating_sub(2)..=last.saturating_add(2)).contains(number))
     };
-    if !lines.is_some_and(near) {
+    if file != edit.file || !lines.is_some_and(is_near) {
         return false;
     }
     let folded = fold(text);
-    let puts_back = edit.removed.iter().map(|line| fold(line)).any(|line| {
+    let restores = edit.removed.iter().map(|line| fold(line)).any(|line| {
         identifiers(&line).len() >= 2
             && folded.contains(&line)
             && !edit.added.iter().any(|(_, new)| fold(new) == line)
     });
-    if puts_back {
+    if restores {
         return true;
     }
     let lower = folded.to_lowercase();
@@ -55,7 +52,7 @@ fn fold(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The identifiers of a text, three characters or more.
+/// The identifiers of at least three characters in a text.
 fn identifiers(text: &str) -> BTreeSet<String> {
     text.split(|c: char| !c.is_alphanumeric() && c != '_')
         .filter(|word| word.chars().count() >= 3 && !word.chars().all(|c| c.is_ascii_digit()))

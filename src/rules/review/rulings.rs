@@ -1,4 +1,4 @@
-//! How long a ruling binds, and which rulings a person has to answer for.
+//! How long a ruling binds, and which rulings require a responsible person.
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use jiff::tz::TimeZone;
 use crate::domain::{Disposition, SharedRuling};
 use crate::rules::consensus::{self, Category};
 
-/// The day, in UTC, on which a ruling ended, where it has: it binds up to its last day, and until it is as old as such
-/// rulings may be.
+/// The day, in UTC, on which a ruling ended; `None` while it binds. It ends after its last day `until`, or when it reaches
+/// the maximum age of such rulings.
 pub fn ended(
     settled_at: Option<Timestamp>,
     until: Option<Date>,
@@ -23,58 +23,21 @@ pub fn ended(
     [after_last, too_old.map(day)].into_iter().flatten().min()
 }
 
-/// Beginnings of words that point to security in the name of a category or a rule, beside those that decide the category.
-const NAMES: &[&str] = &[
-    "auth",
-    "certificate",
-    "cipher",
-    "cookie",
-    "credential",
-    "crypt",
-    "debug",
-    "deseriali",
-    "hash",
-    "password",
-    "permission",
-    "permissive",
-    "privilege",
-    "random",
-    "secret",
-    "ssl",
-    "tls",
-    "unsafe",
-    "xxe",
-];
+/// Prefixes of words that indicate security in a category or a rule, in addition to those that decide the category.
+const NAMES: &str = "auth certificate cipher cookie credential crypt debug deseriali hash password permission \
+                     permissive privilege random secret ssl tls unsafe xxe";
 
 /// The same in a title, where words of code are common.
-const TITLES: &[&str] = &[
-    "attack",
-    "authenti",
-    "authori",
-    "certificate",
-    "cipher",
-    "credential",
-    "crypt",
-    "deseriali",
-    "eval",
-    "exploit",
-    "md5",
-    "password",
-    "privilege",
-    "secret",
-    "sha1",
-    "ssl",
-    "tls",
-    "xxe",
-];
+const TITLES: &str = "attack authenti authori certificate cipher credential crypt deseriali eval exploit md5 \
+                      password privilege secret sha1 ssl tls xxe";
 
-/// Whether a ruling that closes a finding binds only where a person answers for it: the category, the rule or the title
-/// says that the finding is about security. In doubt it is.
+/// Whether a ruling that closes a finding requires a responsible person to bind: the category, the rule or the title
+/// indicates a security finding. Doubtful cases count as security.
 pub fn needs_person(disposition: &Disposition, category: Option<&str>, rule: Option<&str>, title: &str) -> bool {
-    let begins = |text: &str, list: &[&str]| {
+    let begins = |text: &str, prefixes: &str| {
         let text = text.to_lowercase();
         let mut words = text.split(|c: char| !c.is_alphanumeric());
-        words.any(|word| list.iter().any(|beginning| word.starts_with(beginning)))
+        words.any(|word| prefixes.split(' ').any(|prefix| word.starts_with(prefix)))
     };
     let signs = [(category, None, ""), (None, rule, ""), (None, None, title)];
     let is_security = |(category, rule, title)| consensus::category(category, rule, title) == Category::Security;
@@ -82,7 +45,7 @@ pub fn needs_person(disposition: &Disposition, category: Option<&str>, rule: Opt
     disposition.closes() && (signs.into_iter().any(is_security) || is_named())
 }
 
-/// As [`needs_person`], of a shared ruling.
+/// As [`needs_person`], for a shared ruling.
 pub fn needs_person_of(ruling: &SharedRuling) -> bool {
     let (category, rule) = (ruling.category.as_deref(), ruling.rule.as_deref());
     needs_person(&ruling.disposition, category, rule, ruling.title.as_written())

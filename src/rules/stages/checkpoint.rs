@@ -1,19 +1,19 @@
-//! What the answers to a checkpoint's question come to (seed 002, 4), as pure functions.
+//! The resolution of a checkpoint's question from its answers (seed 002, 4).
 
 use crate::domain::{AgentName, Certainty, Opinion, Question, QuestionAnswer, Resolution, Settler, Validation};
 
-/// What is known of a question when everybody has answered or cannot.
+/// The result of comparing all answers to a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tally {
-    /// All who were asked agree.
+    /// All agents that were asked agree.
     Unanimous(Opinion),
-    /// More than half of those who were asked, but not all; and what the others say.
+    /// The answer of more than half of the agents, but not all; and the other answers.
     Majority(Opinion, Vec<Opinion>),
     /// No answer has more than half.
     Split(Vec<Opinion>),
 }
 
-/// Compares the answers to a question of `asked` agents; who gave none counts among them.
+/// Compares the answers to a question. `asked` is the number of agents, including those without an answer.
 pub fn tally(question: &Question, answers: &[(AgentName, &QuestionAnswer)], asked: usize) -> Tally {
     let mut opinions: Vec<(String, Opinion)> = Vec::new();
     for (name, given) in answers {
@@ -32,7 +32,7 @@ pub fn tally(question: &Question, answers: &[(AgentName, &QuestionAnswer)], aske
         }
     }
     let mut opinions: Vec<Opinion> = opinions.into_iter().map(|(_, opinion)| opinion).collect();
-    // Stable: of equal ones the first given stays first.
+    // A stable sort: equal ones remain in the order of the answers.
     opinions.sort_by_key(|opinion| std::cmp::Reverse(opinion.by.len()));
     match opinions.first().map_or(0, |opinion| opinion.by.len()) {
         votes if votes * 2 > asked => {
@@ -44,21 +44,21 @@ pub fn tally(question: &Question, answers: &[(AgentName, &QuestionAnswer)], aske
     }
 }
 
-/// What answers are compared by; nothing for a blank one, and for one that the question does not allow.
+/// The key by which answers are compared; `None` for a blank answer and for one that is not among the options.
 fn key(question: &Question, answer: &str) -> Option<String> {
     let key = normalised(answer);
     let allowed = question.options.is_empty() || question.options.iter().any(|option| normalised(option) == key);
     (!key.is_empty() && allowed).then_some(key)
 }
 
-/// Without case, white space and the punctuation around it.
+/// Ignores case, white space and enclosing punctuation.
 fn normalised(text: &str) -> String {
     let text = text.to_lowercase();
     let words: Vec<&str> = text.split_whitespace().collect();
     words.join(" ").trim_matches(|c: char| c.is_ascii_punctuation() || c.is_whitespace()).to_owned()
 }
 
-/// The answer that holds without a person, if there is one. `validated` is the word of a validator on a majority.
+/// The resolution, if it requires no person. `validated` is a validator's verdict on a majority.
 pub fn resolved(
     question: &Question,
     tally: &Tally,

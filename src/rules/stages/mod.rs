@@ -1,4 +1,4 @@
-//! What the answers to a stage or a checkpoint come to.
+//! Results of stages and checkpoints.
 
 pub mod checkpoint;
 pub mod stage;

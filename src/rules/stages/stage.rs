@@ -1,17 +1,17 @@
-//! What the answers to a stage come to (seed 002, 2.2 and 3), as pure functions.
+//! The result of a stage from its answers (seed 002, 2.2 and 3).
 
 use crate::domain::{AgentName, Approach, Certainty, Decision, StageAnswer, StageStatus, StageVerdict, Synthesis};
 
-/// How often one agent is asked in a stage at most: once, and twice again with what was wrong.
+/// The maximum number of calls to one agent in a stage: one, and two retries that name the problem.
 pub const ATTEMPTS: u32 = 3;
 
-/// How often an arbiter is asked at most; a second invalid answer is a deadlock.
+/// The maximum number of calls to an arbiter; a second invalid answer is a deadlock.
 pub const ARBITER_ATTEMPTS: u32 = 2;
 
-/// The verdict when everybody has answered or cannot.
+/// The verdict after all answers.
 ///
-/// It is ok with a summary, without conflicts, without a missing agent and with the required fields; a conflict if the
-/// aggregator names one or says so; and degraded otherwise.
+/// The status is ok with a summary, all agents and all required fields and without conflicts; conflict if the aggregator
+/// names or reports one; degraded otherwise.
 pub fn verdict(
     synthesis: Option<&Synthesis>,
     answers: &[&StageAnswer],
@@ -21,7 +21,7 @@ pub fn verdict(
     let (agreements, mut conflicts) =
         synthesis.map(|synthesis| (synthesis.agreements.clone(), synthesis.conflicts.clone())).unwrap_or_default();
     if conflicts.is_empty() && synthesis.is_some_and(|synthesis| synthesis.conflict) {
-        conflicts.push("the aggregator reports a conflict and does not say which".into());
+        conflicts.push("the aggregator reports a conflict without naming it".into());
     }
     let required_fields_ok = synthesis.is_some_and(|synthesis| synthesis.missing_fields.is_empty())
         && answers.iter().all(|answer| answer.missing_fields.is_empty());
@@ -34,23 +34,22 @@ pub fn verdict(
     StageVerdict { status, missing_agents, required_fields_ok, agreements, conflicts }
 }
 
-/// Whether a stage's result may be the next one's input: nothing goes on over a conflict, and there is something to go
-/// on with. A missing agent alone does not hold it up.
+/// Whether a stage's result may be the input of the next stage: it has a summary and no undecided conflict. A missing
+/// agent alone does not prevent that.
 pub fn advances(verdict: &StageVerdict, synthesis: Option<&Synthesis>, decided: bool) -> bool {
     let usable = synthesis.is_some_and(|synthesis| !synthesis.summary.is_blank()) && verdict.required_fields_ok;
     usable && (verdict.conflicts.is_empty() || decided)
 }
 
-/// What came of asking the arbiter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Arbitration<'a> {
     NoArbiter,
     Decided(&'a Decision),
-    /// None of its answers was valid, or it failed; why.
+    /// The arbiter failed or gave no valid answer, for this reason.
     Unanswered(&'a str),
 }
 
-/// Why a conflict is a deadlock, which only a person can end; `None` where the arbiter's decision holds.
+/// Why a conflict is a deadlock, which only a person can resolve; `None` if the arbiter's decision is valid.
 pub fn deadlock(arbitration: &Arbitration<'_>) -> Option<String> {
     match arbitration {
         Arbitration::NoArbiter => Some("no arbiter is connected".to_owned()),
@@ -62,8 +61,8 @@ pub fn deadlock(arbitration: &Arbitration<'_>) -> Option<String> {
     }
 }
 
-/// The approach that a word of the specification or an agent's name stands for: `approach_a` is that of the first
-/// agent who answered, `approach_b` of the second, and so on.
+/// Parses an approach: `hybrid`, an agent's name, or `approach_a` for the first agent that answered, `approach_b` for the
+/// second, and so on.
 pub fn approach(word: &str, answered: &[AgentName]) -> Option<Approach> {
     let word = word.trim();
     if let Some(name) = answered.iter().find(|name| name.0.eq_ignore_ascii_case(word)) {
@@ -77,12 +76,9 @@ pub fn approach(word: &str, answered: &[AgentName]) -> Option<Approach> {
     (0..answered.len()).find(|index| label(*index) == letter).map(|index| Approach::Of(answered[index].clone()))
 }
 
-/// The letter of the approach at an index: `a` to `z`, then by number.
+/// The label of the approach at an index: `a` to `z`, then its number from 27.
 pub fn label(index: usize) -> String {
-    u8::try_from(index)
-        .ok()
-        .filter(|index| *index < 26)
-        .map_or_else(|| (index + 1).to_string(), |index| char::from(b'a' + index).to_string())
+    ('a'..='z').nth(index).map_or_else(|| (index + 1).to_string(), String::from)
 }
 
 #[cfg(test)]

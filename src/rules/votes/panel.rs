@@ -1,8 +1,8 @@
 //! A panel of three judges, decided by the vote rules: ENFORCE is KEEP, DISMISS is DROP, DISMISS with a new tag is FLIP,
-//! DISMISS as a duplicate is MERGE, ESCALATE is FLAG, and a judge that gave no ruling is a missing vote.
+//! DISMISS as a duplicate is MERGE, ESCALATE is FLAG, and a judge without a ruling is a missing vote.
 //!
-//! No panel dismisses what nobody dismissed, and one of which fewer than two judges ruled escalates: nothing that one
-//! judge says is the ruling of three.
+//! A panel dismisses only what at least one judge dismisses. With fewer than two rulings the panel escalates, because one
+//! judge cannot rule for three.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::rules::votes::vote::{
     FlagReason, GRANULARITY_OVERLAP, Version, Vote, VoteAction, VoteDecision, VoteLists, decide,
 };
 
-/// The action that a ruling stands for.
+/// The vote that a ruling counts as.
 pub fn action(ruling: &Ruling) -> VoteAction {
     match ruling.ruling {
         RulingWord::Enforce => VoteAction::Keep,
@@ -22,16 +22,15 @@ pub fn action(ruling: &Ruling) -> VoteAction {
     }
 }
 
-/// The reason code of a DISMISS.
-fn code(grounds: Grounds) -> String {
+fn reason_code(grounds: Grounds) -> String {
     grounds.as_str().to_uppercase()
 }
 
-/// The lists of the vote rules with the judges' grounds: a finding that is right but not mandatory is a structural
-/// reason to change its tag, any other ground justifies dropping it.
+/// The lists of the vote rules with the judges' grounds: "not mandatory" is a structural reason to change the tag, any
+/// other ground justifies dropping the finding.
 fn lists() -> VoteLists {
     let mut lists = VoteLists::default();
-    lists.structural.insert(code(Grounds::NotMandatory));
+    lists.structural.insert(reason_code(Grounds::NotMandatory));
     let justified = [
         Grounds::FactualError,
         Grounds::BreaksFunctionality,
@@ -40,11 +39,11 @@ fn lists() -> VoteLists {
         Grounds::AlreadyHandled,
         Grounds::Duplicate,
     ];
-    lists.drop_justified.extend(justified.map(code));
+    lists.drop_justified.extend(justified.map(reason_code));
     lists
 }
 
-/// The type of the judges' conflict: one finding's range contains another's, or what the rulings differ in.
+/// The type of the judges' conflict: overlap with another finding, or what the rulings differ in.
 fn conflict(finding: &Finding, others: &[Finding], votes: &[PanelVote; 3]) -> Option<&'static str> {
     if others.iter().any(|other| other.id != finding.id && overlap(finding, other)) {
         return Some(GRANULARITY_OVERLAP);
@@ -52,16 +51,14 @@ fn conflict(finding: &Finding, others: &[Finding], votes: &[PanelVote; 3]) -> Op
     let rulings: Vec<&Ruling> = votes.iter().filter_map(|vote| vote.ruling.as_ref()).collect();
     let actions: BTreeSet<VoteAction> = rulings.iter().map(|ruling| action(ruling)).collect();
     let grounds: BTreeSet<&str> = rulings.iter().filter_map(|ruling| Some(ruling.grounds?.as_str())).collect();
-    let stands = actions.contains(&VoteAction::Keep) || actions.contains(&VoteAction::Merge);
+    let is_kept = actions.contains(&VoteAction::Keep) || actions.contains(&VoteAction::Merge);
     let tags: BTreeSet<Tag> = rulings.iter().filter_map(|ruling| ruling.new_tag).collect();
     if actions.contains(&VoteAction::Flip) && actions.len() > 1 || tags.len() > 1 {
         Some("severity_disagreement")
-    } else if actions.contains(&VoteAction::Drop) && stands {
+    } else if actions.contains(&VoteAction::Drop) && is_kept {
         Some("validity_disagreement")
-    } else if grounds.len() > 1 {
-        Some("cause_disagreement")
     } else {
-        None
+        (grounds.len() > 1).then_some("cause_disagreement")
     }
 }
 
@@ -76,12 +73,12 @@ fn overlap(a: &Finding, b: &Finding) -> bool {
     a.raw.file.is_some() && a.raw.file == b.raw.file && (contains(a_range, b_range) || contains(b_range, a_range))
 }
 
-/// The ruling of the panel on a finding, among all findings of the run.
+/// The ruling of the panel on a finding; `findings` are all findings of the run.
 pub fn rule(finding: &Finding, findings: &[Finding], votes: &[PanelVote; 3]) -> Ruling {
     let cast: [Option<Vote<'_, Tag>>; 3] = votes.each_ref().map(|vote| {
         vote.ruling.as_ref().map(|ruling| Vote {
             action: action(ruling),
-            reason: ruling.grounds.map(|grounds| code(grounds).into()),
+            reason: ruling.grounds.map(|grounds| reason_code(grounds).into()),
             new_value: ruling.new_tag,
         })
     });
@@ -125,13 +122,13 @@ fn names<'a>(votes: impl Iterator<Item = &'a PanelVote>) -> String {
     votes.map(|vote| vote.judge.0.as_str()).collect::<Vec<_>>().join(" and ")
 }
 
-/// Why fewer than two rulings decide nothing.
+/// Why the panel has no quorum.
 fn no_quorum(votes: &[PanelVote; 3]) -> Option<String> {
     let mut ruled = votes.iter().filter_map(|vote| Some((vote, vote.ruling.as_ref()?)));
     match (ruled.next(), ruled.next()) {
         (Some(_), Some(_)) => None,
         (Some((vote, ruling)), None) => Some(format!(
-            "only {} of the panel gave a ruling ({}), and one judge decides nothing for three",
+            "only {} of the panel gave a ruling ({}), and a panel needs two",
             vote.judge, ruling.ruling
         )),
         (None, _) => Some("no judge of the panel gave a ruling".to_owned()),
@@ -163,13 +160,12 @@ fn rationale(
     text
 }
 
-/// What a flag's reason says in words.
 fn meaning(reason: FlagReason) -> &'static str {
     match reason {
-        FlagReason::FacetMinoritySignal => "the one who looks after overlapping findings stands against two",
-        FlagReason::PolarityUncertain => "no two of them say the same",
-        FlagReason::TieUnresolved => "each says something else, and no ground decides",
-        FlagReason::RedundantRefUncertain => "each says something else about findings that overlap",
+        FlagReason::FacetMinoritySignal => "the judge that is protected for overlapping findings was outvoted",
+        FlagReason::PolarityUncertain => "no two of them agree",
+        FlagReason::TieUnresolved => "all three differ, and no ground decides",
+        FlagReason::RedundantRefUncertain => "all three differ about overlapping findings",
     }
 }
 
@@ -255,12 +251,12 @@ mod tests {
             ("SHOULD DISMISS:wrong ENFORCE", "DISMISS b: says b (three ways, decided by FACTUAL_ERROR)"),
             (
                 "SHOULD DISMISS ENFORCE",
-                "ESCALATE the judges do not agree: each says something else, and no ground decides \
+                "ESCALATE the judges do not agree: all three differ, and no ground decides \
                  (TIE_UNRESOLVED, severity_disagreement)",
             ),
             (
                 "ESCALATE DISMISS ENFORCE",
-                "ESCALATE the judges do not agree: no two of them say the same \
+                "ESCALATE the judges do not agree: no two of them agree \
                  (POLARITY_UNCERTAIN, validity_disagreement)",
             ),
         ];
@@ -275,10 +271,7 @@ mod tests {
             for votes in [format!("{word} - -"), format!("- {word} -"), format!("- - {word}")] {
                 let ruled = ruled(&votes, &[]);
                 assert!(ruled.starts_with("ESCALATE only "), "{votes}: {ruled}");
-                assert!(
-                    ruled.contains(&format!("gave a ruling ({said}), and one judge decides nothing")),
-                    "{ruled}"
-                );
+                assert!(ruled.contains(&format!("gave a ruling ({said}), and a panel needs two")), "{ruled}");
             }
         }
         assert_eq!(ruled("- - -", &[]), "ESCALATE no judge of the panel gave a ruling");
@@ -286,7 +279,7 @@ mod tests {
 
     #[test]
     fn spec_10_two_judges_who_want_different_tags_do_not_agree() {
-        let split = "ESCALATE the judges do not agree: no two of them say the same \
+        let split = "ESCALATE the judges do not agree: no two of them agree \
                      (POLARITY_UNCERTAIN, severity_disagreement)";
         for votes in ["SHOULD LOW ENFORCE", "ENFORCE SHOULD LOW", "SHOULD DISMISS:wrong LOW"] {
             assert_eq!(ruled(votes, &[]), split, "{votes}");
@@ -296,8 +289,8 @@ mod tests {
 
     #[test]
     fn the_third_judge_is_not_outvoted_where_findings_overlap() {
-        let flagged = "ESCALATE the judges do not agree: the one who looks after overlapping findings stands \
-                       against two (FACET_MINORITY_SIGNAL, granularity_overlap_candidate)";
+        let flagged = "ESCALATE the judges do not agree: the judge that is protected for \
+                       overlapping findings was outvoted (FACET_MINORITY_SIGNAL, granularity_overlap_candidate)";
         assert_eq!(ruled("DISMISS DISMISS ENFORCE", &[(12, 12)]), flagged);
         assert_eq!(ruled("DISMISS DISMISS ENFORCE", &[(1, 99)]), flagged);
         assert_eq!(ruled("DISMISS DISMISS ENFORCE", &[(15, 25), (21, 30)]), "DISMISS a and b: says a");

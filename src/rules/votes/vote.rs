@@ -1,7 +1,7 @@
-//! The four rules by which three voters decide: majority, tie, the three-way split, and MERGE counted as KEEP.
+//! The four rules that decide the votes of three voters: majority, tie, three-way split, and MERGE counted as KEEP.
 //!
-//! Source: the arbiter's selection rules, both versions. A decision depends on nothing but the three votes, the type of
-//! the conflict and the lists in [`VoteLists`]; a missing vote counts as KEEP, but is never a voice to protect.
+//! Source: the arbiter's selection rules, both versions. A decision depends only on the three votes, the type of the
+//! conflict and the lists in [`VoteLists`]. A missing vote counts as KEEP, but is never a protected minority.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,17 +12,16 @@ use crate::domain::words;
 
 words!(VoteAction, FlagReason, Voter);
 
-/// What a voter wants done with a tuple.
+/// What a voter proposes for a tuple.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum VoteAction {
-    /// Leave it as it is.
     Keep,
     Drop,
     Flip,
-    /// Leave it, marked as uncertain.
+    /// Keep it, marked as uncertain.
     Flag,
-    /// Unite it with another one: counts as KEEP, and is never an outcome.
+    /// Merge it with another tuple: counts as KEEP, and is never an outcome.
     Merge,
 }
 
@@ -33,63 +32,61 @@ impl VoteAction {
     }
 }
 
-/// One of the three voters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Voter {
     A,
     B,
-    /// The third: the one who sees overlaps, whom the default priority protects.
+    /// Detects overlaps; the default priority protects this voter.
     C,
 }
 
 impl Voter {
-    /// All three, in the order in which they are read.
+    /// In reading order.
     pub const ALL: [Self; 3] = [Self::A, Self::B, Self::C];
 }
 
-/// A vote that was cast; `V` is what a FLIP would set.
+/// A vote; `V` is the type of the value that a FLIP sets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vote<'a, V> {
     pub action: VoteAction,
-    /// Why, as one of the known codes or any other word.
+    /// One of the known reason codes, or any other word.
     pub reason: Option<Cow<'a, str>>,
-    /// The value that a FLIP sets; FLIPs to two values are two wishes.
+    /// The value that a FLIP sets; FLIPs to different values do not agree.
     pub new_value: Option<V>,
 }
 
-/// The version of the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Version {
-    /// No protected minority, no justified DROP, one reason for every flag.
+    /// Without protected minority and justified DROP, and with one reason for all flags.
     V1,
     #[default]
     V2,
 }
 
-/// Why the rules themselves flag a tuple.
+/// Why the rules flag a tuple.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum FlagReason {
-    /// The one vote outside the majority is of the voter whom the conflict's type concerns.
+    /// The outvoted voter is protected for this type of conflict.
     FacetMinoritySignal,
-    /// No two agree, and one of them is uncertain already.
+    /// No two votes agree, and at least one of them is a FLAG.
     PolarityUncertain,
-    /// FLIP, DROP and KEEP without a reason that decides.
+    /// FLIP, DROP and KEEP without a deciding reason code.
     TieUnresolved,
-    /// Either of the last two, where two tuples overlap.
+    /// Either of the last two, for overlapping tuples.
     RedundantRefUncertain,
 }
 
-/// The type of conflict in which one finding's place contains another's.
+/// The type of conflict in which one finding's lines contain another's.
 pub const GRANULARITY_OVERLAP: &str = "granularity_overlap_candidate";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VoteLists {
-    /// `_FACET_PRIORITY`: for a type of conflict, the voters whose lone voice is not outvoted.
+    /// `_FACET_PRIORITY`: for each type of conflict, the voters protected from being outvoted.
     pub facet_priority: BTreeMap<String, BTreeSet<Voter>>,
-    /// `_STRUCTURAL_REASON_CODES`: reasons for which a FLIP wins a three-way split. Upper case.
+    /// `_STRUCTURAL_REASON_CODES`: codes with which a FLIP wins a three-way split. Upper case.
     pub structural: BTreeSet<String>,
-    /// `_DROP_JUSTIFIED`: reasons for which a DROP wins one without such a FLIP. Upper case.
+    /// `_DROP_JUSTIFIED`: codes with which a DROP wins one without such a FLIP. Upper case.
     pub drop_justified: BTreeSet<String>,
 }
 
@@ -106,16 +103,16 @@ impl Default for VoteLists {
     }
 }
 
-/// What the votes come to.
+/// The outcome of three votes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VoteDecision<'a, V> {
     /// KEEP, DROP, FLIP or FLAG.
     pub action: VoteAction,
-    /// Why the rules flag it; nothing where the voters did, by majority.
+    /// Why the rules flag the tuple; `None` for a FLAG by majority.
     pub reason: Option<FlagReason>,
-    /// What a FLIP sets: the value of those who won, from the first who gave one.
+    /// The value that a FLIP sets: the first value among the winning votes.
     pub new_value: Option<&'a V>,
-    /// The reason code that decided a three-way split, as written.
+    /// The reason code that decided a three-way split, as given.
     pub deciding_code: Option<&'a str>,
     /// The number of the rule that decided: 1, 2 or 3.
     pub rule: u8,
@@ -129,33 +126,35 @@ pub fn decide<'a, V: PartialEq>(
     lists: &VoteLists,
 ) -> VoteDecision<'a, V> {
     let wishes = wishes(votes);
-    let is_given = |code: &str, codes: &BTreeSet<String>| codes.contains(&code.trim().to_uppercase());
+    let majority = majority(wishes);
+    let is_v2 = version == Version::V2;
+    let is_protected = |outvoted: usize| {
+        let voters = conflict.and_then(|conflict| lists.facet_priority.get(conflict));
+        votes[outvoted].is_some() && voters.is_some_and(|voters| voters.contains(&Voter::ALL[outvoted]))
+    };
     let code_of = |action: VoteAction, codes: &BTreeSet<String>| {
         let own = votes.into_iter().flatten().filter(|vote| vote.action == action);
-        own.filter_map(|vote| vote.reason.as_deref()).find(|code| is_given(code, codes))
+        own.filter_map(|vote| vote.reason.as_deref()).find(|code| codes.contains(&code.trim().to_uppercase()))
+    };
+    let reason = |otherwise| match version {
+        Version::V1 => FlagReason::PolarityUncertain,
+        Version::V2 if conflict == Some(GRANULARITY_OVERLAP) => FlagReason::RedundantRefUncertain,
+        Version::V2 => otherwise,
     };
     let flagged = |reason, rule| (VoteAction::Flag, Some(reason), None, rule);
-    let (action, reason, deciding_code, rule) = match majority(wishes) {
-        Some(((action, _), outvoted)) => {
-            let protected = version == Version::V2
-                && outvoted
-                    .is_some_and(|lone| votes[lone].is_some() && is_preferred(Voter::ALL[lone], conflict, lists));
-            if protected { flagged(FlagReason::FacetMinoritySignal, 1) } else { (action, None, None, 1) }
-        }
-        None if !is_split(wishes) => flagged(flag(FlagReason::PolarityUncertain, conflict, version), 2),
+    let (action, reason, deciding_code, rule) = match majority {
+        Some((_, Some(outvoted))) if is_v2 && is_protected(outvoted) => flagged(FlagReason::FacetMinoritySignal, 1),
+        Some(((action, _), _)) => (action, None, None, 1),
+        None if !is_split(wishes) => flagged(reason(FlagReason::PolarityUncertain), 2),
         None => {
-            if let Some(code) = code_of(VoteAction::Flip, &lists.structural) {
-                (VoteAction::Flip, None, Some(code), 3)
-            } else if version == Version::V2
-                && let Some(code) = code_of(VoteAction::Drop, &lists.drop_justified)
-            {
-                (VoteAction::Drop, None, Some(code), 3)
-            } else {
-                flagged(flag(FlagReason::TieUnresolved, conflict, version), 3)
+            match (code_of(VoteAction::Flip, &lists.structural), code_of(VoteAction::Drop, &lists.drop_justified)) {
+                (Some(code), _) => (VoteAction::Flip, None, Some(code), 3),
+                (None, Some(code)) if is_v2 => (VoteAction::Drop, None, Some(code), 3),
+                (None, _) => flagged(reason(FlagReason::TieUnresolved), 3),
             }
         }
     };
-    let new_value = match majority(wishes) {
+    let new_value = match majority {
         _ if action != VoteAction::Flip => None,
         Some(((_, Some(value)), _)) => Some(value),
         _ => {
@@ -166,10 +165,10 @@ pub fn decide<'a, V: PartialEq>(
     VoteDecision { action, reason, new_value, deciding_code, rule }
 }
 
-/// What a vote comes to: the action it counts as and, where FLIPs name more than one value, the value.
+/// The action that a vote counts as and, if the FLIPs name different values, its value.
 type Wish<'a, V> = (VoteAction, Option<&'a V>);
 
-/// The wishes of three votes. A FLIP without a value agrees with any one, but settles nothing between two.
+/// The wishes of three votes. A FLIP without a value agrees with any value, unless the other two differ.
 fn wishes<'a, V: PartialEq>(votes: [Option<&'a Vote<'_, V>>; 3]) -> [Wish<'a, V>; 3] {
     let value = |vote: Option<&'a Vote<'_, V>>| {
         vote.filter(|vote| vote.action == VoteAction::Flip).and_then(|vote| vote.new_value.as_ref())
@@ -183,35 +182,21 @@ fn wishes<'a, V: PartialEq>(votes: [Option<&'a Vote<'_, V>>; 3]) -> [Wish<'a, V>
     })
 }
 
-/// Whether the three are one FLIP, one DROP and one KEEP.
+/// Whether the wishes are one FLIP, one DROP and one KEEP.
 fn is_split<V>(wishes: [Wish<'_, V>; 3]) -> bool {
     [VoteAction::Flip, VoteAction::Drop, VoteAction::Keep]
         .iter()
         .all(|action| wishes.iter().any(|(wish, _)| wish == action))
 }
 
-/// The wish of two or three, and the index of the one vote outside it.
+/// The wish of at least two votes, and the index of the outvoted one.
 fn majority<'a, V: PartialEq>([a, b, c]: [Wish<'a, V>; 3]) -> Option<(Wish<'a, V>, Option<usize>)> {
     if a == b {
         Some((a, (c != a).then_some(2)))
     } else if a == c {
         Some((a, Some(1)))
-    } else if b == c {
-        Some((b, Some(0)))
     } else {
-        None
-    }
-}
-
-fn is_preferred(voter: Voter, conflict: Option<&str>, lists: &VoteLists) -> bool {
-    conflict.and_then(|conflict| lists.facet_priority.get(conflict)).is_some_and(|set| set.contains(&voter))
-}
-
-fn flag(otherwise: FlagReason, conflict: Option<&str>, version: Version) -> FlagReason {
-    match version {
-        Version::V1 => FlagReason::PolarityUncertain,
-        Version::V2 if conflict == Some(GRANULARITY_OVERLAP) => FlagReason::RedundantRefUncertain,
-        Version::V2 => otherwise,
+        (b == c).then_some((b, Some(0)))
     }
 }
 

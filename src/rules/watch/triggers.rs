@@ -1,32 +1,31 @@
-//! When a review cycle begins (seed 004, section 1): triggers, a settle time for bursts, and the fallback.
+//! When a review cycle begins (seed 004, section 1): triggers, a debounce time for bursts, and the fallback.
 //!
-//! Time is a duration on a clock of the caller's that does not run while the machine sleeps; nothing here reads one. A
-//! burst of triggers within the settle time makes one cycle, due when the settle time after its *first* trigger is
-//! over: a stream that never ends cannot put it off. What a person asks for is due at once. One cycle at a time; what
-//! comes meanwhile is kept for the next.
+//! Times are durations on the caller's clock, which stops while the machine sleeps. A burst of triggers within the
+//! debounce time starts one cycle, due when that time after its *first* trigger has passed: an endless stream of triggers
+//! cannot delay it. A person's request is due immediately. One cycle runs at a time; triggers during a cycle are pending
+//! for the next.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::domain::{Action, EventType, Trigger};
 
-/// The two times that triggers go by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
-    /// From the first trigger of a burst to the cycle.
+    /// From the first trigger of a burst to the cycle (`watch.debounce`).
     pub settle: Duration,
-    /// Without any event from any agent until TIMEOUT_FALLBACK.
+    /// From the last event of any agent to TIMEOUT_FALLBACK (`watch.idle_review`).
     pub fallback: Duration,
 }
 
-/// What is due when.
+/// The schedule of cycles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Triggers {
     timing: Timing,
     pending: BTreeSet<Trigger>,
-    /// When the burst has settled.
+    /// When the pending cycle is due.
     settled: Duration,
-    /// The last event, the last CONTINUE, the last fallback, or the beginning.
+    /// The time of the last event, CONTINUE or fallback, or of the start.
     quiet_since: Duration,
     is_paused: bool,
     in_cycle: bool,
@@ -43,7 +42,7 @@ pub fn trigger(kind: EventType) -> Option<Trigger> {
 }
 
 impl Triggers {
-    /// Nothing was heard yet: the fallback counts from here.
+    /// Starts the fallback timer.
     pub fn new(timing: Timing, now: Duration) -> Self {
         Self {
             timing,
@@ -55,7 +54,7 @@ impl Triggers {
         }
     }
 
-    /// An agent, or a person, has told something.
+    /// Handles an event of an agent or a person.
     pub fn event(&mut self, kind: EventType, now: Duration) {
         self.quiet_since = now;
         if let Some(trigger) = trigger(kind) {
@@ -72,7 +71,7 @@ impl Triggers {
         self.pending.insert(trigger);
     }
 
-    /// The triggers of the cycle that is due now, if one is. It counts as begun.
+    /// Starts the cycle that is due now, if any, and returns its triggers.
     pub fn due(&mut self, now: Duration) -> Option<BTreeSet<Trigger>> {
         if self.in_cycle {
             return None;
@@ -88,17 +87,17 @@ impl Triggers {
         Some(std::mem::take(&mut self.pending))
     }
 
-    /// When to ask again; `None` while only an event or a decision can change anything.
+    /// When to call [`Self::due`] again; `None` while only an event or a decision can start a cycle.
     pub fn next(&self) -> Option<Duration> {
         [self.cycle_at(), self.fallback_at()].into_iter().flatten().min()
     }
 
-    /// A cycle goes on that began before the program was started again.
-    pub fn carries_on(&mut self) {
+    /// Resumes a cycle of an earlier process.
+    pub fn resume_cycle(&mut self) {
         self.in_cycle = true;
     }
 
-    /// The cycle has ended so; what a person paused, or a blocker, may be paused all the same.
+    /// Ends the cycle. The work may be paused by a person or a blocker, whatever the action.
     pub fn decided(&mut self, action: Action, is_paused: bool, now: Duration) {
         self.in_cycle = false;
         self.is_paused = is_paused;
@@ -107,7 +106,7 @@ impl Triggers {
         }
     }
 
-    /// The work pauses by somebody's word: only a person's word begins a cycle.
+    /// Pauses the work: only a person or a clarification can start a cycle.
     pub fn pause(&mut self) {
         self.is_paused = true;
     }
@@ -117,12 +116,11 @@ impl Triggers {
         self.quiet_since = now;
     }
 
-    /// What the next cycle will be for.
     pub fn pending(&self) -> impl Iterator<Item = Trigger> {
         self.pending.iter().copied()
     }
 
-    /// When the fallback comes, unless something happens before.
+    /// When the fallback is due.
     pub fn fallback_at(&self) -> Option<Duration> {
         (!self.is_paused && !self.in_cycle).then(|| self.quiet_since + self.timing.fallback)
     }
@@ -285,7 +283,7 @@ mod tests {
     #[test]
     fn a_cycle_that_was_interrupted_goes_on_first() {
         let mut triggers = triggers();
-        triggers.carries_on();
+        triggers.resume_cycle();
         triggers.event(EventType::UserManual, at(1));
         assert_eq!((triggers.due(at(2)), triggers.next()), (None, None));
         triggers.decided(Action::Continue, false, at(3));

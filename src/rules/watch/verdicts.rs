@@ -1,4 +1,4 @@
-//! The four rules: what the verdicts of a cycle come to (seed 004, section 4).
+//! The four rules that turn the verdicts of a cycle into an action (seed 004, section 4).
 //!
 //! | case | condition | action | status |
 //! |---|---|---|---|
@@ -7,12 +7,12 @@
 //! | rule 3 | one verdict is `concerns` | LOG & CONTINUE | RUNNING, flagged |
 //! | rule 4 | all verdicts are `approved` | CONTINUE | RUNNING |
 //!
-//! A reviewer without a usable verdict is absent. The verdicts of the others decide by the same rules; where that would
-//! be CONTINUE it is LOG & CONTINUE, and where nobody has a verdict the work pauses.
+//! A reviewer without a usable verdict is absent. The other verdicts decide by the same rules, with LOG & CONTINUE in place
+//! of CONTINUE; without any verdict the work pauses.
 
 use crate::domain::{Action, Verdict};
 
-/// What is done about verdicts; `None` is a reviewer who is absent.
+/// The action for a cycle's verdicts; `None` is an absent reviewer.
 pub fn decide(verdicts: &[Option<Verdict>]) -> Action {
     let count = |wanted: Option<Verdict>| verdicts.iter().filter(|verdict| **verdict == wanted).count();
     let (approved, concerns, absent) =

@@ -101,7 +101,7 @@ pub fn check(claims: &mut [Claim], workspace: &Workspace, databases: &Advisories
         let found = osv::ask(url, &ids, &packages);
         advisories.extend(found.map_err(|why| AdvisoryError::Ask { url: url.clone(), why })?);
     }
-    advisories.retain(Advisory::stands);
+    advisories.retain(|advisory| !advisory.is_withdrawn());
     advisories.sort_by(|a, b| a.id.cmp(&b.id));
     for question in questions {
         claims[question.claim].checked.advisory = question.answer(&advisories);
@@ -221,7 +221,7 @@ impl Question {
             };
             for package in packages {
                 let version = format!("{} {}", package.name, package.version);
-                match advisory.standing(package) {
+                match advisory.check(package) {
                     Some(AdvisoryMatch::Affected) => {
                         return AdvisoryStatus::Confirmed { id: advisory.id.clone(), version };
                     }
