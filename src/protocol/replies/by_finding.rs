@@ -134,13 +134,13 @@ pub(crate) fn read<W: AnswerWord>(
             prose.sign();
             continue;
         }
-        if let ScanState::Found(object) = step.json {
-            take(object.text, &mut signed);
+        if let ScanState::Found(object) = &step.json {
+            take(&object.text, &mut signed);
         }
         prose.take(&step);
     }
     if let Some(object) = walk.end() {
-        take(object.text, &mut signed);
+        take(&object.text, &mut signed);
     }
     let mut answers = settle(prose.finish(), signed, &closing, walk.json.too_large, asked);
     if let Some(fault) = walk.json.fault.filter(|_| !answers.complete) {

@@ -139,8 +139,8 @@ fn observations(answer: &[u8], nonce: Option<&str>) -> io::Result<Vec<RawFinding
     let mut walk = Walk::new(answer, nonce);
     let (mut prose, mut inside, mut claimed) = (String::new(), false, Vec::new());
     while let Some(step) = walk.next(0)? {
-        if let ScanState::Found(object) = step.json {
-            claimed.extend(claimed_in(object.text, nonce));
+        if let ScanState::Found(object) = &step.json {
+            claimed.extend(claimed_in(&object.text, nonce));
         }
         let begun = step.text.strip_prefix(NEW).filter(|_| step.is_prose());
         if let Some(rest) = begun {
@@ -156,7 +156,7 @@ fn observations(answer: &[u8], nonce: Option<&str>) -> io::Result<Vec<RawFinding
         prose.push('\n');
     }
     if let Some(object) = walk.end() {
-        claimed.extend(claimed_in(object.text, nonce));
+        claimed.extend(claimed_in(&object.text, nonce));
     }
     let mut observed = reader::parse(prose.as_bytes(), None)?.findings;
     observed.extend(claimed.into_iter().map(finding));

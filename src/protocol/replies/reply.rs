@@ -23,11 +23,11 @@ pub(crate) struct Walk<'a, R> {
     in_data: bool,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) struct ReplyLine<'a> {
     pub(crate) text: &'a str,
     pub(crate) kind: LineKind,
-    pub(crate) json: ScanState<'a>,
+    pub(crate) json: ScanState,
 }
 
 impl ReplyLine<'_> {
@@ -64,7 +64,7 @@ impl<'a, R: BufRead> Walk<'a, R> {
     }
 
     /// The object that the end of the answer completes: the content of a fence that was never closed.
-    pub(crate) fn end(&mut self) -> Option<FoundObject<'_>> {
+    pub(crate) fn end(&mut self) -> Option<FoundObject> {
         match self.json.end() {
             ScanState::Found(object) => Some(object),
             ScanState::Outside | ScanState::Inside => None,

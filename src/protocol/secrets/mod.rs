@@ -1,27 +1,25 @@
-//! Secrets: values that a rule set recognises are replaced by stable placeholders before a text leaves the machine or
-//! is kept.
+//! Redaction of secrets: values that match a rule are replaced by stable placeholders before a text is sent or stored.
 //!
 //! The rules are those of gitleaks (`secrets/gitleaks.toml`, MIT, see `secrets/LICENSE`) and two more (`own.toml`). A
-//! placeholder names the rule and four digits of the value's hash: enough to see that two are the same, too little to
-//! guess the value by. It keeps the value's line ends, so that line numbers stay what they are, and is not itself taken
-//! for a secret.
+//! placeholder contains the rule and four digits of the value's hash, which identify equal values but do not reveal them.
+//! It keeps the value's line ends, so that line numbers do not change, and is not itself redacted.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, Write};
 use std::ops::Range;
 
+use memchr::memmem;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use rules::{FoundSecret, find, find_by};
 
-mod expression;
 mod rules;
 
-/// How much of a stream is searched at once, in bytes.
+/// The size of the pieces in which a stream is searched, in bytes.
 const PIECE: usize = 256 << 10;
 
-/// How much more is read where a private key has begun and not ended, in bytes.
+/// How much more is read after the beginning of a private key to find its end, in bytes.
 const KEY: usize = 32 << 10;
 
 /// The rule that recognises private keys.
@@ -34,10 +32,10 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Replaces the secrets in every string of a value; what has none comes back as it is.
+/// Replaces the secrets in all strings of a value.
 ///
 /// # Panics
-/// Where a value does not read back what it wrote, which the types that are recorded rule out.
+/// If the value cannot be deserialised from its own serialisation; recorded types always can.
 pub fn redact_value<T: serde::Serialize + DeserializeOwned>(value: T) -> T {
     let mut json = serde_json::to_value(&value).expect("recorded types are representable in JSON");
     if clean(&mut json) {
@@ -56,17 +54,14 @@ pub fn private_key(text: &str) -> Option<u32> {
 
 /// Copies a stream without its secrets. Returns whether there were any.
 ///
-/// Memory stays within a few pieces, however long the stream and its lines are. Fails where the reader or the writer
-/// does.
+/// Memory is limited to a few pieces, whatever the length of the stream and its lines. Fails if reading or writing fails.
 pub fn copy(input: &mut impl BufRead, output: &mut impl Write) -> io::Result<bool> {
     let mut found = false;
     let mut piece = Vec::new();
     loop {
         let open_key = begins_key(&piece).filter(|start| piece.len() - start < KEY);
         let kept = open_key.map(|start| piece.split_off(start)).unwrap_or_default();
-        let clean = redact_bytes(&piece);
-        found |= clean.is_some();
-        output.write_all(clean.as_deref().unwrap_or(&piece))?;
+        found |= write_clean(&piece, output)?;
         piece = kept;
         let before = piece.len();
         while piece.len() - before < PIECE {
@@ -76,41 +71,36 @@ pub fn copy(input: &mut impl BufRead, output: &mut impl Write) -> io::Result<boo
             }
         }
         if piece.len() == before {
-            let clean = redact_bytes(&piece);
-            found |= clean.is_some();
-            output.write_all(clean.as_deref().unwrap_or(&piece))?;
-            return Ok(found);
+            return Ok(write_clean(&piece, output)? | found);
         }
     }
 }
 
-/// Where a private key begins that does not end in this piece.
-fn begins_key(piece: &[u8]) -> Option<usize> {
-    let start = memrchr(piece, b"-----BEGIN")?;
-    let rest = &piece[start + 10..];
-    (memrchr(rest, b"-----END").is_none()).then_some(start)
+fn write_clean(piece: &[u8], output: &mut impl Write) -> io::Result<bool> {
+    let clean = redact_bytes(piece);
+    output.write_all(clean.as_deref().unwrap_or(piece))?;
+    Ok(clean.is_some())
 }
 
-fn memrchr(haystack: &[u8], needle: &[u8]) -> Option<usize> {
-    haystack.windows(needle.len()).rposition(|window| window == needle)
+/// The position of a private key that does not end in this piece.
+fn begins_key(piece: &[u8]) -> Option<usize> {
+    let start = memmem::rfind(piece, b"-----BEGIN")?;
+    memmem::rfind(&piece[start + 10..], b"-----END").is_none().then_some(start)
 }
 
 fn clean(value: &mut Value) -> bool {
     match value {
-        Value::String(text) => match redact(text) {
-            Cow::Borrowed(_) => false,
-            Cow::Owned(clean) => {
-                *text = clean;
-                true
-            }
-        },
+        Value::String(text) => {
+            let clean = redact_bytes(text.as_bytes());
+            clean.inspect(|clean| *text = String::from_utf8_lossy(clean).into_owned()).is_some()
+        }
         Value::Array(items) => items.iter_mut().fold(false, |found, item| clean(item) | found),
         Value::Object(fields) => fields.values_mut().fold(false, |found, field| clean(field) | found),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }
 
-/// The text without its secrets, if it has any.
+/// The text without its secrets; `None` if it has none.
 fn redact_bytes(text: &[u8]) -> Option<Vec<u8>> {
     let found = find(text);
     if found.is_empty() {

@@ -1,44 +1,45 @@
-//! The rule set, and what it recognises in a text.
+//! The rule set, and the secrets that it finds in a text.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use aho_corasick::AhoCorasick;
-use regex::bytes::{Captures, Regex};
+use memchr::memmem;
+use regex::bytes::{Captures, Regex, RegexBuilder};
 use serde::{Deserialize, Deserializer};
-
-use super::expression::Expression;
 
 const PACKAGED: &str = include_str!("gitleaks.toml");
 
 static RULES: LazyLock<RuleSet> = LazyLock::new(RuleSet::packaged);
 
-/// What gitleaks leaves out: passwords and tokens in addresses.
+/// Rules that gitleaks lacks: passwords and tokens in addresses.
 const OWN: &str = include_str!("own.toml");
 
-/// What upstream wants to stand after a value: what ends one in a configuration.
+/// Upstream's pattern for the end of a value, as in configuration files.
 const END: &str = r#"(?:[\x60'"\s;]|\\[nr]|$"#;
 
-/// What may stand there as well in the prose of an agent, the name of a file or an argument.
+/// The replacement, which also allows the end of a value in prose, in a file name or in an argument.
 const PROSE_END: &str = r#"(?:[\x60'"\s;.,:!?/|&*()\[\]{}<>]|\\[nr]|$"#;
 
-/// How the rules begin that know a value by the name before it; they would take too much for one in prose.
+/// The beginning of rules that recognise a value by the name before it. With `PROSE_END` these would match too much prose.
 const NAMED: &str = r"[\w.-]{0,50}?";
 
-/// A secret: where, and by which rule.
+/// The maximum size of a compiled expression, in bytes.
+const LARGEST_REGEX: usize = 64 << 20;
+
 pub(crate) struct FoundSecret {
     pub(crate) at: Range<usize>,
     pub(crate) rule: &'static str,
 }
 
-/// The secrets of a text, in order, none overlapping another.
+/// The secrets of a text in order, without overlaps.
 pub(crate) fn find(text: &[u8]) -> Vec<FoundSecret> {
     find_by(text, |_| true)
 }
 
-/// The secrets of a text that some rules know, chosen by their names.
-pub(crate) fn find_by(text: &[u8], is_asked: impl Fn(&str) -> bool) -> Vec<FoundSecret> {
+/// The secrets of a text that match the selected rules.
+pub(crate) fn find_by(text: &[u8], is_selected: impl Fn(&str) -> bool) -> Vec<FoundSecret> {
     let set = &*RULES;
     let hits: BTreeSet<usize> = set
         .keywords
@@ -47,13 +48,14 @@ pub(crate) fn find_by(text: &[u8], is_asked: impl Fn(&str) -> bool) -> Vec<Found
         .copied()
         .collect();
     let mut found: Vec<FoundSecret> = Vec::new();
-    for rule in hits.into_iter().map(|index| &set.rules[index]).filter(|rule| is_asked(&rule.id)) {
-        let matches = rule.regex().into_iter().flat_map(|regex| regex.captures_iter(text));
+    for rule in hits.into_iter().map(|index| &set.rules[index]).filter(|rule| is_selected(&rule.id)) {
+        let matches =
+            rule.regex.as_ref().and_then(Expression::get).into_iter().flat_map(|regex| regex.captures_iter(text));
         let real = matches.filter_map(|captures| rule.secret(&captures, text, &set.allowed));
         found.extend(real.map(|at| FoundSecret { at, rule: &rule.id }));
     }
     found.retain(|found| !in_placeholder(text, &found.at));
-    // Of two that see the same, the one that knows what it is names it.
+    // Of two rules with the same match, the specific one takes precedence over the generic one.
     found.sort_by_key(|found| (found.at.start, std::cmp::Reverse(found.at.end), found.rule.starts_with("generic")));
     let mut end = 0;
     found.retain(|found| {
@@ -66,14 +68,11 @@ pub(crate) fn find_by(text: &[u8], is_asked: impl Fn(&str) -> bool) -> Vec<Found
     found
 }
 
-/// Whether a part of a text is one of the placeholders that replace secrets, or lies in one.
+/// Whether a part of a text is inside a placeholder of a secret.
 fn in_placeholder(text: &[u8], at: &Range<usize>) -> bool {
     const BEGIN: &[u8] = b"[secret:";
-    let Some(start) =
-        text[..text.len().min(at.start + BEGIN.len())].windows(BEGIN.len()).rposition(|part| part == BEGIN)
-    else {
-        return false;
-    };
+    let head = &text[..text.len().min(at.start + BEGIN.len())];
+    let Some(start) = memmem::rfind(head, BEGIN) else { return false };
     let rest = &text[start + BEGIN.len()..];
     let Some(end) = rest.iter().position(|byte| *byte == b']') else { return false };
     let inside = &rest[..end];
@@ -86,16 +85,15 @@ fn in_placeholder(text: &[u8], at: &Range<usize>) -> bool {
     is_placeholder && start <= at.start && at.end <= start + BEGIN.len() + end + 1
 }
 
-/// The rules, and the words without which none of them can match.
+/// The rules, and the keywords that their matches require.
 struct RuleSet {
     rules: Vec<Rule>,
     keywords: AhoCorasick,
-    /// For each keyword the rules that need it.
+    /// For each keyword the indices of the rules that require it.
     rules_of: Vec<Vec<usize>>,
     allowed: Allowed,
 }
 
-/// A file of rules.
 #[derive(Deserialize)]
 struct Packaged {
     #[serde(default)]
@@ -103,10 +101,51 @@ struct Packaged {
     rules: Vec<Rule>,
 }
 
+/// A regular expression of gitleaks, in Go's syntax, compiled when it is first used; most never are.
+#[derive(Deserialize)]
+#[serde(from = "String")]
+struct Expression {
+    source: String,
+    compiled: OnceLock<Option<Regex>>,
+}
+
+impl From<String> for Expression {
+    fn from(source: String) -> Self {
+        Self { source, compiled: OnceLock::new() }
+    }
+}
+
+impl Expression {
+    /// The compiled expression; `None` if it cannot be compiled. Without Unicode classes compiling is much faster, and
+    /// secrets are ASCII.
+    fn get(&self) -> Option<&Regex> {
+        let source = || escape_braces(&self.source);
+        let compile = || RegexBuilder::new(&source()).unicode(false).size_limit(LARGEST_REGEX).build().ok();
+        self.compiled.get_or_init(compile).as_ref()
+    }
+}
+
+/// Escapes braces that begin no repetition, as Go permits them unescaped.
+fn escape_braces(source: &str) -> String {
+    let mut escaped = String::with_capacity(source.len());
+    let mut after_backslash = false;
+    for (at, letter) in source.char_indices() {
+        if letter == '{' && !after_backslash {
+            let counts = source[at + 1..].split_once('}').map_or("", |(counts, _)| counts);
+            if counts.is_empty() || !counts.chars().all(|c| c.is_ascii_digit() || c == ',') {
+                escaped.push('\\');
+            }
+        }
+        after_backslash = letter == '\\' && !after_backslash;
+        escaped.push(letter);
+    }
+    escaped
+}
+
 #[derive(Deserialize)]
 struct Rule {
     id: String,
-    /// Some rules are about paths alone.
+    /// Absent in rules about paths.
     regex: Option<Expression>,
     #[serde(default)]
     entropy: f64,
@@ -118,29 +157,29 @@ struct Rule {
     allowed: Vec<Allowed>,
 }
 
-/// What is no secret although it looks like one.
+/// Exceptions: matches that are no secrets.
 #[derive(Default, Deserialize)]
 struct Allowed {
     #[serde(default)]
     regexes: Vec<Expression>,
-    /// Words that no secret holds, in any case.
+    /// Words that no secret contains, in any case.
     #[serde(default, deserialize_with = "words")]
     stopwords: Option<AhoCorasick>,
     #[serde(default, rename = "regexTarget")]
     target: Target,
-    /// `AND` joins the expressions with paths, which a text alone does not have: such an exception does not count.
+    /// `AND` combines the expressions with paths, which a text does not have: such an exception is ignored.
     condition: Option<String>,
 }
 
-/// What an exception's expressions are matched against.
+/// The text that an exception's expressions are matched against.
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Target {
     #[default]
     Secret,
-    /// All that the rule matched.
+    /// The whole match.
     Match,
-    /// The lines that it stands on.
+    /// The lines of the match.
     Line,
 }
 
@@ -167,7 +206,7 @@ impl RuleSet {
     }
 }
 
-/// Finds words in any case.
+/// An automaton that finds words in any case.
 fn automaton(words: impl IntoIterator<Item: AsRef<[u8]>>) -> AhoCorasick {
     let automaton = AhoCorasick::builder().ascii_case_insensitive(true).build(words);
     automaton.expect("the packaged words fit an automaton")
@@ -178,11 +217,7 @@ fn words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<AhoCorasic
 }
 
 impl Rule {
-    fn regex(&self) -> Option<&Regex> {
-        self.regex.as_ref()?.get()
-    }
-
-    /// Where the secret of a match stands, unless it is none after all.
+    /// The position of the secret in a match, unless an exception applies.
     fn secret(&self, captures: &Captures, text: &[u8], always: &Allowed) -> Option<Range<usize>> {
         let whole = captures.get(0)?.range();
         let group = match self.group {
@@ -199,7 +234,7 @@ impl Rule {
                 text[whole.end..].iter().position(|byte| *byte == b'\n').map_or(text.len(), |at| whole.end + at);
             &text[start..end]
         };
-        // What costs least comes first: an expression is compiled for it, once.
+        // The cheap checks come first: an exception's expression has to be compiled.
         let is_random = !secret.is_empty() && (self.entropy == 0.0 || entropy(secret) > self.entropy);
         let exceptions =
             || std::iter::once(always).chain(&self.allowed).filter(|allowed| allowed.condition.is_none());
@@ -218,7 +253,7 @@ impl Rule {
     }
 }
 
-/// Shannon's entropy of a text, in bits a byte.
+/// Shannon's entropy of a text, in bits per byte.
 fn entropy(text: &[u8]) -> f64 {
     let mut counts = [0_u32; 256];
     for byte in text {

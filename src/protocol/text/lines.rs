@@ -1,7 +1,7 @@
-//! The bytes of an answer as clean lines.
+//! Reads the bytes of an answer as clean lines.
 //!
-//! Dropped before anything else is looked at: a byte order mark at the beginning, escape sequences, CR before LF. Bytes
-//! that are not UTF-8 become U+FFFD. Whatever the input is, one line of at most [`LINE_CAP`] bytes is in memory.
+//! A byte order mark at the beginning, escape sequences, and CR before LF are removed; invalid UTF-8 becomes U+FFFD. Only
+//! one line of at most [`LINE_CAP`] bytes is in memory.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, Read as _};
@@ -9,12 +9,12 @@ use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
-/// The longest line that is kept, in bytes; what is behind it is skipped.
+/// The maximum length of a line in bytes; the rest of a longer line is skipped.
 pub(crate) const LINE_CAP: usize = 6 << 20;
 
-/// Escape sequences: `ESC [` with parameters, intermediates and one final byte, dropped as well where the line cuts them
-/// off; `ESC ]` (or P X ^ _) with a text up to BEL or `ESC \`, without which only the two bytes are dropped, for the text
-/// may be the rest of the answer; a character set or the like (`ESC ( B`); any other two bytes.
+/// Escape sequences: `ESC [` with parameters, intermediates and one final byte, also if the line ends before that byte;
+/// `ESC ]` (or P X ^ _) with a text up to BEL or `ESC \`, or only its two bytes if that end is missing, because the text may
+/// be the rest of the answer; a character set and similar (`ESC ( B`); any other two bytes.
 static ESCAPES: LazyLock<Regex> = LazyLock::new(|| {
     let sequences =
         r"\[[0-?]*[ -/]*(?:[@-~]|$)|[\]PX^_](?:[^\x07\x1b]*(?:\x07|\x1b\\))?|[!-/][0-~]|[0-OQ-WYZ\\`-~]|$";
@@ -32,7 +32,7 @@ pub(crate) struct CleanLines<R> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Line<'a> {
     pub(crate) text: &'a str,
-    /// Whether the end of the line was skipped.
+    /// Whether the rest of the line was skipped.
     pub(crate) cut: bool,
 }
 
@@ -52,14 +52,16 @@ impl<R: BufRead> CleanLines<R> {
         while self.line.last() == Some(&b'\r') {
             self.line.pop();
         }
-        if std::str::from_utf8(&self.line).is_err() {
-            self.line = replace_invalid(&self.line).into_bytes();
+        if let Cow::Owned(mut text) = String::from_utf8_lossy(&self.line) {
+            // U+FFFD has three bytes, so the text may have grown beyond the cap.
+            text.truncate(text.floor_char_boundary(LINE_CAP));
+            self.line = text.into_bytes();
         }
         let text = std::str::from_utf8(&self.line).expect("invalid bytes were replaced");
         Ok(Some(Line { text, cut }))
     }
 
-    /// Reads one raw line into the buffer; says whether it was cut, `None` at the end of the input.
+    /// Reads one raw line into the buffer. Returns whether it was cut, `None` at the end of the input.
     fn read(&mut self) -> io::Result<Option<bool>> {
         self.line.clear();
         let room = u64::try_from(LINE_CAP + 1).unwrap_or(u64::MAX);
@@ -73,21 +75,6 @@ impl<R: BufRead> CleanLines<R> {
         }
         Ok((read > 0).then_some(false))
     }
-}
-
-/// U+FFFD has three bytes, so the text is cut where it would grow beyond the cap.
-fn replace_invalid(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len());
-    for chunk in bytes.utf8_chunks() {
-        if text.len() + chunk.valid().len() + 3 > LINE_CAP + 3 {
-            break;
-        }
-        text.push_str(chunk.valid());
-        if !chunk.invalid().is_empty() {
-            text.push(char::REPLACEMENT_CHARACTER);
-        }
-    }
-    text
 }
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
-//! The place a line of prose names: `path:12-18` and its kin.
+//! Finds the place that a line of prose names: `path:12-18` and similar forms.
 //!
-//! A place has a line. A drive path, a port, a time and a ratio are text; a bare word is a path only if it is known as
-//! the name of a file. Every character of the text is looked at a bounded number of times.
+//! A place has a line number. A drive path, a port, a time and a ratio are no places; a word without a folder is a path
+//! only if it looks like the name of a file. Each character of the text is examined a bounded number of times.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// A place and where it stands in the text.
+/// A place and its position in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NamedPlace {
     /// The path as written.
@@ -19,22 +19,22 @@ pub(crate) struct NamedPlace {
     pub(crate) range: Range<usize>,
 }
 
-/// Lines as they are written behind a path, and how many bytes they take up.
+/// Line numbers after a path, and their length in bytes.
 struct Lines {
     line: u32,
     end_line: Option<u32>,
     length: usize,
 }
 
-/// The longest beginning of a text in which paths with blanks are looked for, in bytes.
+/// The length of the part of a text in which paths with spaces are searched, in bytes.
 const HEAD: usize = 4 << 10;
 
-/// Paths that are known, for prose that names them.
+/// Known paths that prose may name.
 #[derive(Clone, Debug, Default)]
 pub struct Paths(Vec<String>);
 
 impl Paths {
-    /// Those of `paths` that a word of prose cannot hold, because of a blank, a quote or the like in them.
+    /// Keeps those of `paths` that are no single word of prose, because they contain a space, a quote or the like.
     pub fn new<'a>(paths: impl IntoIterator<Item = &'a str>) -> Self {
         let mut odd: Vec<String> =
             paths.into_iter().filter(|path| path.contains(is_boundary)).map(str::to_owned).collect();
@@ -42,22 +42,27 @@ impl Paths {
         Self(odd)
     }
 
-    /// The first place that names one of the paths, of several at the same position the longest.
+    /// The first place that names one of the paths; of several at the same position the longest.
     fn find(&self, text: &str) -> Option<NamedPlace> {
         let head = text[..text.floor_char_boundary(HEAD)].replace('\\', "/");
         let named = |path: &String| {
             let starts = head.match_indices(path.as_str()).map(|(start, _)| start);
-            starts.filter(|start| may_begin(text, *start)).find_map(|start| {
-                let end = start + path.len();
-                let Lines { line, end_line, length } = behind_path(text, end)?;
-                Some(NamedPlace { file: path.clone(), line, end_line, range: start..end + length })
-            })
+            starts.filter(|start| may_begin(text, *start)).find_map(|start| NamedPlace::at(text, start, path))
         };
         self.0.iter().filter_map(named).min_by_key(|place| place.range.start)
     }
 }
 
-/// Whether a path may begin at `start`: not within a word, and not behind the beginning of a longer path with blanks.
+impl NamedPlace {
+    /// The place of the path `file` at `start`, if line numbers follow.
+    fn at(text: &str, start: usize, file: &str) -> Option<Self> {
+        let end = start + file.len();
+        let Lines { line, end_line, length } = lines_after_path(text, end)?;
+        Some(Self { file: file.to_owned(), line, end_line, range: start..end + length })
+    }
+}
+
+/// Whether a path may begin at `start`: not inside a word, and not after the beginning of a longer path with spaces.
 fn may_begin(text: &str, start: usize) -> bool {
     let before = &text[..start];
     let is_free =
@@ -65,28 +70,25 @@ fn may_begin(text: &str, start: usize) -> bool {
     (is_free || before.ends_with("./") && may_begin(text, start - 2)) && !is_continued(before)
 }
 
-/// Whether a text ends with what may be the beginning of a path, cut off by a blank: `my dir/a ` before `file.py`.
+/// Whether a text may end with the beginning of a path that a space splits: `my dir/a ` before `file.py`.
 fn is_continued(before: &str) -> bool {
     let Some(text) = before.strip_suffix(' ').filter(|text| !text.ends_with(is_boundary)) else { return false };
-    let start = text.rfind(is_boundary).map_or(0, |at| at + text[at..].chars().next().map_or(1, char::len_utf8));
-    let word = &text[start..];
+    let word = text.rsplit(is_boundary).next().unwrap_or(text);
     let Some((_, name)) = word.rsplit_once(['/', '\\']) else { return false };
     url(word).is_none()
         && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '~' | '+' | '&' | '@'))
 }
 
-/// Finds the first place in a text, of known paths also those with blanks.
+/// Finds the first place in a text, including known paths with spaces.
 pub(crate) fn find_of(text: &str, paths: &Paths) -> Option<NamedPlace> {
-    let (known, found) = (paths.find(text), find(text));
-    match (known, found) {
+    match (paths.find(text), find(text)) {
         (Some(known), Some(found)) if found.range.end <= known.range.start => Some(found),
-        (Some(known), _) => Some(known),
-        (None, found) => found,
+        (known, found) => known.or(found),
     }
 }
 
-/// Finds the first place in a text. A word that follows the beginning of a path with blanks is none: which file is meant is
-/// not known, and another one of the word's name is not.
+/// Finds the first place in a text. A word after the beginning of a path with spaces is no place: the file is unknown, and
+/// is not the one that the word alone names.
 pub(crate) fn find(text: &str) -> Option<NamedPlace> {
     first(text).filter(|place| !is_continued(&text[..place.range.start]))
 }
@@ -94,24 +96,23 @@ pub(crate) fn find(text: &str) -> Option<NamedPlace> {
 fn first(text: &str) -> Option<NamedPlace> {
     let mut at = 0;
     while let Some(start) = text[at..].find(|c| !is_boundary(c)).map(|skipped| at + skipped) {
-        if let Some(end) = code_with_blanks(text, start) {
-            let code = &text[start..end];
-            if let Some(place) = spaced(text, start, code) {
+        if let Some(code) = code_with_spaces(text, start) {
+            if let Some(place) = path_with_spaces(code).and_then(|path| NamedPlace::at(text, start, path)) {
                 return Some(place);
             }
             if drive_path(code).is_some() {
-                at = end;
+                at = start + code.len();
                 continue;
             }
         }
         let end = text[start..].find(is_boundary).map_or(text.len(), |length| start + length);
         let word = &text[start..end];
-        // What cannot hold a place goes on behind its end; what stands before it in the same word still can.
+        // The search continues after a URL or a drive path; the part of the word before it may still name a place.
         let (candidates, next) = if let Some(scheme) = url(word) {
             let end = text[start..].find(|c: char| c.is_whitespace() || matches!(c, '`' | '"' | '<' | '>'));
             (scheme, end.map_or(text.len(), |length| start + length))
         } else if let Some(drive) = drive_path(word) {
-            (drive, behind_drive_path(text, end))
+            (drive, end_of_drive_path(text, end))
         } else {
             (word.len(), end)
         };
@@ -123,39 +124,35 @@ fn first(text: &str) -> Option<NamedPlace> {
     None
 }
 
-/// Takes the lines off a path that is written with them: `app.py:12-18`.
+/// Splits line numbers off a path: `app.py:12-18`.
 pub fn split(path: &str) -> Option<(&str, u32, Option<u32>)> {
     let (path, end) = path.rsplit_once([':', '：'])?;
     let (line, end_line) = lines(end)?;
     Some((path, line, end_line))
 }
 
-/// Reads lines that stand alone: `12`, `12-18`, `12:5`, `L12-L18`.
+/// Parses line numbers without a path: `12`, `12-18`, `12:5`, `L12-L18`.
 pub(crate) fn lines(text: &str) -> Option<(u32, Option<u32>)> {
     let text = text.trim();
-    let lines = match text.strip_prefix('L') {
-        Some(text) => read(&HASH, text).filter(|lines| lines.length == text.len()),
-        None => read(&COLON, text).filter(|lines| lines.length == text.len()),
-    }?;
+    let (pattern, numbers) = text.strip_prefix('L').map_or((&COLON, text), |numbers| (&HASH, numbers));
+    let lines = read(pattern, numbers).filter(|lines| lines.length == numbers.len())?;
     Some((lines.line, lines.end_line))
 }
 
-/// What ends a word: blanks, quotes, and punctuation that no path has.
+/// Whether a character ends a word: white space, quotes, and punctuation that paths do not contain.
 fn is_boundary(c: char) -> bool {
     c.is_whitespace() || c.is_control() || "`\"'<>*|,;=–—，。、；！？「」『』【】《》（）“”‘’„«»".contains(c)
 }
 
-/// Where the scheme of a URL begins in a word.
+/// The position of a URL's scheme in a word.
 fn url(word: &str) -> Option<usize> {
-    let at = match word.find("://") {
-        Some(at) => at,
-        None => return word.trim_start_matches(['(', '[']).starts_with("//").then_some(0),
+    let Some(at) = word.find("://") else {
+        return word.trim_start_matches(['(', '[']).starts_with("//").then_some(0);
     };
-    let scheme = word[..at].bytes().rev().take_while(u8::is_ascii_alphanumeric).count();
-    Some(at - scheme)
+    Some(at - word[..at].bytes().rev().take_while(u8::is_ascii_alphanumeric).count())
 }
 
-/// Where a path with a drive letter or a host (`C:\x`, `\\host\x`) begins in a word.
+/// The position of a path with a drive letter or a host (`C:\x`, `\\host\x`) in a word.
 fn drive_path(word: &str) -> Option<usize> {
     let bytes = word.as_bytes();
     let drive =
@@ -166,72 +163,56 @@ fn drive_path(word: &str) -> Option<usize> {
     }
 }
 
-/// The end of a drive path: of the next word too if a blank within a folder's name has split it.
-fn behind_drive_path(text: &str, end: usize) -> usize {
+/// The end of a drive path whose first word ends at `end`; includes the next word if a space in a folder's name splits it.
+fn end_of_drive_path(text: &str, end: usize) -> usize {
     let Some(rest) = text[end..].strip_prefix(' ') else { return end };
     let length = rest.find(is_boundary).unwrap_or(rest.len());
     if rest[..length].contains('\\') { end + 1 + length } else { end }
 }
 
-/// The end of the inline code that begins at `start`, if there are blanks in it.
-fn code_with_blanks(text: &str, start: usize) -> Option<usize> {
-    let code = text[..start].ends_with('`').then(|| text[start..].split_once('`'))??.0;
-    code.contains(char::is_whitespace).then_some(start + code.len())
+/// The inline code that begins at `start`, if it contains spaces.
+fn code_with_spaces(text: &str, start: usize) -> Option<&str> {
+    let (code, _) = text[..start].ends_with('`').then(|| text[start..].split_once('`'))??;
+    code.contains(char::is_whitespace).then_some(code)
 }
 
-/// A place whose path is inline code with blanks in it: not in its first folder, for `cat src/a.rs` is a command, and
-/// with an extension at its end only.
-fn spaced(text: &str, start: usize, code: &str) -> Option<NamedPlace> {
+/// The path with spaces that inline code consists of. Its first folder has no space, because `cat src/a.rs` is a command,
+/// and only its last word has an extension.
+fn path_with_spaces(code: &str) -> Option<&str> {
     let path = code.split([':', '：']).next()?.trim_end();
     let folder = &path[..path.find(['/', '\\'])?];
     let (before, _) = path.rsplit_once(char::is_whitespace)?;
-    if folder.contains(char::is_whitespace)
-        || before.contains(['.', '=', '(', ')', '{', '}', '<', '>', '"', '|', ';', '*', ','])
-        || drive_path(code).is_some()
-        || !is_path(path)
-    {
-        return None;
-    }
-    let end = start + path.len();
-    let lines = behind_path(text, end)?;
-    Some(NamedPlace {
-        file: path.to_owned(),
-        line: lines.line,
-        end_line: lines.end_line,
-        range: start..end + lines.length,
-    })
+    let is_code = before.contains(['.', '=', '(', ')', '{', '}', '<', '>', '"', '|', ';', '*', ',']);
+    let is_command = folder.contains(char::is_whitespace);
+    (!is_command && !is_code && drive_path(code).is_none() && is_path(path)).then_some(path)
 }
 
-/// Finds the first place in the word `start..end`; `whole`: nothing of the word is missing at its end.
+/// Finds the first place in the word `start..end`; `whole`: the word ends at `end`.
 fn in_word(text: &str, start: usize, end: usize, whole: bool) -> Option<NamedPlace> {
     let word = &text[start..end];
     let mut from = 0;
     let marks = word.char_indices().filter(|(_, c)| matches!(c, ':' | '：' | '#')).map(|(at, c)| (at, Some(c)));
     for (at, mark) in marks.chain(whole.then_some((word.len(), None))) {
-        if mark == Some('#') && !behind_hash(&word[at..]) {
+        if mark == Some('#') && !begins_lines(&word[at..]) {
             continue;
         }
-        let lead = unbalanced(&word[from..at]);
-        let path = &word[from + lead..at];
-        let place = || {
-            let lines = behind_path(text, start + at).filter(|_| is_path(path))?;
-            let range = start + from + lead..start + at + lines.length;
-            Some(NamedPlace { file: path.to_owned(), line: lines.line, end_line: lines.end_line, range })
-        };
-        if let Some(place) = place() {
-            return Some(place);
+        let lead = from + unbalanced(&word[from..at]);
+        let path = &word[lead..at];
+        let place = is_path(path).then(|| NamedPlace::at(text, start + lead, path)).flatten();
+        if place.is_some() {
+            return place;
         }
         from = at + mark.map_or(0, char::len_utf8);
     }
     None
 }
 
-/// Whether a `#` begins lines; a path may have other ones in it.
-fn behind_hash(text: &str) -> bool {
+/// Whether a `#` begins line numbers; a path may contain other ones.
+fn begins_lines(text: &str) -> bool {
     text.strip_prefix("#L").is_some_and(|lines| lines.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// How much of a path's front belongs to the sentence: up to the last bracket that is not closed within it.
+/// The length of a path's prefix that belongs to the sentence: up to the last unbalanced bracket.
 fn unbalanced(path: &str) -> usize {
     let mut open = Vec::new();
     let mut cut = 0;
@@ -245,37 +226,26 @@ fn unbalanced(path: &str) -> usize {
     open.last().map_or(cut, |at| at + 1)
 }
 
-/// Reads the lines that stand at `at`, directly behind a path: `:12`, `#L12`, or behind closing marks.
-fn behind_path(text: &str, at: usize) -> Option<Lines> {
+/// Parses the line numbers that follow a path at `at`: `:12`, `#L12`, or one of these after closing marks.
+fn lines_after_path(text: &str, at: usize) -> Option<Lines> {
     let rest = &text[at..];
-    if let Some(numbers) = rest.strip_prefix("#L") {
-        return read(&HASH, numbers).map(|lines| lines.behind(2));
-    }
     let closed = rest.trim_start_matches(['`', '*', '"', '\'']);
-    let closing = rest.len() - closed.len();
-    if let Some(colon) = closed.chars().next().filter(|c| matches!(c, ':' | '：')) {
-        return read(&COLON, &closed[colon.len_utf8()..]).map(|lines| lines.behind(closing + colon.len_utf8()));
-    }
-    worded_lines(closed).map(|lines| lines.behind(closing))
+    let (lines, skipped) = if let Some(numbers) = rest.strip_prefix("#L") {
+        (read(&HASH, numbers), 2)
+    } else if let Some(numbers) = closed.strip_prefix([':', '：']) {
+        (read(&COLON, numbers), rest.len() - numbers.len())
+    } else {
+        (worded_lines(closed), rest.len() - closed.len())
+    };
+    lines.map(|lines| Lines { length: lines.length + skipped, ..lines })
 }
 
-impl Lines {
-    /// A range is one only if it goes forward.
-    fn new(line: u32, end: Option<u32>, length: usize) -> Option<Self> {
-        (line > 0).then(|| Self { line, end_line: end.filter(|end| *end > line), length })
-    }
-
-    fn behind(self, bytes: usize) -> Self {
-        Self { length: self.length + bytes, ..self }
-    }
-}
-
-/// `12`, `12-18`, `12:5`, `12:5-18:9`; columns are dropped.
+/// `12`, `12-18`, `12:5`, `12:5-18:9`; columns are ignored.
 static COLON: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"([0-9]+)[:：][0-9]+(?:[-–]([0-9]+)[:：][0-9]+|[-–][0-9]+)?|([0-9]+)(?:[-–]([0-9]+))?")
 });
 
-/// `12`, `12-L18`, `12-18`, `12C5-L18C9`, behind `#L`.
+/// `12`, `12-L18`, `12-18`, `12C5-L18C9`, after `#L`.
 static HASH: LazyLock<Regex> = LazyLock::new(|| pattern("([0-9]+)(?:C[0-9]+)?(?:[-–]L?([0-9]+))?(?:C[0-9]+)?"));
 
 /// ` (line 12)`, ` (lines 12-18)`, ` at line 12`, ` at lines 12-18`.
@@ -288,23 +258,23 @@ fn pattern(text: &str) -> Regex {
 
 fn worded_lines(text: &str) -> Option<Lines> {
     let lines = read(&WORDED, text)?;
-    let rest = &text[lines.length..];
-    let is_open = text.trim_start().starts_with(['(', '（']);
-    let behind = rest.strip_prefix([')', '）']).filter(|_| is_open).unwrap_or(rest);
-    Some(lines.behind(rest.len() - behind.len()))
+    let is_closed = text.trim_start().starts_with(['(', '（']);
+    let bracket = text[lines.length..].chars().next().filter(|c| is_closed && matches!(c, ')' | '）'));
+    Some(Lines { length: lines.length + bracket.map_or(0, char::len_utf8), ..lines })
 }
 
-/// Reads the first and the last line at the beginning of a text.
+/// Parses the first and the last line number at the beginning of a text. A range that does not go forward has no end.
 fn read(pattern: &Regex, text: &str) -> Option<Lines> {
     let found = pattern.captures(text)?;
     let mut numbers = found.iter().skip(1).flatten().map(|number| number.as_str().parse().ok());
+    let line = numbers.next()?.filter(|line| *line > 0)?;
+    let end_line = numbers.next().flatten().filter(|end| *end > line);
     let length = found.get(0)?.end();
-    let lines = Lines::new(numbers.next()??, numbers.next().flatten(), length);
-    lines.filter(|_| ends_well(&text[length..]))
+    may_end(&text[length..]).then_some(Lines { line, end_line, length })
 }
 
-/// Whether a number may end here: `12abc`, `12/x` and `12.5` are none.
-fn ends_well(rest: &str) -> bool {
+/// Whether a line number may end before `rest`: `12abc`, `12/x` and `12.5` are none.
+fn may_end(rest: &str) -> bool {
     let mut next = rest.chars();
     match next.next() {
         Some(c) if c.is_ascii_alphanumeric() || matches!(c, '_' | '/' | '\\') => false,
@@ -313,24 +283,17 @@ fn ends_well(rest: &str) -> bool {
     }
 }
 
-/// Last labels of host names: what has one is a host and its number a port.
+/// Top-level domains: a word with one is a host, and its number a port.
 const HOSTS: [&str; 7] = ["com", "net", "org", "io", "example", "local", "internal"];
 
-/// Names of files that have no extension; `Makefile` and its kin are known by their ending.
+/// Names of files without an extension, in addition to those that end with `file`.
 const NAMES: &str = "makefile justfile BUILD WORKSPACE LICENSE README CHANGELOG CODEOWNERS NOTICE Kconfig";
 
 /// Whether a word can be the path of a file.
 fn is_path(word: &str) -> bool {
-    if !word.contains(char::is_alphabetic)
-        || word.starts_with("//")
-        || word.starts_with("\\\\")
-        || word.contains('\n')
-    {
-        return false;
-    }
-    let nested = word.contains(['/', '\\']);
     let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
-    if name.is_empty() {
+    let is_none = name.is_empty() || word.starts_with("//") || word.starts_with("\\\\") || word.contains('\n');
+    if is_none || !word.contains(char::is_alphabetic) {
         return false;
     }
     let extension = name
@@ -338,11 +301,11 @@ fn is_path(word: &str) -> bool {
         .map(|(_, extension)| extension)
         .filter(|extension| extension.starts_with(char::is_alphabetic) && extension.chars().count() <= 12);
     match extension {
-        _ if nested => true,
+        _ if name.len() < word.len() => true,
         Some(extension) => !HOSTS.contains(&extension),
         None => {
-            NAMES.split(' ').any(|known| known == name)
-                || (name.ends_with("file") && name.starts_with(char::is_uppercase))
+            let is_file = name.ends_with("file") && name.starts_with(char::is_uppercase);
+            is_file || NAMES.split(' ').any(|known| known == name)
         }
     }
 }

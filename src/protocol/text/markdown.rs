@@ -1,9 +1,8 @@
 //! The structure of an answer's prose, line by line: fences, quotes, rules, list markers, headings, tables.
 //!
-//! Only what decides where a finding begins and ends is told apart; this is no renderer. A fence that is never closed
-//! reaches to the end.
+//! Only structure that decides where a finding begins and ends is recognised; this is no renderer. A fence without an end
+//! reaches to the end of the text.
 
-/// What a line is, seen from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LineKind {
     Blank,
@@ -22,7 +21,7 @@ pub(crate) enum LineKind {
 }
 
 impl LineKind {
-    /// Whether the line is prose in which a tag or a closing line may stand.
+    /// Whether the line is prose, which may contain a tag or a closing line.
     pub(crate) fn is_prose(self) -> bool {
         matches!(self, Self::Text | Self::Heading)
     }
@@ -77,7 +76,7 @@ impl Structure {
 }
 
 impl Fence {
-    /// A fence may open behind list markers. The info string of a backtick fence has no backtick: that is inline code.
+    /// A fence may open after list markers. A backtick fence has no backtick in its info string: that would be inline code.
     fn opened_by(line: &str) -> Option<Self> {
         let text = peel(line).rest;
         let mark = text.chars().next().filter(|c| matches!(c, '`' | '~'))?;
@@ -87,20 +86,20 @@ impl Fence {
         opens.then(|| Self { mark, length, indent: indent(line) + (line.trim_start().len() - text.len()) })
     }
 
-    /// Its own character, at least as often, nothing else, and not indented as code within the fence.
+    /// The closing line has only the same character, at least as often, and is not indented as code of the fence.
     fn is_closed_by(self, line: &str) -> bool {
         let text = line.trim();
         text.len() >= self.length && text.chars().all(|c| c == self.mark) && indent(line) < self.indent + 4
     }
 }
 
-/// The columns of white space before a line's text; a tab goes to the next multiple of four.
+/// The columns of white space before a line's text; a tab advances to the next multiple of four.
 fn indent(line: &str) -> usize {
     let blanks = line.chars().take_while(|c| c.is_whitespace());
     blanks.fold(0, |column, c| if c == '\t' { (column / 4 + 1) * 4 } else { column + 1 })
 }
 
-/// Three or more of one of `-` `*` `_`, with blanks between them at most.
+/// At least three of one of `-` `*` `_`, with only white space between them.
 fn is_rule(text: &str) -> bool {
     let Some(mark) = text.chars().next().filter(|c| matches!(c, '-' | '*' | '_')) else { return false };
     text.chars().all(|c| c == mark || c.is_whitespace()) && text.chars().filter(|c| *c == mark).count() >= 3
@@ -119,20 +118,20 @@ fn heading(text: &str) -> Option<&str> {
     if !(1..=6).contains(&level) || !(rest.is_empty() || rest.starts_with(char::is_whitespace)) {
         return None;
     }
-    // Closing marks stand behind a blank: `## C#` ends with a letter of its own.
+    // Closing marks follow a space: in `## C#` the last `#` belongs to the text.
     let open = rest.trim_end().trim_end_matches('#');
     Some(if open.ends_with(char::is_whitespace) { open } else { rest })
 }
 
-/// A line without what stands before the text of an item.
+/// A line without the marks before its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Peeled<'a> {
     pub(crate) rest: &'a str,
-    /// Whether a list marker was taken away.
+    /// Whether a list marker was removed.
     pub(crate) listed: bool,
 }
 
-/// Takes list markers (`-` `*` `+` `•`, `1.`, `1)`, in any number) and the marks of a heading off a line.
+/// Removes list markers (`-` `*` `+` `•`, `1.`, `1)`, any number of them) and the marks of a heading from a line.
 pub(crate) fn peel(line: &str) -> Peeled<'_> {
     let mut peeled = Peeled { rest: line.trim(), listed: false };
     loop {
@@ -146,14 +145,14 @@ pub(crate) fn peel(line: &str) -> Peeled<'_> {
     }
 }
 
-/// As [`peel`], and takes emphasis away that begins before a list marker: `**1. [MUST] a whole line in bold**`.
+/// As [`peel`], and removes emphasis that begins before a list marker: `**1. [MUST] a whole line in bold**`.
 pub(crate) fn peel_item(line: &str) -> Peeled<'_> {
     let peeled = peel(line);
     let inner = peel(peeled.rest.trim_start_matches(['*', '_']));
     if inner.listed { inner } else { peeled }
 }
 
-/// What follows a list marker and its blank.
+/// The text after a list marker, with its leading space.
 fn list_marker(text: &str) -> Option<&str> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let rest = match digits {
@@ -164,21 +163,21 @@ fn list_marker(text: &str) -> Option<&str> {
     rest.starts_with(char::is_whitespace).then_some(rest)
 }
 
-/// The first cell of a table row, and the others as written; `None` unless the line begins with a pipe.
+/// The first cell of a table row, and the text of the other cells; `None` unless the line begins with a pipe.
 pub(crate) fn table_row(line: &str) -> Option<(&str, &str)> {
     let mut cells = Cells(Some(line.trim().strip_prefix('|')?));
     let first = cells.next()?;
     Some((first.trim(), cells.0.unwrap_or_default()))
 }
 
-/// Cells joined by ` | `, without what separates them in a table.
+/// The cells of a row, trimmed and joined by ` | `.
 pub(crate) fn join_cells(row: &str) -> String {
     let mut cells: Vec<_> = Cells(Some(row)).map(|cell| cell.trim().replace("\\|", "|")).collect();
     while cells.pop_if(|cell| cell.is_empty()).is_some() {}
     cells.join(" | ")
 }
 
-/// Cells between pipes that are not escaped.
+/// Iterates over the cells between unescaped pipes.
 struct Cells<'a>(Option<&'a str>);
 
 impl<'a> Iterator for Cells<'a> {
@@ -197,9 +196,9 @@ impl<'a> Iterator for Cells<'a> {
     }
 }
 
-/// Text without emphasis stars and the backticks of inline code, white space folded to single blanks.
+/// Text without emphasis stars and the backticks of inline code, with white space collapsed to single spaces.
 ///
-/// A star between two blanks, between two letters or digits, or inside code is no emphasis.
+/// A star between two spaces, between two letters or digits, or inside code is no emphasis.
 pub(crate) fn plain(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
@@ -207,68 +206,53 @@ pub(crate) fn plain(text: &str) -> String {
         let (before, marked) = rest.split_at(at);
         shown.push_str(before);
         let mark = if marked.starts_with('`') { '`' } else { '*' };
-        let behind = marked.trim_start_matches(mark);
-        let run = &marked[..marked.len() - behind.len()];
-        rest = behind;
+        let after = marked.trim_start_matches(mark);
+        let run = &marked[..marked.len() - after.len()];
+        rest = after;
         if mark == '*' {
-            let (left, right) = (shown.chars().next_back(), behind.chars().next());
-            if !is_emphasis(left, right) {
+            if !is_emphasis(shown.chars().next_back(), after.chars().next()) {
                 shown.push_str(run);
             }
-        } else if let Some(end) = code_end(behind, run) {
-            shown.push_str(&behind[..end]);
-            rest = &behind[end + run.len()..];
+        } else if let Some(end) = code_end(after, run) {
+            shown.push_str(&after[..end]);
+            rest = &after[end + run.len()..];
         }
     }
     shown.push_str(rest);
     fold(&shown)
 }
 
-/// Text with its white space folded to single blanks.
+/// Text with white space collapsed to single spaces.
 pub(crate) fn fold(text: &str) -> String {
-    let mut folded = String::with_capacity(text.len());
-    for word in text.split_whitespace() {
-        if !folded.is_empty() {
-            folded.push(' ');
-        }
-        folded.push_str(word);
-    }
-    folded
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn is_emphasis(left: Option<char>, right: Option<char>) -> bool {
-    let blank = |c: Option<char>| c.is_none_or(char::is_whitespace);
-    let word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-    !(blank(left) && blank(right) || word(left) && word(right))
+    let is_space = |c: Option<char>| c.is_none_or(char::is_whitespace);
+    let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    !(is_space(left) && is_space(right) || is_word(left) && is_word(right))
 }
 
-/// Where the next run of exactly as many backticks begins. Only the next run is looked at, so that many of them take
-/// linear time; a longer or shorter one ends the search.
+/// The position of the next run of backticks, if it is as long as `run`. Later runs are not examined, so that the whole
+/// search takes linear time.
 fn code_end(text: &str, run: &str) -> Option<usize> {
     let at = text.find('`')?;
-    let behind = text[at..].trim_start_matches('`');
-    (text.len() - at - behind.len() == run.len()).then_some(at)
+    let after = text[at..].trim_start_matches('`');
+    (text.len() - at - after.len() == run.len()).then_some(at)
 }
 
-/// Lines without the blank ones at both ends and without the indentation they share.
+/// Removes blank lines at both ends, trailing white space, and the common indentation.
 pub(crate) fn dedent(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     let Some(first) = lines.iter().position(|line| !line.is_empty()) else { return String::new() };
     let last = lines.iter().rposition(|line| !line.is_empty()).unwrap_or(first);
     let lines = &lines[first..=last];
-    let blanks = |line: &&str| line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-    let shared = lines.iter().filter(|line| !line.is_empty()).map(blanks).min().unwrap_or(0);
-    let mut shown = String::with_capacity(text.len());
-    for (number, line) in lines.iter().enumerate() {
-        if number > 0 {
-            shown.push('\n');
-        }
-        shown.push_str(line.get(shared..).unwrap_or_default());
-    }
-    shown
+    let indentation = |line: &&str| line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    let shared = lines.iter().filter(|line| !line.is_empty()).map(indentation).min().unwrap_or(0);
+    lines.iter().map(|line| line.get(shared..).unwrap_or_default()).collect::<Vec<_>>().join("\n")
 }
 
-/// Text without the blank lines at both ends.
+/// Removes blank lines at both ends.
 pub(crate) fn trim_blank_lines(text: &str) -> &str {
     let blank = text.len() - text.trim_start().len();
     let start = text[..blank].rfind('\n').map_or(0, |at| at + 1);

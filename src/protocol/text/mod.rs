@@ -1,4 +1,4 @@
-//! Text of agents: clean lines, Markdown, JSON in prose, places, tags, nonces, and what is safe to print.
+//! Text of agents: clean lines, Markdown, JSON in prose, places, tags, nonces, and escaping for display.
 
 pub(crate) mod json;
 pub(crate) mod lines;

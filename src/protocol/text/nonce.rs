@@ -1,13 +1,13 @@
 //! The nonce of a call, which its answer repeats, and the mark of a run's data fences.
 //!
-//! The mark is the first half of the nonce: it is the same for all calls of a run, so that prompts about the same content
-//! begin with the same bytes and a vendor's prompt cache holds. The second half is random for each call. Agents of a run
-//! know its mark and may write it into code, so it is removed from all that is shown to an agent.
+//! The mark is the first half of the nonce. It is the same for all calls of a run, so that prompts about the same content
+//! begin with the same bytes and hit the vendor's prompt cache. The second half is random for each call. Agents of a run
+//! know its mark and may write it into code, so it is removed from all text that is shown to an agent.
 
 use crate::domain::RunId;
 use crate::protocol::request::Task;
 
-/// The hexadecimal digits of a mark: 64 bits.
+/// The number of hexadecimal digits of a mark (64 bits).
 const MARK: usize = 16;
 
 /// A new nonce for a call of a run: 32 hexadecimal digits.
@@ -17,12 +17,12 @@ pub(crate) fn of_call(run: &RunId) -> String {
     format!("{}{}", &blake3::Hash::from(run).to_hex()[..MARK], &call[MARK..])
 }
 
-/// The mark of the data fences in the prompt of a call.
+/// The mark of the data fences in the prompt of the call with this nonce.
 pub(crate) fn mark(nonce: &str) -> &str {
     nonce.get(..MARK).unwrap_or(nonce)
 }
 
-/// A task whose texts do not contain the mark of the run.
+/// Removes the mark of the run from all text of a task.
 pub(crate) fn without_mark(task: Task, nonce: &str) -> Task {
     let mark = mark(nonce);
     match serde_json::to_string(&task) {

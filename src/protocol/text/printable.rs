@@ -1,25 +1,23 @@
-//! Text of others made safe to show.
+//! Escapes text of files and agents for display.
 //!
 //! Escape sequences, control characters, bidirectional overrides and invisible characters become visible escapes, so
-//! that no file and no agent can move the cursor, hide a line or build a link. The marks by which continuous
-//! integration takes orders out of a log are broken by such an escape too.
+//! that no file and no agent can move the cursor, hide a line or build a link. The marks of commands that continuous
+//! integration services read from a log are escaped too.
 
 use crate::domain::Untrusted;
 
-/// What Azure Pipelines, GitHub's runner and TeamCity take for an order wherever it stands in a line.
+/// Marks that Azure Pipelines, GitHub's runner and TeamCity treat as a command anywhere in a line.
 const MARKS: [&str; 3] = ["##vso[", "##[", "##teamcity["];
 
-/// What GitHub's runner takes for an order behind `::` at the beginning of a line, which a wrapped text may make of any
-/// word.
-const ORDERS: &str = "add-mask add-matcher add-path debug echo endgroup error group internal- notice remove-matcher \
+/// Words that GitHub's runner treats as a command after `::` at the beginning of a line. Wrapping may move any word there.
+const COMMANDS: &str = "add-mask add-matcher add-path debug echo endgroup error group internal- notice remove-matcher \
                       save-state set-env set-output set-secret stop-commands warning";
 
-/// What can be made safe to show. Nobody else can take the text out of it.
+/// Text that can be escaped. Only this module can read it through this trait.
 pub trait Shown: written::Text {}
 
 impl<T: written::Text + ?Sized> Shown for T {}
 
-/// Where only this module reaches.
 mod written {
     use super::Untrusted;
 
@@ -40,12 +38,12 @@ mod written {
     }
 }
 
-/// One line: every control character is escaped, line breaks and tabs become single blanks.
+/// One line: control characters are escaped, line breaks and tabs become single spaces.
 pub fn line(text: &(impl Shown + ?Sized)) -> String {
     shown(text.text(), |_| ' ')
 }
 
-/// Several lines: line breaks and tabs stay, everything else as in [`line()`].
+/// Several lines: as [`line()`], but with line breaks and tabs unchanged.
 pub fn block(text: &(impl Shown + ?Sized)) -> String {
     shown(text.text(), |blank| blank)
 }
@@ -59,15 +57,11 @@ fn shown(text: &str, blank: impl Fn(char) -> char) -> String {
             c => shown.push(c),
         }
     }
-    without_orders(shown, "\\u{23}", "\\u{3a}")
+    without_commands(shown, "\\u{23}", "\\u{3a}")
 }
 
-/// JSON text whose strings show no such character: they become `\u` escapes, so that it still reads back the same.
+/// JSON text with such characters replaced by `\u` escapes, so that its value is unchanged.
 pub fn json(text: String) -> String {
-    // A writer of JSON escapes the characters below the space.
-    if text.is_ascii() && !text.contains('\x7f') {
-        return without_orders(text, "\\u0023", "\\u003a");
-    }
     let shown = text.chars().fold(String::with_capacity(text.len()), |mut shown, c| {
         if is_unsafe(c) && c != '\n' {
             shown.extend(c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
@@ -76,12 +70,12 @@ pub fn json(text: String) -> String {
         }
         shown
     });
-    // Outside of strings JSON has none of these.
-    without_orders(shown, "\\u0023", "\\u003a")
+    // JSON contains none of these outside strings.
+    without_commands(shown, "\\u0023", "\\u003a")
 }
 
-/// Replaces the first character of every order to a continuous integration.
-fn without_orders(text: String, hash: &str, colon: &str) -> String {
+/// Replaces the first character of each command for continuous integration.
+fn without_commands(text: String, hash: &str, colon: &str) -> String {
     if !text.contains("##") && !text.contains("::") {
         return text;
     }
@@ -92,7 +86,9 @@ fn without_orders(text: String, hash: &str, colon: &str) -> String {
         if MARKS.iter().any(|mark| rest.starts_with(mark)) {
             shown.push_str(hash);
         } else if begins_a_word
-            && rest.strip_prefix("::").is_some_and(|rest| ORDERS.split(' ').any(|order| rest.starts_with(order)))
+            && rest
+                .strip_prefix("::")
+                .is_some_and(|rest| COMMANDS.split(' ').any(|command| rest.starts_with(command)))
         {
             shown.push_str(colon);
         } else {
@@ -103,7 +99,7 @@ fn without_orders(text: String, hash: &str, colon: &str) -> String {
     shown
 }
 
-/// Whether a character could do something on a terminal other than show itself.
+/// Whether a character could have an effect on a terminal other than being displayed.
 pub fn is_unsafe(c: char) -> bool {
     c.is_control()
         || matches!(c,

@@ -1,72 +1,67 @@
-//! The word in brackets that an item begins with: `[MUST]`, `**[F3]**`, `` `[low]` ``.
+//! The tag in brackets at the beginning of an item: `[MUST]`, `**[F3]**`, `` `[low]` ``.
 //!
-//! Reads the form and nothing else; what the word means is the reader's business. A bracket that cannot be told from
-//! a link, a check box or a line of a log is no mark.
+//! Only the form is parsed; the caller interprets the word. A bracket that may be a link, a check box or a log line is no
+//! tag.
 
 use crate::protocol::text::location;
 
-/// A mark and the rest of its line.
+/// A tag and the rest of its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BracketTag<'a> {
     /// The word between the brackets, as written.
     pub(crate) word: &'a str,
-    /// What follows, without the emphasis that closes directly behind the bracket.
+    /// The text after the bracket, without closing emphasis directly after it.
     pub(crate) rest: &'a str,
 }
 
-/// Emphasis and inline code that may stand around a mark.
-const DRESS: [char; 3] = ['*', '_', '`'];
+/// Emphasis and inline code that may surround a tag.
+const EMPHASIS: [char; 3] = ['*', '_', '`'];
 const COLONS: [char; 2] = [':', '：'];
 
-/// Reads the mark at the beginning of an item's text.
+/// Parses the tag at the beginning of an item's text.
 pub(crate) fn read(text: &str) -> Option<BracketTag<'_>> {
-    let open = text.trim_start_matches(DRESS);
-    let dress = &text[..text.len() - open.len()];
+    let open = text.trim_start_matches(EMPHASIS);
+    let emphasis = &text[..text.len() - open.len()];
     let inner = open.strip_prefix('[')?;
     let word = word(inner)?;
     let rest = inner[word.len()..].strip_prefix(']')?;
     if rest.starts_with('(') {
         return None;
     }
-    let rest = if dress.is_empty() { rest } else { undress(dress, rest)? };
+    let rest = if emphasis.is_empty() { rest } else { without_emphasis(emphasis, rest)? };
     Some(BracketTag { word, rest })
 }
 
-/// 2 to 20 letters, digits, `-` or `_`, the first one a letter.
+/// 2 to 20 letters, digits, `-` or `_`, beginning with a letter.
 fn word(text: &str) -> Option<&str> {
-    let inside = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
-    let (mut count, mut length) = (0, 0);
-    for c in text.chars().take_while(|c| inside(*c)).take(21) {
-        count += 1;
-        length += c.len_utf8();
-    }
-    let word = &text[..length];
-    ((2..=20).contains(&count) && word.starts_with(char::is_alphabetic)).then_some(word)
+    let end = text.find(|c: char| !c.is_alphanumeric() && !matches!(c, '-' | '_')).unwrap_or(text.len());
+    let word = &text[..end];
+    ((2..=20).contains(&word.chars().count()) && word.starts_with(char::is_alphabetic)).then_some(word)
 }
 
-/// Takes away what closes `dress`, here or at the end of the line. A backtick has to close directly behind the mark:
-/// otherwise the mark is a part of a longer piece of code.
-fn undress<'a>(dress: &str, rest: &'a str) -> Option<&'a str> {
-    let closed = rest.trim_start_matches(COLONS).trim_start_matches(DRESS);
+/// Removes the end of `emphasis`, here or at the end of the line. A backtick has to close directly after the tag,
+/// otherwise the tag is part of longer inline code.
+fn without_emphasis<'a>(emphasis: &str, rest: &'a str) -> Option<&'a str> {
+    let closed = rest.trim_start_matches(COLONS).trim_start_matches(EMPHASIS);
     let closing = &rest[..rest.len() - closed.len()];
-    if dress.contains('`') && !closing.contains('`') {
+    if emphasis.contains('`') && !closing.contains('`') {
         return None;
     }
-    if closing.contains(DRESS) {
+    if closing.contains(EMPHASIS) {
         return Some(closed);
     }
-    Some(if dress.contains('_') { rest.trim_end().trim_end_matches('_') } else { rest })
+    Some(if emphasis.contains('_') { rest.trim_end().trim_end_matches('_') } else { rest })
 }
 
-/// Whether a word is a level of a log: such lines are text.
+/// Whether a word is a log level: such lines are text.
 pub(crate) fn is_log_level(word: &str) -> bool {
     ["INFO", "DEBUG", "TRACE", "WARN", "ERROR"].iter().any(|level| level.eq_ignore_ascii_case(word))
 }
 
-/// Whether a line says what a mark means: `[MUST] = required`.
+/// Whether a line explains a tag: `[MUST] = required`.
 pub(crate) fn is_legend(rest: &str) -> bool {
     let text = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '|');
-    let single = text.strip_prefix('=').is_some_and(|behind| !behind.starts_with(['=', '>']));
+    let single = text.strip_prefix('=').is_some_and(|after| !after.starts_with(['=', '>']));
     single || text.starts_with('＝')
 }
 
@@ -78,8 +73,8 @@ pub(crate) fn is_link_definition(rest: &str) -> bool {
     })
 }
 
-/// Whether a text is a form that nobody filled in: only groups such as `<file>:<line>` or `{title}`, with nothing but
-/// signs and the smallest words between them, or only dots.
+/// Whether a text is an unfilled template: only placeholders such as `<file>:<line>` or `{title}`, with signs and a few
+/// short words between them, or only dots.
 pub(crate) fn is_placeholder(rest: &str) -> bool {
     let text = rest.trim();
     if !text.is_empty() && text.chars().all(|c| matches!(c, '.' | '…')) {
@@ -107,14 +102,14 @@ fn is_between_groups(text: &str) -> bool {
     words.into_iter().all(|word| small.contains(&word))
 }
 
-/// The text behind a mark and its place: without a place at the front and the separators around it.
+/// The title after a tag, without a place at its beginning and separators.
 pub(crate) fn title<'a>(rest: &'a str, place: Option<&location::NamedPlace>) -> &'a str {
     let separators = |text: &'a str| {
         let mut text = text;
         loop {
             let shorter = text.trim_start().trim_start_matches([':', '：', '–', '—', '|']);
             let shorter = match shorter.strip_prefix('-') {
-                Some(behind) if behind.is_empty() || behind.starts_with(char::is_whitespace) => behind,
+                Some(after) if after.is_empty() || after.starts_with(char::is_whitespace) => after,
                 _ => shorter,
             };
             if shorter.len() == text.len() {
@@ -125,8 +120,8 @@ pub(crate) fn title<'a>(rest: &'a str, place: Option<&location::NamedPlace>) -> 
     };
     match place {
         Some(place) if !rest[..place.range.start].contains(char::is_alphanumeric) => {
-            let behind = &rest[place.range.end..];
-            separators(behind.trim_start_matches(['`', '*', ')', ']', '}', '"', '\'', '>', '）', '」', '”']))
+            let after = &rest[place.range.end..];
+            separators(after.trim_start_matches(['`', '*', ')', ']', '}', '"', '\'', '>', '）', '」', '”']))
         }
         _ => separators(rest),
     }

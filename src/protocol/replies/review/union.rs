@@ -48,8 +48,8 @@ impl<'a> Results<'a> {
     }
 
     /// Takes a JSON document, if it is a result.
-    pub(crate) fn take(&mut self, object: FoundObject<'_>, draft: &mut Draft<'_>) {
-        let Some(result) = result::read(object.text, self.of_text) else { return };
+    pub(crate) fn take(&mut self, object: FoundObject, draft: &mut Draft<'_>) {
+        let Some(result) = result::read(&object.text, self.of_text) else { return };
         draft.cut(object.mark);
         self.blocks.push(Block { result, kept: draft.kept(), read: draft.count() });
         self.is_last = true;

@@ -39,7 +39,7 @@ pub fn parse<R: BufRead>(
     let mut reasons = Reasons::default();
     while let Some(step) = walk.next(0)? {
         match step.json {
-            ScanState::Found(object) => match shape::object(object.text, asked) {
+            ScanState::Found(object) => match shape::object(&object.text, asked) {
                 Some(claim) => docket.take(claim, object.fenced),
                 None => docket.text(),
             },
@@ -66,7 +66,7 @@ pub fn parse<R: BufRead>(
         }
     }
     if let Some(object) = walk.end()
-        && let Some(claim) = shape::object(object.text, asked)
+        && let Some(claim) = shape::object(&object.text, asked)
     {
         docket.take(claim, object.fenced);
     }

@@ -149,7 +149,7 @@ pub(crate) fn find<R: BufRead>(input: R, nonce: Option<&str>) -> io::Result<Foun
     let mut found = FoundAnswer::default();
     while let Some(step) = walk.next(0)? {
         match step.json {
-            ScanState::Found(object) => found.take(object.text, nonce),
+            ScanState::Found(object) => found.take(&object.text, nonce),
             ScanState::Inside => {}
             ScanState::Outside if step.is_prose() && closing.take(step.text) => found.closed = true,
             // The prompt repeated is not said.
@@ -158,7 +158,7 @@ pub(crate) fn find<R: BufRead>(input: R, nonce: Option<&str>) -> io::Result<Foun
         }
     }
     if let Some(object) = walk.end() {
-        found.take(object.text, nonce);
+        found.take(&object.text, nonce);
     }
     found.too_large = walk.json.too_large;
     found.fault = walk.json.fault;

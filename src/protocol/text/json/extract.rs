@@ -1,33 +1,32 @@
 //! Finds the JSON objects of an answer.
 //!
-//! An object counts if it is the whole content of a fence, or begins and ends with a line of its own outside of fences
-//! and quotes; lists where they are asked for. What is no JSON after all is passed over as if it were not there, but
-//! that something was to be findings is remembered.
+//! An object counts if it is the whole content of a fence, or begins and ends with a line of its own outside fences and
+//! quotes; so do lists with [`Scope::Lists`]. Invalid JSON is ignored, but it is recorded whether it contained findings.
 
 use super::super::markdown::LineKind;
 use super::scan::{OBJECT_CAP, ScanProgress, Scanner, Scope};
 use crate::protocol::text::lines::Line;
 
-/// What only answers have.
+/// A key that only answers have.
 const NONCE: &str = "\"nonce\"";
 
-/// An object and where it stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct FoundObject<'a> {
-    pub(crate) text: &'a str,
-    /// The caller's mark of the line it began with: the opening line of a fence, or its own first line.
+/// A JSON object and its position.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FoundObject {
+    pub(crate) text: String,
+    /// The caller's number of its first line: the opening line of a fence, or its own first line.
     pub(crate) mark: usize,
     pub(crate) fenced: bool,
 }
 
-/// What a line has to do with JSON.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ScanState<'a> {
+/// The relation of a line to JSON.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ScanState {
     Outside,
-    /// It is a part of what may become an object.
+    /// The line is part of a possible object.
     Inside,
-    /// It ends an object.
-    Found(FoundObject<'a>),
+    /// The line ends an object.
+    Found(FoundObject),
 }
 
 #[derive(Debug, Default)]
@@ -36,56 +35,32 @@ pub(crate) struct Extractor {
     scope: Scope,
     /// Whether an object was too large to keep.
     pub(crate) too_large: bool,
-    /// Whether something with findings was begun that is no JSON.
+    /// Whether there was invalid JSON with findings.
     pub(crate) broken: bool,
     lines: u64,
-    /// What is wrong with the first document that was begun as an answer and is no JSON, with its line and column.
+    /// The error in the first answer that is invalid JSON, with its line and column.
     pub(crate) fault: Option<String>,
 }
 
 #[derive(Debug)]
 struct Candidate {
     scanner: Scanner,
-    scope: Scope,
-    /// Objects that stand above it in the same fence, with a comma behind each; in the end the list of all of them.
+    /// Complete objects above it in the same fence, each followed by a comma.
     earlier: String,
     mark: usize,
-    /// The line of the answer in which it begins, counted from 1; 0 before that.
-    first: u64,
-    /// The bytes before it in that line.
-    indent: usize,
+    /// The line of the answer in which it begins, counted from 1, and the bytes before it in that line.
+    start: (u64, usize),
     fenced: bool,
     progress: ScanProgress,
-    /// Whether it was handed out; it stays until the next line, for its text is lent.
-    lent: bool,
 }
 
 impl Candidate {
     fn new(mark: usize, fenced: bool, scope: Scope) -> Self {
         let (scanner, earlier) = (Scanner::new(scope), String::new());
-        Self {
-            scanner,
-            scope,
-            earlier,
-            mark,
-            first: 0,
-            indent: 0,
-            fenced,
-            progress: ScanProgress::More,
-            lent: false,
-        }
+        Self { scanner, earlier, mark, start: (0, 0), fenced, progress: ScanProgress::More }
     }
 
-    /// Keeps a complete object of a fence, and goes on with the next one.
-    fn next_object(&mut self) {
-        self.earlier.push_str(self.scanner.text());
-        self.earlier.push(',');
-        self.scanner = Scanner::new(self.scope);
-        let is_too_large = self.earlier.len() > OBJECT_CAP;
-        self.progress = if is_too_large { ScanProgress::TooLarge } else { ScanProgress::More };
-    }
-
-    /// What is wrong with it and where, if it was to be an answer.
+    /// The error and its position, if the text was an answer.
     fn fault(&self) -> Option<String> {
         let text = self.scanner.text();
         let is_answer = self.has_findings() || text.contains(NONCE);
@@ -94,43 +69,44 @@ impl Candidate {
             Some(error) => {
                 let message = error.to_string();
                 let message = message.split(" at line ").next().unwrap_or_default();
-                let line = (self.first + error.line() as u64).saturating_sub(1);
-                let column = error.column() + if error.line() == 1 { self.indent } else { 0 };
+                let (first, indent) = self.start;
+                let line = (first + error.line() as u64).saturating_sub(1);
+                let column = error.column() + if error.line() == 1 { indent } else { 0 };
                 format!("the JSON cannot be read: {message} at line {line} column {column}")
             }
-            None => "text stands behind the JSON, on its line or in its fence".to_owned(),
+            None => "there is text after the JSON, on its line or in its fence".to_owned(),
         })
     }
 
-    /// Whether it was to be a list of findings.
     fn has_findings(&self) -> bool {
         ["\"findings\"", "\"issues\"", "\"severity\""].iter().any(|name| self.scanner.text().contains(name))
     }
 
-    fn finish(&mut self) -> &str {
-        self.lent = true;
-        if self.earlier.is_empty() {
-            return self.scanner.text();
-        }
-        self.earlier = format!("[{}{}]", self.earlier, self.scanner.text());
-        &self.earlier
+    /// The object or, after earlier objects, the list of all of them.
+    fn into_object(self) -> FoundObject {
+        let Self { scanner, earlier, mark, fenced, .. } = self;
+        let text = scanner.into_text();
+        FoundObject { text: if earlier.is_empty() { text } else { format!("[{earlier}{text}]") }, mark, fenced }
     }
 
-    /// Takes one line. Behind the last brace only white space may follow, and the rest of a cut line is not known.
+    /// Adds one line. After the last brace only white space may follow; the rest of a cut line is unknown.
     fn push(&mut self, line: Line<'_>, number: u64) {
         let begun = !self.scanner.text().is_empty();
         let text = if begun { line.text } else { line.text.trim_start() };
         if !begun && text.is_empty() {
             return;
         }
-        let is_next = self.fenced && self.scope == Scope::Lists && self.progress == ScanProgress::Done;
-        if is_next && text.trim_start().starts_with('{') {
-            self.next_object();
+        let scope = self.scanner.scope;
+        let may_repeat = self.fenced && scope == Scope::Lists && self.progress == ScanProgress::Done;
+        if may_repeat && text.trim_start().starts_with('{') {
+            self.earlier.extend([self.scanner.text(), ","]);
+            self.scanner = Scanner::new(scope);
+            let is_too_large = self.earlier.len() > OBJECT_CAP;
+            self.progress = if is_too_large { ScanProgress::TooLarge } else { ScanProgress::More };
             return self.push(line, number);
         }
         if !begun {
-            self.first = number;
-            self.indent = line.text.len() - text.len();
+            self.start = (number, line.text.len() - text.len());
         }
         let progress = match self.progress {
             ScanProgress::More => self.scanner.line(text, line.cut),
@@ -147,74 +123,66 @@ impl Extractor {
         Self { scope, ..Self::default() }
     }
 
-    /// Takes the next line. `mark` is the caller's name for it.
-    pub(crate) fn line(&mut self, line: Line<'_>, kind: LineKind, mark: usize) -> ScanState<'_> {
+    /// Handles the next line. `mark` is the caller's number for it.
+    pub(crate) fn line(&mut self, line: Line<'_>, kind: LineKind, mark: usize) -> ScanState {
         self.lines += 1;
         match kind {
             LineKind::FenceOpen => self.candidate = Some(Candidate::new(mark, true, self.scope)),
             LineKind::FenceClose => return self.end(),
-            LineKind::Code => self.go_on(line),
+            LineKind::Code => self.push(line),
             LineKind::Quote => {
-                let none = self.candidate.take().filter(|none| !none.lent);
-                self.pass_over(none);
+                let invalid = self.candidate.take();
+                self.reject(invalid);
             }
             _ => return self.prose(line, mark),
         }
         ScanState::Outside
     }
 
-    /// Takes the end of a fence, or of the answer.
-    pub(crate) fn end(&mut self) -> ScanState<'_> {
-        let is_none = |candidate: &mut Candidate| {
-            candidate.lent || !candidate.fenced || candidate.progress != ScanProgress::Done
-        };
-        let none = self.candidate.take_if(is_none).filter(|none| !none.lent);
-        self.pass_over(none);
-        self.lend()
+    /// Handles the end of a fence, or of the answer.
+    pub(crate) fn end(&mut self) -> ScanState {
+        match self.candidate.take() {
+            Some(done) if done.fenced && done.progress == ScanProgress::Done => {
+                ScanState::Found(done.into_object())
+            }
+            invalid => {
+                self.reject(invalid);
+                ScanState::Outside
+            }
+        }
     }
 
-    fn prose(&mut self, line: Line<'_>, mark: usize) -> ScanState<'_> {
-        self.candidate.take_if(|candidate| candidate.lent);
-        self.go_on(line);
-        // What ends one candidate may be the beginning of the next.
+    fn prose(&mut self, line: Line<'_>, mark: usize) -> ScanState {
+        self.push(line);
+        // The line that ends one candidate may be the beginning of the next.
         if self.candidate.is_none() && self.scope.begins(line.text.trim_start()) {
             self.candidate = Some(Candidate::new(mark, false, self.scope));
-            self.go_on(line);
+            self.push(line);
         }
-        match &self.candidate {
-            Some(candidate) if candidate.progress == ScanProgress::Done => self.lend(),
-            Some(_) => ScanState::Inside,
+        match self.candidate.take_if(|candidate| candidate.progress == ScanProgress::Done) {
+            Some(done) => ScanState::Found(done.into_object()),
+            None if self.candidate.is_some() => ScanState::Inside,
             None => ScanState::Outside,
         }
     }
 
-    fn go_on(&mut self, line: Line<'_>) {
+    fn push(&mut self, line: Line<'_>) {
         let Some(candidate) = &mut self.candidate else { return };
         candidate.push(line, self.lines);
         self.too_large |= candidate.progress == ScanProgress::TooLarge;
         let ended = |candidate: &mut Candidate| {
             matches!(candidate.progress, ScanProgress::Invalid | ScanProgress::TooLarge)
         };
-        let none = self.candidate.take_if(ended);
-        self.pass_over(none);
+        let invalid = self.candidate.take_if(ended);
+        self.reject(invalid);
     }
 
-    /// Passes over what is no JSON after all.
-    fn pass_over(&mut self, none: Option<Candidate>) {
-        if let Some(none) = none {
-            self.broken |= none.has_findings();
-            // What comes first is why the rest cannot be read either.
-            self.fault = self.fault.take().or_else(|| none.fault());
-        }
-    }
-
-    fn lend(&mut self) -> ScanState<'_> {
-        match &mut self.candidate {
-            Some(candidate) => {
-                let Candidate { mark, fenced, .. } = *candidate;
-                ScanState::Found(FoundObject { text: candidate.finish(), mark, fenced })
-            }
-            None => ScanState::Outside,
+    /// Records the error of a candidate that is no JSON.
+    fn reject(&mut self, candidate: Option<Candidate>) {
+        if let Some(candidate) = candidate {
+            self.broken |= candidate.has_findings();
+            // The first error explains the later ones.
+            self.fault = self.fault.take().or_else(|| candidate.fault());
         }
     }
 }
@@ -231,9 +199,9 @@ mod tests {
     fn found_in(text: &str, scope: Scope) -> Vec<String> {
         let (mut structure, mut extractor) = (Structure::default(), Extractor::new(scope));
         let mut all = Vec::new();
-        let mut keep = |state: ScanState<'_>| {
+        let mut keep = |state: ScanState| {
             if let ScanState::Found(object) = state {
-                all.push(object.text.to_owned());
+                all.push(object.text);
             }
         };
         for (mark, text) in text.lines().enumerate() {

@@ -1,4 +1,4 @@
-//! JSON objects in an answer: found while its lines pass by, read without trusting their shape or size.
+//! JSON objects in an answer: found line by line, and parsed without assumptions about shape or size.
 
 mod extract;
 mod scan;

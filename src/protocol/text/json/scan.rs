@@ -1,20 +1,20 @@
-//! A scanner of one JSON object or list, line by line.
+//! Scans one JSON object or list, line by line.
 //!
-//! `serde_json` reads the tokens, their order is told here: a line that is no JSON is known at once, so that prose
-//! between braces costs nothing. What is kept is valid JSON that any parser accepts: a number beyond the range of a
-//! double becomes `null`, a surrogate without its other half U+FFFD.
+//! `serde_json` reads the tokens, and this module checks their order, so that the first line that is no JSON ends the scan
+//! and prose between braces is cheap. The result is JSON that any parser accepts: a number beyond the range of a double
+//! becomes `null`, an unpaired surrogate U+FFFD.
 
 use std::borrow::Cow;
 
 use serde::de::IgnoredAny;
 
-/// The largest object that is kept, in bytes.
+/// The maximum size of an object, in bytes.
 pub(crate) const OBJECT_CAP: usize = 6 << 20;
 
-/// The most values of one object: each takes memory of its own once it is read.
+/// The maximum number of values in an object: each takes memory of its own when it is parsed.
 const VALUES_CAP: usize = 250_000;
 
-/// The deepest nesting that is followed.
+/// The maximum nesting depth.
 const DEPTH_CAP: usize = 100;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub(crate) enum ScanProgress {
     More,
     Done,
     Invalid,
-    /// Valid so far, but larger than what is kept.
+    /// Valid so far, but beyond the caps.
     TooLarge,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Scanner {
     open: Vec<u8>,
     expect: Expect,
     values: usize,
-    scope: Scope,
+    pub(crate) scope: Scope,
 }
 
 /// What counts as a document.
@@ -40,7 +40,7 @@ pub(crate) struct Scanner {
 pub(crate) enum Scope {
     #[default]
     Objects,
-    /// Objects and lists, and objects one below the other in a fence as a list.
+    /// Objects and lists; consecutive objects in a fence count as a list.
     Lists,
 }
 
@@ -67,12 +67,16 @@ impl Scanner {
         Self { text: String::new(), open: Vec::new(), expect: Expect::Document, values: 0, scope }
     }
 
-    /// The object, once it is done; of what is no JSON all up to the end of the line that is none.
+    /// The text of the object; for invalid JSON the text up to the error.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// Takes the next line; the rest of one that is `cut` is not known.
+    pub(crate) fn into_text(self) -> String {
+        self.text
+    }
+
+    /// Scans the next line; the rest of a `cut` line is unknown.
     pub(crate) fn line(&mut self, line: &str, cut: bool) -> ScanProgress {
         let mut rest = line;
         loop {
@@ -96,7 +100,7 @@ impl Scanner {
         }
     }
 
-    /// Takes the token that `text` begins with, and returns its length.
+    /// Scans the token at the beginning of `text` and returns its length.
     fn token(&mut self, text: &str, cut: bool) -> Result<usize, ScanProgress> {
         let first = text.as_bytes()[0];
         let is_value = matches!(self.expect, Expect::Value | Expect::ValueOrEnd);
@@ -117,7 +121,7 @@ impl Scanner {
         Ok(1)
     }
 
-    /// As [`Self::token`], of a string, a number or the like.
+    /// As [`Self::token`], for a string, a number, `true`, `false` or `null`.
     fn literal(&mut self, text: &str, cut: bool, is_key: bool) -> Result<usize, ScanProgress> {
         let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
         if let Some(Err(error)) = values.next() {
@@ -146,18 +150,18 @@ impl Scanner {
     }
 }
 
-/// A string or number as any parser accepts it.
+/// Converts a string or number to a form that any parser accepts.
 fn tame(literal: &str) -> Cow<'_, str> {
     if literal.starts_with('"') {
         let is_whole = !literal.contains("\\u") || serde_json::from_str::<String>(literal).is_ok();
-        return if is_whole { literal.into() } else { without_halves(literal).into() };
+        return if is_whole { literal.into() } else { replace_unpaired(literal).into() };
     }
     let is_infinite = literal.parse::<f64>().is_ok_and(f64::is_infinite);
     if is_infinite { "null".into() } else { literal.into() }
 }
 
-/// A string with U+FFFD in the place of each surrogate without its other half.
-fn without_halves(mut rest: &str) -> String {
+/// Replaces each unpaired surrogate of a string by U+FFFD.
+fn replace_unpaired(mut rest: &str) -> String {
     let unit = |text: &str| u16::from_str_radix(text.strip_prefix("\\u")?.get(..4)?, 16).ok();
     let mut whole = String::with_capacity(rest.len());
     while let Some(at) = rest.find('\\') {
@@ -168,8 +172,8 @@ fn without_halves(mut rest: &str) -> String {
             (Some(_), _) => 6,
             (None, _) => 2,
         };
-        let is_half = length == 6 && matches!(unit(escape), Some(0xd800..=0xdfff));
-        whole.push_str(if is_half { "\\ufffd" } else { &escape[..length] });
+        let is_unpaired = length == 6 && matches!(unit(escape), Some(0xd800..=0xdfff));
+        whole.push_str(if is_unpaired { "\\ufffd" } else { &escape[..length] });
         rest = &escape[length..];
     }
     whole + rest

@@ -1,29 +1,29 @@
-//! A JSON value whose shape nobody promised: odd values are no errors, and what is kept of texts has a bound.
+//! A JSON value of unknown shape: unexpected types are no errors, and the number of extracted strings is bounded.
 
 use std::{fmt, iter};
 
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 
-/// The most texts that are kept of one value.
+/// The maximum number of strings extracted from a value.
 const TEXTS_CAP: usize = 1000;
 
-/// A value of which nobody knows beforehand what it is.
+/// A value of any type. [`serde_json::Value`] would take several times the memory for small objects.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum LenientValue {
     #[default]
     Nothing,
     Bool(bool),
-    /// A number; beyond 2^53 digits are lost.
+    /// Loses digits beyond 2^53.
     Number(f64),
     Text(String),
     List(Vec<Self>),
-    /// The fields of an object, in their order. Of a repeated field the last one counts.
+    /// The fields in their order. The last of repeated fields counts.
     Object(Box<[(String, Self)]>),
 }
 
 impl LenientValue {
-    /// The fields of an object; of anything else none.
+    /// The fields of an object; empty for other types.
     pub(crate) fn fields(&self) -> &[(String, Self)] {
         match self {
             Self::Object(fields) => fields,
@@ -31,7 +31,7 @@ impl LenientValue {
         }
     }
 
-    /// The last field that has one of these names.
+    /// The last field with one of these names.
     pub(crate) fn get(&self, names: &[&str]) -> &Self {
         let named = self.fields().iter().rev().find(|(name, _)| names.contains(&name.as_str()));
         named.map_or(&Self::Nothing, |(_, value)| value)
@@ -49,7 +49,7 @@ impl LenientValue {
         }
     }
 
-    /// A string or number as it is written.
+    /// A string, or a number as text.
     pub(crate) fn text(&self) -> Option<String> {
         match self {
             Self::Text(text) => Some(text.clone()),
@@ -58,12 +58,12 @@ impl LenientValue {
         }
     }
 
-    /// A string or number as a word, without white space around it.
+    /// A string or number without enclosing white space, if that is not empty.
     pub(crate) fn word(&self) -> Option<String> {
         self.text().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
     }
 
-    /// The strings of a list, or the one string.
+    /// The strings of a list, or a single string.
     pub(crate) fn texts(&self) -> Vec<String> {
         match self {
             Self::List(items) => items.iter().filter_map(Self::string).take(TEXTS_CAP).collect(),
@@ -71,7 +71,7 @@ impl LenientValue {
         }
     }
 
-    /// All strings of a value as one, those inside lists and objects included; `None` where there is none.
+    /// All strings of a value joined by line breaks, including those inside lists and objects; `None` if there is none.
     pub(crate) fn joined(&self) -> Option<String> {
         let mut texts = Vec::new();
         self.gather(&mut texts);
