@@ -70,7 +70,6 @@ pub struct ReviewRequest {
     /// Always `review_request`.
     #[serde(rename = "type")]
     pub form: String,
-    /// The reviewer that is asked.
     pub reviewer: AgentName,
     /// The agents whose work is reviewed; never the reviewer itself.
     pub targets: Vec<AgentName>,
@@ -92,11 +91,8 @@ impl ReviewRequest {
 /// A concern of an earlier cycle that is still open.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OpenConcern {
-    /// The number of the issue.
     pub number: u32,
-    /// The reviewer that raised it.
     pub raised_by: AgentName,
-    /// The issue.
     #[serde(flatten)]
     pub issue: PeerIssue,
 }
@@ -118,7 +114,6 @@ pub enum Verdict {
 pub struct PeerIssue {
     /// The severity in the reviewer's own word.
     pub severity: Untrusted,
-    /// The description.
     pub description: Untrusted,
     /// The path of the file inside the tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]

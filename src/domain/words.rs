@@ -33,22 +33,7 @@ macro_rules! words {
 
 pub(crate) use words;
 
-words!(
-    Answer,
-    AnswerStatus,
-    Certainty,
-    Class,
-    DefenceWord,
-    Effort,
-    EventType,
-    ExaminationWord,
-    Grounds,
-    Role,
-    Route,
-    RulingWord,
-    StageStatus,
-    Tag,
-    Trigger,
-    Verdict,
-    WatchStatus,
-);
+words! {
+    Answer, AnswerStatus, Certainty, Class, DefenceWord, Effort, EventType, ExaminationWord, Grounds, Role, Route,
+    RulingWord, StageStatus, Tag, Trigger, Verdict, WatchStatus
+}

@@ -56,20 +56,16 @@ pub struct CoderWritten {
 pub struct RulingInForce {
     /// The settled dispute: its number, or its id if the ruling is shared as a file.
     pub dispute: RulingRef,
-    /// The location of the finding.
     pub location: Option<Location>,
-    /// The title of the finding.
     pub title: Untrusted,
     /// How the dispute was settled.
     pub disposition: Disposition,
-    /// The reason for the ruling.
     pub rationale: Untrusted,
 }
 
 /// A finding for the coder, with the ruling that enforces it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Item {
-    /// The finding.
     #[serde(flatten)]
     pub finding: Finding,
     /// The rationale of the ruling that enforces it; absent without a ruling.
@@ -80,7 +76,6 @@ pub struct Item {
 /// A command of `review.verify` that fails on the coder's edits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FailedCheck {
-    /// The command line.
     pub command: String,
     /// How it ended, with the end of its output.
     pub output: Untrusted,
@@ -89,16 +84,13 @@ pub struct FailedCheck {
 /// A finding that may repeat an earlier dispute, for a judge to compare.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct UncertainPair {
-    /// The finding.
     pub finding: Finding,
-    /// The earlier dispute.
     pub earlier: EarlierDispute,
 }
 
 /// The change made for a finding, for the re-check by the reviewer that raised it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Change {
-    /// The finding.
     #[serde(flatten)]
     pub finding: Finding,
     /// The coder's description of the change.
@@ -110,7 +102,6 @@ pub struct Change {
 /// A challenged finding, for the reviewer that raised it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Challenged {
-    /// The finding.
     #[serde(flatten)]
     pub finding: Finding,
     /// The examinations of other reviewers that challenge it.
@@ -120,7 +111,6 @@ pub struct Challenged {
 /// An agent's answer to a stage, for the aggregator and the arbiter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StagePosition {
-    /// The agent that gave the answer.
     pub agent: AgentName,
     /// The answer: a JSON object as text, or prose.
     pub content: Untrusted,
@@ -131,7 +121,6 @@ pub struct StagePosition {
 pub struct StageSubject {
     /// The id of the work.
     pub id: String,
-    /// The name of the stage.
     pub stage: String,
     /// What the stage is for.
     pub instructions: String,
@@ -163,7 +152,6 @@ pub enum Task {
     Examine {
         /// The files concerned.
         files: Vec<SourceFile>,
-        /// The findings to examine.
         findings: Vec<Finding>,
     },
     /// Defend, concede or modify your own findings that other reviewers challenge (role reviewer). The answer is `[F<n>]
@@ -198,7 +186,6 @@ pub enum Task {
     },
     /// State whether the coder's changes resolve the findings you raised (role reviewer).
     Recheck {
-        /// The changes to check.
         changes: Vec<Change>,
         /// The files after the change.
         files: Vec<SourceFile>,
@@ -214,7 +201,6 @@ pub enum Task {
     /// Answer a stage, as one of several agents (role reviewer: no file is changed). The answer is a JSON object with
     /// `nonce` and the required fields, or prose that ends with `GLEE-STAGE-END nonce=<nonce> answers=1`.
     Stage {
-        /// The stage.
         about: StageSubject,
         /// The synthesis of the previous stage, as JSON.
         input: Option<Untrusted>,
@@ -224,9 +210,7 @@ pub enum Task {
     /// Synthesise the answers to a stage and name agreements and conflicts (role aggregator). The answer is a JSON object
     /// with `nonce`, `status`, `summary`, `consensus` and the required fields.
     Aggregate {
-        /// The stage.
         about: StageSubject,
-        /// The answers.
         positions: Vec<StagePosition>,
         /// The agents that gave no answer.
         missing: Vec<AgentName>,
@@ -234,24 +218,19 @@ pub enum Task {
     /// Decide the conflicts of a stage (role judge). The answer is a JSON object with `nonce`, `decision`, `rationale`,
     /// `modifications` and `confidence`.
     Arbitrate {
-        /// The stage.
         about: StageSubject,
-        /// The answers.
         positions: Vec<StagePosition>,
         /// The agent that named the conflicts.
         aggregator: AgentName,
         /// The synthesis in a few sentences.
         summary: Untrusted,
-        /// The conflicts to decide.
         conflicts: Vec<Untrusted>,
     },
     /// Answer questions about the requirements (role reviewer). The answer is a JSON object with `nonce` and `answers`.
     Questions {
         /// The id of the work.
         id: String,
-        /// The name of the checkpoint.
         checkpoint: String,
-        /// The questions to answer.
         questions: Vec<Question>,
     },
     /// State whether a majority's answer is right (role judge). The answer is a JSON object with `nonce`,
@@ -259,9 +238,7 @@ pub enum Task {
     Validate {
         /// The id of the work.
         id: String,
-        /// The name of the checkpoint.
         checkpoint: String,
-        /// The question.
         question: Question,
         /// The answer of the majority.
         majority: Opinion,

@@ -145,26 +145,19 @@ impl Advisory {
 
     /// Checks a locked version; `None` if the advisory is about another package or about later versions only.
     pub fn check(&self, locked: &Locked) -> Option<AdvisoryMatch> {
-        let about = self.affected.iter().filter(|affected| {
+        let is_about = |affected: &&Affected| {
             affected.package.as_ref().is_some_and(|package| {
                 Ecosystem::parse(&package.ecosystem) == Some(locked.ecosystem)
                     && locked.ecosystem.canonical(&package.name) == locked.name
             })
+        };
+        let matches = self.affected.iter().filter(is_about).flat_map(|affected| {
+            let listed = affected.versions.iter().filter(|version| same(locked, version));
+            let ranges = affected.ranges.iter().filter(|range| range.kind != "GIT");
+            listed.map(|_| AdvisoryMatch::Affected).chain(ranges.filter_map(|range| range.check(locked)))
         });
-        let mut patched = None;
-        for affected in about {
-            if affected.versions.iter().any(|version| same(locked, version)) {
-                return Some(AdvisoryMatch::Affected);
-            }
-            for range in affected.ranges.iter().filter(|range| range.kind != "GIT") {
-                match range.check(locked) {
-                    Some(AdvisoryMatch::Affected) => return Some(AdvisoryMatch::Affected),
-                    Some(fix) => patched = Some(fix),
-                    None => {}
-                }
-            }
-        }
-        patched
+        // A range that affects the version outranks the fix of another range.
+        matches.max_by_key(|found| *found == AdvisoryMatch::Affected)
     }
 }
 

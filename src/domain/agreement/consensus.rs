@@ -29,10 +29,8 @@ pub struct Position {
     /// The source: the call and the position in its answer.
     #[serde(default)]
     pub said: String,
-    /// The reviewer's severity.
     #[serde(flatten)]
     pub severity: Severity,
-    /// The reviewer's confidence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
     /// Whether the reviewer denies the finding.
@@ -43,7 +41,6 @@ pub struct Position {
 /// The agreement of a run's reviewers on a finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Corroboration {
-    /// The classification.
     pub class: Class,
     /// The number of reviewers in the run.
     pub reviewers: u32,

@@ -43,9 +43,7 @@ impl DefenceWord {
 /// A reviewer's answer to another one's finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Examined {
-    /// The finding.
     pub finding: FindingId,
-    /// The verdict.
     pub action: ExaminationWord,
     /// The change of the finding's confidence, -30 to 30.
     pub confidence_adjustment: i32,
@@ -72,7 +70,6 @@ pub struct Defended {
 pub struct Challenge {
     /// The challenging reviewer.
     pub by: AgentName,
-    /// The examination.
     #[serde(flatten)]
     pub said: Examined,
 }

@@ -64,7 +64,6 @@ pub enum Subject {
 pub struct Question {
     /// The id within the list.
     pub id: String,
-    /// The question.
     pub question: String,
     /// The allowed answers; empty allows any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -190,7 +189,6 @@ pub enum Settler {
 pub struct QuestionAnswer {
     /// The id of the question.
     pub id: String,
-    /// The answer.
     pub answer: Untrusted,
     /// The reason for the answer.
     #[serde(default, skip_serializing_if = "Untrusted::is_empty")]

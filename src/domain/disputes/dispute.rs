@@ -35,7 +35,6 @@ pub struct EarlierDispute {
     /// How the finding relates to it.
     #[serde(flatten)]
     pub relation: Relation,
-    /// The title of the dispute's finding.
     pub title: Untrusted,
     /// How it was settled; absent while it is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -43,7 +42,6 @@ pub struct EarlierDispute {
     /// The tag that the ruling gave the dispute's finding, if that is right but not mandatory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_tag: Option<Tag>,
-    /// The reason for the ruling.
     #[serde(default, skip_serializing_if = "Untrusted::is_empty")]
     pub rationale: Untrusted,
 }
@@ -156,11 +154,9 @@ impl Sides {
 pub struct Dispute {
     /// The number in this history.
     pub number: DisputeNumber,
-    /// The finding in dispute.
     pub finding: Finding,
     /// The coder's objection, or the reason for the dispute if no coder was asked.
     pub objection: Response,
-    /// The origin of the objection.
     #[serde(default, skip_serializing_if = "Objector::is_coder")]
     pub objector: Objector,
     /// How the dispute is settled; absent until that is chosen.

@@ -42,9 +42,7 @@ pub enum Grounds {
 /// A decision on a dispute by a judge, a person or a policy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Ruling {
-    /// ENFORCE, DISMISS or ESCALATE.
     pub ruling: RulingWord,
-    /// The reason for the ruling.
     #[serde(default)]
     pub rationale: Untrusted,
     /// The grounds of a DISMISS.
@@ -83,10 +81,7 @@ impl Ruling {
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Ruler {
     /// An agent with the role judge.
-    Judge {
-        /// The judge's name.
-        name: AgentName,
-    },
+    Judge { name: AgentName },
     /// Three judges, by vote.
     Panel,
     /// A person, in the dialog or with `glee disputes resolve`.
@@ -109,10 +104,8 @@ impl fmt::Display for Ruler {
 /// A ruling with its origin.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RulingRecord {
-    /// The ruling.
     #[serde(flatten)]
     pub ruling: Ruling,
-    /// Who gave it.
     pub by: Ruler,
     /// The votes of a panel's judges, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -122,7 +115,6 @@ pub struct RulingRecord {
 /// The vote of one judge of a panel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PanelVote {
-    /// The judge.
     pub judge: AgentName,
     /// The ruling; a DISMISS without evidence counts as ESCALATE.
     #[serde(default, skip_serializing_if = "Option::is_none")]

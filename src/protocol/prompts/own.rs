@@ -55,8 +55,7 @@ fn join(list: &Value, between: Option<String>) -> Result<String, Error> {
         if !text.is_empty() {
             text.push_str(&between);
         }
-        let item = item.as_str().map_or_else(|| item.to_string(), str::to_owned);
-        text.push_str(&item);
+        text.push_str(item.as_str().unwrap_or(&item.to_string()));
         if text.len() > LARGEST_VALUE {
             return Err(too_large());
         }

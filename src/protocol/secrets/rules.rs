@@ -313,10 +313,14 @@ mod tests {
 
     #[test]
     fn every_packaged_rule_can_be_compiled() {
-        let broken: Vec<&str> =
-            RULES.rules.iter().filter(|rule| rule.regex().is_none()).map(|rule| rule.id.as_str()).collect();
+        let broken: Vec<&str> = RULES
+            .rules
+            .iter()
+            .filter(|rule| rule.regex.as_ref().and_then(Expression::get).is_none())
+            .map(|rule| rule.id.as_str())
+            .collect();
         assert_eq!(broken, [""; 0]);
-        let groups = |rule: &Rule| rule.regex().map_or(0, Regex::captures_len);
+        let groups = |rule: &Rule| rule.regex.as_ref().and_then(Expression::get).map_or(0, Regex::captures_len);
         let groupless = RULES.rules.iter().filter(|rule| rule.group.is_some_and(|group| group >= groups(rule)));
         assert_eq!(groupless.map(|rule| rule.id.as_str()).collect::<Vec<_>>(), [""; 0]);
         let exceptions =
