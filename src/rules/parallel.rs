@@ -1,6 +1,7 @@
 //! Parallel work on many items; results are in the order of the items.
 
 use std::num::NonZero;
+use std::panic::resume_unwind;
 use std::thread;
 
 /// The minimum number of items for a thread of their own.
@@ -24,9 +25,7 @@ pub(crate) fn parts_of<T: Sync, R: Send>(
     thread::scope(|scope| {
         let others: Vec<_> = chunks.map(|chunk| scope.spawn(|| work(chunk))).collect();
         let mut results = vec![work(first)];
-        for other in others {
-            results.push(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        }
+        results.extend(others.into_iter().map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic))));
         results
     })
 }

@@ -130,17 +130,11 @@ impl PanelVote {
         let Some(ruling) = &self.ruling else {
             return format!("{}: {}", self.judge, self.error.as_deref().unwrap_or("no ruling")).into();
         };
-        let mut said = format!("{} {}", self.judge, ruling.ruling);
-        if let Some(tag) = ruling.new_tag {
-            said.push_str(&format!(" [{tag}]"));
-        }
-        if let Some(earlier) = ruling.duplicate_of {
-            said.push_str(&format!(" (as {earlier})"));
-        }
-        if !ruling.rationale.is_blank() {
-            said.push_str(&format!(": {}", ruling.rationale.as_written().trim()));
-        }
-        said.into()
+        let tag = ruling.new_tag.map(|tag| format!(" [{tag}]")).unwrap_or_default();
+        let duplicate = ruling.duplicate_of.map(|of| format!(" (as {of})")).unwrap_or_default();
+        let rationale = ruling.rationale.as_written().trim();
+        let rationale = if rationale.is_empty() { String::new() } else { format!(": {rationale}") };
+        format!("{} {}{tag}{duplicate}{rationale}", self.judge, ruling.ruling).into()
     }
 }
 

@@ -66,7 +66,9 @@ pub(crate) fn context(request: &Request) -> Value {
             "dispute": dispute.number,
             "finding": fence.finding(&dispute.finding, None),
             "objection": fence.objection(dispute),
-            "earlier": fence.earlier(&dispute.rulings),
+            "earlier": fence.lines("rulings", dispute.rulings.iter().map(|RulingRecord { ruling, .. }| {
+                format!("{}: {}", ruling.ruling, ruling.rationale.as_written())
+            })),
             "related": fence.related(&dispute.earlier),
             "written": fence.written(written),
             "precedents": fence.rulings("precedents", precedents),
@@ -135,14 +137,9 @@ pub(crate) fn context(request: &Request) -> Value {
     values["root"] = json!(fence.line(&request.root));
     values["nonce"] = json!(request.nonce);
     values["closing"] = json!(closing(request));
-    values["secrets"] = json!(holds_placeholders(&request.task));
+    values["secrets"] = json!(serde_json::to_string(&request.task).is_ok_and(|text| text.contains("[secret:")));
     values["ids"] = json!(joined(&request.task.findings(), FindingId::to_string));
     values
-}
-
-/// Whether text in the request contains the placeholder of a secret.
-fn holds_placeholders(task: &Task) -> bool {
-    serde_json::to_string(task).is_ok_and(|text| text.contains("[secret:"))
 }
 
 /// Findings grouped by file, one on each line: its lines, tag and title.
@@ -365,12 +362,6 @@ impl Fence<'_> {
             }
         }
         if text.is_empty() { text } else { self.around("earlier disputes", text.trim_start()) }
-    }
-
-    fn earlier(&self, rulings: &[RulingRecord]) -> String {
-        let line =
-            |record: &RulingRecord| format!("{}: {}", record.ruling.ruling, record.ruling.rationale.as_written());
-        self.lines("rulings", rulings.iter().map(line))
     }
 }
 

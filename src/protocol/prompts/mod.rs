@@ -119,7 +119,7 @@ fn bounded(source: &str, values: &Value, place: &str) -> Result<String, PromptEr
     match (text.full.take(), rendered) {
         (Some(message), _) => Err(refused(1, message)),
         (None, Err(error)) => Err(template_error(place, &error)),
-        (None, Ok(())) => Ok(text.into_text()),
+        (None, Ok(())) => Ok(String::from_utf8_lossy(&text.text).into_owned()),
     }
 }
 

@@ -126,7 +126,7 @@ fn tag<'a>(kind: &str, inside: &'a str) -> Result<&'a str, String> {
 
 /// A writer that accepts a bounded number of bytes for a bounded time.
 pub(crate) struct Capped {
-    text: Vec<u8>,
+    pub(crate) text: Vec<u8>,
     since: Instant,
     /// The bound that was exceeded.
     pub(crate) full: Option<String>,
@@ -135,10 +135,6 @@ pub(crate) struct Capped {
 impl Capped {
     pub(crate) fn new() -> Self {
         Self { text: Vec::new(), since: Instant::now(), full: None }
-    }
-
-    pub(crate) fn into_text(self) -> String {
-        String::from_utf8_lossy(&self.text).into_owned()
     }
 }
 

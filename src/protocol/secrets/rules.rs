@@ -57,14 +57,7 @@ pub(crate) fn find_by(text: &[u8], is_selected: impl Fn(&str) -> bool) -> Vec<Fo
     found.retain(|found| !in_placeholder(text, &found.at));
     // Of two rules with the same match, the specific one takes precedence over the generic one.
     found.sort_by_key(|found| (found.at.start, std::cmp::Reverse(found.at.end), found.rule.starts_with("generic")));
-    let mut end = 0;
-    found.retain(|found| {
-        let free = found.at.start >= end;
-        if free {
-            end = found.at.end;
-        }
-        free
-    });
+    found.dedup_by(|next, kept| next.at.start < kept.at.end);
     found
 }
 
