@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// enclose it for sending. Rules and parsers read it unchanged to compare and search; `tests/layers.rs` lists the modules
 /// that may.
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[schemars(inline, with = "String")]
+#[schemars(inline, with = "String", description = "Text of an agent.")]
 #[serde(transparent)]
 pub struct Untrusted(String);
 

@@ -52,10 +52,8 @@ impl<R: BufRead> CleanLines<R> {
         while self.line.last() == Some(&b'\r') {
             self.line.pop();
         }
-        if let Cow::Owned(mut text) = String::from_utf8_lossy(&self.line) {
-            // U+FFFD has three bytes, so the text may have grown beyond the cap.
-            text.truncate(text.floor_char_boundary(LINE_CAP));
-            self.line = text.into_bytes();
+        if std::str::from_utf8(&self.line).is_err() {
+            self.line = replace_invalid(&self.line).into_bytes();
         }
         let text = std::str::from_utf8(&self.line).expect("invalid bytes were replaced");
         Ok(Some(Line { text, cut }))
@@ -75,6 +73,19 @@ impl<R: BufRead> CleanLines<R> {
         }
         Ok((read > 0).then_some(false))
     }
+}
+
+/// Replaces invalid UTF-8. U+FFFD has three bytes, so the text ends where it would grow beyond the cap.
+fn replace_invalid(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        if text.len() + chunk.valid().len() > LINE_CAP {
+            break;
+        }
+        text.push_str(chunk.valid());
+        text.push_str(if chunk.invalid().is_empty() { "" } else { "\u{fffd}" });
+    }
+    text
 }
 
 #[cfg(test)]

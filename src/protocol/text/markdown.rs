@@ -224,7 +224,10 @@ pub(crate) fn plain(text: &str) -> String {
 
 /// Text with white space collapsed to single spaces.
 pub(crate) fn fold(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    let mut words = text.split_whitespace();
+    let mut folded = words.next().unwrap_or_default().to_owned();
+    words.for_each(|word| folded.extend([" ", word]));
+    folded
 }
 
 fn is_emphasis(left: Option<char>, right: Option<char>) -> bool {
@@ -243,13 +246,14 @@ fn code_end(text: &str, run: &str) -> Option<usize> {
 
 /// Removes blank lines at both ends, trailing white space, and the common indentation.
 pub(crate) fn dedent(text: &str) -> String {
-    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    let mut lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     let Some(first) = lines.iter().position(|line| !line.is_empty()) else { return String::new() };
     let last = lines.iter().rposition(|line| !line.is_empty()).unwrap_or(first);
-    let lines = &lines[first..=last];
+    let lines = &mut lines[first..=last];
     let indentation = |line: &&str| line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     let shared = lines.iter().filter(|line| !line.is_empty()).map(indentation).min().unwrap_or(0);
-    lines.iter().map(|line| line.get(shared..).unwrap_or_default()).collect::<Vec<_>>().join("\n")
+    lines.iter_mut().for_each(|line| *line = line.get(shared..).unwrap_or_default());
+    lines.join("\n")
 }
 
 /// Removes blank lines at both ends.

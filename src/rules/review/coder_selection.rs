@@ -1,7 +1,5 @@
 //! Selects the coder for a target (design rule 3): the first whose domain matches, else the first.
 
-use std::path::Path;
-
 use globset::Glob;
 
 use crate::domain::Agent;
@@ -45,7 +43,8 @@ pub fn coder_for<'a>(coders: &[&'a Agent], files: &[String]) -> Option<&'a Agent
 /// Whether a domain matches a file: as a path glob, a language, or a component of the path.
 pub fn domain_matches(domain: &str, file: &str) -> bool {
     let word = domain.trim().to_lowercase();
-    let extension = Path::new(file).extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    let name = file.rsplit('/').next().unwrap_or(file);
+    let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_lowercase()).unwrap_or_default();
     let lists = |words: &str, word: &str| words.split(' ').any(|known| known == word);
     let language = LANGUAGES.iter().any(|(names, extensions)| lists(names, &word) && lists(extensions, &extension));
     language
