@@ -339,7 +339,7 @@ impl WatchWorkflow {
             self.tell_all(&WorkerMessage::Pause { reason: &Untrusted::default() });
         }
         if self.state.open.is_some() {
-            self.triggers.carries_on();
+            self.triggers.resume_cycle();
         }
         // Triggers that were recorded before a kill and never reviewed.
         for trigger in self.state.unreviewed.clone() {
