@@ -1,7 +1,7 @@
 //! The request to an agent: `json` agents receive this value, `text` agents a prompt rendered from it.
 //!
 //! The JSON form is Glee's plug-in interface. It is versioned by [`Request::VERSION`] and grows only by optional
-//! fields within one version; `glee config schema --request` prints its JSON Schema.
+//! fields within one version; `glee agents schema request` prints its JSON Schema.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
