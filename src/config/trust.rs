@@ -61,29 +61,21 @@ pub(crate) fn needed(project: &Layer, roots: Option<&Roots>) -> Option<Untrusted
     }
     if let Some(roots) = roots {
         let files: BTreeMap<String, String> = commands.iter().flat_map(|command| roots.files(command)).collect();
-        runs.extend(
-            files.iter().map(|(path, hash)| format!("{path} (a file that a command names, {})", short(hash))),
-        );
-        if !files.is_empty() {
-            content.insert("files".to_owned(), json!(files));
-        }
         let templates = templates(roots.project());
-        runs.extend(
-            templates.iter().map(|(path, hash)| format!("{path} (a template of prompts, {})", short(hash))),
-        );
-        if !templates.is_empty() {
-            content.insert("prompts".to_owned(), json!(templates));
+        for (key, what, hashes) in
+            [("files", "a file that a command names", files), ("prompts", "a template of prompts", templates)]
+        {
+            let short = |hash: &str| hash.chars().take(12).collect::<String>();
+            runs.extend(hashes.iter().map(|(path, hash)| format!("{path} ({what}, {})", short(hash))));
+            if !hashes.is_empty() {
+                content.insert(key.to_owned(), json!(hashes));
+            }
         }
     }
     content.sort_keys();
     let hash = blake3::hash(Value::Object(content).to_string().as_bytes());
     let runs: Vec<String> = runs.iter().map(printable::line).collect();
     (!runs.is_empty()).then(|| UntrustedConfig { hash: format!("blake3:{hash}"), runs, changed: Vec::new() })
-}
-
-/// The beginning of a hash, for display.
-fn short(hash: &str) -> &str {
-    hash.get(..12).unwrap_or(hash)
 }
 
 /// The templates of a project by path, each with the hash of its bytes. One that is not a file is refused when it is used.
@@ -93,7 +85,8 @@ fn templates(project: &Path) -> BTreeMap<String, String> {
         let place = project.join(&path);
         place.symlink_metadata().ok()?;
         let hash = if place.is_file() { scripts::hash(&place).ok() } else { None };
-        Some((path, hash.unwrap_or_else(|| "not a readable file".to_owned())))
+        // This text is part of recorded hashes.
+        Some((path, hash.unwrap_or_else(|| "no file that can be read".to_owned())))
     });
     found.collect()
 }

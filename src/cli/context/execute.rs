@@ -29,7 +29,7 @@ use crate::domain::event::{CallId, Event, Mode};
 use crate::domain::{Agent, Dispute, DisputeNumber, ExitReason, Outcome, Route, RulingWord, RunId};
 use crate::protocol::secrets;
 use crate::system::log;
-use crate::workflows::review::code::sources::Reviewed;
+use crate::workflows::review::code::sources::Sources;
 use crate::workflows::review::{self, EndedReview, Rest, RunSetup};
 use crate::workflows::run::error::RunError;
 use crate::workflows::run::ports::{Choice, DisputeResolver, EventSink, PersonAnswer, PersonQuestion};
@@ -261,13 +261,13 @@ pub(crate) fn report(
     globals: &Globals,
     format: Format,
     outcome: &Outcome,
-    reviewed: &Reviewed,
+    reviewed: &Sources,
     fix_command: &str,
 ) -> Result<(), CommandError> {
     let options = RenderOptions {
         style: stdout_look(globals),
         detail: if globals.verbose > 0 { Detail::Full } else { Detail::Short },
-        source: &|path, round| reviewed.text(path, round),
+        source: &|path, round| reviewed.shown(round, path),
         fix_command,
     };
     // The name of a file may hold a token as well.

@@ -96,11 +96,9 @@ impl Journal {
     /// The bindings of all disputes that have an anchor in the code, the oldest first: on the same anchor, a later one
     /// overrides an earlier one.
     pub fn bindings(&self) -> Result<Vec<Binding>, JournalError> {
-        let mut numbers = Vec::new();
         let mut bindings =
             self.rows("SELECT * FROM dispute WHERE anchor IS NOT NULL ORDER BY number", [], |row| {
                 let ended: Option<Timestamp> = from_time(row, "ended")?;
-                numbers.push(number(row)?);
                 Ok(Binding {
                     dispute: number(row)?.into(),
                     run: RunId(row.get("run")?),
@@ -120,8 +118,10 @@ impl Journal {
                         .map(|number| DisputeNumber(number.unsigned_abs())),
                 })
             })?;
-        for (binding, number) in bindings.iter_mut().zip(numbers) {
-            if binding.disposition == Some(Disposition::NotMandatory) {
+        for binding in &mut bindings {
+            if binding.disposition == Some(Disposition::NotMandatory)
+                && let Some(number) = binding.number()
+            {
                 binding.new_tag =
                     self.dispute(number)?.and_then(|record| record.dispute.rulings.last()?.ruling.new_tag);
             }

@@ -24,7 +24,7 @@ use jiff::Timestamp;
 use crate::domain::event::{EventKind, Mode, Plan, ReviewEvent, RunEvent};
 use crate::domain::{Agent, AgentName, Dispute, DisputeNumber, ExitReason, Outcome, Route, RunId, Usage};
 use crate::workflows::review::code::scripts::Scripts;
-use crate::workflows::review::code::sources::{Reviewed, Sources};
+use crate::workflows::review::code::sources::Sources;
 use crate::workflows::review::code::templates::templates;
 use crate::workflows::review::code::trees::Trees;
 use crate::workflows::review::disputes::rulings::SharedRulings;
@@ -52,7 +52,7 @@ pub use crate::workflows::run::workflow::Rest;
 #[derive(Debug)]
 pub struct EndedReview {
     pub outcome: Outcome,
-    pub reviewed: Reviewed,
+    pub reviewed: Sources,
     /// Whether it came to its end; else it can be carried on.
     pub rest: Rest,
 }
@@ -192,7 +192,7 @@ async fn rest(mut review: ReviewWorkflow) -> Result<EndedReview, RunError> {
     if rest == Rest::OverBudget {
         outcome.exit = ExitReason::Budget;
     }
-    Ok(EndedReview { outcome, reviewed: Reviewed(review.sources), rest })
+    Ok(EndedReview { outcome, reviewed: review.sources, rest })
 }
 
 /// What a person has to know of the budget: that it is used up, or that it does not hold somebody.

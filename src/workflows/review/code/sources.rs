@@ -22,7 +22,7 @@ const AROUND: u32 = 4;
 const RULES: &str = "selection.json";
 
 #[derive(Debug)]
-pub(crate) struct Sources {
+pub struct Sources {
     folder: PathBuf,
     redaction: Redaction,
     /// By round and by path without secrets, as in the events.
@@ -96,8 +96,8 @@ impl Sources {
         files.get(path).or_else(|| files.get(&self.redaction.text(path)))
     }
 
-    /// The redacted text of a file as reviewed in a round.
-    pub(crate) fn shown(&self, round: u32, path: &str) -> Option<String> {
+    /// The redacted text of a file as reviewed in a round, counted from 1.
+    pub fn shown(&self, round: u32, path: &str) -> Option<String> {
         let file = self.file(round, path).or_else(|| self.first(path))?;
         let mut shown = self.shown.borrow_mut();
         let clean = shown.entry((round, path.to_owned())).or_insert_with(|| {
@@ -120,14 +120,4 @@ impl Sources {
 
 fn by_name(redaction: Redaction, files: Vec<SourceFile>) -> BTreeMap<String, SourceFile> {
     files.into_iter().map(|file| (redaction.text(&file.path), file)).collect()
-}
-
-#[derive(Debug)]
-pub struct Reviewed(pub(crate) Sources);
-
-impl Reviewed {
-    /// The redacted text of a file as reviewed in a round, counted from 1.
-    pub fn text(&self, path: &str, round: u32) -> Option<String> {
-        self.0.shown(round, path)
-    }
 }

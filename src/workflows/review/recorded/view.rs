@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use crate::domain::{ExitReason, Outcome, RunId, event::Event};
 use crate::history::store::Journal;
 use crate::rules::consensus::claim::Policy;
-use crate::workflows::review::code::sources::{Reviewed, Sources};
+use crate::workflows::review::code::sources::Sources;
 use crate::workflows::review::code::trees::{self, Trees};
 use crate::workflows::review::disputes::rulings::{self, SharedRulings};
 use crate::workflows::review::findings::{debate, merge};
@@ -19,7 +19,7 @@ use crate::workspace::{TreeId, root::Workspace};
 #[derive(Debug)]
 pub(crate) struct Recorded {
     pub outcome: Outcome,
-    pub reviewed: Reviewed,
+    pub reviewed: Sources,
 }
 
 /// Reads a recorded run from its events. Fails if the history or the recorded trees cannot be read.
@@ -48,7 +48,7 @@ pub(crate) fn recorded(
     }
     let ended = state.ended.unwrap_or((ExitReason::AgentFailed, 0));
     let outcome = outcome_of(&state, run, Trees { workspace, state_dir }, journal, ended)?;
-    Ok(Recorded { outcome, reviewed: Reviewed(sources) })
+    Ok(Recorded { outcome, reviewed: sources })
 }
 
 pub(crate) fn outcome_of(

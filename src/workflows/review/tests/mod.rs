@@ -229,7 +229,7 @@ fn a_secret_is_told_to_nobody_and_kept_nowhere() {
     }
     let title = left.ended.outcome.findings[0].finding.raw.title.as_written();
     assert!(title.starts_with("Take [secret:github-pat:"), "{title}");
-    assert!(left.ended.reviewed.text("app.py", 1).unwrap().contains("TOKEN = '[secret:github-pat:"));
+    assert!(left.ended.reviewed.shown(1, "app.py").unwrap().contains("TOKEN = '[secret:github-pat:"));
     let kept = bytes_below(&bench.folder.path().join("state"));
     assert!(!kept.windows(secret.len()).any(|window| window == secret.as_bytes()), "the secret is kept");
     assert!(kept.windows(19).any(|window| window == b"[secret:github-pat:"), "its placeholder is not");

@@ -17,7 +17,7 @@ use crate::domain::{
 };
 use crate::history::{queries::rows::Binding, store::Journal};
 use crate::protocol::text::printable;
-use crate::workflows::review::code::sources::{Reviewed, Sources};
+use crate::workflows::review::code::sources::Sources;
 use crate::workflows::review::code::trees::{self, Trees};
 use crate::workflows::review::disputes::rulings::{self, SharedRulings};
 use crate::workflows::review::findings::{debate, merge};
@@ -36,7 +36,7 @@ use crate::workspace::root::Workspace;
 #[derive(Debug)]
 pub struct Replayed {
     pub outcome: Outcome,
-    pub reviewed: Reviewed,
+    pub reviewed: Sources,
     /// One line per decision that differs from the record, and per answer that the record lacks.
     pub differences: Vec<String>,
 }
@@ -87,22 +87,23 @@ pub fn replay(
     let outcome = view::outcome_of(&state, run, trees, journal, (exit, millis))?;
     let mut differences = differences(&record, &state, exit);
     differences.extend(missing);
-    Ok(Replayed { outcome, reviewed: Reviewed(sources), differences })
+    Ok(Replayed { outcome, reviewed: sources, differences })
 }
 
 /// The bindings of earlier runs that applied in this run, in their state at that time.
 fn earlier(bindings: Vec<Binding>, record: &ReviewState, run: &RunId) -> Vec<Binding> {
-    let ruled: BTreeMap<&RulingRef, &Disposition> =
-        record.ruled.values().map(|(dispute, disposition)| (dispute, disposition)).collect();
-    let lowered: BTreeMap<&RulingRef, Option<Tag>> = record
-        .lowered
-        .iter()
-        .filter_map(|(id, lowered)| Some((&lowered.dispute, record.finding(*id)?.raw.severity.tag)))
-        .collect();
-    let open: BTreeSet<RulingRef> =
-        record.still_disputed.values().chain(record.carried.keys()).map(|number| (*number).into()).collect();
     let related: BTreeMap<RulingRef, &EarlierDispute> =
         record.related.values().flatten().map(|earlier| (earlier.dispute.clone(), earlier)).collect();
+    // The disposition and the new tag at that time; a ruling overrides the others.
+    let mut states: BTreeMap<RulingRef, (Option<Disposition>, Option<Tag>)> = BTreeMap::new();
+    let open = record.still_disputed.values().chain(record.carried.keys());
+    states.extend(open.map(|number| ((*number).into(), (None, None))));
+    states.extend(record.lowered.iter().filter_map(|(id, lowered)| {
+        let tag = record.finding(*id)?.raw.severity.tag;
+        Some((lowered.dispute.clone(), (Some(Disposition::NotMandatory), tag)))
+    }));
+    let ruled = record.ruled.values();
+    states.extend(ruled.map(|(dispute, disposition)| (dispute.clone(), (Some(disposition.clone()), None))));
     let known = bindings.into_iter().filter(|binding| binding.run != *run);
     known
         .filter_map(|binding| {
@@ -110,12 +111,7 @@ fn earlier(bindings: Vec<Binding>, record: &ReviewState, run: &RunId) -> Vec<Bin
                 let (disposition, new_tag) = (earlier.disposition.clone(), earlier.new_tag);
                 return Some(Binding { disposition, new_tag, ..binding });
             }
-            let (disposition, new_tag) = match (ruled.get(&binding.dispute), lowered.get(&binding.dispute)) {
-                (Some(disposition), _) => (Some((*disposition).clone()), None),
-                (None, Some(tag)) => (Some(Disposition::NotMandatory), *tag),
-                (None, None) if open.contains(&binding.dispute) => (None, None),
-                (None, None) => return None,
-            };
+            let (disposition, new_tag) = states.get(&binding.dispute)?.clone();
             Some(Binding { disposition, new_tag, ended: None, is_vouched: true, ..binding })
         })
         .collect()
@@ -378,7 +374,7 @@ impl Replay<'_> {
         ReviewEvent::TreeChanged { call: call.clone(), tree, changes, touched: touched.unwrap_or_default() }.into()
     }
 
-    /// The disputes that are due, under the numbers of the record.
+    /// The disputes that are due, with the numbers of the record.
     fn open_disputes(&self) -> Vec<EventKind> {
         let recorded: Vec<&Dispute> = self.record.disputes.values().collect();
         let same = Same::of(recorded.iter().map(|dispute| &dispute.finding));
