@@ -1,9 +1,11 @@
-//! How a program can fail its caller, apart from what it says.
+//! The failures of a process, apart from the errors that it reports itself.
 
 use std::time::Duration;
 use std::{fmt, io};
 
-use crate::agents::adapters::invocation::{Invocation, Output};
+use nix::errno::Errno;
+
+use crate::agents::adapters::{Invocation, Output};
 use crate::agents::error::AgentError;
 use crate::domain::{Agent, FailureKind};
 
@@ -36,44 +38,44 @@ impl fmt::Display for Cap {
     }
 }
 
-/// Why a program did not end well. The first field, or `command`, is its printable command line.
+/// The first field, or `command`, is the printable command line.
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
     #[error("failed to run `{0}`: it or its interpreter was not found")]
     NotFound(String),
-    /// The system has too little left to start it: memory, processes or open files.
+    /// Too little memory, processes or open files are left.
     #[error("failed to start `{0}`")]
     Exhausted(String, #[source] io::Error),
     #[error("failed to run `{0}`")]
     Spawn(String, #[source] io::Error),
-    #[error("`{0}` was not run: `sandbox` is `required`, and this system cannot hold a program back from writing")]
-    NotHeld(String),
+    #[error("`{0}` was not run: `sandbox` is `required`, and this system cannot prevent a program from writing")]
+    NotConfined(String),
     #[error("`{command}` {cap} {after:?} and was ended")]
     TimedOut { command: String, cap: Cap, after: Duration },
-    #[error("`{0}` got nothing from its service again and again, and was ended")]
-    Endless(String),
+    #[error("`{0}` repeatedly got no answer from its service and was ended")]
+    NoProgress(String),
     /// A signal ended it that Glee did not send.
-    #[error("`{command}` was killed by signal {signal}{}", last_words(said.as_deref()))]
-    Killed { command: String, signal: i32, said: Option<String> },
-    #[error("`{command}` ended with exit code {code}{}", last_words(said.as_deref()))]
+    #[error("`{command}` was killed by signal {signal}{}", after_colon(last_line.as_deref()))]
+    Killed { command: String, signal: i32, last_line: Option<String> },
+    #[error("`{command}` ended with exit code {code}{}", after_colon(last_line.as_deref()))]
     ExitCode {
         command: String,
         code: i32,
-        /// The last line it printed, to stderr if it printed anything there.
-        said: Option<String>,
+        /// The last line of stderr, or of stdout if stderr is empty.
+        last_line: Option<String>,
     },
     #[error("`{0}` was stopped")]
     Stopped(String),
     #[error("`{command}` left processes behind that could not be ended: {}", ids(.1), command = .0)]
     Survivors(String, Vec<i32>),
-    #[error("the supervisor of `{command}` died ({status}); {}", after(left.as_deref()))]
-    Unwatched {
+    #[error("the supervisor of `{command}` died ({status}); {}", remaining(left.as_deref()))]
+    SupervisorDied {
         command: String,
         status: String,
         /// The descendants that could not be ended; `None` if it is known that there are none.
         left: Option<Vec<i32>>,
     },
-    #[error("the output of `{0}` could not be kept")]
+    #[error("the output of `{0}` could not be recorded")]
     Io(String, #[source] io::Error),
 }
 
@@ -96,13 +98,13 @@ impl ProcessError {
         match self {
             Self::NotFound(..) | Self::Spawn(..) => FailureKind::NotInstalled,
             Self::TimedOut { .. } => FailureKind::TimedOut,
-            Self::Endless(..) => FailureKind::Unavailable,
+            Self::NoProgress(..) => FailureKind::Unavailable,
             Self::Killed { .. } => FailureKind::Killed,
             Self::Stopped(..) => FailureKind::Stopped,
             Self::ExitCode { .. }
             | Self::Survivors(..)
-            | Self::Unwatched { .. }
-            | Self::NotHeld(..)
+            | Self::SupervisorDied { .. }
+            | Self::NotConfined(..)
             | Self::Exhausted(..)
             | Self::Io(..) => FailureKind::Crashed,
         }
@@ -111,8 +113,9 @@ impl ProcessError {
     fn hint(&self, agent: &Agent) -> Option<String> {
         let name = &agent.name;
         match self {
-            Self::Spawn(_, source) if source.raw_os_error() == Some(nix::errno::Errno::ENOEXEC as i32) => Some(
-                "a script has to begin with a line like `#!/bin/sh`, a program has to fit the machine".to_owned(),
+            Self::Spawn(_, source) if source.raw_os_error() == Some(Errno::ENOEXEC as i32) => Some(
+                "a script has to begin with a line like `#!/bin/sh`, a program has to be built for this machine"
+                    .to_owned(),
             ),
             Self::NotFound(..) | Self::Spawn(..) => {
                 Some(format!("install it, or give its path: `glee config set agents.{name}.command <path>`"))
@@ -127,40 +130,41 @@ impl ProcessError {
                 Some("allow a longer silence: `glee config set limits.idle_timeout 30m`".to_owned())
             }
             Self::ExitCode { .. } | Self::Killed { .. } => {
-                Some(format!("see that it works by itself: `{} --help`", agent.command.join(" ")))
+                Some(format!("check that it runs outside Glee: `{} --help`", agent.command.join(" ")))
                     .filter(|_| !agent.command.first().is_some_and(|word| word.starts_with("builtin:")))
             }
-            Self::NotHeld(..) => {
-                Some("Linux 6.2 or newer with Landlock can; else `glee config set --user sandbox auto`".to_owned())
+            Self::NotConfined(..) => {
+                Some("use Linux 6.2 or newer with Landlock, or `glee config set --user sandbox auto`".to_owned())
             }
-            Self::Survivors(..) | Self::Unwatched { left: Some(_), .. } => {
-                Some("look for them with `ps -ef`".to_owned())
+            Self::Survivors(..) | Self::SupervisorDied { left: Some(_), .. } => {
+                Some("find them with `ps -ef`".to_owned())
             }
             Self::Exhausted(_, source) | Self::Io(_, source) if is_exhausted(source) => {
                 Some("end other programs, or raise the limits of this shell: `ulimit -n`, `ulimit -u`".to_owned())
             }
-            Self::Io(..) => Some("see that the disk has room".to_owned()),
-            Self::Endless(..) => Some("see whether the service answers; carry the run on later".to_owned()),
-            Self::Unwatched { left: None, .. } | Self::Exhausted(..) | Self::Stopped(..) => None,
+            Self::Io(..) => Some("check the free space of the disk".to_owned()),
+            Self::NoProgress(..) => {
+                Some("check whether the service is available, and resume the run later".to_owned())
+            }
+            Self::SupervisorDied { left: None, .. } | Self::Exhausted(..) | Self::Stopped(..) => None,
         }
     }
 }
 
-/// Whether the system, or this user's share of it, is used up: open files, processes, memory.
+/// Whether open files, processes or memory are used up, for the system or this user.
 pub(crate) fn is_exhausted(error: &io::Error) -> bool {
-    use nix::errno::Errno;
-    let used_up = [Errno::EMFILE, Errno::ENFILE, Errno::ENOMEM, Errno::EAGAIN].map(|errno| errno as i32);
-    error.raw_os_error().is_some_and(|errno| used_up.contains(&errno))
+    let errno = error.raw_os_error().map(Errno::from_raw);
+    matches!(errno, Some(Errno::EMFILE | Errno::ENFILE | Errno::ENOMEM | Errno::EAGAIN))
 }
 
-fn after(left: Option<&[i32]>) -> String {
+fn remaining(left: Option<&[i32]>) -> String {
     match left {
-        None => "what it had started was ended".to_owned(),
-        Some(pids) => format!("what it started may still run: {}", ids(pids)),
+        None => "its processes were ended".to_owned(),
+        Some(pids) => format!("its processes may still run: {}", ids(pids)),
     }
 }
 
-fn last_words(line: Option<&str>) -> String {
+fn after_colon(line: Option<&str>) -> String {
     line.map_or_else(String::new, |line| format!(": {}", shorten(line, SHOWN)))
 }
 
@@ -171,7 +175,7 @@ fn ids(pids: &[i32]) -> String {
     }
 }
 
-/// A command line as one would type it, cut where it gets long. Neither environment nor stdin is shown.
+/// A command line as typed in a shell, shortened, without environment and stdin.
 pub fn command_line(invocation: &Invocation) -> String {
     let own = invocation.program == std::path::Path::new("/proc/self/exe");
     let program = if own { "glee".into() } else { invocation.program.to_string_lossy() };
@@ -197,9 +201,9 @@ mod tests {
     use crate::agents::samples;
 
     #[test]
-    fn an_error_tells_what_happened_and_what_to_do() {
+    fn an_error_has_a_message_and_a_hint() {
         let command = || "/bin/rev -x".to_owned();
-        let source = || io::Error::from_raw_os_error(nix::errno::Errno::ENOEXEC as i32);
+        let source = || io::Error::from_raw_os_error(Errno::ENOEXEC as i32);
         let cases = [
             (
                 ProcessError::NotFound(command()),
@@ -209,7 +213,9 @@ mod tests {
             (
                 ProcessError::Spawn(command(), source()),
                 "failed to run `/bin/rev -x`: Exec format error (os error 8)",
-                Some("a script has to begin with a line like `#!/bin/sh`, a program has to fit the machine"),
+                Some(
+                    "a script has to begin with a line like `#!/bin/sh`, a program has to be built for this machine",
+                ),
             ),
             (
                 ProcessError::TimedOut { command: command(), cap: Cap::Idle, after: Duration::from_secs(600) },
@@ -217,42 +223,45 @@ mod tests {
                 Some("allow a longer silence: `glee config set limits.idle_timeout 30m`"),
             ),
             (
-                ProcessError::ExitCode { command: command(), code: 2, said: Some("no key".to_owned()) },
+                ProcessError::ExitCode { command: command(), code: 2, last_line: Some("no key".to_owned()) },
                 "`/bin/rev -x` ended with exit code 2: no key",
-                Some("see that it works by itself: `rev --help`"),
+                Some("check that it runs outside Glee: `rev --help`"),
             ),
             (
-                ProcessError::Killed { command: command(), signal: 9, said: None },
+                ProcessError::Killed { command: command(), signal: 9, last_line: None },
                 "`/bin/rev -x` was killed by signal 9",
-                Some("see that it works by itself: `rev --help`"),
+                Some("check that it runs outside Glee: `rev --help`"),
             ),
             (
                 ProcessError::Survivors(command(), vec![7, 8]),
                 "`/bin/rev -x` left processes behind that could not be ended: 7, 8",
-                Some("look for them with `ps -ef`"),
+                Some("find them with `ps -ef`"),
             ),
             (
-                ProcessError::Unwatched { command: command(), status: "signal: 9".to_owned(), left: None },
-                "the supervisor of `/bin/rev -x` died (signal: 9); what it had started was ended",
+                ProcessError::SupervisorDied { command: command(), status: "signal: 9".to_owned(), left: None },
+                "the supervisor of `/bin/rev -x` died (signal: 9); its processes were ended",
                 None,
             ),
             (
-                ProcessError::Unwatched { command: command(), status: "signal: 9".to_owned(), left: Some(vec![7]) },
-                "the supervisor of `/bin/rev -x` died (signal: 9); what it started may still run: 7",
-                Some("look for them with `ps -ef`"),
+                ProcessError::SupervisorDied {
+                    command: command(),
+                    status: "signal: 9".to_owned(),
+                    left: Some(vec![7]),
+                },
+                "the supervisor of `/bin/rev -x` died (signal: 9); its processes may still run: 7",
+                Some("find them with `ps -ef`"),
             ),
             (ProcessError::Stopped(command()), "`/bin/rev -x` was stopped", None),
         ];
         let agent = samples::agent("rev", "text", &["rev"]);
         for (error, message, hint) in cases {
-            let told = error.for_agent(&agent);
-            assert_eq!((told.message.as_str(), told.hint.as_deref()), (message, hint));
+            let shown_error = error.for_agent(&agent);
+            assert_eq!((shown_error.message.as_str(), shown_error.hint.as_deref()), (message, hint));
         }
     }
 
     #[test]
-    fn what_is_used_up_is_not_taken_for_a_missing_program() {
-        use nix::errno::Errno;
+    fn exhaustion_is_not_reported_as_a_missing_program() {
         let agent = samples::agent("rev", "text", &["rev"]);
         for (errno, kind) in [
             (Errno::EMFILE, FailureKind::Crashed),
@@ -264,16 +273,16 @@ mod tests {
         ] {
             let source = io::Error::from_raw_os_error(errno as i32);
             let shown = source.to_string();
-            let told = ProcessError::spawn("rev".to_owned(), source).for_agent(&agent);
-            assert_eq!(told.kind, kind, "{errno}");
-            assert!(told.message.ends_with(&shown), "{}", told.message);
-            let installs = told.hint.as_deref().is_some_and(|hint| hint.contains("install it"));
-            assert_eq!(installs, errno == Errno::EACCES, "{errno}: {:?}", told.hint);
+            let shown_error = ProcessError::spawn("rev".to_owned(), source).for_agent(&agent);
+            assert_eq!(shown_error.kind, kind, "{errno}");
+            assert!(shown_error.message.ends_with(&shown), "{}", shown_error.message);
+            let installs = shown_error.hint.as_deref().is_some_and(|hint| hint.contains("install it"));
+            assert_eq!(installs, errno == Errno::EACCES, "{errno}: {:?}", shown_error.hint);
         }
     }
 
     #[test]
-    fn a_command_line_can_be_typed_again_and_is_not_endless() {
+    fn a_command_line_can_be_typed_again_and_is_shortened() {
         let invocation = |args: &[&str]| Invocation {
             program: "/bin/rev".into(),
             args: args.iter().map(Into::into).collect(),

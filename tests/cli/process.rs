@@ -459,7 +459,7 @@ async fn an_agent_inherits_three_descriptors_and_no_other_agents_pipes() {
 async fn an_agent_that_kills_its_supervisor_is_found_out() {
     let scene = Scene::new("kill -9 $PPID");
     let failed = scene.run().await.expect_err("nobody watches it");
-    assert!(matches!(failed.error, ProcessError::Unwatched { .. }), "{:?}", failed.error);
+    assert!(matches!(failed.error, ProcessError::SupervisorDied { .. }), "{:?}", failed.error);
 }
 
 #[tokio::test]
@@ -528,7 +528,7 @@ async fn who_is_held_cannot_end_who_watches_it() {
     match scene.run().await {
         Ok(output) => assert!(output.transcript.held),
         // Before Linux 6.12 signals are not held, and it is found out.
-        Err(failed) => assert!(matches!(failed.error, ProcessError::Unwatched { .. }), "{failed}"),
+        Err(failed) => assert!(matches!(failed.error, ProcessError::SupervisorDied { .. }), "{failed}"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The command line of a program, put together from its [`Profile`] and a [`Query`].
 
 use crate::agents::adapters::invocation::{Invocation, Query};
-use crate::agents::adapters::profile::{Profile, TOO_LONG};
+use crate::agents::adapters::profile::Profile;
 use crate::agents::error::AgentError;
 use crate::agents::process::environment::environment;
 use crate::agents::schema::SchemaForm;
@@ -22,9 +22,9 @@ pub(crate) fn assemble(
     if let Some((longest, unit)) = profile.longest_prompt {
         let length = if unit == "bytes" { prompt.len() } else { prompt.chars().count() };
         if length > longest {
-            let name = profile.name;
-            let about = format!("the prompt for `{}` has {length} {unit}, `{name}` takes {longest}", agent.name);
-            return Err(AgentError::new(FailureKind::TooLong, about).hint(TOO_LONG));
+            let (name, kind) = (profile.name, FailureKind::TooLong);
+            let message = format!("the prompt for `{}` has {length} {unit}, `{name}` takes {longest}", agent.name);
+            return Err(AgentError { kind, message, hint: profile.hint(kind) });
         }
     }
     program.need(profile.required)?;

@@ -65,6 +65,10 @@ impl Profile {
     pub(crate) fn error(&self, kind: FailureKind, text: &str) -> AgentError {
         let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let message = format!("`{}` failed ({}): {}", self.name, kind.as_str(), shorten(&line, SHOWN));
+        AgentError { kind, message, hint: self.hint(kind) }
+    }
+
+    pub(crate) fn hint(&self, kind: FailureKind) -> Option<String> {
         let hint = match kind {
             FailureKind::NotLoggedIn => self.login,
             FailureKind::BadFlags => {
@@ -77,13 +81,10 @@ impl Profile {
                 &format!("it is available again at {reset:.0}; resume the run then with `glee runs resume`")
             }
             FailureKind::RateLimited { reset: None } => "resume the run later with `glee runs resume`",
-            FailureKind::TooLong => TOO_LONG,
+            FailureKind::TooLong => "review less at a time: `glee config set review.max_shard_size 64KiB`",
             FailureKind::Unavailable => "check whether the service is available, and resume the run later",
-            _ => return AgentError::new(kind, message),
+            _ => return None,
         };
-        AgentError::new(kind, message).hint(hint)
+        Some(hint.to_owned())
     }
 }
-
-/// The hint for a prompt that is too long.
-pub(crate) const TOO_LONG: &str = "review less at a time: `glee config set review.max_shard_size 64KiB`";

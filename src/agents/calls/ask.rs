@@ -1,4 +1,4 @@
-//! Asking an agent: program found, command built, process run, answer handed back.
+//! A call of an agent: finds the program, builds the command, runs the process and reads the answer.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,11 +13,11 @@ use tracing::{Instrument as _, Span, info, info_span, warn};
 
 use super::record::{self, CallEnd, CallRecord};
 use super::{price, retry};
-use crate::agents::adapters::invocation::{AnswerText, Query, Reading};
 use crate::agents::adapters::registry::{self, AdapterKind};
+use crate::agents::adapters::{AnswerText, Query, Reading};
 use crate::agents::builtin;
 use crate::agents::calls::agents::{Agents, Cooldown};
-use crate::agents::calls::state_cache::Memory;
+use crate::agents::calls::state_cache::StateCache;
 use crate::agents::error::AgentError;
 use crate::agents::failure::{Failed, ProcessError};
 use crate::agents::process::runner::{Execute, ProcessJob, TranscriptFiles};
@@ -35,35 +35,34 @@ pub struct Ask<'a> {
     pub request: &'a Request,
     /// The same as a prompt, for those that send prose.
     pub prompt: &'a str,
-    /// The caps; the agent's own timeout takes the place of `total`.
+    /// The agent's own timeout replaces `call_timeout`.
     pub limits: &'a Limits,
-    /// Whether an agent that may only read is confined.
     pub sandbox: Sandbox,
     /// What a confined agent must never write to: the tree, its git folders and Glee's state.
     pub protected: &'a [PathBuf],
     pub files: &'a TranscriptFiles,
-    /// The session that the answer carries on, if the agent holds one.
+    /// The session to resume, if the agent has one.
     pub session: Option<&'a Session>,
-    /// Is given short descriptions of what the agent does.
+    /// Receives short descriptions of what the agent does.
     pub activity: &'a (dyn Fn(&str) + Send + Sync),
-    /// Whether the agent is to be suspended; `None` where it never is.
+    /// Whether the agent is to be suspended; `None` if it never is.
     pub suspended: Option<watch::Receiver<bool>>,
     pub stop: Stop,
 }
 
-/// A session that a program keeps and can carry on.
+/// A session that a program keeps and can resume.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Session {
     pub agent: AgentName,
     pub id: String,
-    /// What was used in it until now.
+    /// The usage of its calls so far.
     pub used: Usage,
 }
 
 #[derive(Clone, Debug)]
 pub struct CallResult {
     pub result: Result<AnswerText, AgentError>,
-    /// What the process left behind, also if it failed; absent if it could not be started.
+    /// The process's raw output, also if it failed; `None` if it could not be started.
     pub transcript: Option<Transcript>,
     /// Wall time in milliseconds.
     pub millis: u64,
@@ -71,43 +70,47 @@ pub struct CallResult {
     pub metadata: CallMetadata,
 }
 
+impl From<AgentError> for CallResult {
+    fn from(error: AgentError) -> Self {
+        let (usage, metadata) = Default::default();
+        Self { result: Err(error), transcript: None, millis: 0, usage, metadata }
+    }
+}
+
 impl Agents {
     pub fn new(runner: Arc<dyn Execute>) -> Self {
-        Self { runner, memory: Memory::default(), known: Arc::default() }
+        Self { runner, cache: StateCache::default(), known: Arc::default() }
     }
 
     /// Keeps cooldowns and program versions in the state folder, for the next run.
     #[must_use]
     pub fn remembering(self, state_dir: &Path) -> Self {
-        Self { memory: Memory(Some(state_dir.join("agents"))), ..self }
+        Self { cache: StateCache(Some(state_dir.join("agents"))), ..self }
     }
 
-    /// Makes sure, before anything costs money, that every agent's adapter and program exist, or those of a backup.
+    /// Checks, before any paid call, that the adapter and the program of each agent or its backup exist.
     pub fn check(&self, agents: &[Agent], backups: &[Agent], root: &Path) -> Result<(), AgentError> {
         agents.iter().chain(backups).try_for_each(registry::check_effort)?;
-        let backup = |agent: &Agent| backups.iter().find(|other| agent.backup.as_ref() == Some(&other.name));
         agents.iter().try_for_each(|agent| {
-            let found = self.program(agent, root).map(drop);
-            match backup(agent) {
-                Some(backup) => found.or_else(|error| self.program(backup, root).map(drop).map_err(|_| error)),
-                None => found,
-            }
+            let backup = backups.iter().find(|other| agent.backup.as_ref() == Some(&other.name));
+            let found = self.program(agent, root);
+            found.or_else(|error| backup.and_then(|backup| self.program(backup, root).ok()).ok_or(error)).map(drop)
         })
     }
 
-    /// The absolute path of an agent's program, whose adapter exists as well.
+    /// The absolute path of an agent's program; fails also if its adapter is unknown.
     pub fn program(&self, agent: &Agent, root: &Path) -> Result<PathBuf, AgentError> {
-        // A record is played by Glee itself.
+        // Glee itself plays a record.
         let own = [format!("{}replay", builtin::PREFIX)];
-        let replayed = AdapterKind::of(agent)? == AdapterKind::Replay;
-        self.runner.find(if replayed { &own } else { &agent.command }, root).map_err(|error| AgentError {
+        let is_replay = AdapterKind::of(agent)? == AdapterKind::Replay;
+        self.runner.find(if is_replay { &own } else { &agent.command }, root).map_err(|error| AgentError {
             kind: FailureKind::NotInstalled,
             message: format!("agent `{}` cannot be run: {error}", agent.name),
             hint: error.hint(&agent.name.0),
         })
     }
 
-    /// The version of an agent's program: Glee's own for an embedded agent, otherwise what it tells with `--version`.
+    /// Glee's version for an embedded agent, otherwise what the program prints for `--version`.
     pub async fn version(&self, agent: &Agent, root: &Path) -> Option<String> {
         let kind = AdapterKind::of(agent).ok()?;
         if kind == AdapterKind::Builtin {
@@ -117,17 +120,17 @@ impl Agents {
         self.detect(kind, agent, &program).await.version
     }
 
-    /// Asks an agent, and in its place its backups as long as those before are over their limits or missing. Dropping
-    /// the future ends the agent.
+    /// Asks an agent, and then its chain of backups while each is over its limits or missing. Dropping the future ends
+    /// the agent.
     pub async fn ask_or_backup(&self, ask: Ask<'_>, backups: &[Agent]) -> CallResult {
-        let mut waiting: Vec<&Agent> = backups.iter().collect();
+        let mut remaining: Vec<&Agent> = backups.iter().collect();
         let mut agent = ask.agent;
         let mut asked = self.ask(ask.clone()).await;
         while let Err(error) = &asked.result {
-            let next = waiting.iter().position(|other| agent.backup.as_ref() == Some(&other.name));
+            let next = remaining.iter().position(|other| agent.backup.as_ref() == Some(&other.name));
             let (Some(next), true) = (next, error.kind.calls_for_backup()) else { break };
-            agent = waiting.remove(next);
-            let said = asked.metadata.instead.clone().unwrap_or_else(|| error.to_string());
+            agent = remaining.remove(next);
+            let reason = asked.metadata.instead.clone().unwrap_or_else(|| error.to_string());
             (ask.activity)(&format!("{error}; {} is asked in its place", agent.name));
             let second = self.ask(Ask { agent, ..ask.clone() }).await;
             asked = CallResult {
@@ -135,7 +138,7 @@ impl Agents {
                 usage: asked.usage.plus(second.usage),
                 metadata: CallMetadata {
                     by: Some(agent.name.clone()),
-                    instead: Some(said),
+                    instead: Some(reason),
                     retries: asked.metadata.retries + 1 + second.metadata.retries,
                     ..second.metadata
                 },
@@ -145,79 +148,70 @@ impl Agents {
         asked
     }
 
-    /// Asks an agent, again where it failed for a reason that passes. Dropping the future ends the agent.
+    /// Asks an agent, again after a transient failure. Dropping the future ends the agent.
     pub async fn ask(&self, ask: Ask<'_>) -> CallResult {
         let started = Instant::now();
         let total = ask.agent.timeout.unwrap_or(ask.limits.call_timeout);
         let mut usage = Usage::default();
         let mut session = ask.session.filter(|session| session.agent == ask.agent.name);
+        let mut left = total;
         let mut tries = 0;
         loop {
             tries += 1;
-            let left = if tries == 1 { total } else { total.saturating_sub(started.elapsed()) };
-            let mut asked = self.rest_and_try(&ask, session, left, tries).await;
+            let mut asked = self.wait_and_try(&ask, session, left, tries).await.unwrap_or_else(CallResult::from);
             usage = usage.plus(asked.usage);
             asked.usage = usage;
             asked.metadata.retries = tries - 1;
             asked.millis = millis(started.elapsed());
             let Err(error) = &asked.result else { return asked };
-            // A session that is gone is no reason to fail.
-            let gone = matches!(error.kind, FailureKind::BadFlags | FailureKind::Crashed | FailureKind::Protocol);
-            if gone && session.take().is_some() {
+            left = total.saturating_sub(started.elapsed());
+            // The session may no longer exist: the agent is asked once more without it.
+            let may_be_gone =
+                matches!(error.kind, FailureKind::BadFlags | FailureKind::Crashed | FailureKind::Protocol);
+            if may_be_gone && session.take().is_some() {
                 continue;
             }
-            let left = total.saturating_sub(started.elapsed());
             let Some(wait) = retry::pause(error.kind, tries, Timestamp::now(), left, ask.limits) else {
-                self.gives_up(ask.agent, error, Timestamp::now());
+                self.give_up(ask.agent, error, Timestamp::now());
                 return asked;
             };
             (ask.activity)(&format!("{}; trying again in {}", error.kind.as_str(), seconds(wait)));
             if ask.pause(wait).await.is_err() {
                 return asked;
             }
+            left = total.saturating_sub(started.elapsed());
         }
     }
 
-    async fn rest_and_try(
+    /// One try, after the rest of a cooldown.
+    async fn wait_and_try(
         &self,
         ask: &Ask<'_>,
         session: Option<&Session>,
         left: Duration,
         tries: u32,
-    ) -> CallResult {
-        let nothing = |error| CallResult {
-            result: Err(error),
-            transcript: None,
-            millis: 0,
-            usage: Usage::default(),
-            metadata: CallMetadata::default(),
-        };
-        let kind = match AdapterKind::of(ask.agent) {
-            Ok(kind) => kind,
-            Err(error) => return nothing(error),
-        };
+    ) -> Result<CallResult, AgentError> {
+        let kind = AdapterKind::of(ask.agent)?;
         let now = Timestamp::now();
-        if let Some(Cooldown { until, why }) = self.resting(kind, ask.agent, now) {
+        if let Some(Cooldown { until, why }) = self.cooldown(kind, ask.agent, now) {
             let wait = retry::until(until, now);
             if wait > left / 2 {
-                let message = format!("`{kind}` rests until {until:.0}: {why}");
-                return nothing(AgentError::new(FailureKind::RateLimited { reset: Some(until) }, message).hint(
-                    "carry the run on then with `glee runs resume`; `glee agents --check` asks it all the same",
+                let message = format!("`{kind}` is not available until {until:.0}: {why}");
+                return Err(AgentError::new(FailureKind::RateLimited { reset: Some(until) }, message).hint(
+                    "resume the run then with `glee runs resume`; `glee agents --check` asks it in any case",
                 ));
             }
-            (ask.activity)(&format!("{kind} rests for {}", seconds(wait)));
-            if let Err(error) = ask.pause(wait).await {
-                return nothing(error);
-            }
+            (ask.activity)(&format!("{kind} is available again in {}", seconds(wait)));
+            ask.pause(wait).await?;
         }
         let started = Instant::now();
         let mut record = None;
         let span = info_span!("try", n = tries, program = %kind, pid = Empty, exit = Empty, bytes = Empty);
         let once = self.once(ask, kind, session, left, &mut record).instrument(span.clone());
-        let asked = once.await.unwrap_or_else(nothing);
+        let asked = once.await.unwrap_or_else(CallResult::from);
         let failure = asked.result.as_ref().err().map(|error| (error.kind, error.message.as_str()));
         span.in_scope(|| log_end(&asked, millis(started.elapsed())));
-        self.heard(kind, ask.agent, failure, Timestamp::now());
+        self.update_cooldown(kind, ask.agent, failure, Timestamp::now());
         if let Some(record) = record {
             let end = CallEnd {
                 millis: millis(started.elapsed()),
@@ -228,10 +222,10 @@ impl Agents {
                 failure: failure.map(|(kind, _)| kind),
                 error: failure.map(|(_, message)| message.to_owned()),
             };
-            // A call is not lost because its record cannot be kept; its raw output is kept or has failed already.
+            // The answer counts even if its record cannot be written; the raw output is recorded separately.
             drop(CallRecord { end: Some(end), ..record }.write(&record::path(&ask.files.stdout)));
         }
-        asked
+        Ok(asked)
     }
 
     async fn once(
@@ -242,7 +236,7 @@ impl Agents {
         left: Duration,
         recorded: &mut Option<CallRecord>,
     ) -> Result<CallResult, AgentError> {
-        let agent = ask.agent;
+        let Ask { agent, files, .. } = *ask;
         registry::check_effort(agent)?;
         let (adapter, profile) = (kind.adapter(), kind.adapter().profile());
         let root = Path::new(&ask.request.root);
@@ -250,35 +244,30 @@ impl Agents {
             refuse_modules(agent, kind, root)?;
         }
         let path = self.program(agent, root)?;
-        let program = self.detect(kind, agent, &path).await;
-        let folder = ask.files.stdout.parent().unwrap_or(Path::new("/"));
-        let call = ask.files.stdout.file_stem().unwrap_or_default().to_string_lossy();
         let query = Query {
             agent,
-            program: &program,
+            program: &self.detect(kind, agent, &path).await,
             request: ask.request,
             prompt: ask.prompt,
             session: session.map(|session| session.id.as_str()),
-            folder,
-            call: &call,
+            folder: files.stdout.parent().unwrap_or(Path::new("/")),
+            call: &files.stdout.file_stem().unwrap_or_default().to_string_lossy(),
         };
         let invocation = adapter.command(&query)?;
-        ask.files.put_aside();
-        let kept = |error: io::Error| {
-            let message = format!("failed to keep the call of `{}` beside the history: {error}", agent.name);
+        files.put_aside();
+        let unwritten = |error: io::Error| {
+            let message = format!("failed to write the record of the call of `{}`: {error}", agent.name);
             AgentError::new(FailureKind::Crashed, message)
         };
         for (path, content) in &invocation.files {
-            record::private(path, content.as_bytes()).map_err(kept)?;
+            record::private(path, content.as_bytes()).map_err(unwritten)?;
         }
-        record::private(&ask.files.stdout.with_extension("prompt"), &invocation.stdin).map_err(kept)?;
+        record::private(&files.stdout.with_extension("prompt"), &invocation.stdin).map_err(unwritten)?;
         let record = recorded.insert(CallRecord::new(kind.as_str(), &query, &invocation));
-        record.write(&record::path(&ask.files.stdout)).map_err(kept)?;
+        record.write(&record::path(&files.stdout)).map_err(unwritten)?;
         let role = ask.request.task.role();
-        let activity = |line: &str| adapter.activity(line).inspect(|told| (ask.activity)(told)).is_some();
         let dialogue = adapter.dialogue(&query);
         let job = ProcessJob {
-            invocation: &invocation,
             suspended: ask.suspended.clone(),
             dialogue: dialogue.as_deref(),
             marks: profile.marks,
@@ -291,11 +280,8 @@ impl Agents {
                 &invocation.env,
                 ask.protected,
             ),
-            limits: Limits { call_timeout: left, ..*ask.limits },
-            stdout: &ask.files.stdout,
-            stderr: &ask.files.stderr,
-            activity: &activity,
-            stop: ask.stop.clone(),
+            activity: &|line| adapter.activity(line).inspect(|shown| (ask.activity)(shown)).is_some(),
+            ..ProcessJob::plain(&invocation, Limits { call_timeout: left, ..*ask.limits }, files, ask.stop.clone())
         };
         let (output, failed) = match self.runner.run(job).await.map_err(|failed| *failed) {
             Ok(output) => (output, None),
@@ -305,8 +291,8 @@ impl Agents {
         let Reading { answer, partial, usage, metadata } = adapter.reading(&output);
         let result = match (failed, answer) {
             (None, answer) => answer,
-            // An agent that ends by itself may say why better than its exit code does.
-            (Some(ProcessError::ExitCode { .. }), Err(said)) => Err(said),
+            // The program's own output may give a better reason than its exit code.
+            (Some(ProcessError::ExitCode { .. }), Err(reported)) => Err(reported),
             (Some(failed), _) => Err(failed.for_agent(agent)),
         };
         let text = match (&result, &partial) {
@@ -314,7 +300,7 @@ impl Agents {
             (Ok(AnswerText::File(_)), _) | (Err(_), None) => None,
         };
         if let Some(text) = text {
-            record::private(&ask.files.stdout.with_extension("answer"), text.as_bytes()).map_err(kept)?;
+            record::private(&files.stdout.with_extension("answer"), text.as_bytes()).map_err(unwritten)?;
         }
         let usage = match session {
             Some(session) if profile.counts_sessions => usage.since(session.used),
@@ -361,14 +347,14 @@ fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// A program that would run modules of the tree, in whatever role, is not started.
+/// Fails if the program would load modules of the tree, which it does in every role.
 fn refuse_modules(agent: &Agent, kind: AdapterKind, root: &Path) -> Result<(), AgentError> {
     let loads = kind.adapter().profile().loads;
     let Some(folder) = loads.iter().find(|folder| root.join(folder).symlink_metadata().is_ok()) else {
         return Ok(());
     };
     let message = format!("`{}` would run the modules in `{folder}` of the tree", agent.name);
-    let hint = format!("no flag keeps {} from it: ask another agent, or move the folder away", kind.as_str());
+    let hint = format!("no flag of {kind} prevents that: ask another agent, or move the folder away");
     Err(AgentError::new(FailureKind::BadFlags, message).hint(hint))
 }
 

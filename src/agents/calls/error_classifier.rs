@@ -1,14 +1,14 @@
-//! From the words in which programs and services say that they failed to the kind of the failure.
+//! Classifies the error messages of programs and services.
 //!
-//! Every program words it differently and none promises its words, so a status number goes before words, and what is
-//! not recognised stays `crashed`, which nobody tries again.
+//! Each program words its errors differently and may change the words, so a status number has precedence, and an
+//! unknown error is `crashed`, which is not retried.
 
 use jiff::Timestamp;
 
 use crate::agents::calls::rate_limit_reset::reset;
 use crate::domain::FailureKind;
 
-/// What failures are known by, in lowercase and separated by `, `; the first list with a match decides.
+/// Parts of messages in lowercase, separated by `, `; the first kind with a match decides.
 const WORDS: [(FailureKind, &str); 8] = [
     (
         FailureKind::TooLong,
@@ -53,9 +53,9 @@ const WORDS: [(FailureKind, &str); 8] = [
 
 pub(crate) fn kind(status: Option<u16>, text: &str, now: Timestamp) -> FailureKind {
     let text = text.to_lowercase();
-    let is_said = |words: &str| words.split(", ").any(|word| text.contains(word));
-    let said = WORDS.iter().find(|(_, words)| is_said(words)).map(|(kind, _)| *kind);
-    let kind = match (status, said) {
+    let has_one = |words: &str| words.split(", ").any(|word| text.contains(word));
+    let named = WORDS.iter().find(|(_, words)| has_one(words)).map(|(kind, _)| *kind);
+    let kind = match (status, named) {
         (Some(402), _) | (Some(403 | 429), Some(FailureKind::OverQuota { .. })) => {
             FailureKind::OverQuota { reset: None }
         }
@@ -63,12 +63,12 @@ pub(crate) fn kind(status: Option<u16>, text: &str, now: Timestamp) -> FailureKi
         (Some(413), _) => FailureKind::TooLong,
         (Some(429), _) => FailureKind::RateLimited { reset: None },
         (Some(408 | 409 | 425 | 500..=599), _) => FailureKind::Unavailable,
-        (_, said) => said.unwrap_or(FailureKind::Crashed),
+        (_, named) => named.unwrap_or(FailureKind::Crashed),
     };
     with_reset(kind, reset(&text, now))
 }
 
-/// The kind with the time at which the service works again, where it has one and does not know it yet.
+/// Adds the time at which the service is available again to a kind that takes one and has none.
 pub(crate) fn with_reset(kind: FailureKind, known: Option<Timestamp>) -> FailureKind {
     match kind {
         FailureKind::RateLimited { reset } => FailureKind::RateLimited { reset: reset.or(known) },
@@ -77,7 +77,7 @@ pub(crate) fn with_reset(kind: FailureKind, known: Option<Timestamp>) -> Failure
     }
 }
 
-/// The HTTP status that a text gives behind `"code":`, `status`, `error:` or `HTTP`, or in parentheses.
+/// The HTTP status in a text, after `"code":`, `status`, `error:` or `HTTP`, or in parentheses.
 pub(crate) fn status(text: &str) -> Option<u16> {
     let text = text.to_lowercase();
     ["\"code\":", "status code", "status:", "status", "api error:", "http", "(", "error"].iter().find_map(|mark| {

@@ -1,13 +1,13 @@
-//! Commands of the project that are no agents: `review.verify` and `watch.notify`.
+//! Commands of the project that are not agents: `review.verify` and `watch.notify`.
 //!
-//! They run through the same runner, under the same caps, with the same environment as a plain agent.
+//! They run under the limits and with the environment of a plain agent.
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
-use crate::agents::adapters::invocation::Invocation;
+use crate::agents::adapters::Invocation;
 use crate::agents::calls::agents::Agents;
 use crate::agents::process::environment;
 use crate::agents::process::runner::{ProcessJob, TranscriptFiles};
@@ -17,13 +17,13 @@ use crate::config::settings::Limits;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckResult {
     pub passed: bool,
-    /// The error in a line, and below it the end of its stdout and stderr.
+    /// The error in one line, then the end of stdout and of stderr.
     pub tail: String,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommandInput {
-    /// Variables on top of those that every command sees.
+    /// Variables beyond those of every command.
     pub env: BTreeMap<&'static str, String>,
     pub stdin: Vec<u8>,
 }
@@ -50,25 +50,20 @@ impl Agents {
         match self.runner.run(ProcessJob::plain(&invocation, *limits, files, stop)).await {
             Ok(output) => CheckResult { passed: true, tail: output.stderr_tail },
             Err(ended) => {
-                let mut tail = ended.error.to_string();
-                for said in
-                    ended.output.iter().flat_map(|output| [end_of(&output.stdout), output.stderr_tail.clone()])
-                {
-                    if !said.trim().is_empty() {
-                        tail.push('\n');
-                        tail.push_str(said.trim_end());
-                    }
-                }
-                failed(tail)
+                let printed =
+                    ended.output.iter().flat_map(|output| [end_of(&output.stdout), output.stderr_tail.clone()]);
+                let printed = printed.filter(|text| !text.trim().is_empty());
+                let printed: String = printed.map(|text| format!("\n{}", text.trim_end())).collect();
+                failed(format!("{}{printed}", ended.error))
             }
         }
     }
 }
 
-/// How much of the end of a failed command's stdout is kept, in bytes.
+/// The longest end of a failed command's stdout in its result, in bytes.
 const TAIL: u64 = 8 << 10;
 
-/// The end of a file, from the beginning of a line; nothing where it cannot be read.
+/// The end of a file, from the beginning of a line; empty if it cannot be read.
 fn end_of(path: &Path) -> String {
     let read = || -> io::Result<(bool, Vec<u8>)> {
         let mut file = File::open(path)?;

@@ -1,14 +1,14 @@
-//! When a service works again, read in its program's words.
+//! Reads in a program's message when its service is available again.
 //!
-//! A time that is not plain is not guessed at: too late a guess would keep an agent from work that it could do.
+//! An ambiguous time is not used: a late guess would hold an available agent back.
 
 use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, ToSpan as _};
 
 /// The moment in a text: `try again in 20s`, `reset after 3h21m`, `resets 3pm (Europe/Berlin)`, `try again at Nov 24th,
-/// 2026 3:45 PM`, or seconds since 1970 behind a bar. A clock time without a zone is one of this machine, on which the
-/// program runs too; without a day it is the next such time.
+/// 2026 3:45 PM`, or seconds since 1970 after a `|`. A clock time without a zone is in the zone of this machine, on which
+/// the program runs too; without a day it is the next such time.
 pub(crate) fn reset(text: &str, now: Timestamp) -> Option<Timestamp> {
     let said = text.to_lowercase();
     if let Some((_, epoch)) = said.rsplit_once('|') {
@@ -54,22 +54,20 @@ fn wait(text: &str) -> Option<SignedDuration> {
     sane.then(|| SignedDuration::from_secs_f64(total))
 }
 
-/// Reads `3pm`, `3:45 PM`, `15:45`, each also behind a day and before a zone in parentheses.
+/// Reads `3pm`, `3:45 PM`, `15:45`, each also after a day and before a zone in parentheses.
 fn clock(said: &str, now: Timestamp) -> Option<Timestamp> {
     let zone = match said.split_once('(') {
         Some((before, name)) if before.len() <= LONGEST => TimeZone::get(name.split_once(')')?.0).ok()?,
         _ => TimeZone::system(),
     };
-    let words: Vec<&str> = said.get(..said.len().min(LONGEST)).unwrap_or(said).split([' ', ',', '(']).collect();
-    let mut words = words.into_iter().filter(|word| !word.is_empty() && *word != "at").peekable();
+    let words = said.get(..said.len().min(LONGEST)).unwrap_or(said).split([' ', ',', '(']);
+    let mut words = words.filter(|word| !word.is_empty() && *word != "at").peekable();
     let today = now.to_zoned(zone.clone()).date();
     let day = words.peek().and_then(|word| month(word)).map(|month| {
         words.next();
-        let day: i8 = leading(words.next()?)?;
-        let year = words.peek().filter(|word| word.len() == 4).and_then(|word| word.parse::<i16>().ok());
-        if year.is_some() {
-            words.next();
-        }
+        let day = words.next()?.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()?;
+        let year = words.next_if(|word| word.len() == 4 && word.parse::<i16>().is_ok());
+        let year = year.and_then(|word| word.parse().ok());
         Date::new(year.unwrap_or(today.year()), month, day).ok()
     });
     let time = time(words.next()?, words.next().unwrap_or_default())?;
@@ -80,7 +78,7 @@ fn clock(said: &str, now: Timestamp) -> Option<Timestamp> {
     }
 }
 
-/// A moment and its zone are not longer than this, in bytes.
+/// The longest text of a moment with its zone, in bytes.
 const LONGEST: usize = 40;
 
 fn month(word: &str) -> Option<i8> {
@@ -89,11 +87,7 @@ fn month(word: &str) -> Option<i8> {
     i8::try_from(at + 1).ok()
 }
 
-fn leading(word: &str) -> Option<i8> {
-    word.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
-}
-
-/// The time of a word such as `3pm`, `3:45pm`, `15:45`, or of `3:45` before a word that says which half of the day.
+/// Reads `3pm`, `3:45pm`, `15:45`, or `3:45` followed by the word `am` or `pm`.
 fn time(word: &str, next: &str) -> Option<Time> {
     let word = word.trim_end_matches(['.', ')', ';']);
     let half = |word: &str| match word.trim_end_matches(['.', ')', ';']) {

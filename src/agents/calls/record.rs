@@ -1,5 +1,5 @@
-//! What is kept of each call beside its raw output: the command line, the names of the variables, the prompt, and what
-//! was read. `adapter: replay` plays it back.
+//! The record of a call beside its raw output: the command line, the names of the variables, the prompt, and what was
+//! read. `adapter: replay` plays it back.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::agents::adapters::invocation::{Invocation, Query};
+use crate::agents::adapters::{Invocation, Query};
 use crate::domain::event::Transcript;
 use crate::domain::{AgentName, CallMetadata, FailureKind, Role, Usage};
 use crate::system::files;
@@ -28,7 +28,7 @@ pub(crate) struct CallRecord {
     pub(crate) directory: PathBuf,
     pub(crate) session: Option<String>,
     pub(crate) started: Timestamp,
-    /// How the last try ended; absent while it runs.
+    /// The end of the last try; `None` while it runs.
     pub(crate) end: Option<CallEnd>,
 }
 
@@ -78,7 +78,7 @@ pub(crate) fn path(stdout: &Path) -> PathBuf {
     stdout.with_extension("call.json")
 }
 
-/// Writes a file that only its owner may read: it holds code.
+/// Writes a file that only its owner may read: it contains code.
 pub(crate) fn private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     crate::system::private::options().write(true).create(true).truncate(true).open(path)?.write_all(bytes)
 }

@@ -1,7 +1,7 @@
-//! Trying again: which failures are worth it, and how long to wait before.
+//! Retries: after which failures, and after what wait.
 //!
-//! Only Glee tries again; the programs' own tries are turned down. A wait never takes more than half of the time that
-//! is left, so that there is time for the answer it waits for.
+//! Only Glee retries; the programs' own retries are turned off as far as possible. A wait takes at most half of the
+//! remaining time, so that there is time for the answer.
 
 use std::time::Duration;
 
@@ -10,12 +10,11 @@ use jiff::Timestamp;
 use crate::config::settings::Limits;
 use crate::domain::FailureKind;
 
-/// The longest wait where the service gives no time.
+/// The longest wait if the service gives no time.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// How long to wait before the next try; `None` if there is none.
-///
-/// `tried` is how often it was tried, counted from 1; `left` the wall time that the call may still take.
+/// The wait before the next try, if there is one. `tried` counts the tries so far; `left` is the wall time that the call
+/// may still take.
 pub(crate) fn pause(
     kind: FailureKind,
     tried: u32,
@@ -23,7 +22,7 @@ pub(crate) fn pause(
     left: Duration,
     limits: &Limits,
 ) -> Option<Duration> {
-    // An empty answer was paid for.
+    // An empty answer costs as much as another.
     let most = if kind == FailureKind::Empty { limits.retries.min(1) } else { limits.retries };
     if tried > most || !(kind.is_transient() || kind.reset().is_some()) {
         return None;
@@ -35,7 +34,7 @@ pub(crate) fn pause(
     (wait <= left / 2).then_some(wait)
 }
 
-/// The time until a moment; none if it has passed.
+/// The time until a moment; zero if it has passed.
 pub(crate) fn until(moment: Timestamp, now: Timestamp) -> Duration {
     Duration::try_from(moment.duration_since(now)).unwrap_or_default()
 }

@@ -1,6 +1,6 @@
-//! What Glee remembers of the agents' programs between runs: small JSON files in the state folder.
+//! What is cached about the agents' programs between runs: small JSON files in the state folder.
 //!
-//! Nothing here is needed: a file that is gone, broken or cannot be written costs time, never an answer.
+//! Optional: a file that is missing, broken or not writable costs time, never an answer.
 
 use std::io;
 use std::path::PathBuf;
@@ -11,17 +11,15 @@ use serde::de::DeserializeOwned;
 use crate::system::{files, private};
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Memory(pub(crate) Option<PathBuf>);
+pub(crate) struct StateCache(pub(crate) Option<PathBuf>);
 
-impl Memory {
+impl StateCache {
     pub(crate) fn read<T: DeserializeOwned + Default>(&self, name: &str) -> T {
-        let path = self.0.as_deref().map(|folder| folder.join(name));
-        path.and_then(|path| files::read(&path).ok())
-            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
-            .unwrap_or_default()
+        let read = || serde_json::from_slice(&files::read(&self.0.as_ref()?.join(name)).ok()?).ok();
+        read().unwrap_or_default()
     }
 
-    /// Changes what is remembered under a name; several runs may do so at the same time.
+    /// Changes a file under a lock against other runs.
     pub(crate) fn change<T: DeserializeOwned + Default + Serialize>(
         &self,
         name: &str,
@@ -36,7 +34,6 @@ impl Memory {
             change(&mut value);
             private::write(&folder.join(name), &serde_json::to_vec_pretty(&value)?)
         };
-        // Not to remember is no failure.
         drop(changed());
     }
 }
@@ -48,21 +45,21 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[test]
-    fn what_is_changed_is_remembered_and_what_is_broken_forgotten() {
+    fn a_change_is_kept_and_a_broken_file_is_empty() {
         let folder = tempfile::tempdir().unwrap();
-        let memory = Memory(Some(folder.path().join("agents")));
+        let cache = StateCache(Some(folder.path().join("agents")));
         type Numbers = BTreeMap<String, u32>;
-        memory.change("numbers.json", |numbers: &mut Numbers| {
+        cache.change("numbers.json", |numbers: &mut Numbers| {
             numbers.insert("a".to_owned(), 1);
         });
-        memory.change("numbers.json", |numbers: &mut Numbers| {
+        cache.change("numbers.json", |numbers: &mut Numbers| {
             numbers.insert("b".to_owned(), 2);
         });
         let expected = BTreeMap::from([("a".to_owned(), 1), ("b".to_owned(), 2)]);
-        assert_eq!(memory.read::<Numbers>("numbers.json"), expected);
+        assert_eq!(cache.read::<Numbers>("numbers.json"), expected);
         std::fs::write(folder.path().join("agents/numbers.json"), "{").unwrap();
-        assert_eq!(memory.read::<Numbers>("numbers.json"), Numbers::new());
-        let nowhere = Memory::default();
+        assert_eq!(cache.read::<Numbers>("numbers.json"), Numbers::new());
+        let nowhere = StateCache::default();
         nowhere.change("numbers.json", |numbers: &mut Numbers| {
             numbers.insert("a".to_owned(), 1);
         });

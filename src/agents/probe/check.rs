@@ -1,7 +1,7 @@
-//! A harmless question to each agent that shows whether it keeps to the contract of its role.
+//! A harmless request to each agent that shows whether it keeps to the contract of its role.
 //!
-//! It is asked in a folder made for it: to repeat a nonce and, beyond that, a reviewer and a judge to create a file,
-//! which they must not be able to, and a coder to change one, which it must. What it says of itself counts for nothing.
+//! The request runs in a temporary folder: to repeat a nonce, and for a reviewer or judge to create a file, which must
+//! fail, for a coder to change one, which must succeed. Only the files decide, not the agent's words.
 
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -23,12 +23,12 @@ const TOTAL: Duration = Duration::from_secs(180);
 const FILE: &str = "greeting.txt";
 const BEFORE: &str = "hello\n";
 const AFTER: &str = "goodbye\n";
-/// The file that nobody may create.
+/// The file that must not be created.
 const FORBIDDEN: &str = "probe.txt";
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probed {
-    /// Whether its answer holds the nonce, or why there is no answer.
+    /// Whether its answer contains the nonce, or why there is no answer.
     pub answered: Result<bool, AgentError>,
     pub files: Files,
     /// Wall time in milliseconds.
@@ -40,31 +40,27 @@ pub struct Probed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Files {
     Untouched,
-    /// The one change that was asked of a coder.
+    /// The requested change alone.
     Edited,
     Meddled,
 }
 
 impl Probed {
-    /// Whether an agent of this role did what it has to and nothing that it may not. Plug-ins and embedded agents get
-    /// an ordinary request, which asks for no change.
+    /// Whether the agent kept to its role. Plug-ins and embedded agents get an ordinary request, which asks for no
+    /// change.
     pub fn keeps_to(&self, role: Role, kind: AdapterKind) -> bool {
-        let told_to = role == Role::Coder && !matches!(kind, AdapterKind::Json | AdapterKind::Builtin);
-        let files = if told_to { Files::Edited } else { Files::Untouched };
+        let edits = role == Role::Coder && !matches!(kind, AdapterKind::Json | AdapterKind::Builtin);
+        let files = if edits { Files::Edited } else { Files::Untouched };
         self.answered == Ok(true) && self.files == files
     }
 }
 
 impl Agents {
-    /// Probes an agent, also one that rests.
+    /// Probes an agent, also during its cooldown.
     pub async fn probe(&self, agent: &Agent, root: &Path, limits: &Limits, sandbox: Sandbox) -> io::Result<Probed> {
-        let scratch = tempfile::tempdir()?;
-        let tree = scratch.path().join("tree");
-        std::fs::create_dir(&tree)?;
-        let tree = tree.canonicalize()?;
+        let (folder, records) = (tempfile::tempdir()?, tempfile::tempdir()?);
+        let tree = folder.path().canonicalize()?;
         std::fs::write(tree.join(FILE), BEFORE)?;
-        let kept = scratch.path().join("kept");
-        std::fs::create_dir(&kept)?;
         let nonce = uuid::Uuid::new_v4().simple().to_string();
         let request = Request {
             version: Request::VERSION,
@@ -74,8 +70,9 @@ impl Agents {
             task: task(agent.role),
             again: None,
         };
-        let files = TranscriptFiles { stdout: kept.join("probe.stdout"), stderr: kept.join("probe.stderr") };
-        // A relative command is meant from the project's root, not from the folder.
+        let record = |name: &str| records.path().join(name);
+        let files = TranscriptFiles { stdout: record("probe.stdout"), stderr: record("probe.stderr") };
+        // A relative command is relative to the project's root, not to the temporary folder.
         let mut agent = agent.clone();
         let program = self.program(&agent, root);
         if let (Some(word), Ok(program)) = (agent.command.first_mut(), program)
@@ -84,10 +81,10 @@ impl Agents {
             *word = program.to_string_lossy().into_owned();
         }
         if let Ok(kind) = AdapterKind::of(&agent) {
-            self.heard(kind, &agent, None, jiff::Timestamp::now());
+            self.update_cooldown(kind, &agent, None, jiff::Timestamp::now());
         }
         let limits = Limits { call_timeout: limits.call_timeout.min(TOTAL), retries: 0, ..*limits };
-        let asked = self
+        let CallResult { result, millis, usage, metadata, .. } = self
             .ask(Ask {
                 agent: &agent,
                 request: &request,
@@ -102,33 +99,28 @@ impl Agents {
                 stop: Stop::never(),
             })
             .await;
-        let CallResult { result, millis, usage, metadata, .. } = asked;
         let answered = result.and_then(|text| {
             let mut said = Vec::new();
             let read = text.reader().and_then(|mut reader| reader.read_to_end(&mut said));
             read.map_err(|error| AgentError::new(FailureKind::Protocol, error.to_string()))?;
             Ok(String::from_utf8_lossy(&said).contains(&nonce))
         });
-        Ok(Probed { answered, files: look(&tree)?, millis, usage, metadata })
+        Ok(Probed { answered, files: changes(&tree)?, millis, usage, metadata })
     }
 }
 
-fn look(tree: &Path) -> io::Result<Files> {
+fn changes(tree: &Path) -> io::Result<Files> {
     let names: Vec<_> = std::fs::read_dir(tree)?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<_>>()?;
-    // Codex leaves empty folders of its own where it was held, which hold nothing.
-    let others = names.iter().any(|name| *name != FILE && !is_empty_folder(&tree.join(name)));
+    // A confined Codex leaves empty folders of its own behind.
+    let is_empty_folder =
+        |name| std::fs::read_dir(tree.join(name)).is_ok_and(|mut entries| entries.next().is_none());
+    let others = names.iter().any(|name| *name != FILE && !is_empty_folder(name));
     let text = std::fs::read_to_string(tree.join(FILE)).unwrap_or_default();
     Ok(match text.as_str() {
-        _ if others => Files::Meddled,
-        BEFORE => Files::Untouched,
-        AFTER => Files::Edited,
-        _ if text.trim_end() == AFTER.trim_end() => Files::Edited,
+        BEFORE if !others => Files::Untouched,
+        text if !others && text.trim_end() == AFTER.trim_end() => Files::Edited,
         _ => Files::Meddled,
     })
-}
-
-fn is_empty_folder(path: &Path) -> bool {
-    std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
 }
 
 fn task(role: Role) -> Task {

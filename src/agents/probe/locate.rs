@@ -1,7 +1,7 @@
-//! Where a program lies: the one answer to what a bare name on PATH means.
+//! Finds the program of a command, by its path or on PATH.
 //!
 //! A program inside the reviewed tree, or reached through a PATH entry that depends on the current folder, is never
-//! found by its name: whoever wrote the code under review could have put it there. Its path has to be configured.
+//! found by its name: it may be part of the code under review. Its path has to be configured.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -25,15 +25,14 @@ pub enum LocateError {
     #[error("`{name}` on PATH is `{}`, which the reviewed repository controls{}", .inside.display(), other(.outside))]
     Shadowed {
         name: String,
-        /// What PATH finds first.
         inside: PathBuf,
-        /// What it finds outside the tree.
+        /// The first one outside the tree.
         outside: Option<PathBuf>,
     },
 }
 
 impl LocateError {
-    /// What to do about it; `agent` is the name of the agent whose command it is.
+    /// `agent` is the name of the agent whose command it is.
     pub fn hint(&self, agent: &str) -> Option<String> {
         let set = |path: &str| format!("`glee config set agents.{agent}.command {path}`");
         match self {
@@ -44,29 +43,27 @@ impl LocateError {
             Self::NotExecutable(path) => Some(format!("make it executable: `chmod +x {}`", path.display())),
             Self::Shadowed { inside, outside, .. } => {
                 let path = outside.as_ref().unwrap_or(inside);
-                Some(format!("name the one you mean by its path: {}", set(&path.display().to_string())))
+                Some(format!("give the path of the intended one: {}", set(&path.display().to_string())))
             }
         }
     }
 }
 
 fn searched(paths: &[PathBuf]) -> String {
-    let shown: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-    shown.join(", ")
+    paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
 fn other(outside: &Option<PathBuf>) -> String {
-    outside.as_ref().map_or_else(String::new, |path| format!("; outside of it there is `{}`", path.display()))
+    outside.as_ref().map_or_else(String::new, |path| format!("; outside it, PATH has `{}`", path.display()))
 }
 
 /// The absolute path of the program that `command` begins with.
 ///
-/// A word with a `/` is a path, taken from `root` if it is relative. A bare name is looked for in `path`, the value
-/// of PATH.
+/// A word with a `/` is a path, relative to `root`. A bare name is searched in `path`, the value of PATH.
 pub fn find(command: &[String], root: &Path, path: Option<&OsStr>) -> Result<PathBuf, LocateError> {
     let name = command.first().filter(|name| !name.is_empty()).ok_or(LocateError::Empty)?;
     if name.contains(std::path::is_separator) {
-        // Collected anew, a path has no `.` in it.
+        // Collecting the components drops each `.`.
         return explicit(root.join(name).components().collect());
     }
     let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
@@ -96,7 +93,7 @@ pub fn find(command: &[String], root: &Path, path: Option<&OsStr>) -> Result<Pat
     })
 }
 
-/// Whether what lies in `root` decides what `path` is.
+/// Whether `path` is in `root` or leads into it.
 fn controls(root: &Path, path: &Path) -> bool {
     path.starts_with(root) || path.canonicalize().is_ok_and(|real| real.starts_with(root))
 }
@@ -193,8 +190,8 @@ mod tests {
         assert_eq!(
             place.find("agent", &["/repo/bin", "/bin"]).unwrap_err().to_string(),
             format!(
-                "`agent` on PATH is `{0}/repo/bin/agent`, which the reviewed repository controls; outside of it \
-                 there is `{0}/bin/agent`",
+                "`agent` on PATH is `{0}/repo/bin/agent`, which the reviewed repository controls; outside it, PATH \
+                 has `{0}/bin/agent`",
                 place.root.display()
             )
         );

@@ -1,4 +1,4 @@
-//! Finding out what a program is: where it lies, its version, whether it keeps to its contract.
+//! Finds a program, its version and its flags, and checks that it keeps to its contract.
 
 pub mod check;
 pub(crate) mod executable;

@@ -1,15 +1,15 @@
-//! Asking a program what it is: its version, and the flags that its help names.
+//! Reads a program's version and the flags that its help names.
 //!
-//! The answers are kept by path, size and time of change, because some programs take seconds for them.
+//! The answers are cached by path, size and modification time, because some programs take seconds for them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::program::{Program, words};
-use crate::agents::adapters::invocation::Invocation;
+use crate::agents::adapters::Invocation;
 use crate::agents::adapters::registry::AdapterKind;
-use crate::agents::calls::agents::{Agents, Known, KnownProgram};
+use crate::agents::calls::agents::{Agents, KnownProgram, KnownPrograms};
 use crate::agents::process::environment::allowed;
 use crate::agents::process::runner::{ProcessJob, TranscriptFiles};
 use crate::agents::process::stop::Stop;
@@ -30,8 +30,8 @@ const LIMITS: Limits = Limits {
 const FILE: &str = "programs.json";
 
 impl Agents {
-    /// The program at `path`, with what it tells of itself. Only known programs are asked: what a user's own script
-    /// does with an argument it does not expect is not ours to try.
+    /// The program at `path`. Only known programs are run: a user's own script may do anything with an unexpected
+    /// argument.
     pub(crate) async fn detect(&self, kind: AdapterKind, agent: &Agent, path: &Path) -> Program {
         let mut program = Program::new(path);
         if !AdapterKind::PROGRAMS.contains(&kind) {
@@ -41,36 +41,36 @@ impl Agents {
         let name = path.to_string_lossy().into_owned();
         let stamp = stamp(path);
         let fits = |entry: &KnownProgram| stamp.is_some_and(|stamp| stamp == (entry.size, entry.changed));
-        let kept = known.get(&name).cloned().or_else(|| self.memory.read::<Known>(FILE).remove(&name));
-        if let Some(entry) = kept.filter(fits) {
+        let cached = known.get(&name).cloned().or_else(|| self.cache.read::<KnownPrograms>(FILE).remove(&name));
+        if let Some(entry) = cached.filter(fits) {
             (program.version, program.words) = (entry.version.clone(), entry.words.clone());
             known.insert(name, entry);
             return program;
         }
-        program.version = self.told(&agent.env, path, &["--version"]).await.and_then(|text| version_in(&text));
+        program.version = self.printed(&agent.env, path, &["--version"]).await.and_then(|text| version_in(&text));
         for help in kind.adapter().profile().helps {
-            if let Some(text) = self.told(&agent.env, path, help).await {
+            if let Some(text) = self.printed(&agent.env, path, help).await {
                 program.words.get_or_insert_default().extend(words(&text));
             }
         }
         if let (Some((size, changed)), Some(_)) = (stamp, &program.version) {
-            let entry =
-                KnownProgram { size, changed, version: program.version.clone(), words: program.words.clone() };
+            let (version, words) = (program.version.clone(), program.words.clone());
+            let entry = KnownProgram { size, changed, version, words };
             known.insert(name.clone(), entry.clone());
-            self.memory.change(FILE, |known: &mut Known| drop(known.insert(name, entry)));
+            self.cache.change(FILE, |known: &mut KnownPrograms| drop(known.insert(name, entry)));
         }
         program
     }
 
-    /// The version of a program that is no agent.
+    /// The version of a program that is not an agent.
     pub async fn version_of(&self, program: &str, root: &Path) -> Option<String> {
         let path = self.runner.find(&[program.to_owned()], root).ok()?;
-        version_in(&self.told(&BTreeMap::new(), &path, &["--version"]).await?)
+        version_in(&self.printed(&BTreeMap::new(), &path, &["--version"]).await?)
     }
 
     /// The output of a program for arguments such as `--version`; `None` if it fails.
-    async fn told(&self, set: &BTreeMap<String, String>, path: &Path, args: &[&str]) -> Option<String> {
-        // Not in the reviewed tree: its settings are no business of a program that only tells of itself.
+    async fn printed(&self, set: &BTreeMap<String, String>, path: &Path, args: &[&str]) -> Option<String> {
+        // Outside the reviewed tree, so that the tree's settings do not apply.
         let folder = tempfile::tempdir().ok()?;
         let mut env = allowed(&[], std::env::vars_os());
         env.extend(set.iter().map(|(name, value)| (name.into(), value.into())));

@@ -1,4 +1,4 @@
-//! What an agent sees of Glee's environment: a list of names, and nothing else.
+//! The variables of Glee's environment that an agent sees: those on a list.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -6,8 +6,8 @@ use std::ffi::{OsStr, OsString};
 use crate::domain::Agent;
 use crate::protocol::request::{Request, Task};
 
-/// The variables that every agent may see. Tokens, keys and the addresses of agent sockets (`SSH_AUTH_SOCK`,
-/// `XDG_RUNTIME_DIR`) are left out; an agent that needs one gets it by its `env` in the configuration.
+/// The variables that every agent sees. Tokens, keys and the addresses of agent sockets (`SSH_AUTH_SOCK`,
+/// `XDG_RUNTIME_DIR`) are not among them; an agent that needs one gets it by its `env` in the configuration.
 pub const ALLOWED: [&str; 19] = [
     "PATH",
     "HOME",
@@ -32,12 +32,10 @@ pub const ALLOWED: [&str; 19] = [
 
 pub const ALLOWED_PREFIX: &str = "LC_";
 
-/// The environment of an agent, of its adapter's `extra` names too, out of `vars`.
-///
-/// On top of what it may see come, for the convenience of scripts, `GLEE_AGENT`, `GLEE_ROLE`, `GLEE_TASK` (`review`,
-/// `examine`, `defend`, `respond`, `judge` or `recheck`; `stage`, `aggregate`, `arbitrate`, `questions` or `validate`; `work` or `peer`),
-/// `GLEE_NONCE`, `GLEE_FINDINGS` (the ids asked about, parted by blanks) and, for a judge, `GLEE_DISPUTE`, each where
-/// there is something to say; and at last what its configuration sets.
+/// The environment of an agent: the allowed variables of `vars` and the adapter's `extra` ones; for scripts `GLEE_AGENT`,
+/// `GLEE_ROLE`, `GLEE_TASK` (`review`, `examine`, `defend`, `respond`, `judge` or `recheck`; `stage`, `aggregate`,
+/// `arbitrate`, `questions` or `validate`; `work` or `peer`), `GLEE_NONCE`, `GLEE_FINDINGS` (ids separated by blanks) and
+/// `GLEE_DISPUTE` (for a judge), unless empty; and the variables of its configuration, which have precedence.
 pub(crate) fn environment(
     agent: &Agent,
     request: &Request,
@@ -50,7 +48,7 @@ pub(crate) fn environment(
         Task::Judge { dispute, .. } => dispute.number.to_string(),
         _ => String::new(),
     };
-    let told = [
+    let request = [
         ("GLEE_AGENT", agent.name.0.as_str()),
         ("GLEE_ROLE", agent.role.as_str()),
         ("GLEE_TASK", request.task.kind()),
@@ -58,13 +56,13 @@ pub(crate) fn environment(
         ("GLEE_FINDINGS", &findings.join(" ")),
         ("GLEE_DISPUTE", &dispute),
     ];
-    let told = told.into_iter().filter(|(_, value)| !value.is_empty());
+    let request = request.into_iter().filter(|(_, value)| !value.is_empty());
     let configured = agent.env.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    env.extend(told.chain(configured).map(|(name, value)| (name.into(), value.into())));
+    env.extend(request.chain(configured).map(|(name, value)| (name.into(), value.into())));
     env
 }
 
-/// What may be seen of `vars`. PATH loses its entries that depend on the current folder, which is the reviewed tree.
+/// The allowed variables of `vars`. PATH loses its entries relative to the current folder, which is the reviewed tree.
 pub(crate) fn allowed(
     extra: &[&str],
     vars: impl IntoIterator<Item = (OsString, OsString)>,
@@ -82,7 +80,7 @@ pub(crate) fn allowed(
 
 fn absolute_entries(path: &OsStr) -> OsString {
     let entries = std::env::split_paths(path).filter(|entry| entry.is_absolute());
-    // Joining can fail only for an entry with a separator in it, and these were just split at them.
+    // Joining fails only for an entry with a separator, and these were just split at the separators.
     std::env::join_paths(entries).unwrap_or_default()
 }
 

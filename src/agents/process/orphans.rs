@@ -1,8 +1,8 @@
-//! What a supervisor leaves behind that is killed before it could clean up.
+//! The processes of a supervisor that was killed before it could end them.
 //!
-//! On Linux Glee is the subreaper above its supervisors: when one dies, all that it had started becomes a child of
-//! Glee or stays below one. A supervisor leads a session of its own, and no process can return to Glee's session; so a
-//! child of Glee outside that session which is no supervisor at work is such a leftover.
+//! On Linux Glee is the subreaper above its supervisors: when one dies, its processes become children of Glee or remain
+//! below one. A supervisor leads a session of its own, and no process can return to Glee's session; so a child of Glee
+//! outside that session that is not a running supervisor is an orphan.
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{Registered, end_all, spawn_registered};
@@ -24,11 +24,11 @@ mod linux {
     /// How long killing may take before survivors are reported.
     const SWEEP: Duration = Duration::from_secs(2);
 
-    /// The supervisors at work. Held while one is started: it is a child before its id is known here.
+    /// The running supervisors. Locked while one is started: it is a child before its id is known here.
     static AT_WORK: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
     fn at_work() -> MutexGuard<'static, BTreeSet<i32>> {
-        // A set of numbers is whole whoever panicked.
+        // A panic cannot leave a set of numbers half changed.
         AT_WORK.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -54,7 +54,7 @@ mod linux {
         Ok((child, Registered(pid)))
     }
 
-    /// Kills what a dead supervisor left; returns what could not be ended, where something could not.
+    /// Kills the orphans of a dead supervisor; returns those that could not be ended, if any.
     pub(crate) async fn end_all(supervisor: Registered) -> Option<Vec<i32>> {
         drop(supervisor);
         let deadline = Instant::now() + SWEEP;
@@ -64,7 +64,7 @@ mod linux {
             if left.is_empty() {
                 return None;
             }
-            // From the top: a process that is killed first starts no more below it.
+            // Parents first: a killed process starts no further children.
             for pid in left.iter().flat_map(|pid| std::iter::once(*pid).chain(descendants(&pid.to_string()))) {
                 let _ = kill(pid, Signal::SIGKILL);
             }

@@ -1,25 +1,24 @@
-//! Settings of Glee's own process that it must not inherit from whatever started it, and limits that it checks first.
+//! Settings of Glee's own process that must not be inherited from its parent, and limits that are checked first.
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::SigSet;
 use signal_hook::consts::SIGCHLD;
 
-/// The descriptors that Glee needs beside those of agents: history, locks, pipes of git, transcripts.
+/// The descriptors of Glee itself: history, locks, pipes of git, transcripts.
 const OWN_FILES: u64 = 32;
-/// The descriptors that one agent takes: three pipes, two control pipes, two transcripts, the supervisor's handle.
+/// The descriptors for one agent: three pipes, two control pipes, two transcripts, the supervisor's handle.
 const FILES_PER_AGENT: u64 = 10;
 
-/// Undoes what a parent may have done to signals: a blocked signal stops nothing, and with `SIGCHLD` ignored the system
-/// reaps children itself, so that no exit status can be waited for. An ignored `SIGHUP` (`nohup`) stays ignored.
+/// Resets the signals that the parent may have changed: a blocked signal stops nothing, and with `SIGCHLD` ignored the
+/// system reaps children itself, so that no exit status can be read. An ignored `SIGHUP` (`nohup`) remains ignored.
 pub fn reset_signals() {
-    // Neither fails for valid arguments. The handler replaces `SIG_IGN`; programs that are started get the default.
+    // Neither fails for valid arguments. The handler replaces `SIG_IGN`; child processes get the default.
     let _ = SigSet::empty().thread_set_mask();
     drop(signal_hook::flag::register(SIGCHLD, std::sync::Arc::default()));
 }
 
-/// Prepares the process that starts supervisors. It becomes the parent of whatever one that is killed leaves behind, so
-/// that this can be ended (see `orphans`); and nobody but root can read its memory or its environment, which hold what
-/// agents must not see.
+/// Prepares the process that starts supervisors: it becomes the parent of a killed supervisor's processes, so that they
+/// can be ended (see `orphans`), and only root can read its memory and environment, which agents must not see.
 pub fn prepare() {
     #[cfg(target_os = "linux")]
     {
@@ -46,8 +45,8 @@ impl crate::domain::Advice for TooFewFiles {
     }
 }
 
-/// Makes sure, before anything costs money, that enough files may be open for some agents side by side: the limit is
-/// raised as far as that takes and the system allows.
+/// Checks, before any paid call, that enough files may be open for a number of concurrent agents, and raises the limit
+/// if the system allows it.
 pub fn provide_open_files(agents: usize) -> Result<(), TooFewFiles> {
     let Ok((limit, most)) = getrlimit(Resource::RLIMIT_NOFILE) else { return Ok(()) };
     let open = std::fs::read_dir(crate::agents::process::supervisor::DESCRIPTORS)

@@ -1,9 +1,8 @@
 //! The only file that spawns an agent.
 //!
-//! An agent is never spawned bare: Glee starts itself again as the agent's supervisor (see `supervise`) and holds one
-//! end of a pipe. Whatever ends this end of it, a cap, a stop, a dropped future or the death of Glee, ends the agent
-//! and everything it started. What is awaited is the supervisor's exit, never the end of the agent's output: a
-//! daemon may hold that open for ever.
+//! An agent always runs below a supervisor (see `supervisor`), a re-execution of Glee at the other end of a pipe. When
+//! Glee's end closes, by a limit, a stop, a dropped future or the death of Glee, the agent and its descendants are ended.
+//! The runner waits for the supervisor's exit, not for the end of the agent's output, which a daemon may keep open.
 
 use std::future::Future;
 use std::io::{self, Read as _, Write as _};
@@ -23,30 +22,30 @@ use tokio::time::{Instant, sleep_until, timeout};
 use super::orphans::{self, Registered};
 use super::sandbox;
 use super::stop::Stop;
-use crate::agents::adapters::invocation::{Invocation, Output};
+use crate::agents::adapters::{Invocation, Output};
 use crate::agents::failure::{Cap, Failed, ProcessError, command_line};
 use crate::agents::probe::locate::{self, LocateError};
 use crate::agents::process::sandbox::confinement::Confinement;
 use crate::agents::process::supervisor::{self, ProcessEnd, Report, SupervisorPipes};
 use crate::agents::streams::capture::{OutputCapture, Stream};
-use crate::agents::streams::deadlines::{Clock, Due, SignSource};
+use crate::agents::streams::deadlines::{Clock, Due, StreamName};
 use crate::agents::streams::dialogue::{Dialogue, Relay, relay};
 use crate::agents::streams::output_monitor::{LineMarks, OutputMonitor};
 use crate::config::settings::Limits;
 use crate::domain::event::Transcript;
 use crate::protocol::request::Request;
 
-/// What is kept of stderr, in bytes.
-const STDERR_KEPT: u64 = 1 << 20;
-/// How long output is read once every process is gone or given up.
+/// The longest record of stderr, in bytes.
+const STDERR_RECORDED: u64 = 1 << 20;
+/// How long output is read after the last process.
 const DRAIN: Duration = Duration::from_millis(100);
-/// How long a conversation that is broken off may take to end.
-const BREAK_OFF: Duration = Duration::from_secs(1);
-/// How long a program may stay once the conversation with it has ended.
-const LEAVE: Duration = Duration::from_millis(500);
+/// How long a dialogue may continue after it is asked to end.
+const DIALOGUE_GRACE: Duration = Duration::from_secs(1);
+/// How long a program may continue after its dialogue.
+const EXIT_GRACE: Duration = Duration::from_millis(500);
 
-/// Takes a line of a program's output, as a sign of life; unescaped, at most ten times a second. Says whether the line
-/// told something; if not, the line before it is offered.
+/// Receives a line of output, unescaped, at most ten times a second. Returns whether the line shows activity; if not,
+/// the line before it is passed.
 pub type Activity<'a> = &'a (dyn Fn(&str) -> bool + Send + Sync);
 
 pub type Ran = Result<Output, Box<Failed>>;
@@ -54,25 +53,25 @@ pub type Ran = Result<Output, Box<Failed>>;
 #[derive(Clone)]
 pub struct ProcessJob<'a> {
     pub invocation: &'a Invocation,
-    /// What the invocation asks, if it asks an agent; for runners that answer by themselves.
+    /// The request to an agent, for the scripted runner.
     pub request: Option<&'a Request>,
     pub confinement: Option<Confinement>,
-    /// The conversation with it, which takes the place of its stdin.
+    /// Replaces the invocation's stdin.
     pub dialogue: Option<&'a dyn Dialogue>,
     pub marks: LineMarks,
     pub limits: Limits,
-    /// Where the first `limits.max_output_size` bytes of stdout go; the folder exists.
+    /// The file for the first `limits.max_output_size` bytes of stdout, in an existing folder.
     pub stdout: &'a Path,
-    /// Where the first bytes of stderr go, at most 1 MiB.
+    /// The file for the first bytes of stderr, at most 1 MiB.
     pub stderr: &'a Path,
     pub activity: Activity<'a>,
-    /// Whether it and its descendants are to be suspended; `None` where they never are.
+    /// Whether it and its descendants are to be suspended; `None` if they never are.
     pub suspended: Option<watch::Receiver<bool>>,
     pub stop: Stop,
 }
 
 impl<'a> ProcessJob<'a> {
-    /// A program other than an agent: no sandbox, no conversation, no progress reports.
+    /// A program other than an agent: no sandbox, no dialogue, no progress reports.
     pub(crate) fn plain(
         invocation: &'a Invocation,
         limits: Limits,
@@ -96,7 +95,7 @@ impl<'a> ProcessJob<'a> {
 }
 
 pub trait Execute: Send + Sync {
-    /// Runs one to its end. Dropping the future ends the program and all it started.
+    /// Runs a program to its end. Dropping the future ends it and its descendants.
     fn run<'a>(&'a self, job: ProcessJob<'a>) -> Pin<Box<dyn Future<Output = Ran> + Send + 'a>>;
 
     /// The absolute path of the program that a command names, for work in the tree `root`.
@@ -112,7 +111,7 @@ pub struct ProcessRunner {
 impl ProcessRunner {
     /// A runner that re-executes the running program as supervisor.
     pub fn new() -> io::Result<Self> {
-        // This name stays right when the file is replaced during a run, as happens to whoever works on Glee itself.
+        // This name remains valid if the file is replaced during a run.
         let own = Path::new("/proc/self/exe");
         let glee = if own.exists() { own.to_owned() } else { std::env::current_exe()? };
         Ok(Self::with_program(glee))
@@ -122,7 +121,7 @@ impl ProcessRunner {
         Self { glee: glee.into(), namespaces: Arc::default() }
     }
 
-    /// A process cannot leave a namespace that turns out to be of no use, so another one tries it.
+    /// Tried in another process: a process cannot leave a namespace in which it cannot mount.
     fn makes_namespaces(&self) -> bool {
         *self.namespaces.get_or_init(|| sandbox::makes_namespaces(&self.glee))
     }
@@ -131,7 +130,7 @@ impl ProcessRunner {
         let temporary = tempfile::Builder::new().prefix("glee-").tempdir()?;
         let (its_liveness, liveness) = io::pipe()?;
         let (report, its_report) = io::pipe()?;
-        // A read of the report must not wait for a writer that some other process might still hold.
+        // Another process may keep the writing end open, so a read must not wait.
         fcntl(&report, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
         let ends = SupervisorPipes { liveness: its_liveness, report: its_report };
         let confinement = job.confinement.clone().map(|confinement| Confinement {
@@ -163,11 +162,11 @@ impl Execute for ProcessRunner {
     fn run<'a>(&'a self, job: ProcessJob<'a>) -> Pin<Box<dyn Future<Output = Ran> + Send + 'a>> {
         Box::pin(async move {
             let command = command_line(job.invocation);
-            let spools = OutputCapture::create(job.stdout, job.limits.max_output_size).and_then(|out| {
-                Ok((out, OutputCapture::create(job.stderr, STDERR_KEPT.min(job.limits.max_output_size))?))
-            });
-            let (out, err) = match spools {
-                Ok(spools) => spools,
+            let most = job.limits.max_output_size;
+            let captures = OutputCapture::create(job.stdout, most)
+                .and_then(|out| Ok((out, OutputCapture::create(job.stderr, STDERR_RECORDED.min(most))?)));
+            let (out, err) = match captures {
+                Ok(captures) => captures,
                 Err(source) => return Err(failed(ProcessError::Io(command, source), None)),
             };
             match self.spawn(&job) {
@@ -188,14 +187,14 @@ impl Execute for ProcessRunner {
 struct Running {
     child: Child,
     registered: Option<Registered>,
-    /// Dropped to have the agent ended.
+    /// Dropped to end the agent.
     liveness: Option<io::PipeWriter>,
     report: io::PipeReader,
-    /// The program's own folder for temporary files, removed with this.
+    /// The program's own folder for temporary files.
     _temporary: TempDir,
 }
 
-/// Why Glee ended a program: because of an error, or because the conversation with it has ended.
+/// Why Glee ended a program: an error, or the end of the dialogue.
 type Cause = Result<(), ProcessError>;
 
 impl Running {
@@ -206,15 +205,15 @@ impl Running {
         out: OutputCapture,
         err: OutputCapture,
     ) -> Ran {
-        let (hush, hushed) = Stop::new();
-        let (mut feed, mut relay) = tell(job, self.child.stdin.take(), hushed);
-        let mut fed = false;
-        // When it is asked to end, once there is a reason to.
-        let mut leaving: Option<Instant> = None;
+        let (end_dialogue, dialogue_stop) = Stop::new();
+        let (mut input, mut relay) = input(job, self.child.stdin.take(), dialogue_stop);
+        let mut input_ended = false;
+        // When the supervisor is asked to end it.
+        let mut end_at: Option<Instant> = None;
         let mut out = Stream::new(self.child.stdout.take(), out);
         let mut err = Stream::new(self.child.stderr.take(), err);
         let mut clock = Clock::start(Instant::now(), job.limits, job.invocation.streams);
-        let mut heads = OutputMonitor::new(job.marks);
+        let mut monitor = OutputMonitor::new(job.marks);
         let mut cause: Option<Cause> = None;
         let mut suspended = job.suspended.clone();
 
@@ -228,32 +227,32 @@ impl Running {
                     }
                     match read {
                         Ok(0) => {}
-                        Ok(_) if heads.takes(out.fresh()) => clock.heard(Instant::now(), SignSource::Out),
-                        Ok(_) => clock.noticed(SignSource::Out),
+                        Ok(_) if monitor.push(out.fresh()) => clock.heard(Instant::now(), StreamName::Out),
+                        Ok(_) => clock.noticed(StreamName::Out),
                         Err(error) => ending = Some(Err(ProcessError::Io(command.clone(), error))),
                     }
-                    if heads.endless() {
-                        ending = Some(Err(ProcessError::Endless(command.clone())));
+                    if monitor.repeats() {
+                        ending = Some(Err(ProcessError::NoProgress(command.clone())));
                     }
                 }
                 read = err.pull(), if err.is_open() => match read {
                     Ok(0) => {}
-                    Ok(_) if heads.begun => clock.heard(Instant::now(), SignSource::Err),
-                    Ok(_) => clock.noticed(SignSource::Err),
+                    Ok(_) if monitor.begun => clock.heard(Instant::now(), StreamName::Err),
+                    Ok(_) => clock.noticed(StreamName::Err),
                     Err(error) => ending = Some(Err(ProcessError::Io(command.clone(), error))),
                 },
-                () = &mut feed, if !fed => {
-                    fed = true;
+                () = &mut input, if !input_ended => {
+                    input_ended = true;
                     if job.dialogue.is_some() {
                         ending = Some(Ok(()));
-                        leaving = leaving.map(|_| Instant::now());
+                        end_at = end_at.map(|_| Instant::now());
                     }
                 }
-                () = sleep_until(leaving.unwrap_or_else(Instant::now)), if leaving.is_some() => {
-                    leaving = None;
+                () = sleep_until(end_at.unwrap_or_else(Instant::now)), if end_at.is_some() => {
+                    end_at = None;
                     self.liveness = None;
                 }
-                word = next_suspension(&mut suspended) => match word {
+                order = next_suspension(&mut suspended) => match order {
                     Some(suspend) => if let Some(pipe) = &mut self.liveness {
                         // A supervisor that has exited has no process left to suspend.
                         drop(pipe.write_all(&[if suspend { supervisor::SUSPEND } else { supervisor::RESUME }]));
@@ -266,48 +265,47 @@ impl Running {
                 () = sleep_until(clock.next().min(clock.tick())) => match clock.wake(Instant::now()) {
                     Due::Nothing => {}
                     Due::Activity(source) => {
-                        let spool = match source { SignSource::Out => &out.spool, SignSource::Err => &err.spool };
-                        spool.last_lines(job.limits.max_line_size).any(|line| (job.activity)(&line));
+                        let capture = match source { StreamName::Out => &out.capture, StreamName::Err => &err.capture };
+                        capture.last_lines(job.limits.max_line_size).any(|line| (job.activity)(&line));
                     }
                     Due::Over(cap) => {
                         let (command, after) = (command.clone(), cap_value(&job.limits, cap));
                         ending = Some(Err(ProcessError::TimedOut { command, cap, after }));
                     }
-                    // The supervisor itself does not do its work; nobody is left to do it better.
                     Due::Late => drop(self.child.start_kill()),
                 },
             }
             if let (None, Some(ending)) = (&cause, ending) {
-                let patience = match ending {
-                    Ok(()) => LEAVE,
-                    _ if job.dialogue.is_some() && !fed => BREAK_OFF,
+                let grace = match ending {
+                    Ok(()) => EXIT_GRACE,
+                    _ if job.dialogue.is_some() && !input_ended => DIALOGUE_GRACE,
                     _ => Duration::ZERO,
                 };
-                hush.stop();
-                leaving = Some(Instant::now() + patience);
+                end_dialogue.stop();
+                end_at = Some(Instant::now() + grace);
                 clock.end(Instant::now());
                 cause = Some(ending);
             }
         };
 
         let report = self.report();
-        // Without a report the supervisor was killed, and what it had started is still there.
+        // Without a report the supervisor was killed and has left its processes.
         let left = match (&report, self.registered.take()) {
             (None, Some(supervisor)) => orphans::end_all(supervisor).await,
             (Some(_), _) | (None, None) => None,
         };
         let until = Instant::now() + DRAIN;
-        let last_words = |bytes: &[u8]| {
+        let pass_on = |bytes: &[u8]| {
             if let Some(relay) = &mut relay {
                 relay.pass(bytes);
             }
         };
-        let drained = [out.drain(until, last_words).await, err.drain(until, |_| {}).await];
-        if job.dialogue.is_some() && !fed {
-            // What it said last has still to be heard.
+        let drained = [out.drain(until, pass_on).await, err.drain(until, |_| {}).await];
+        if job.dialogue.is_some() && !input_ended {
+            // The dialogue still reads the last output.
             drop(relay);
-            hush.stop();
-            drop(timeout(DRAIN, &mut feed).await);
+            end_dialogue.stop();
+            drop(timeout(DRAIN, &mut input).await);
         }
         for result in drained {
             if let (None, Err(error)) = (&cause, result) {
@@ -315,7 +313,7 @@ impl Running {
             }
         }
         let report = report.ok_or((status, left));
-        conclude(job, command, cause, report, &out.spool, &err.spool)
+        conclude(job, command, cause, report, &out.capture, &err.capture)
     }
 
     /// What the supervisor reported; it writes at most once, before its exit.
@@ -326,8 +324,8 @@ impl Running {
     }
 }
 
-/// Puts together how the program ended, by the supervisor's report, or where there is none, by the exit status of the
-/// supervisor and what of the program could not be ended.
+/// The result of a process by the supervisor's report or, if there is none, by the supervisor's exit status and the
+/// processes that could not be ended.
 fn conclude(
     job: &ProcessJob<'_>,
     command: String,
@@ -343,7 +341,7 @@ fn conclude(
     let (exit_code, signal) = match end {
         Ok(ProcessEnd::Exit(code)) => (Some(code), None),
         Ok(ProcessEnd::Signal(signal)) => (None, Some(signal)),
-        Ok(ProcessEnd::NotStarted(_) | ProcessEnd::NotHeld | ProcessEnd::Unknown) | Err(_) => (None, None),
+        Ok(ProcessEnd::NotStarted(_) | ProcessEnd::NotConfined | ProcessEnd::Unknown) | Err(_) => (None, None),
     };
     let output = Output {
         stdout: job.stdout.to_owned(),
@@ -358,11 +356,11 @@ fn conclude(
             held,
         },
     };
-    let said = || err.last_line(job.limits.max_line_size).or_else(|| out.last_line(job.limits.max_line_size));
+    let last_line = || err.last_line(job.limits.max_line_size).or_else(|| out.last_line(job.limits.max_line_size));
     let error = match (cause, end) {
         (_, Err(status)) => {
             let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
-            ProcessError::Unwatched { command, status, left }
+            ProcessError::SupervisorDied { command, status, left }
         }
         (None, Ok(ProcessEnd::NotStarted(errno))) => {
             let source = io::Error::from_raw_os_error(errno);
@@ -372,16 +370,18 @@ fn conclude(
             };
             return Err(failed(error, None));
         }
-        (_, Ok(ProcessEnd::NotHeld)) => return Err(failed(ProcessError::NotHeld(command), None)),
+        (_, Ok(ProcessEnd::NotConfined)) => return Err(failed(ProcessError::NotConfined(command), None)),
         _ if left.is_some() => ProcessError::Survivors(command, left.unwrap_or_default()),
         (Some(Err(error)), _) => error,
         (Some(Ok(())), _) => return Ok(output),
-        (None, Ok(ProcessEnd::Signal(signal))) => ProcessError::Killed { command, signal, said: said() },
+        (None, Ok(ProcessEnd::Signal(signal))) => ProcessError::Killed { command, signal, last_line: last_line() },
         (None, Ok(ProcessEnd::Exit(0))) => return Ok(output),
-        (None, Ok(ProcessEnd::Exit(code))) => ProcessError::ExitCode { command, code, said: said() },
-        (None, Ok(ProcessEnd::Unknown)) => {
-            ProcessError::Unwatched { command, status: "it lost sight of it".to_owned(), left: Some(Vec::new()) }
-        }
+        (None, Ok(ProcessEnd::Exit(code))) => ProcessError::ExitCode { command, code, last_line: last_line() },
+        (None, Ok(ProcessEnd::Unknown)) => ProcessError::SupervisorDied {
+            command,
+            status: "its end was not observed".to_owned(),
+            left: Some(Vec::new()),
+        },
     };
     Err(failed(error, Some(output)))
 }
@@ -398,23 +398,30 @@ fn cap_value(limits: &Limits, cap: Cap) -> Duration {
     }
 }
 
-/// What the program is told, to the end of its stdin, and where what it prints is handed on to, if that is a matter of
-/// what it is told.
-fn tell<'a>(
+/// Writes the program's stdin to its end. In a dialogue, the relay passes on its stdout.
+fn input<'a>(
     job: &ProcessJob<'a>,
     stdin: Option<ChildStdin>,
-    hushed: Stop,
+    stop: Stop,
 ) -> (Pin<Box<dyn Future<Output = ()> + Send + 'a>>, Option<Relay>) {
     match (job.dialogue, stdin) {
         (Some(dialogue), Some(stdin)) => {
             let (relay, stdout) = relay(job.limits.max_line_size);
-            (dialogue.drive(stdout, Box::new(stdin), hushed), Some(relay))
+            (dialogue.drive(stdout, Box::new(stdin), stop), Some(relay))
         }
-        (_, stdin) => (Box::pin(feed(stdin, &job.invocation.stdin)), None),
+        (_, stdin) => {
+            let write = async {
+                if let Some(mut stdin) = stdin {
+                    // A program may end without reading all of it.
+                    drop(stdin.write_all(&job.invocation.stdin).await);
+                }
+            };
+            (Box::pin(write), None)
+        }
     }
 }
 
-/// The next order to suspend or resume; `None` when there will be none. Waits for ever without a receiver.
+/// The next order to suspend or resume; `None` if no more can come. Without a receiver it waits forever.
 async fn next_suspension(suspended: &mut Option<watch::Receiver<bool>>) -> Option<bool> {
     match suspended {
         Some(suspended) => suspended.changed().await.ok().map(|()| *suspended.borrow_and_update()),
@@ -422,14 +429,7 @@ async fn next_suspension(suspended: &mut Option<watch::Receiver<bool>>) -> Optio
     }
 }
 
-/// Writes the whole of stdin and closes it. A program that does not read it all is within its rights.
-async fn feed(stdin: Option<ChildStdin>, bytes: &[u8]) {
-    if let Some(mut stdin) = stdin {
-        drop(stdin.write_all(bytes).await);
-    }
-}
-
-/// The files that keep what an agent prints; their folder exists.
+/// The files for the output of a call; their folder exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TranscriptFiles {
     pub stdout: PathBuf,
@@ -437,7 +437,7 @@ pub struct TranscriptFiles {
 }
 
 impl TranscriptFiles {
-    /// Everything that is kept of the call, with its earlier tries.
+    /// All files of the call, with those of its earlier tries.
     pub fn all(&self) -> io::Result<Vec<PathBuf>> {
         let stem = self.stdout.with_extension("");
         let stem = format!("{}.", stem.file_name().unwrap_or_default().to_string_lossy());
@@ -448,7 +448,7 @@ impl TranscriptFiles {
         files.filter(|path| path.as_ref().is_ok_and(of_call) || path.is_err()).collect()
     }
 
-    /// Keeps what an earlier try left, under a name with the number of that try.
+    /// Renames the files of an earlier try to names with its number.
     pub(crate) fn put_aside(&self) {
         let tried = |number: u32| self.stdout.with_extension(format!("try{number}.stdout"));
         if !self.stdout.exists() {
@@ -457,7 +457,7 @@ impl TranscriptFiles {
         let number = (1..).find(|number| !tried(*number).exists()).unwrap_or(1);
         for name in ["stdout", "stderr", "prompt", "answer", "call.json"] {
             let from = self.stdout.with_extension(name);
-            // The next try is worth more than what the last one left.
+            // The next try matters more than the files of the last.
             drop(std::fs::rename(from, self.stdout.with_extension(format!("try{number}.{name}"))));
         }
     }

@@ -1,4 +1,4 @@
-//! The process runner's twin for tests: answers by itself, obeys caps and stops, and remembers what it was asked.
+//! The runner for tests: plays scripted agents, applies limits and stops, and records the requests.
 
 use std::fmt;
 use std::future::Future;
@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::agents::adapters::invocation::{Invocation, Output};
+use crate::agents::adapters::{Invocation, Output};
 use crate::agents::failure::{Cap, Failed, ProcessError, command_line};
 use crate::agents::probe::locate::LocateError;
 use crate::agents::process::runner::{Execute, ProcessJob, Ran};
@@ -171,8 +171,8 @@ fn finish(job: &ProcessJob<'_>, command: String, script: &Script) -> Ran {
     match script.exit_code {
         0 => Ok(output),
         code => {
-            let said = script.stderr.lines().last().map(ToOwned::to_owned);
-            let error = ProcessError::ExitCode { command, code, said };
+            let last_line = script.stderr.lines().last().map(ToOwned::to_owned);
+            let error = ProcessError::ExitCode { command, code, last_line };
             Err(Box::new(Failed { error, output: Some(output) }))
         }
     }

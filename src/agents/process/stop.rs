@@ -1,6 +1,4 @@
-//! A request to stop, made once and seen by everybody who holds a [`Stop`].
-//!
-//! It never takes itself back: who asks after it was made sees it at once.
+//! A request to stop, made once and seen by every holder of a [`Stop`], also by later ones.
 
 use tokio::sync::watch;
 
@@ -30,7 +28,7 @@ impl Stop {
         *self.0.borrow()
     }
 
-    /// Waits for the request. Waits for ever if its handle is gone without having made it.
+    /// Waits for the request, forever if the handle is dropped without one.
     pub async fn stopped(&self) {
         let mut receiver = self.0.clone();
         if receiver.wait_for(|stopped| *stopped).await.is_err() {

@@ -1,4 +1,4 @@
-//! One stream of a process on its way to a file: bounded in the file, bounded in memory, counted and hashed in full.
+//! Captures a stream of a process: its beginning in a file, its end in memory, both bounded, and length and hash of all.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -7,24 +7,23 @@ use std::path::Path;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::time::{Instant, timeout_at};
 
-/// How much of the end of a stream is held in memory.
+/// How much of the end of a stream remains in memory, in bytes.
 const TAIL: usize = 4096;
-/// How much is still read from a pipe whose program is gone: more than a pipe holds.
+/// How much is read from a pipe after its program ended, in bytes: more than the capacity of a pipe.
 const DRAINED: usize = 4 << 20;
 
-/// Keeps the first bytes of a stream in a file, and length, hash and end of all of it.
 #[derive(Debug)]
 pub(crate) struct OutputCapture {
     file: File,
     room: u64,
-    /// The length of everything that came.
+    /// The length of the whole stream.
     pub(crate) total: u64,
     hasher: blake3::Hasher,
     tail: Vec<u8>,
 }
 
 impl OutputCapture {
-    /// Begins a file that takes `cap` bytes. Only its owner may read it: it holds code.
+    /// Creates a file for the first `cap` bytes. Only its owner may read it: it contains code.
     pub(crate) fn create(path: &Path, cap: u64) -> io::Result<Self> {
         Ok(Self {
             file: crate::system::private::options().write(true).create(true).truncate(true).open(path)?,
@@ -35,7 +34,7 @@ impl OutputCapture {
         })
     }
 
-    /// Takes the next bytes. They are counted even if they cannot be written.
+    /// Adds the next bytes. They are counted even if they cannot be written.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.total += bytes.len() as u64;
         self.hasher.update(bytes);
@@ -55,7 +54,7 @@ impl OutputCapture {
         self.hasher.finalize().to_hex().to_string()
     }
 
-    /// The end of the stream as text, at most 4 KiB; invalid UTF-8 is replaced, a character cut at the front left out.
+    /// The end of the stream as text, at most 4 KiB; invalid UTF-8 is replaced, a character cut at the front omitted.
     pub(crate) fn tail(&self) -> String {
         let continued = self.tail.iter().take(3).take_while(|byte| **byte & 0xc0 == 0x80).count();
         let cut = if self.total > self.tail.len() as u64 { continued } else { 0 };
@@ -66,8 +65,7 @@ impl OutputCapture {
         self.last_lines(limit).next()
     }
 
-    /// The lines that are not blank, from the last to the first, at most `limit` bytes of each, as far as they lie in
-    /// the last 4 KiB.
+    /// The lines of the last 4 KiB that are not blank, from the last to the first, at most `limit` bytes of each.
     pub(crate) fn last_lines(&self, limit: u64) -> impl Iterator<Item = String> {
         let lines = self.tail.rsplit(|byte| matches!(byte, b'\n' | b'\r'));
         lines.filter(|line| !line.trim_ascii().is_empty()).map(move |line| {
@@ -79,22 +77,22 @@ impl OutputCapture {
 
 pub(crate) struct Stream<R> {
     pipe: Option<R>,
-    pub(crate) spool: OutputCapture,
+    pub(crate) capture: OutputCapture,
     buffer: Box<[u8]>,
-    /// How much of the buffer came last.
+    /// The length of the last read.
     fresh: usize,
 }
 
 impl<R: AsyncRead + Unpin> Stream<R> {
-    pub(crate) fn new(pipe: Option<R>, spool: OutputCapture) -> Self {
-        Self { pipe, spool, buffer: vec![0; 64 << 10].into_boxed_slice(), fresh: 0 }
+    pub(crate) fn new(pipe: Option<R>, capture: OutputCapture) -> Self {
+        Self { pipe, capture, buffer: vec![0; 64 << 10].into_boxed_slice(), fresh: 0 }
     }
 
     pub(crate) fn is_open(&self) -> bool {
         self.pipe.is_some()
     }
 
-    /// Reads what is available, or waits for it; 0 is the end. Fails only if it cannot be written to the file.
+    /// Reads the next bytes; 0 is the end. Fails only if they cannot be written to the file.
     pub(crate) async fn pull(&mut self) -> io::Result<usize> {
         let Some(pipe) = &mut self.pipe else { return Ok(0) };
         let read = pipe.read(&mut self.buffer).await.unwrap_or(0);
@@ -102,7 +100,7 @@ impl<R: AsyncRead + Unpin> Stream<R> {
         if read == 0 {
             self.pipe = None;
         }
-        self.spool.push(&self.buffer[..read])?;
+        self.capture.push(&self.buffer[..read])?;
         Ok(read)
     }
 
@@ -110,7 +108,7 @@ impl<R: AsyncRead + Unpin> Stream<R> {
         &self.buffer[..self.fresh]
     }
 
-    /// Reads what is left until a deadline, because another process may hold the other end open.
+    /// Reads the rest until a deadline, because another process may keep the other end open.
     pub(crate) async fn drain(&mut self, until: Instant, mut on: impl FnMut(&[u8])) -> io::Result<()> {
         let mut room = DRAINED;
         while room > 0 {
@@ -132,36 +130,36 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
     use super::*;
 
-    fn spool(cap: u64, pieces: &[&[u8]]) -> (OutputCapture, Vec<u8>) {
+    fn capture(cap: u64, pieces: &[&[u8]]) -> (OutputCapture, Vec<u8>) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out");
-        let mut spool = OutputCapture::create(&path, cap).unwrap();
+        let mut capture = OutputCapture::create(&path, cap).unwrap();
         for piece in pieces {
-            spool.push(piece).unwrap();
+            capture.push(piece).unwrap();
         }
         let kept = std::fs::read(&path).unwrap();
-        (spool, kept)
+        (capture, kept)
     }
 
     #[test]
     fn keeps_the_first_bytes_and_hashes_all() {
-        let (spool, kept) = spool(5, &[b"abc", b"defg", b"hi"]);
+        let (capture, kept) = capture(5, &[b"abc", b"defg", b"hi"]);
         assert_eq!(kept, b"abcde");
-        assert_eq!(spool.total, 9);
-        assert_eq!(spool.hash(), blake3::hash(b"abcdefghi").to_hex().to_string());
-        assert_eq!(spool.tail(), "abcdefghi");
+        assert_eq!(capture.total, 9);
+        assert_eq!(capture.hash(), blake3::hash(b"abcdefghi").to_hex().to_string());
+        assert_eq!(capture.tail(), "abcdefghi");
     }
 
     #[test]
     fn the_tail_is_bounded_and_begins_with_a_whole_character() {
         let text = format!("{}{}", "a", "é".repeat(TAIL));
-        let (spool, _) = spool(0, &[text.as_bytes()]);
-        assert_eq!(spool.tail(), "é".repeat(TAIL / 2));
+        let (capture, _) = capture(0, &[text.as_bytes()]);
+        assert_eq!(capture.tail(), "é".repeat(TAIL / 2));
         let odd = "é".repeat(TAIL) + "a";
-        let (spool, _) = self::spool(0, &[odd.as_bytes()]);
-        assert_eq!(spool.tail(), "é".repeat(TAIL / 2 - 1) + "a");
-        let (spool, _) = self::spool(9, &[&[0x80, b'x', 0xff]]);
-        assert_eq!(spool.tail(), "\u{fffd}x\u{fffd}");
+        let (capture, _) = self::capture(0, &[odd.as_bytes()]);
+        assert_eq!(capture.tail(), "é".repeat(TAIL / 2 - 1) + "a");
+        let (capture, _) = self::capture(9, &[&[0x80, b'x', 0xff]]);
+        assert_eq!(capture.tail(), "\u{fffd}x\u{fffd}");
     }
 
     #[test]
@@ -175,7 +173,7 @@ mod tests {
             (&[b"\xff!\n"], Some("\u{fffd}!")),
         ];
         for (pieces, expected) in cases {
-            assert_eq!(spool(99, pieces).0.last_line(6).as_deref(), expected);
+            assert_eq!(capture(99, pieces).0.last_line(6).as_deref(), expected);
         }
     }
 }

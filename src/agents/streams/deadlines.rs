@@ -1,6 +1,6 @@
-//! Every deadline of one program at work, and the pace of its signs of life.
+//! The deadlines of a running program, and the rate at which its activity is reported.
 //!
-//! It is told the time and starts no timer: the runner sleeps until [`Clock::next`] and then asks [`Clock::due`].
+//! The clock starts no timer: the runner sleeps until [`Clock::next`] and then calls [`Clock::wake`].
 
 use std::time::Duration;
 
@@ -9,15 +9,15 @@ use tokio::time::Instant;
 use crate::agents::failure::Cap;
 use crate::config::settings::Limits;
 
-/// What a supervisor may take beyond the grace period before it is killed itself.
+/// How long after the grace period a supervisor is killed.
 const SUPERVISOR_LATE: Duration = Duration::from_secs(4);
-/// How often it wants to be woken though nothing is due, to see that time goes on.
+/// The longest sleep, so that a suspension of Glee is noticed.
 const TICK: Duration = Duration::from_secs(1);
-/// The shortest time between two signs of life.
+/// The shortest time between two reports of activity.
 const ACTIVITY_EVERY: Duration = Duration::from_millis(100);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SignSource {
+pub(crate) enum StreamName {
     Out,
     Err,
 }
@@ -25,10 +25,10 @@ pub(crate) enum SignSource {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Due {
     Nothing,
-    /// Show the last line of this stream.
-    Activity(SignSource),
+    /// The last line of this stream is to be reported.
+    Activity(StreamName),
     Over(Cap),
-    /// The supervisor does not end.
+    /// The supervisor has not ended in time.
     Late,
 }
 
@@ -38,51 +38,59 @@ pub(crate) struct Clock {
     streams: bool,
     started: Instant,
     heard: Option<Instant>,
-    news: Option<SignSource>,
-    told: Option<Instant>,
+    unreported: Option<StreamName>,
+    reported: Option<Instant>,
     late: Option<Instant>,
     ticked: Instant,
 }
 
 impl Clock {
-    /// Starts it. The caps on silence hold only for a program that `streams`.
+    /// The limits on silence apply only to a program that `streams`.
     pub(crate) fn start(now: Instant, limits: Limits, streams: bool) -> Self {
-        Self { limits, streams, started: now, heard: None, news: None, told: None, late: None, ticked: now }
+        Self {
+            limits,
+            streams,
+            started: now,
+            heard: None,
+            unreported: None,
+            reported: None,
+            late: None,
+            ticked: now,
+        }
     }
 
-    pub(crate) fn heard(&mut self, now: Instant, source: SignSource) {
+    pub(crate) fn heard(&mut self, now: Instant, source: StreamName) {
         self.heard = Some(now);
         self.noticed(source);
     }
 
-    /// Takes note of output that is no first output: the caps on silence run on.
-    pub(crate) fn noticed(&mut self, source: SignSource) {
-        self.news = Some(source);
+    /// Output that is not part of an answer: the limits on silence continue.
+    pub(crate) fn noticed(&mut self, source: StreamName) {
+        self.unreported = Some(source);
     }
 
-    /// The program is being ended: from now on only the supervisor can be late.
+    /// The program is being ended: only the supervisor's deadline remains.
     pub(crate) fn end(&mut self, now: Instant) {
         self.late = Some(now + self.limits.kill_grace + SUPERVISOR_LATE);
     }
 
     pub(crate) fn next(&self) -> Instant {
         let deadline = self.late.unwrap_or_else(|| self.cap().0);
-        self.telling().map_or(deadline, |(when, _)| when.min(deadline))
+        self.report().map_or(deadline, |(when, _)| when.min(deadline))
     }
 
-    /// When it wants to be woken at the latest.
+    /// The latest time of the next wake-up.
     pub(crate) fn tick(&self) -> Instant {
         self.ticked + TICK
     }
 
-    /// It was woken. Much later than it wanted means that Glee itself was stopped meanwhile, and that time is not
-    /// counted: the program could not be heard.
+    /// A wake-up much later than requested means that Glee itself was suspended: that time is not counted.
     fn woke(&mut self, now: Instant) {
         let stopped = now.saturating_duration_since(self.tick());
         self.ticked = now;
         if stopped > TICK {
             self.started += stopped;
-            for at in [&mut self.heard, &mut self.told, &mut self.late].into_iter().flatten() {
+            for at in [&mut self.heard, &mut self.reported, &mut self.late].into_iter().flatten() {
                 *at += stopped;
             }
         }
@@ -93,13 +101,13 @@ impl Clock {
         self.due(now)
     }
 
-    /// What is due now; each thing is returned once.
+    /// The next item that is due; each is returned once.
     fn due(&mut self, now: Instant) -> Due {
-        if let Some((when, source)) = self.telling()
+        if let Some((when, source)) = self.report()
             && when <= now
         {
-            self.news = None;
-            self.told = Some(now);
+            self.unreported = None;
+            self.reported = Some(now);
             return Due::Activity(source);
         }
         match self.late {
@@ -125,9 +133,9 @@ impl Clock {
         if silence.0 < total.0 { silence } else { total }
     }
 
-    fn telling(&self) -> Option<(Instant, SignSource)> {
-        let source = self.news?;
-        Some((self.told.map_or(self.started, |told| told + ACTIVITY_EVERY), source))
+    fn report(&self) -> Option<(Instant, StreamName)> {
+        let source = self.unreported?;
+        Some((self.reported.map_or(self.started, |reported| reported + ACTIVITY_EVERY), source))
     }
 }
 
@@ -158,22 +166,22 @@ mod tests {
             (clock.next(), clock.due(at(4.9)), clock.due(at(5.0))),
             (at(5.0), Due::Nothing, Due::Over(Cap::FirstOutput))
         );
-        clock.heard(at(4.0), SignSource::Out);
-        assert_eq!(clock.due(at(4.0)), Due::Activity(SignSource::Out));
+        clock.heard(at(4.0), StreamName::Out);
+        assert_eq!(clock.due(at(4.0)), Due::Activity(StreamName::Out));
         assert_eq!(
             (clock.next(), clock.due(at(13.9)), clock.due(at(14.0))),
             (at(14.0), Due::Nothing, Due::Over(Cap::Idle))
         );
-        clock.heard(at(25.0), SignSource::Err);
-        assert_eq!(clock.due(at(25.0)), Due::Activity(SignSource::Err));
+        clock.heard(at(25.0), StreamName::Err);
+        assert_eq!(clock.due(at(25.0)), Due::Activity(StreamName::Err));
         assert_eq!((clock.next(), clock.due(at(30.0))), (at(30.0), Due::Over(Cap::Total)));
     }
 
     #[test]
     fn an_introduction_is_no_first_output() {
         let (mut clock, at) = clock(true);
-        clock.noticed(SignSource::Out);
-        assert_eq!(clock.due(at(0.0)), Due::Activity(SignSource::Out));
+        clock.noticed(StreamName::Out);
+        assert_eq!(clock.due(at(0.0)), Due::Activity(StreamName::Out));
         assert_eq!((clock.next(), clock.due(at(5.0))), (at(5.0), Due::Over(Cap::FirstOutput)));
     }
 
@@ -189,8 +197,8 @@ mod tests {
     #[test]
     fn time_in_which_glee_was_stopped_is_not_counted() {
         let (mut clock, at) = clock(true);
-        clock.heard(at(0.5), SignSource::Out);
-        assert_eq!((clock.due(at(0.5)), clock.tick()), (Due::Activity(SignSource::Out), at(1.0)));
+        clock.heard(at(0.5), StreamName::Out);
+        assert_eq!((clock.due(at(0.5)), clock.tick()), (Due::Activity(StreamName::Out), at(1.0)));
         clock.woke(at(1.9));
         assert_eq!(clock.next(), at(10.5));
         // It wanted to be woken at 2.9.
@@ -201,12 +209,12 @@ mod tests {
     #[test]
     fn signs_of_life_come_at_most_ten_times_a_second() {
         let (mut clock, at) = clock(true);
-        clock.heard(at(1.0), SignSource::Out);
-        assert_eq!((clock.due(at(1.0)), clock.due(at(1.0))), (Due::Activity(SignSource::Out), Due::Nothing));
-        clock.heard(at(1.01), SignSource::Out);
-        clock.heard(at(1.02), SignSource::Err);
+        clock.heard(at(1.0), StreamName::Out);
+        assert_eq!((clock.due(at(1.0)), clock.due(at(1.0))), (Due::Activity(StreamName::Out), Due::Nothing));
+        clock.heard(at(1.01), StreamName::Out);
+        clock.heard(at(1.02), StreamName::Err);
         assert_eq!((clock.next(), clock.due(at(1.05))), (at(1.0) + ACTIVITY_EVERY, Due::Nothing));
-        assert_eq!(clock.due(at(1.1)), Due::Activity(SignSource::Err));
+        assert_eq!(clock.due(at(1.1)), Due::Activity(StreamName::Err));
     }
 
     #[test]

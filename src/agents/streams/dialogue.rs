@@ -1,6 +1,6 @@
-//! A conversation with a program, for those to which a prompt on stdin is not enough.
+//! A conversation with a program that needs more than a prompt on stdin.
 //!
-//! The runner keeps every byte the program prints and hands it on to here, so that what was said can be read again.
+//! The runner records every byte of stdout and passes it on, so that the conversation can be read again.
 
 use std::future::Future;
 use std::io;
@@ -16,8 +16,7 @@ use crate::agents::process::stop::Stop;
 pub type StdinWriter = Box<dyn AsyncWrite + Send + Unpin>;
 
 pub trait Dialogue: Send + Sync {
-    /// Holds the conversation to its end, or breaks it off once `stop` asks for it. What came of it is read from what
-    /// the program printed.
+    /// Drives the conversation to its end, or ends it on `stop`. Its result is read from the recorded stdout.
     fn drive<'a>(
         &'a self,
         stdout: StdoutReader,
@@ -26,7 +25,6 @@ pub trait Dialogue: Send + Sync {
     ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 }
 
-/// The program's stdout, as the conversation reads it.
 #[derive(Debug)]
 pub struct StdoutReader {
     pieces: UnboundedReceiver<Vec<u8>>,
@@ -34,7 +32,7 @@ pub struct StdoutReader {
     taken: usize,
 }
 
-/// Hands what a program prints to an [`StdoutReader`], which ends where a line is longer than its bound.
+/// Passes output to a [`StdoutReader`], which ends before a line that is too long.
 #[derive(Debug)]
 pub(crate) struct Relay {
     pieces: Option<UnboundedSender<Vec<u8>>>,
@@ -42,7 +40,7 @@ pub(crate) struct Relay {
     line: u64,
 }
 
-/// A pair of which the second hears what the first is given; a line may have `longest` bytes.
+/// A relay and its reader; a line may have `longest` bytes.
 pub(crate) fn relay(longest: u64) -> (Relay, StdoutReader) {
     let (sender, receiver) = unbounded_channel();
     let stdout = StdoutReader { pieces: receiver, piece: Vec::new(), taken: 0 };
@@ -50,7 +48,7 @@ pub(crate) fn relay(longest: u64) -> (Relay, StdoutReader) {
 }
 
 impl Relay {
-    /// Hands on what was printed; nothing is the end.
+    /// Passes on output; empty output is the end.
     pub(crate) fn pass(&mut self, bytes: &[u8]) {
         let Some(pieces) = &self.pieces else { return };
         let longest = bytes.split(|byte| *byte == b'\n').map(|line| line.len() as u64).max().unwrap_or(0);

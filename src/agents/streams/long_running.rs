@@ -1,10 +1,10 @@
-//! Agents that run for as long as a watch does: no prompt, no answer, a conversation without an end.
+//! Agents that run as long as a watch: without prompt and answer, with a dialogue.
 
 use std::path::Path;
 
 use tokio::sync::watch;
 
-use crate::agents::adapters::invocation::Invocation;
+use crate::agents::adapters::Invocation;
 use crate::agents::adapters::registry::AdapterKind;
 use crate::agents::calls::agents::Agents;
 use crate::agents::process::runner::{ProcessJob, TranscriptFiles};
@@ -17,7 +17,7 @@ use crate::domain::{Agent, Role};
 impl Agents {
     /// Runs the configured command in the tree until it ends or `stop` is requested. It may write to the tree, and is
     /// suspended while `suspended` is true. An error is a message for people.
-    #[expect(clippy::too_many_arguments, reason = "each is another matter")]
+    #[expect(clippy::too_many_arguments, reason = "independent values")]
     pub async fn keep_running(
         &self,
         agent: &Agent,
@@ -31,8 +31,8 @@ impl Agents {
     ) -> Result<(), String> {
         let program = self.runner.find(&agent.command, root).map_err(|error| error.to_string())?;
         let mut env = environment::allowed(&[], std::env::vars_os());
-        let told = [("GLEE_AGENT", agent.name.0.as_str()), ("GLEE_ROLE", agent.role.as_str())];
-        env.extend(told.map(|(name, value)| (name.into(), value.into())));
+        let own = [("GLEE_AGENT", agent.name.0.as_str()), ("GLEE_ROLE", agent.role.as_str())];
+        env.extend(own.map(|(name, value)| (name.into(), value.into())));
         env.extend(variables.into_iter().map(|(name, value)| (name.into(), value.into())));
         env.extend(agent.env.iter().map(|(name, value)| (name.into(), value.into())));
         let invocation = Invocation::plain(program, agent.command.iter().skip(1), env, root);

@@ -1,4 +1,4 @@
-//! What goes through a process's pipes: captured, watched, held as a conversation, under deadlines.
+//! The pipes of a process: capture, monitoring, dialogue and deadlines.
 
 pub(crate) mod capture;
 pub(crate) mod deadlines;

@@ -1,18 +1,16 @@
-//! What the heads of a program's lines tell while it is at work: that it has begun to answer, and that it never will.
+//! Watches the beginnings of output lines: whether the program has begun to answer, and whether it repeats itself.
 //!
-//! A program that has started is not yet one that answers: with a service that is silent, the lines in which it
-//! introduces itself are all that ever comes. And one that asks its service again for ever says the same for ever.
+//! While its service does not answer, a program prints introductory lines only, or the same lines without end.
 
-/// How much of a line tells its kind, in bytes.
+/// The beginning of a line that is examined, in bytes.
 const HEAD: usize = 240;
-/// How many failed requests in a row end a program.
-const OFTEN: u32 = 5;
+/// The number of failed requests in a row after which a program is ended.
+const MOST_FAILED: u32 = 5;
 
-/// How the lines of a program are classified, by substrings of their first bytes.
+/// Substrings by which the beginnings of lines are classified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LineMarks {
-    /// Those that say nothing: introductions and beginnings. Where there is no list, every line says something;
-    /// otherwise only lines that are JSON objects do.
+    /// Lines that are no part of an answer. Without this list every line is; with it only other JSON objects are.
     pub preamble: Option<&'static [&'static str]>,
     /// LineMarks a line that reports a request without an answer, which the program repeats.
     pub fruitless: Option<&'static str>,
@@ -22,22 +20,22 @@ pub struct LineMarks {
 pub(crate) struct OutputMonitor {
     marks: LineMarks,
     head: Vec<u8>,
-    /// Whether it has begun to answer.
+    /// Whether the program has begun to answer.
     pub(crate) begun: bool,
-    vain: u32,
+    failed: u32,
 }
 
 impl OutputMonitor {
     pub(crate) fn new(marks: LineMarks) -> Self {
-        Self { marks, head: Vec::new(), begun: marks.preamble.is_none(), vain: 0 }
+        Self { marks, head: Vec::new(), begun: marks.preamble.is_none(), failed: 0 }
     }
 
-    pub(crate) fn endless(&self) -> bool {
-        self.vain >= OFTEN
+    pub(crate) fn repeats(&self) -> bool {
+        self.failed >= MOST_FAILED
     }
 
-    /// Takes the next bytes of output; returns whether the answer has begun.
-    pub(crate) fn takes(&mut self, bytes: &[u8]) -> bool {
+    /// Adds the next bytes of output; returns whether the answer has begun.
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> bool {
         let mut lines = bytes.split(|byte| *byte == b'\n').peekable();
         while let (true, Some(line)) = (!self.begun || self.marks.fruitless.is_some(), lines.next()) {
             let room = HEAD.saturating_sub(self.head.len());
@@ -46,26 +44,27 @@ impl OutputMonitor {
                 self.take_line();
                 self.head.clear();
             } else if self.head.len() == HEAD {
-                // What is still to come of it changes nothing, and may be long in coming.
-                self.begun |= self.says();
+                // The rest of the line changes nothing.
+                self.begun |= self.is_answer();
             }
         }
         self.begun
     }
 
     fn take_line(&mut self) {
-        if !self.says() {
+        if !self.is_answer() {
             return;
         }
         self.begun = true;
         let head = String::from_utf8_lossy(&self.head);
-        self.vain = if self.marks.fruitless.is_some_and(|mark| head.contains(mark)) { self.vain + 1 } else { 0 };
+        self.failed =
+            if self.marks.fruitless.is_some_and(|mark| head.contains(mark)) { self.failed + 1 } else { 0 };
     }
 
-    fn says(&self) -> bool {
+    fn is_answer(&self) -> bool {
         let head = String::from_utf8_lossy(&self.head);
-        let mute = self.marks.preamble.unwrap_or_default();
-        head.starts_with('{') && !mute.iter().any(|part| head.contains(part))
+        let preamble = self.marks.preamble.unwrap_or_default();
+        head.starts_with('{') && !preamble.iter().any(|part| head.contains(part))
     }
 }
 
@@ -78,7 +77,7 @@ mod tests {
     fn heads(pieces: &[&str]) -> OutputMonitor {
         let mut heads = OutputMonitor::new(MARKS);
         for piece in pieces {
-            heads.takes(piece.as_bytes());
+            heads.push(piece.as_bytes());
         }
         heads
     }
@@ -114,7 +113,7 @@ mod tests {
             (&[&four, "{\"no", "thing\"}\n"], true),
         ];
         for (pieces, endless) in cases {
-            assert_eq!(heads(pieces).endless(), endless, "{pieces:?}");
+            assert_eq!(heads(pieces).repeats(), endless, "{pieces:?}");
         }
     }
 }

@@ -123,7 +123,7 @@ pub(crate) fn require_sandbox(settings: &Settings) -> Result<(), CommandError> {
         return Err(CommandError::usage(
             "`sandbox` is `required`, and this system cannot hold an agent back from writing",
         )
-        .hint("Linux 6.2 or newer with Landlock can; else `glee config set --user sandbox auto`"));
+        .hint("use Linux 6.2 or newer with Landlock, or `glee config set --user sandbox auto`"));
     }
     Ok(())
 }

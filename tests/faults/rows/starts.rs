@@ -38,7 +38,7 @@ fn supervisors(cases: &mut Cases) {
                     scene.env("GLEE_SANDBOX", "off");
                     let output = scene.arbitrate();
                     let error = failed(&output, "rev");
-                    assert!(error.contains("what it had started was ended"), "{error}");
+                    assert!(error.contains("its processes were ended"), "{error}");
                     scene.all_dead(Duration::ZERO);
                 });
             }

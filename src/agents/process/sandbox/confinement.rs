@@ -9,9 +9,9 @@ pub(crate) const SHARED_MEMORY: &str = "/dev/shm";
 pub enum Hold {
     #[default]
     Free,
-    /// It may write, and is kept from inspecting other processes where the system can.
-    Apart,
-    /// It may only read, where the system can hold it.
+    /// It may write but not inspect other processes, if the system can prevent that.
+    Isolated,
+    /// It may only read, if the system can prevent writing.
     IfPossible,
     /// It may only read, or is not started.
     Always,
@@ -23,13 +23,13 @@ impl Hold {
     }
 }
 
-/// The restrictions of an agent. Paths are strings of bytes, so that paths that are not UTF-8 fit into JSON.
+/// The restrictions of an agent. Paths are OS strings, which serialise to JSON also if they are not UTF-8.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confinement {
     pub hold: Hold,
-    /// Whether the system makes namespaces for it.
+    /// Whether namespaces can be used.
     pub namespaces: bool,
-    /// The folder of the user's caches, which it may write to only in a copy of its own.
+    /// The folder of the user's caches; writes go to a copy of its own.
     pub cache: Option<OsString>,
     pub hidden: Option<OsString>,
     pub writable: Vec<OsString>,
@@ -37,10 +37,10 @@ pub struct Confinement {
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Surroundings {
-    /// The folder of caches, where a private copy covers it.
+    /// The folder of caches, if a private copy covers it.
     pub(crate) cache: Option<PathBuf>,
-    /// Whether shared memory is its own.
+    /// Whether it has shared memory of its own.
     pub(crate) has_memory: bool,
-    /// Where its cache is instead, where nothing covers the user's.
+    /// Its cache folder if nothing covers the user's.
     pub(crate) instead: Option<PathBuf>,
 }

@@ -1,19 +1,18 @@
-//! The sandbox around an agent: what one that may only read can write all the same, and what keeps every agent apart from
-//! Glee and its user's other programs.
+//! The sandbox of an agent: limits the writes of a read-only agent, and isolates every agent from Glee and the user's
+//! other programs.
 //!
-//! On Linux an agent that may only read is held by Landlock: from before its first instruction nothing below it can
-//! write, create, remove, rename or link a file anywhere but in the agent's own configuration folders, a temporary
-//! folder of its own, and the devices that swallow. That takes in the tree, its git folder and Glee's state. It can
-//! neither signal nor inspect a process outside, nor reach its abstract sockets. Where the system makes namespaces for
-//! it, it sees the user's caches, writes to a copy that ends with the call, has shared memory of its own, and no socket
-//! in the file system is there (see `namespace`). Landlock does not hold back changes of permissions and times, so what
-//! is found by comparing counts there too.
+//! On Linux a read-only agent is confined by Landlock: from its first instruction on, it and its descendants can write,
+//! create, remove, rename or link files only in the agent's own configuration folders, a temporary folder of its own, and
+//! devices that store nothing. The tree, its git folder and Glee's state are thus protected. It can neither signal nor
+//! inspect processes outside, nor reach their abstract sockets. With namespaces, its writes to the user's caches go to a
+//! copy that ends with the call, it has shared memory of its own, and sockets in the file system are hidden (see
+//! `namespace`). Landlock does not prevent changes of permissions and times; these are found by comparing the tree.
 //!
-//! An agent that may write is only kept apart: it cannot inspect a process that it did not start, so neither Glee's
-//! memory nor its environment. An agent that runs as root loses the capabilities that would let it.
+//! An agent that may write is only isolated: it cannot inspect a process that it did not start, so neither Glee's
+//! memory nor its environment. An agent that runs as root loses the capabilities for that.
 //!
-//! A folder that is allowed never holds, and never lies in, what is to be protected: then it is left out. A known
-//! program's own folder is made before it is held, for then it could not make it itself.
+//! A writable folder never contains a protected one and is never inside one; such a folder is left out. A known
+//! program's own folder is created beforehand, because the confined program could not create it.
 
 pub mod confinement;
 #[cfg(target_os = "linux")]
@@ -34,26 +33,26 @@ use crate::domain::Role;
 #[cfg(target_os = "linux")]
 pub use namespace::{NAME as PROBE, probe};
 
-/// What every program may write to: terminals and devices that store nothing.
+/// Writable for every program: terminals and devices that store nothing.
 const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SandboxLayers {
-    /// The kernel holds agents back from writing.
+    /// The kernel prevents read-only agents from writing.
     pub landlock: bool,
-    /// Every process that an agent leaves behind is found and ended.
+    /// Every descendant of an agent is found and ended.
     pub subreaper: bool,
 }
 
-/// The layers that this system has. What agents change is found by comparing on every system.
+/// The layers that this system has. Changes by agents are found by comparing the tree on every system.
 pub fn layers() -> SandboxLayers {
     SandboxLayers { landlock: is_available(), subreaper: cfg!(target_os = "linux") }
 }
 
-/// How an agent is held that is asked in a role; `None` for one that is not.
+/// The restrictions of an agent in a role, if any.
 ///
-/// A coder has to write, and is only kept apart. Codex brings a sandbox of its own, which cannot be set up inside this
-/// one, so it is held by Glee's only where that is required.
+/// A coder has to write and is only isolated. Codex has a sandbox of its own, which cannot be set up inside this one, so
+/// Glee's applies to it only if that is required.
 pub(crate) fn confinement(
     sandbox: Sandbox,
     role: Role,
@@ -64,7 +63,7 @@ pub(crate) fn confinement(
 ) -> Option<Confinement> {
     let hold = match (sandbox, role == Role::Coder, kind == AdapterKind::Codex) {
         (Sandbox::Off, ..) | (_, true, true) | (Sandbox::Auto, false, true) => return None,
-        (_, true, false) => return Some(Confinement { hold: Hold::Apart, ..Confinement::default() }),
+        (_, true, false) => return Some(Confinement { hold: Hold::Isolated, ..Confinement::default() }),
         (Sandbox::Auto, false, false) => Hold::IfPossible,
         (Sandbox::Required, false, _) => Hold::Always,
     };
@@ -103,7 +102,7 @@ fn caches(env: &BTreeMap<OsString, OsString>) -> Option<PathBuf> {
     variable(env, "XDG_CACHE_HOME").or_else(home).filter(|path| path.is_absolute())
 }
 
-/// The programs that an agent is: behind the Agent Client Protocol those that its command names.
+/// The adapters whose program an agent runs: with the Agent Client Protocol also those that its command names.
 pub(crate) fn programs(kind: AdapterKind, command: &[String]) -> Vec<AdapterKind> {
     let named = |program: &&AdapterKind| command.iter().any(|word| word.contains(program.as_str()));
     match kind {
@@ -120,12 +119,12 @@ fn own_folders(profile: &Profile, env: &BTreeMap<OsString, OsString>) -> Vec<Pat
     profile.folders.iter().filter_map(folder).collect()
 }
 
-/// A path without links, as far as it exists.
+/// A path without links, if it exists.
 fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// Whether the kernel can hold a program back from every kind of writing.
+/// Whether the kernel can prevent a program from every kind of writing.
 #[cfg(target_os = "linux")]
 fn is_available() -> bool {
     linux::ruleset().is_ok()
@@ -144,7 +143,7 @@ impl Surroundings {
         #[cfg(not(target_os = "linux"))]
         let mut made = Self::default();
         if let (Some(cache), None) = (&confinement.cache, &made.cache)
-            // A known program has its part of the user's.
+            // A known program writes to its own part of the user's cache.
             && !confinement.writable.iter().any(|path| Path::new(path).starts_with(cache))
         {
             let instead = temporary.join("cache");
@@ -164,7 +163,7 @@ impl Surroundings {
     }
 }
 
-/// Whether the system makes namespaces for an agent, which the program at `glee` finds out.
+/// Whether namespaces can be used for agents, as tried by a process of the program at `glee`.
 #[cfg(target_os = "linux")]
 pub fn makes_namespaces(glee: &Path) -> bool {
     namespace::is_available(glee)
@@ -175,8 +174,7 @@ pub fn makes_namespaces(_glee: &Path) -> bool {
     false
 }
 
-/// Holds the calling thread, and whatever it starts, back from writing anywhere but there. It cannot be undone.
-/// Returns whether it holds.
+/// Prevents the calling thread and its descendants from writing anywhere else. Permanent. Returns whether it applies.
 #[cfg(target_os = "linux")]
 pub(crate) fn hold<'a>(writable: impl Iterator<Item = &'a Path>) -> bool {
     linux::hold(writable).is_ok()
@@ -187,14 +185,14 @@ pub(crate) fn hold<'a>(_writable: impl Iterator<Item = &'a Path>) -> bool {
     false
 }
 
-/// Keeps the calling thread, and whatever it starts, from inspecting processes outside, where the system can.
-pub(crate) fn keep_apart() {
+/// Prevents the calling thread and its descendants from inspecting other processes, if the system can.
+pub(crate) fn isolate() {
     #[cfg(target_os = "linux")]
-    drop(linux::keep_apart());
+    drop(linux::isolate());
 }
 
-/// Takes from the calling thread, and whatever it starts, the capabilities of root that would undo the rest: to inspect
-/// and take over processes, to mount, to load code into the kernel.
+/// Removes from the calling thread and its descendants the capabilities of root that could undo the sandbox: to inspect
+/// and control processes, to mount, to load code into the kernel.
 pub(crate) fn drop_capabilities() {
     #[cfg(target_os = "linux")]
     linux::drop_capabilities();
@@ -210,7 +208,7 @@ mod linux {
     };
     use rustix::thread::{CapabilitySet, remove_capability_from_bounding_set};
 
-    /// The first version that holds back truncation too; with less a file can still be emptied.
+    /// The first version that also prevents truncation.
     const NEEDED: ABI = ABI::V3;
 
     const DROPPED: [CapabilitySet; 10] = [
@@ -231,8 +229,8 @@ mod linux {
             .set_compatibility(CompatLevel::HardRequirement)
             .handle_access(AccessFs::from_write(NEEDED))?
             .set_compatibility(CompatLevel::BestEffort)
-            // Where the kernel can: no signal leaves the sandbox, so an agent cannot end Glee or its supervisor, and no
-            // abstract socket is reached, so it cannot have another program do what it may not.
+            // If the kernel can: no signals to processes outside, such as Glee and the supervisor, and no abstract
+            // sockets, by which another program could write for the agent.
             .scope(Scope::Signal | Scope::AbstractUnixSocket)?
             .create()
     }
@@ -242,9 +240,9 @@ mod linux {
         ruleset()?.add_rules(rules)?.restrict_self().map(drop)
     }
 
-    pub(crate) fn keep_apart() -> Result<(), RulesetError> {
-        // A domain has to restrict something, and forbids to move files between folders unless it is said. What only
-        // root could do is allowed all the same, everywhere.
+    pub(crate) fn isolate() -> Result<(), RulesetError> {
+        // A domain has to restrict something, and prevents moves between folders unless they are allowed. Both rights
+        // are allowed everywhere.
         let access: BitFlags<AccessFs> = AccessFs::Refer | AccessFs::MakeBlock;
         Ruleset::default()
             .set_compatibility(CompatLevel::HardRequirement)
@@ -256,7 +254,7 @@ mod linux {
     }
 
     pub(crate) fn drop_capabilities() {
-        // Who is not root has none, and may not drop any.
+        // Fails without root, which has none of them.
         for capability in DROPPED {
             let _ = remove_capability_from_bounding_set(capability);
         }
@@ -333,7 +331,7 @@ mod tests {
         assert_eq!(cache(AdapterKind::Builtin, "", &["project"]), None);
         let hidden = held(Role::Judge, AdapterKind::Text, "", &["project", "state"]).unwrap().hidden;
         assert_eq!(hidden, Some(home.join("state/watch").into()));
-        let apart = Confinement { hold: Hold::Apart, ..Confinement::default() };
+        let apart = Confinement { hold: Hold::Isolated, ..Confinement::default() };
         assert_eq!(held(Role::Coder, AdapterKind::Text, "", &["project"]), Some(apart));
         assert_eq!(held(Role::Coder, AdapterKind::Codex, "", &["project"]), None);
     }

@@ -1,9 +1,9 @@
-//! What an agent that may only read sees in place of what is there: its own copy of the caches, its own shared memory,
-//! and no socket that another program listens at.
+//! The file system of a read-only agent: its own copy of the caches, its own shared memory, and no socket of another
+//! program.
 //!
-//! It is made of mounts in a mount namespace of the agent's own: as root at once, otherwise in a user namespace with the
-//! same user in it. Systems refuse either in many ways, some only after a process is inside and can do nothing any
-//! more; therefore another process tries it first. The agent can undo nothing of it: Landlock forbids it to mount.
+//! It consists of mounts in the agent's own mount namespace: directly as root, otherwise in a user namespace with the
+//! same user. Systems refuse these in many ways, some only after a process has entered; therefore another process tries
+//! it first. The agent cannot undo it: Landlock prevents mounts.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -16,13 +16,13 @@ use nix::unistd::{getegid, geteuid};
 use super::sockets;
 use crate::agents::process::sandbox::confinement::{Confinement, SHARED_MEMORY, Surroundings};
 
-/// The hidden first argument of the program that tries it.
+/// The hidden first argument for the process that tries it.
 pub const NAME: &str = "__namespace";
 
-/// What the namespaces are: of mounts, and of shared memory that has no name in the file system.
+/// Mounts, and shared memory without a name in the file system.
 const OWN: CloneFlags = CloneFlags::CLONE_NEWNS.union(CloneFlags::CLONE_NEWIPC);
 
-/// Tries whether namespaces can be made and mounted in; the program's exit status tells.
+/// Tries to create namespaces and to mount in them; the exit status is the result.
 pub fn probe() -> ExitCode {
     let tried = new_namespaces().and_then(|()| empty(Path::new("/")));
     if tried.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
@@ -34,9 +34,9 @@ pub(crate) fn is_available(glee: &Path) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-/// Brings this process into namespaces of its own, with the mounts for an agent in them; what could be made of those.
+/// Moves this process into namespaces of its own with the mounts for an agent; returns those that succeeded.
 pub(crate) fn enter(confinement: &Confinement, temporary: &Path) -> Surroundings {
-    // Seen before it is hidden.
+    // Listed before they are hidden.
     let sockets = sockets::all();
     if new_namespaces().is_err() {
         return Surroundings::default();
@@ -46,7 +46,7 @@ pub(crate) fn enter(confinement: &Confinement, temporary: &Path) -> Surroundings
     let cache = cache.filter(|cache| !temporary.starts_with(cache) && cover(cache, temporary, &own).is_ok());
     let has_memory = Path::new(SHARED_MEMORY).is_dir() && empty(Path::new(SHARED_MEMORY)).is_ok();
     for socket in sockets.iter().filter(|socket| !own.iter().any(|own| socket.starts_with(own))) {
-        // One that is gone needs no cover.
+        // Fails for one that no longer exists.
         drop(bind(Path::new("/dev/null"), socket));
     }
     let user = geteuid();
@@ -68,11 +68,11 @@ fn new_namespaces() -> io::Result<()> {
         fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
         fs::write("/proc/self/gid_map", format!("{group} {group} 1"))?;
     }
-    // What is mounted here is seen by nobody else.
+    // Mounts here do not propagate to other namespaces.
     Ok(mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_SLAVE, None::<&str>)?)
 }
 
-/// Covers a folder by an empty one in memory.
+/// Mounts an empty file system in memory over a folder.
 fn empty(folder: &Path) -> io::Result<()> {
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
     Ok(mount(Some("glee"), folder, Some("tmpfs"), flags, Some("mode=0700"))?)
@@ -82,14 +82,14 @@ fn bind(from: &Path, to: &Path) -> io::Result<()> {
     Ok(mount(Some(from), to, None::<&str>, MsFlags::MS_BIND, None::<&str>)?)
 }
 
-/// Covers a folder by a view of it whose changes are kept in memory until the last process here has ended; the parts of
-/// it that are the agent's own stay as they are.
+/// Mounts an overlay over a folder whose changes remain in memory until the last process here has ended; the agent's own
+/// parts of it remain directly writable.
 fn cover(folder: &Path, temporary: &Path, own: &[&Path]) -> io::Result<()> {
     let place = temporary.join(".changes");
     fs::create_dir(&place)?;
     empty(&place)?;
     let made = overlay(folder, &place, own);
-    // The view keeps what it needs of it.
+    // The overlay keeps its own reference to it.
     let _ = umount2(&place, MntFlags::MNT_DETACH);
     drop(fs::remove_dir(&place));
     made
@@ -107,12 +107,12 @@ fn overlay(folder: &Path, place: &Path, own: &[&Path]) -> io::Result<()> {
         bind(path, &at)?;
         kept.push((at, *path));
     }
-    // In the words of the option, a comma or colon would end a path.
-    let word = |path: &Path| {
+    // A comma or colon would end a path in the option.
+    let option = |path: &Path| {
         let text = path.to_str().filter(|text| !text.contains([',', ':', '\\']));
         text.map(ToOwned::to_owned).ok_or(io::Error::from(io::ErrorKind::InvalidInput))
     };
-    let options = format!("lowerdir={},upperdir={},workdir={}", word(folder)?, word(&upper)?, word(&work)?);
+    let options = format!("lowerdir={},upperdir={},workdir={}", option(folder)?, option(&upper)?, option(&work)?);
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
     let with_attributes = format!("{options},userxattr");
     mount(Some("glee"), folder, Some("overlay"), flags, Some(with_attributes.as_str()))

@@ -1,4 +1,4 @@
-//! The sockets in the file system that programs of this machine listen at.
+//! The sockets in the file system that programs of this machine listen on.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 /// Services that only resolve names of hosts and users.
 const RESOLVERS: [&str; 4] = ["/run/systemd/resolve/", "/run/systemd/userdb/", "/run/nscd/", "/var/run/nscd/"];
-/// Where sockets lie that another network namespace listens at, as those of a container's host.
+/// Folders with sockets of other network namespaces, such as those of a container's host.
 const FOLDERS: [&str; 5] = ["/run", "/var/run", "/tmp", "/tmp/.X11-unix", "/run/dbus"];
 const MOST: usize = 4_000;
 
-/// Every socket that can be found, without those that only resolve names.
+/// Every known socket except those that only resolve names.
 pub(crate) fn all() -> BTreeSet<PathBuf> {
     let listening = fs::read("/proc/net/unix").unwrap_or_default();
     let mounted = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
@@ -27,7 +27,7 @@ pub(crate) fn all() -> BTreeSet<PathBuf> {
         .collect()
 }
 
-/// The paths in the kernel's table of sockets; what begins with `@` has none.
+/// The paths in the kernel's table of sockets; a name that begins with `@` is not a path.
 fn in_table(table: &str) -> Vec<PathBuf> {
     let path = |line: &str| {
         let at = line.match_indices(' ').map(|(at, _)| at + 1).find(|at| line[*at..].starts_with('/'))?;
@@ -36,9 +36,9 @@ fn in_table(table: &str) -> Vec<PathBuf> {
     table.lines().filter_map(path).collect()
 }
 
-/// Where something is mounted: a single socket can be.
+/// The mount points, which may be single sockets.
 fn mount_points(table: &str) -> Vec<PathBuf> {
-    // Blanks in a path are written as `\040`.
+    // A blank in a path is written as `\040`.
     let path = |line: &str| line.split(' ').nth(4).map(|path| PathBuf::from(path.replace("\\040", " ")));
     table.lines().filter_map(path).collect()
 }

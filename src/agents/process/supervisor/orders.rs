@@ -1,4 +1,4 @@
-//! What Glee and a supervisor tell each other, as JSON: [`Orders`] and two pipes one way, a [`Report`] the other.
+//! The protocol between Glee and a supervisor, in JSON: [`Orders`] as an argument, a [`Report`] through a pipe.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, PipeReader, PipeWriter};
@@ -11,14 +11,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::agents::process::sandbox::confinement::Confinement;
 
-/// The supervisor's ends of the two pipes: one that ends when the agent is to, and one for the [`Report`].
+/// The supervisor's ends of the pipes: one whose end stops the agent, and one for the [`Report`].
 #[derive(Debug)]
 pub(crate) struct SupervisorPipes {
     pub(crate) liveness: PipeReader,
     pub(crate) report: PipeWriter,
 }
 
-/// The supervisor's instructions. Paths need not be UTF-8.
+/// The supervisor's instructions. Paths may be other than UTF-8.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Orders {
     /// The process that starts the supervisor.
@@ -57,10 +57,10 @@ pub(crate) fn parse(args: &[OsString]) -> Option<(Orders, &OsStr, &[OsString])> 
     Some((serde_json::from_str(orders.to_str()?).ok()?, program, args))
 }
 
-/// Lets the supervisor inherit its ends of the two pipes, by their numbers. To be dropped here once it is started.
+/// Lets the supervisor inherit its ends of the pipes, by their numbers. The caller drops its own after the start.
 ///
-/// Another process that is started at the same moment inherits them too, and can do nothing with them: it may keep
-/// neither the writing end of one nor the reading end of the other open, and a supervisor closes what is not its own.
+/// A process that is started at the same moment inherits them too, which is harmless: Glee does not wait for the end of
+/// either pipe, and a supervisor closes all descriptors but its own.
 pub(crate) fn hand_over(ends: &SupervisorPipes) -> io::Result<()> {
     for end in [ends.liveness.as_fd(), ends.report.as_fd()] {
         fcntl(end, FcntlArg::F_SETFD(FdFlag::empty()))?;
@@ -72,11 +72,11 @@ pub(crate) fn hand_over(ends: &SupervisorPipes) -> io::Result<()> {
 pub(crate) enum ProcessEnd {
     Exit(i32),
     Signal(i32),
-    /// It never began; the system's error number.
+    /// It could not be started; the system's error number.
     NotStarted(i32),
-    /// It was not started, because it could not be held.
-    NotHeld,
-    /// It would not die, or its end was not seen.
+    /// It was not started, because the required sandbox is missing.
+    NotConfined,
+    /// It could not be killed, or its end was not observed.
     Unknown,
 }
 
@@ -84,7 +84,7 @@ pub(crate) enum ProcessEnd {
 pub(crate) struct Report {
     pub(crate) end: ProcessEnd,
     pub(crate) held: bool,
-    /// The processes that could not be ended; `None` is the proof that there are none.
+    /// The processes that could not be ended; `None` if no child remains, as the system confirms.
     pub(crate) left: Option<Vec<i32>>,
 }
 
@@ -93,10 +93,10 @@ pub(crate) const SUSPEND: u8 = b's';
 /// Written to the liveness pipe to resume it.
 pub(crate) const RESUME: u8 = b'c';
 
-/// The folder of the own open descriptors.
+/// The folder of this process's open descriptors.
 pub(crate) const DESCRIPTORS: &str = if cfg!(target_os = "linux") { "/proc/self/fd" } else { "/dev/fd" };
 
-/// Where an inherited pipe is opened anew: what Rust opens is closed on exec, so the agent cannot inherit it.
+/// The path by which an inherited pipe is opened again: Rust opens it close-on-exec, so the agent does not inherit it.
 pub(crate) fn descriptor(fd: RawFd) -> PathBuf {
     format!("{DESCRIPTORS}/{fd}").into()
 }
@@ -115,7 +115,7 @@ mod tests {
             Report { end: ProcessEnd::Exit(3), held: false, left: None },
             Report { end: ProcessEnd::Signal(11), held: true, left: Some(vec![]) },
             Report { end: ProcessEnd::NotStarted(2), held: false, left: None },
-            Report { end: ProcessEnd::NotHeld, held: false, left: None },
+            Report { end: ProcessEnd::NotConfined, held: false, left: None },
             Report { end: ProcessEnd::Unknown, held: true, left: Some(vec![5, 6]) },
         ] {
             let line = serde_json::to_string(&report).expect("JSON");
