@@ -1,7 +1,7 @@
-//! What a stage or a checkpoint came to, as files of the project: `.glee/stages-out/<id>/<stage>/`.
+//! The outcome of a stage or a checkpoint as files of the project: `.glee/stages-out/<id>/<stage>/`.
 //!
-//! They are copies of what the journal says, for people, scripts and the next stage; each is replaced as a whole. They
-//! are ignored by git, as they can be made again.
+//! They are copies of the journal's content, for people, scripts and the next stage; each is replaced atomically.
+//! Git ignores them, as they can be regenerated.
 
 use std::path::{Path, PathBuf};
 
@@ -11,11 +11,11 @@ use super::outcome::StageOutcome;
 use crate::config::files::file::{self, FileError, Links};
 use crate::domain::StageAnswer;
 
-/// The folder, below that of the project.
+/// The folder, relative to the project's.
 pub const FOLDER: &str = ".glee/stages-out";
 
-/// The folder of a stage or a checkpoint, which need not be there yet. Fails when a link stands in the way, by which
-/// Glee would write elsewhere.
+/// The folder of a stage or a checkpoint, which may not exist yet. Fails if a part of the path is a symbolic link,
+/// by which Glee would write elsewhere.
 pub fn folder(root: &Path, id: &str, stage: &str) -> Result<PathBuf, FileError> {
     let mut folder = root.to_owned();
     for part in FOLDER.split('/').chain([id, stage]) {
@@ -27,7 +27,7 @@ pub fn folder(root: &Path, id: &str, stage: &str) -> Result<PathBuf, FileError> 
     Ok(folder)
 }
 
-/// Writes the files. Fails when a file cannot be written, or a link stands in the way.
+/// Writes the files. Fails if a file cannot be written, or a part of the path is a symbolic link.
 pub fn write(root: &Path, outcome: &StageOutcome) -> Result<(), FileError> {
     let folder = folder(root, &outcome.id, &outcome.stage)?;
     let ignore = root.join(FOLDER).join(".gitignore");
@@ -66,7 +66,7 @@ fn put(folder: &Path, name: &str, value: &Value) -> Result<(), FileError> {
     file::write(&folder.join(name), &format!("{value:#}\n"), Links::Refused)
 }
 
-/// An agent's name as that of a file; never one of the others.
+/// An agent's name as a file name, distinct from the other files.
 fn plain(name: &str) -> String {
     let plain: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '-' }).collect();

@@ -35,8 +35,7 @@ pub use crate::workflows::run::workflow::Rest;
 pub use outcome::{NextStep, ResolvedQuestion, StageOutcome};
 pub use plan::{Asking, StagePlanError, checkpoint, stage};
 
-/// Starts a stage or a checkpoint. Fails when the history or the tree fails; what was recorded until then can be
-/// carried on.
+/// Starts a stage or a checkpoint. Fails if the history or the tree fails; recorded events can be resumed.
 pub async fn start(
     setup: RunSetup,
     templates: PathBuf,
@@ -54,7 +53,7 @@ pub async fn start(
     consensus.run().await
 }
 
-/// Carries on a stage or a checkpoint that was interrupted, or waits for a person. Fails as [`start`], and when it
+/// Resumes a stage or a checkpoint that was interrupted, or waits for a person. Fails as [`start`], and if the run
 /// was never started.
 pub async fn resume(
     setup: RunSetup,
@@ -71,7 +70,7 @@ pub async fn resume(
     consensus.run().await
 }
 
-/// What a recorded stage or checkpoint came to. Fails when the history cannot be read, or the run is none.
+/// The outcome of a recorded stage or checkpoint. Fails if the history cannot be read, or the run is another kind.
 pub fn recorded(journal: &Journal, run: &RunId) -> Result<StageOutcome, RunError> {
     let state = StageState::of(&journal.events(run)?);
     outcome::outcome(&state, run, 0).ok_or_else(|| RunError::NotStarted(run.clone()))
@@ -84,7 +83,7 @@ pub struct Last {
 }
 
 impl Last {
-    /// Whether it asked the same as a plan does. What is recorded is without secrets.
+    /// Whether the recorded run asked the same as a plan; recorded plans are redacted.
     pub fn asked_the_same(&self, plan: &StagePlan, settings: &Settings) -> bool {
         let plan = EventKind::Consensus(ConsensusEvent::StageStarted { plan: Box::new(plan.clone()) });
         match Redaction::from(settings.redaction).event(plan) {
@@ -99,8 +98,7 @@ impl Last {
     }
 }
 
-/// The last run of a stage or a checkpoint of some work; `None` if there is none. Fails when the history cannot be
-/// read.
+/// The last run of a stage or a checkpoint of an id, if any. Fails if the history cannot be read.
 pub fn last(journal: &Journal, id: &str, stage: &str) -> Result<Option<Last>, RunError> {
     let Some(run) = journal.last_stage(id, stage)? else { return Ok(None) };
     let state = StageState::of(&journal.events(&run)?);
@@ -108,8 +106,7 @@ pub fn last(journal: &Journal, id: &str, stage: &str) -> Result<Option<Last>, Ru
     Ok(outcome.zip(state.plan).map(|(outcome, plan)| Last { outcome, plan }))
 }
 
-/// What of some work waits for a person: the last run of each of its stages and checkpoints that does. Fails when the
-/// history cannot be read.
+/// The stages and checkpoints of an id whose last run waits for a person. Fails if the history cannot be read.
 pub fn waiting(journal: &Journal, id: &str) -> Result<Vec<Last>, RunError> {
     let rows = journal.stages()?;
     let names: BTreeSet<String> = rows.into_iter().filter(|row| row.id == id).map(|row| row.stage).collect();
@@ -117,8 +114,8 @@ pub fn waiting(journal: &Journal, id: &str) -> Result<Vec<Last>, RunError> {
     Ok(all.into_iter().flatten().filter(|last| last.outcome.exit == ExitReason::DisputeOpen).collect())
 }
 
-/// Ends a stage's deadlock by a person's word. Fails when the stage does not wait for a person, when the word is no
-/// approach, and when the history fails.
+/// Records a person's decision of a deadlock. Fails if the stage does not wait for a person, the word is no
+/// approach, or the history fails.
 pub fn decide(
     journal: &mut Journal,
     run: &RunId,
@@ -146,8 +143,8 @@ pub fn decide(
     settle(journal, run, state, EventKind::Consensus(ConsensusEvent::StageDecided { decision, by: Settler::Human }))
 }
 
-/// Answers a question of a checkpoint by a person's word. Fails when the question does not wait for a person, when it
-/// does not allow the answer, and when the history fails.
+/// Records a person's answer to a question of a checkpoint. Fails if the question does not wait for a person, does
+/// not allow the answer, or the history fails.
 pub fn answer(
     journal: &mut Journal,
     run: &RunId,
@@ -167,7 +164,7 @@ pub fn answer(
     settle(journal, run, state, EventKind::Consensus(ConsensusEvent::QuestionResolved { resolution }))
 }
 
-/// Records a person's word, and the end of the run if nothing else is open.
+/// Records a person's decision, and the end of the run if nothing else is open.
 fn settle(
     journal: &mut Journal,
     run: &RunId,

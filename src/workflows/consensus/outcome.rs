@@ -1,4 +1,4 @@
-//! What a stage or a checkpoint came to.
+//! The outcome of a stage or a checkpoint.
 
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
@@ -20,21 +20,21 @@ pub struct StageOutcome {
     pub stage: String,
     #[serde(flatten)]
     pub step: NextStep,
-    /// Those who were asked and gave no answer, each with why.
+    /// Agents that gave no answer, each with the reason.
     pub failures: Vec<(AgentName, String)>,
     pub spent: Spent,
     pub notices: Vec<String>,
-    /// Whether it has ended; else it can be carried on.
+    /// Whether the run has ended; otherwise it can be resumed.
     pub ended: bool,
-    /// Wall time of this sitting in milliseconds.
+    /// Wall time in this process, in milliseconds.
     pub millis: u64,
     pub exit: ExitReason,
-    /// Those who were asked, each with its answer; it stands here whatever came of the synthesis.
+    /// The agents that were asked, each with its answer, whether or not a synthesis was made.
     #[serde(serialize_with = "answers", skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<(AgentName, Option<StageAnswer>)>,
 }
 
-/// Answers as JSON: the agent, what it said (null where there is no answer), the required fields that it lacks.
+/// Answers as JSON: the agent, its content (null without an answer), and the required fields that it lacks.
 fn answers<S: Serializer>(answers: &[(AgentName, Option<StageAnswer>)], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(answers.iter().map(|(agent, answer)| {
         let missing = answer.as_ref().map(|answer| &answer.missing_fields);
@@ -46,15 +46,15 @@ fn answers<S: Serializer>(answers: &[(AgentName, Option<StageAnswer>)], serializ
 #[serde(tag = "subject", rename_all = "snake_case")]
 pub enum NextStep {
     Stage {
-        /// The state: ok too if a conflict was decided.
+        /// The status; `ok` also if a conflict was decided.
         status: Option<StageStatus>,
         verdict: Option<Box<StageVerdict>>,
         synthesis: Option<Box<Synthesis>>,
-        /// Why only a person can go on.
+        /// Why only a person can decide.
         deadlock: Option<String>,
-        /// The binding decision and who gave it.
+        /// The binding decision and who made it.
         decision: Option<(Decision, Settler)>,
-        /// What the arbiter would decide, and who it is, where that does not hold: it is not sure enough.
+        /// The arbiter and its decision, if that is not certain enough to bind.
         #[serde(skip_serializing_if = "Option::is_none")]
         uncertain: Option<Box<(Decision, AgentName)>>,
         advances: bool,
@@ -73,7 +73,7 @@ pub struct ResolvedQuestion {
     pub resolution: Resolution,
 }
 
-/// The state of a stage when a decision counts.
+/// The status of a stage, with a decision taken into account.
 fn status(state: &StageState) -> Option<StageStatus> {
     let verdict = state.verdict.as_ref()?;
     let whole = verdict.missing_agents.is_empty() && verdict.required_fields_ok;
@@ -104,13 +104,13 @@ pub(crate) fn exit(state: &StageState) -> ExitReason {
     let answered = state.questions().iter().any(|question| !state.answers(question).is_empty());
     match state.questions().iter().all(|question| state.resolutions.contains_key(&question.id)) {
         true => ExitReason::Clean,
-        // Nobody answered anything: that is a failure, not a question to a person.
+        // No agent answered anything: a failure, not a question to a person.
         false if !answered => lacking,
         false => ExitReason::DisputeOpen,
     }
 }
 
-/// What a run of a stage or a checkpoint came to; `None` if it is none.
+/// The outcome of a run; `None` if it is no stage and no checkpoint.
 pub(crate) fn outcome(state: &StageState, run: &RunId, millis: u64) -> Option<StageOutcome> {
     let plan = state.plan.as_ref()?;
     let positions = state.positions();
@@ -153,14 +153,14 @@ pub(crate) fn outcome(state: &StageState, run: &RunId, millis: u64) -> Option<St
     })
 }
 
-/// The arbiter's own decision, where it is not the one that holds.
+/// The arbiter's own decision, if it does not bind.
 fn uncertain(state: &StageState) -> Option<Box<(Decision, AgentName)>> {
     state.deadlock.as_ref()?;
     let arbiter = state.plan.as_ref()?.arbiter.as_ref()?;
     Some(Box::new((state.arbitration()?.clone(), arbiter.name.clone())))
 }
 
-/// Those whose last attempt is no answer.
+/// The agents whose last attempt is no answer.
 fn failures(state: &StageState) -> Vec<(AgentName, String)> {
     let mut failures = Vec::new();
     let Some(plan) = &state.plan else { return failures };
@@ -191,7 +191,7 @@ pub(crate) fn open_question(state: &StageState, id: &str) -> Option<OpenQuestion
 }
 
 impl StageAnswer {
-    /// The answer as JSON: the object that it is, or prose as text.
+    /// The answer as JSON: an object, or prose as text.
     pub fn value(&self) -> Value {
         let object = serde_json::from_str(self.content.as_written()).ok().filter(|_| self.json);
         object.unwrap_or_else(|| json!(self.content))
@@ -235,7 +235,7 @@ impl StageOutcome {
         Some(value)
     }
 
-    /// `synthesis.json`: what the next stage goes on with; nothing where there is none.
+    /// `synthesis.json`, the input of the next stage; none without a synthesis.
     pub fn synthesis_json(&self) -> Option<Value> {
         let NextStep::Stage { status, synthesis: Some(synthesis), decision, .. } = &self.step else {
             return None;
@@ -246,7 +246,7 @@ impl StageOutcome {
         fields.insert("stage".to_owned(), json!(self.stage));
         fields.insert("status".to_owned(), json!(status));
         if let Some((decision, by)) = decision {
-            // Whoever goes on has to know the approach, not only whose it is.
+            // The next stage needs the approach itself, not only its author.
             let of = |name: &AgentName| self.answers.iter().find(|(other, _)| other == name)?.1.as_ref();
             let approach = match &decision.decision {
                 Approach::Of(name) => of(name).map(StageAnswer::value),
@@ -265,7 +265,7 @@ impl StageOutcome {
         Some(Value::Object(fields))
     }
 
-    /// What a checkpoint resolved, as the next stage reads it; nothing for a stage.
+    /// The resolutions of a checkpoint, as the next stage reads them; none for a stage.
     pub fn resolutions_json(&self) -> Option<Value> {
         let NextStep::Checkpoint { resolved, open } = &self.step else {
             return None;

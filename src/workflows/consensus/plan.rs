@@ -1,4 +1,5 @@
-//! Who takes part in a stage or a checkpoint, decided before anything costs money. Nobody stands in.
+//! The agents of a stage or a checkpoint, chosen before any paid call. No other agent takes the place of a missing
+//! one.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use crate::domain::{Advice, Agent, AgentName, Question, Role, StagePlan, Subject
 use crate::protocol::prompts::{self, PromptError};
 use crate::workflows::review::plan::{self, ReviewPlanError};
 
-/// How many agents a checkpoint asks at least, by the specification.
+/// The least number of agents that a checkpoint asks, by the specification.
 const AT_LEAST: usize = 3;
 
 #[derive(Clone, Debug, thiserror::Error)]
@@ -55,14 +56,14 @@ pub struct Asking<'a> {
     pub id: &'a str,
     /// The agents named on the command line; none for those of the stage.
     pub agents: &'a [String],
-    /// What the person asks.
+    /// The person's question.
     pub prompt: String,
     pub input: Option<Untrusted>,
-    /// What checkpoints have resolved.
+    /// The resolutions of checkpoints.
     pub resolved: Option<Untrusted>,
 }
 
-/// Plans a stage. Fails when a role is missing, an agent is not connected, or there are too few.
+/// Plans a stage. Fails if a role is missing, an agent is not connected, or there are too few.
 pub fn stage(
     settings: &Settings,
     root: &Path,
@@ -130,7 +131,7 @@ fn whole(
     })
 }
 
-/// Who answers: those named, or all of the roles that can.
+/// The agents that answer: the named ones, or all whose role allows it.
 fn answering(settings: &Settings, named: Option<&[String]>, roles: &[Role]) -> Result<Vec<Agent>, StagePlanError> {
     let Some(named) = named else {
         let of_roles = plan::first_choice(settings);
@@ -147,7 +148,7 @@ fn answering(settings: &Settings, named: Option<&[String]>, roles: &[Role]) -> R
     Ok(agents)
 }
 
-/// The agent that is named, or the first with the role; none of the parties.
+/// The named agent, or the first with the role; never one of the parties.
 fn one(
     settings: &Settings,
     named: Option<&str>,

@@ -12,13 +12,13 @@ use crate::domain::{
 pub(crate) struct StageState {
     pub(crate) plan: Option<StagePlan>,
     pub(crate) calls: BTreeMap<CallId, CallAnswer>,
-    /// What all calls have used, those too that failed and were made again.
+    /// Usage of all calls, including failed and repeated ones.
     pub(crate) spent: Spent,
     pub(crate) verdict: Option<StageVerdict>,
     pub(crate) deadlock: Option<String>,
     pub(crate) decision: Option<(Decision, Settler)>,
     pub(crate) resolutions: BTreeMap<String, Resolution>,
-    /// Whether an agent may have written though it may only read.
+    /// Whether a read-only agent may have written.
     pub(crate) violated: bool,
     pub(crate) notices: Vec<String>,
     pub(crate) ended: Option<(ExitReason, u64)>,
@@ -33,12 +33,13 @@ impl StageState {
         state
     }
 
-    /// Takes one more event. Those of reviews are none of its business.
+    /// Applies an event.
     pub(crate) fn apply(&mut self, event: &Event) {
         match &event.kind {
             EventKind::Run(event) => match event {
                 RunEvent::RunResumed => {
-                    // What failed may be tried again now, unless it was judged already; what was answered stays answered.
+                    // Failed calls may be repeated now, unless the stage was judged already; answered ones stay
+                    // answered.
                     if self.verdict.is_none() {
                         self.calls.retain(|_, answer| matches!(answer, CallAnswer::Stage { .. }));
                     }
@@ -110,7 +111,7 @@ impl StageState {
         }
     }
 
-    /// The arbiter's own decision, which need not hold.
+    /// The arbiter's own decision, which may not bind.
     pub(crate) fn arbitration(&self) -> Option<&Decision> {
         let arbiter = self.plan.as_ref()?.arbiter.as_ref()?;
         match self.said(&arbiter.name, &Part::Arbitrate)? {
@@ -136,7 +137,7 @@ impl StageState {
         agents.filter_map(|agent| Some((agent.name.clone(), answer(&agent.name)?))).collect()
     }
 
-    /// What the validator says of a majority.
+    /// The validator's answer about a majority.
     pub(crate) fn validation(&self, question: &Question) -> Option<(&AgentName, &Validation)> {
         let validator = &self.plan.as_ref()?.arbiter.as_ref()?.name;
         match self.said(validator, &Part::Validate { question: question.id.clone() })? {

@@ -14,17 +14,17 @@ pub const BOUND: f64 = 0.05;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Counts {
-    /// Stages that came to a verdict.
+    /// Stages with a verdict.
     pub stages: u64,
     /// Those in which the aggregator named a conflict.
     pub conflicts: u64,
-    /// Those without a conflict: the aggregator's synthesis stood.
+    /// Stages without a conflict: the aggregator's synthesis was accepted.
     pub by_aggregator: u64,
     /// Conflicts that an arbiter decided.
     pub by_arbiter: u64,
     /// Deadlocks that a person ended.
     pub by_person: u64,
-    /// Conflicts that only a person could end, ended or not.
+    /// Conflicts that only a person could decide, whether decided or not.
     pub deadlocks: u64,
 }
 
@@ -69,11 +69,11 @@ impl Counts {
 pub struct Deadlocks {
     pub all: Counts,
     pub by_stage: BTreeMap<String, Counts>,
-    /// By agent that answered, aggregated or arbitrated; a stage counts for each.
+    /// By agent that answered, aggregated or arbitrated; a stage counts for each of them.
     pub by_agent: BTreeMap<String, Counts>,
 }
 
-/// Counts how the stages of a history ended. Checkpoints are none. Fails when the history cannot be read.
+/// Counts how the stages of a history ended, without checkpoints. Fails if the history cannot be read.
 pub fn deadlocks(journal: &Journal) -> Result<Deadlocks, RunError> {
     let mut found = Deadlocks::default();
     for row in journal.stages()? {

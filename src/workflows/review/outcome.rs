@@ -1,4 +1,4 @@
-//! From the state of a run to its outcome and its exit reason.
+//! The outcome and the exit reason of a run, from its state.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,6 @@ use crate::protocol::text::printable;
 use crate::rules::review::exit_status;
 use crate::workflows::review::state::{RecordedCall, ReviewState};
 
-/// The exit reason that the state of a run stands for.
 pub(crate) fn exit(state: &ReviewState, review: &ReviewSettings) -> ExitReason {
     let reviewers = reviewers(state);
     let mandatory: Vec<FindingState> = state
@@ -44,13 +43,13 @@ pub(crate) fn exit(state: &ReviewState, review: &ReviewSettings) -> ExitReason {
     })
 }
 
-/// The files that could not be reviewed, though nobody asked to leave them out.
+/// Files that could not be reviewed, except those that were left out on request.
 fn unread(state: &ReviewState) -> impl Iterator<Item = &Skip> {
     state.skipped.iter().filter(|skip| skip.reason.is_unread())
 }
 
-/// Whether the coder failed, a judge failed on a dispute that is still open, or who raised a finding was asked about its
-/// change and gave no answer.
+/// Whether the coder failed, a judge failed on a dispute that is still open, or a reviewer gave no answer to a
+/// re-check.
 fn agent_failed(state: &ReviewState) -> bool {
     let unconfirmed = |finding| state.finding_state(finding) == FindingState::Unconfirmed;
     state.findings.iter().any(unconfirmed)
@@ -59,12 +58,12 @@ fn agent_failed(state: &ReviewState) -> bool {
             failed
                 && match &id.purpose {
                     Purpose::Respond { .. } | Purpose::Enforce { .. } => true,
-                    // What is repaired is repaired, whatever the coder said of it.
+                    // A passed repair counts, whatever the coder answered.
                     Purpose::Repair { .. } => state.verified.iter().any(|verified| !verified.passed),
                     Purpose::Judge { dispute } => {
                         state.disputes.get(dispute).is_some_and(|dispute| dispute.is_open())
                     }
-                    // Reviewers are counted by the quorum; a re-check that failed leaves its findings unconfirmed.
+                    // Reviewers are counted by the quorum; a failed re-check leaves its findings unconfirmed.
                     Purpose::Review { .. }
                     | Purpose::Examine { .. }
                     | Purpose::Defend { .. }
@@ -86,10 +85,9 @@ fn last_calls(state: &ReviewState) -> Vec<(&CallId, &RecordedCall)> {
     last.into_values().collect()
 }
 
-/// The whole outcome of a run.
 ///
-/// `changes` are the coder's over the whole run; `exit` and `millis` may differ from what the journal says while a
-/// run is interrupted.
+/// `changes` are the coder's over the whole run; `exit` and `millis` may differ from the journal while a run is
+/// interrupted.
 pub(crate) fn outcome(
     state: &ReviewState,
     run: &RunId,
@@ -152,7 +150,7 @@ fn notices(state: &ReviewState) -> Vec<String> {
     }
     for finding in &state.findings {
         if let Some((dispute, Disposition::Enforced)) = state.ruled.get(&finding.id) {
-            // A review alone asks no coder.
+            // A review without `--fix` calls no coder.
             let then =
                 if state.agents(Role::Coder).next().is_some() { "; it went straight to the coder" } else { "" };
             notices.push(format!("{} was enforced in dispute #{dispute}{then}", finding.id));
@@ -175,7 +173,7 @@ fn not_reviewed(state: &ReviewState) -> Option<String> {
     (all > 0).then(|| format!("not reviewed: {}", named.join(", ")))
 }
 
-/// What was taken from earlier answers, by reviewer and run.
+/// Reused answers, by reviewer and run.
 fn reused(state: &ReviewState) -> Vec<Reused> {
     let mut by_run: BTreeMap<(&AgentName, &RunId), ReusedFrom> = BTreeMap::new();
     for ((reviewer, _), reuse) in &state.reused {
@@ -192,10 +190,10 @@ fn reused(state: &ReviewState) -> Vec<Reused> {
     by_run.into_iter().map(|((reviewer, _), from)| Reused { reviewer: reviewer.clone(), from }).collect()
 }
 
-/// How near, in lines, a finding may be to an earlier one of the same file to be a repetition of it in other words.
+/// The distance in lines within which a finding of the same file counts as a repetition in other words.
 const NEAR: u32 = 5;
 
-/// The earlier findings at changed code that are not raised again by who raised them, in a complete answer to a request that
+/// Earlier findings at changed code that their reviewers do not raise again, in a complete answer to a request that
 /// names them.
 fn no_longer_raised(state: &ReviewState) -> Vec<NoLongerRaised> {
     let mut gone = Vec::new();
@@ -207,7 +205,7 @@ fn no_longer_raised(state: &ReviewState) -> Vec<NoLongerRaised> {
         };
         let is_near = |(a, b): (u32, u32)| a.abs_diff(b) <= NEAR;
         let repeats = |earlier: &RawFinding| {
-            // Code that moved to another file was read again there.
+            // Moved code was read again in its new file.
             findings.iter().any(|now| now.title == earlier.title)
                 || findings.iter().chain(&reuse.findings).any(|now| {
                     now.file == earlier.file
@@ -222,7 +220,7 @@ fn no_longer_raised(state: &ReviewState) -> Vec<NoLongerRaised> {
     gone
 }
 
-/// One report a reviewer: the worst status over the shards of the first round, and of later ones.
+/// One report for each reviewer: the worst status over the shards of the first round, and of later ones.
 fn reviewers(state: &ReviewState) -> Vec<ReviewerReport> {
     let rank = |status: AnswerStatus| match status {
         AnswerStatus::NotReviewed => 0,

@@ -1,6 +1,6 @@
-//! What a run will do, decided before anything costs money.
+//! The plan of a run, made before any paid call.
 //!
-//! A missing role fails here. Nobody stands in for a missing agent (design rule 1).
+//! A missing role fails here; no other agent takes its place (design rule 1).
 
 use crate::config::schema::values::ReviewerChoice;
 use crate::config::settings::{Settings, Validate};
@@ -17,7 +17,7 @@ pub enum ReviewPlanError {
     MissingRole(Role),
     #[error("no agent has the role `judge`, and disputes are left to it")]
     NoJudge,
-    /// `agents.<name>.backup` names nobody who could answer in the agent's place.
+    /// `agents.<name>.backup` names no agent that could answer in its place.
     #[error("the backup of `{agent}` is `{backup}`, which is not another connected {role}")]
     Backup { agent: AgentName, backup: AgentName, role: Role },
     #[error("`review.reviewers` names `{0}`, which is not a connected reviewer")]
@@ -65,9 +65,9 @@ impl Advice for ReviewPlanError {
 
 /// Plans a run over a target.
 ///
-/// `asks` says whether a person can be asked; without one, a route `judge` needs a judge. A judge takes part where
-/// disputes are settled, where it validates findings, and where the policy `specification` leaves judgement to it.
-/// Fails when a role is missing or the configured reviewers cannot be met.
+/// `asks` tells whether a person can be asked; otherwise a route `judge` needs a judge. A judge takes part where
+/// disputes are settled, where it validates findings, and where the policy `specification` leaves the judgement to
+/// it. Fails if a role is missing or the configured reviewers cannot be met.
 pub fn plan(
     settings: &Settings,
     mode: Mode,
@@ -124,7 +124,7 @@ pub fn plan(
     })
 }
 
-/// Refuses to show a private key to an agent; the embedded ones keep to themselves what they read.
+/// Refuses to send a private key to an agent; embedded agents send nothing.
 fn private_keys<'a>(
     settings: &Settings,
     mut agents: impl Iterator<Item = &'a Agent>,
@@ -139,7 +139,7 @@ fn private_keys<'a>(
     found.map_or(Ok(()), |(file, line)| Err(ReviewPlanError::PrivateKey { file, line }))
 }
 
-/// Those who are asked by themselves: a backup of somebody before it only stands by, unless it is named.
+/// The agents that are asked directly: a backup of an earlier agent only waits, unless it is named.
 pub(crate) fn first_choice(settings: &Settings) -> impl Iterator<Item = &Agent> {
     settings
         .agents
@@ -177,7 +177,7 @@ pub(crate) fn backups(settings: &Settings, agents: &[Agent]) -> Result<Vec<Agent
     Ok(found)
 }
 
-/// The panel, or the first judge, or nobody. Fails when `review.judge.panel` does not name three connected judges.
+/// The panel, or the first judge, or none. Fails if `review.judge.panel` does not name three connected judges.
 pub fn judges(settings: &Settings) -> Result<Vec<&Agent>, ReviewPlanError> {
     let all = settings.agents.iter().filter(|agent| agent.role == Role::Judge);
     let panel = &settings.review.judge.panel;

@@ -1,4 +1,4 @@
-//! What each agent is asked, and what its output is read as.
+//! What each agent of a review is asked: a function of the state.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +28,7 @@ impl RequestBuilder<'_> {
             Purpose::Defend { round } => self.defend(call, *round),
             Purpose::Respond { .. } => {
                 let asked = self.state.items(&call.purpose);
-                // The second time only what is missing is asked for.
+                // A second attempt asks only for the missing findings.
                 let missing = |id: &FindingId| call.attempt == 1 || !self.state.responses.contains_key(id);
                 self.respond(asked.into_iter().filter(missing).collect())
             }
@@ -44,7 +44,7 @@ impl RequestBuilder<'_> {
         }
     }
 
-    /// Why an agent is asked again, if this is its second attempt.
+    /// The reason for a second attempt.
     pub(crate) fn again(&self, call: &CallId) -> Option<String> {
         let before =
             CallId { attempt: call.attempt.checked_sub(1).filter(|attempt| *attempt > 0)?, ..call.clone() };
@@ -116,7 +116,7 @@ impl RequestBuilder<'_> {
         Task::Defend { files: self.files_of(round, challenged.iter().map(|item| &item.finding)), challenged }
     }
 
-    /// The reviewed files that findings are about, by path.
+    /// The reviewed files of findings, by path.
     fn files_of<'f>(&self, round: u32, findings: impl Iterator<Item = &'f Finding>) -> Vec<SourceFile> {
         let paths: BTreeSet<&str> = findings.filter_map(|finding| finding.raw.file.as_deref()).collect();
         paths.into_iter().filter_map(|path| self.sources.file(round, path)).cloned().collect()
@@ -163,7 +163,7 @@ impl RequestBuilder<'_> {
         Task::Judge { dispute: Box::new(dispute.clone()), files, written, precedents }
     }
 
-    /// A file as the judge of a finding of this round is shown it: as it was when the round began, or, if it came since,
+    /// A file as the judge of a finding is shown it: as of the beginning of the round, or, if it was added since,
     /// as it is.
     fn shown(&self, round: u32, path: &str) -> Option<SourceFile> {
         let now = || last_tree(self.state).and_then(|tree| self.text_at(tree, path));
@@ -171,15 +171,15 @@ impl RequestBuilder<'_> {
         Some(SourceFile { path: path.to_owned(), text, changed: Vec::new(), diff: None })
     }
 
-    /// The text of a file before the coder's first byte; the file under review counts as it was reviewed.
+    /// The text of a file before the coder's first edit, as it was reviewed.
     pub(crate) fn original_text(&self, path: &str) -> Option<String> {
-        // A later round reviews what the coder made of the tree.
+        // Later rounds review the tree after the coder's edits.
         if let Some(source) = self.sources.file(1, path) {
             return Some(source.text.clone());
         }
         match &self.state.before {
             Some((_, tree)) => self.text_at(tree, path),
-            // No coder has begun: the tree is as it was.
+            // No coder has edited the tree.
             None => self.trees.workspace.read(path),
         }
     }
@@ -222,7 +222,7 @@ impl RequestBuilder<'_> {
         Task::Recheck { changes, files }
     }
 
-    /// The diffs of the calls that touched a finding: of its file, or of everything when it names none.
+    /// The diffs of the calls that touched a finding: of its file, or of all files if it names none.
     fn diff_for(&self, finding: &Finding) -> String {
         let touching = self.state.tree_changes.iter().filter(|change| change.touched.contains(&finding.id));
         let files = touching.flat_map(|change| &change.changes);

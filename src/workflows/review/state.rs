@@ -1,6 +1,6 @@
 //! The state of a run: a fold over its events, and nothing else.
 //!
-//! Resume, the outcome and the decision what is due all read this one value; it holds nothing that the events do not.
+//! Resumption, the outcome and the schedule read this one value; it holds nothing that the events do not.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ use crate::domain::{
 use crate::rules::consensus::claim::Policy;
 use crate::workflows::run::attempts;
 
-/// How often somebody is asked about the change of a finding: once, and once more where there was no answer.
+/// How often a reviewer is asked about the change of a finding: once, and once more if it gave no answer.
 const RECHECKS: u32 = 2;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -68,63 +68,63 @@ pub(crate) struct ReviewState {
     pub(crate) rounds: Vec<Vec<Vec<Coverage>>>,
     /// The files that were not reviewed, in any round.
     pub(crate) skipped: Vec<Skip>,
-    /// Whether there was a later round of which no file could be read.
+    /// Whether no file of a later round could be read.
     pub(crate) blind: bool,
     pub(crate) calls: BTreeMap<CallId, RecordedCall>,
-    /// What earlier answers stand for, by reviewer and shard.
+    /// Reused answers, by reviewer and shard.
     pub(crate) reused: BTreeMap<(AgentName, Purpose), Reuse>,
-    /// What all calls have used, those too that failed and were made again.
+    /// Usage of all calls, including failed and repeated ones.
     pub(crate) spent: Spent,
     /// Reviews whose findings are merged.
     pub(crate) merged: BTreeSet<CallId>,
     pub(crate) findings: Vec<Finding>,
-    /// Rounds of debates that are complete: the run's round and the debate's.
+    /// Complete rounds of debates: the run's round and the debate's.
     pub(crate) debate_rounds: BTreeSet<(u32, u32)>,
-    /// Whose last answer in a debate, for which purpose, leaves a finding out; also who gave none.
+    /// Agents whose last answer in a debate leaves a finding out, or that gave none, by purpose.
     pub(crate) silent_debaters: BTreeSet<(AgentName, Purpose)>,
     pub(crate) concluded: BTreeSet<u32>,
     pub(crate) ruled: BTreeMap<FindingId, (RulingRef, Disposition)>,
     pub(crate) still_disputed: BTreeMap<FindingId, DisputeNumber>,
-    /// Findings whose reviewer insists against the ruling that binds them, without new evidence.
+    /// Findings whose reviewer insists, without new evidence, against the ruling that binds them.
     pub(crate) insisted: BTreeSet<FindingId>,
     /// Earlier disputes that findings relate to and that do not bind them.
     pub(crate) related: BTreeMap<FindingId, Vec<EarlierDispute>>,
     pub(crate) before: Option<(String, String)>,
     pub(crate) tree_changes: Vec<TreeChange>,
     pub(crate) responses: BTreeMap<FindingId, Response>,
-    /// How many tree changes there were when the coder was last given a finding; only later ones count for it.
+    /// The number of tree changes when the coder was last given a finding; only later ones count for it.
     pub(crate) asked_after: BTreeMap<FindingId, usize>,
     /// How often the coder was given a finding as enforced.
     pub(crate) enforced: BTreeMap<FindingId, u32>,
-    /// What those who raised a finding say of its last change.
+    /// The re-checks of the last change of a finding, by the reviewer that raised it.
     pub(crate) checks: BTreeMap<FindingId, BTreeMap<AgentName, Recheck>>,
-    /// How often somebody was asked about the last change of a finding, in this round, without an answer that counts.
+    /// How often a reviewer was asked in this round about the last change of a finding, without a valid answer.
     pub(crate) unanswered_checks: BTreeMap<(FindingId, AgentName), u32>,
     pub(crate) disputes: BTreeMap<DisputeNumber, Dispute>,
     /// Findings that a ruling gave a lower tag.
     pub(crate) lowered: BTreeMap<FindingId, Lowered>,
     pub(crate) disputed: BTreeMap<FindingId, DisputeNumber>,
-    /// Disputes that stayed open and were brought before whoever decides again.
+    /// Disputes that stayed open and were reopened.
     pub(crate) reopened: BTreeSet<DisputeNumber>,
-    /// How many rulings a dispute had when it was reopened: these decide it no longer.
+    /// The number of rulings of a dispute when it was reopened; those no longer decide it.
     pub(crate) ruled_before: BTreeMap<DisputeNumber, usize>,
-    /// Disputes that were opened in an earlier run: in which, and how many rulings they had then.
+    /// Disputes that were opened in an earlier run: its id, and the number of rulings at the time.
     pub(crate) carried: BTreeMap<DisputeNumber, (RunId, usize)>,
-    /// Judges that were called when disputes were reopened.
+    /// Judges that were added when disputes were reopened.
     pub(crate) called_judges: Vec<Agent>,
     pub(crate) chosen: BTreeSet<DisputeNumber>,
-    /// Commands of `review.verify` that ran on the tree as it stands now.
+    /// Commands of `review.verify` that ran on the current tree.
     pub(crate) verified: Vec<Verified>,
     pub(crate) notices: Vec<String>,
-    /// What advisories say of findings, by where those were read.
+    /// Advisories about findings, by where the findings were read.
     pub(crate) advised: BTreeMap<String, AdvisoryStatus>,
-    /// The session of the coder's last answered call: whose, which, and what it has used.
+    /// The session of the coder's last answered call: agent, id, usage.
     pub(crate) coder_session: Option<(AgentName, String, Usage)>,
-    /// Calls of this sitting whose agents may have written though they may only read.
+    /// Read-only calls since the run was last resumed whose agents may have written.
     pub(crate) violated: BTreeSet<CallId>,
     pub(crate) ended: Option<(ExitReason, u64)>,
     pub(crate) undone: bool,
-    /// Whether what was kept of it is gone: it can be neither undone nor carried on.
+    /// Whether the kept data was deleted: the run can be neither undone nor resumed.
     pub(crate) pruned: bool,
 }
 
@@ -150,7 +150,7 @@ impl ReviewState {
         match event {
             RunEvent::CallStarted { .. } => {}
             RunEvent::RunResumed => {
-                // What failed may be tried again now; what was answered stays answered.
+                // Failed calls may be repeated now; answered ones stay answered.
                 self.calls.retain(|_, call| {
                     !matches!(call.answer, CallAnswer::Failed { .. } | CallAnswer::Invalid { .. })
                 });
@@ -226,7 +226,7 @@ impl ReviewState {
                         Some(known) => {
                             let tag = self.findings[known].raw.severity.tag;
                             self.findings[known] = finding.clone();
-                            // A ruling outlasts the debate.
+                            // A ruling stays in force after the debate.
                             if let (Some(tag), Some(lowered)) = (tag, self.lowered.get(&finding.id)) {
                                 self.retag(finding.id, tag, lowered.dispute.clone());
                             }
@@ -299,7 +299,7 @@ impl ReviewState {
                 let (id, number) = (dispute.finding.id, dispute.number);
                 self.still_disputed.remove(&id);
                 self.disputed.insert(id, number);
-                // What a judge has left to a person goes on with the person.
+                // A dispute that a judge escalated continues with the person.
                 if dispute.route.is_none() {
                     self.ruled_before.insert(number, dispute.rulings.len());
                 }
@@ -331,18 +331,18 @@ impl ReviewState {
         }
     }
 
-    /// Brings a dispute before whoever decides again.
+    /// Reopens a dispute.
     fn reopen(&mut self, number: DisputeNumber) {
         let Some(dispute) = self.disputes.get_mut(&number) else { return };
         dispute.route = None;
         self.ruled_before.insert(number, dispute.rulings.len());
         self.reopened.insert(number);
         self.chosen.remove(&number);
-        // A judge that is asked again answers again.
+        // The judge is asked again.
         self.calls.retain(|id, _| id.purpose != Purpose::Judge { dispute: number });
     }
 
-    /// Gives a finding back the tag that the ruling of a dispute took from it.
+    /// Restores the tag that the ruling of a dispute lowered.
     fn raise(&mut self, id: FindingId, by: &RulingRef) {
         let Some(lowered) = self.lowered.remove(&id).filter(|lowered| lowered.dispute == *by) else { return };
         let Some(index) = self.place(id) else { return };
@@ -351,7 +351,7 @@ impl ReviewState {
         finding.raw.severity = lowered.was;
     }
 
-    /// Gives the finding of a dispute the tag of the ruling that settled it: right, but not mandatory.
+    /// Lowers the finding of a dispute to the tag of the ruling that settled it.
     fn lower(&mut self, number: DisputeNumber) {
         let Some(dispute) = self.disputes.get(&number) else { return };
         let Some(tag) = dispute.new_tag() else { return };
@@ -369,7 +369,7 @@ impl ReviewState {
     fn finish_call(&mut self, call: &CallId, answer: &CallAnswer) {
         let is_given = match call.purpose {
             Purpose::Enforce { .. } => true,
-            // A repair touches whatever broke, wherever that is; what was done for a finding stays done.
+            // A repair may touch any file; earlier implementations stay done.
             Purpose::Repair { .. } => false,
             _ => call.purpose.is_coder() && call.attempt == 1,
         };
@@ -388,7 +388,7 @@ impl ReviewState {
             CallAnswer::Respond { responses, .. } => {
                 for response in responses {
                     self.responses.insert(response.finding, response.clone());
-                    // A new answer makes an old word on the change worthless.
+                    // A new answer invalidates earlier re-checks.
                     self.checks.remove(&response.finding);
                     self.unanswered_checks.retain(|(id, _), _| *id != response.finding);
                 }
@@ -422,7 +422,7 @@ impl ReviewState {
         }
     }
 
-    /// A session can be carried on by whoever held it, if its last call was answered.
+    /// A session can be continued by its agent if its last call was answered.
     fn take_session(&mut self, call: &CallId, answer: &CallAnswer, usage: &Usage, told: &CallMetadata) {
         if !call.purpose.is_coder() {
             return;
@@ -452,7 +452,7 @@ impl ReviewState {
         }
     }
 
-    /// Implemented findings that an agent raised and of whose change it has not said anything, though it may still be asked.
+    /// Implemented findings that an agent raised, has not re-checked, and may still be asked about.
     pub(crate) fn recheck_items(&self, agent: &AgentName) -> Vec<FindingId> {
         let is_changed = |finding: &&Finding| {
             use FindingState::{NotResolved, Resolved, Unchecked, Unconfirmed};
@@ -467,7 +467,7 @@ impl ReviewState {
             .collect()
     }
 
-    /// The reviewers that raised a finding: each says whether its change resolves it.
+    /// The reviewers that raised a finding; each re-checks its change.
     pub(crate) fn checkers<'a>(&'a self, finding: &'a Finding) -> impl Iterator<Item = &'a AgentName> {
         self.agents(Role::Reviewer).map(|agent| &agent.name).filter(|name| finding.raised_by.contains(name))
     }
@@ -476,13 +476,13 @@ impl ReviewState {
         self.checks.get(&id)?.get(agent)
     }
 
-    /// Whether an agent was asked about a finding's change as often as it may be, and has not answered.
+    /// Whether an agent has used up its re-checks of a finding without an answer.
     fn is_given_up(&self, id: FindingId, agent: &AgentName) -> bool {
         self.unanswered_checks.get(&(id, agent.clone())).is_some_and(|tries| *tries >= RECHECKS)
     }
 
-    /// What those who raised an implemented and changed finding say: one who says that it is not resolved keeps it open,
-    /// and so does one who gave no answer.
+    /// The result of the re-checks of an implemented and changed finding: one that says "not resolved", or a
+    /// missing answer, keeps it open.
     fn checked(&self, finding: &Finding) -> FindingState {
         let id = finding.id;
         let said = || self.checks.get(&id).into_iter().flatten().map(|(_, check)| check);
@@ -497,21 +497,21 @@ impl ReviewState {
         }
     }
 
-    /// The findings of a round of which it is uncertain whether they repeat an earlier dispute, each with that.
+    /// The findings of a round that may repeat an earlier dispute, each with that dispute.
     pub(crate) fn uncertain(&self, round: u32) -> impl Iterator<Item = (&Finding, &EarlierDispute)> {
         let may_repeat = |id: FindingId| {
             let related = self.related.get(&id).into_iter().flatten();
-            // What is open under another tag is raised again.
+            // A finding that is open under another tag is raised again.
             related.into_iter().find(|earlier| earlier.relation == Relation::MayRepeat && earlier.new_tag.is_none())
         };
         let of_round = self.findings.iter().filter(move |finding| finding.round == round);
-        // Once the coder has answered, a dispute is about what it said.
+        // Once the coder has answered, the dispute is about the answer.
         let is_new = |id| !self.responses.contains_key(id) && !self.disputed.contains_key(id);
         let of_round = of_round.filter(move |finding| is_new(&finding.id));
         of_round.filter_map(move |finding| Some((finding, may_repeat(finding.id)?)))
     }
 
-    /// Those of them of which a judge says that they do.
+    /// The uncertain findings that repeat the dispute according to a judge.
     pub(crate) fn recognised(&self, round: u32) -> impl Iterator<Item = (&Finding, &EarlierDispute)> {
         let same: BTreeSet<FindingId> = self
             .calls
@@ -541,7 +541,7 @@ impl ReviewState {
         self.plan.iter().flat_map(|plan| &plan.agents).filter(move |agent| agent.role == role)
     }
 
-    /// The judges of the run, those too that were called when disputes were reopened.
+    /// The judges of the run, including those that were added when disputes were reopened.
     pub(crate) fn judges(&self) -> impl Iterator<Item = &Agent> {
         self.agents(Role::Judge).chain(&self.called_judges)
     }
@@ -552,9 +552,8 @@ impl ReviewState {
         dispute.rulings.get(before..)?.last()
     }
 
-    /// The open disputes of the run that a person or a judge is to be asked about when it is carried on: all, where a
-    /// route is `named` for them that was not taken already; else those for which nobody chose a way, or that the
-    /// default left to a person.
+    /// The open disputes that a resumed run asks a person or a judge about: all, if a route is `named` that was not
+    /// taken yet; otherwise those without a route, or with the default route `human`.
     pub(crate) fn stayed_open(&self, named: Option<Route>) -> Vec<DisputeNumber> {
         let is_fix = self.plan.as_ref().is_some_and(|plan| plan.mode == Mode::Fix);
         let judged = |number| self.calls.keys().any(|id| id.purpose == Purpose::Judge { dispute: number });
@@ -573,7 +572,8 @@ impl ReviewState {
             .collect()
     }
 
-    /// Findings whose dispute stayed open in an earlier run and does not go on in this one yet, one for each dispute.
+    /// Findings whose dispute stayed open in an earlier run and does not continue in this one yet; one for each
+    /// dispute.
     pub(crate) fn left_open(&self) -> impl Iterator<Item = FindingId> {
         let mut taken: BTreeSet<DisputeNumber> = self.disputes.keys().copied().collect();
         self.still_disputed.iter().filter(move |(_, number)| taken.insert(**number)).map(|(id, _)| *id)
@@ -583,8 +583,8 @@ impl ReviewState {
         self.place(id).map(|index| &self.findings[index])
     }
 
-    /// Where the finding with an id is in the list. Findings are numbered from 1 in the order in which they come, so it
-    /// is looked for elsewhere only where a history is not of that form.
+    /// The index of a finding. Findings are numbered from 1 in order, so that a search is needed only in histories
+    /// of another form.
     fn place(&self, id: FindingId) -> Option<usize> {
         let has_id = |finding: &Finding| finding.id == id;
         let expected = usize::try_from(id.0).ok().and_then(|number| number.checked_sub(1));
@@ -597,8 +597,7 @@ impl ReviewState {
         self.disputes.get(self.disputed.get(&id)?)
     }
 
-    /// The last call for a purpose by an agent, whatever its attempt.
-    /// Open disputes whose route is to be chosen.
+    /// The last attempt of an agent at a purpose.
     pub(crate) fn undecided(&self) -> impl Iterator<Item = DisputeNumber> {
         let open = self.disputes.values().filter(|dispute| dispute.is_open() && dispute.route.is_none());
         open.filter(|dispute| !self.is_sent_to_judge(&dispute.finding)).map(|dispute| dispute.number)
@@ -608,7 +607,7 @@ impl ReviewState {
         attempts::last(&self.calls, agent, purpose)
     }
 
-    /// The findings that a call of the coder is given: the answer to "what is it to do now?".
+    /// The findings that a call of the coder is given.
     pub(crate) fn items(&self, purpose: &Purpose) -> Vec<FindingId> {
         let asked = |finding: &&Finding| -> bool {
             match purpose {
@@ -635,13 +634,13 @@ impl ReviewState {
         self.findings.iter().filter(asked).map(|finding| finding.id).collect()
     }
 
-    /// How often the coder was called again in a round because its edits broke something.
+    /// The number of repairs in a round.
     pub(crate) fn repairs(&self, round: u32) -> u32 {
         let is_repair = |id: &&CallId| id.purpose == Purpose::Repair { round };
         self.calls.keys().filter(is_repair).map(|id| id.attempt).max().unwrap_or(0)
     }
 
-    /// Whether the coder is to answer a finding in a round: new ones, and earlier mandatory ones that stayed open.
+    /// Whether the coder has to answer a finding in a round: new ones, and earlier mandatory ones that stayed open.
     fn wants_response(&self, finding: &Finding, round: u32) -> bool {
         if finding.reverses.is_some() || finding.is_rejected() || self.is_judged_first(finding) {
             return false;
@@ -664,9 +663,9 @@ impl ReviewState {
             )
     }
 
-    /// Whether a mandatory finding is judged before any coder is asked to take a side: because reviewers contradict each
-    /// other about it, because one alone raised it and the judge validates such findings, or because the policy
-    /// `specification` leaves a conflict or a challenge to the judge.
+    /// Whether a mandatory finding is judged before a coder sees it: because reviewers contradict each other about
+    /// it, because only one raised it and the judge validates such findings, or because the policy `specification`
+    /// leaves a conflict or a challenge to the judge.
     pub(crate) fn is_judged_first(&self, finding: &Finding) -> bool {
         let (Some(plan), Some(consensus)) = (&self.plan, &finding.consensus) else { return false };
         if !finding.mandatory || consensus.withdrawn {
@@ -682,9 +681,9 @@ impl ReviewState {
         }
     }
 
-    /// Whether a finding that is judged before any coder sees it goes to the judge without a choice: because
-    /// `review.consensus.validate` or the policy `specification` leaves it to the judge. Where a run settles disputes,
-    /// reviewers that contradict each other are a dispute as any other: whoever decides those decides it.
+    /// Whether a finding that is judged first goes to the judge without a choice of route: because of
+    /// `review.consensus.validate` or the policy `specification`. Contradicting reviewers are a dispute as any
+    /// other where a run settles disputes.
     pub(crate) fn is_sent_to_judge(&self, finding: &Finding) -> bool {
         let arbitrates = self.plan.as_ref().is_some_and(|plan| plan.mode == Mode::Arbitrate);
         let contradicted = finding.consensus.as_ref().is_some_and(|consensus| consensus.class == Class::Disputed);
@@ -705,11 +704,11 @@ impl ReviewState {
         self.tree_changes.iter().skip(*asked).any(|change| change.touched.contains(&id))
     }
 
-    /// Where a finding stands (section 3.1 of the design).
+    /// The state of a finding (section 3.1 of the design).
     pub(crate) fn finding_state(&self, finding: &Finding) -> FindingState {
         let id = finding.id;
         if let Some(dispute) = self.still_disputed.get(&id) {
-            // It may go on in this run, for another finding that repeats it.
+            // The dispute may continue in this run, for another finding that repeats it.
             let ended = self.disputes.get(dispute).and_then(|here| here.disposition.clone());
             return match ended {
                 None => FindingState::Disputed { dispute: *dispute },
@@ -750,14 +749,14 @@ impl ReviewState {
         }
     }
 
-    /// Whether anything in the tree was changed in a round.
+    /// Whether the tree changed in a round.
     pub(crate) fn changed_in(&self, round: u32) -> bool {
         self.tree_changes
             .iter()
             .any(|change| change.call.purpose.round() == Some(round) && !change.changes.is_empty())
     }
 
-    /// A call of the coder that has ended and whose effect on the tree is not recorded yet.
+    /// An ended call of the coder whose changes are not recorded yet.
     pub(crate) fn unrecorded_change(&self) -> Option<&CallId> {
         self.calls
             .keys()

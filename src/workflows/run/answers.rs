@@ -10,7 +10,7 @@ use crate::protocol::replies::review::{self, reader};
 use crate::protocol::replies::{compare, debate, peer_review, recheck, response, ruling, stage};
 use crate::protocol::request::{Request, Task};
 
-/// Reads what an agent answered to a request. Fails when the kept output cannot be read.
+/// Parses the answer to a request. Fails if the kept output cannot be read.
 pub(crate) fn read(answer: impl BufRead, request: &Request) -> io::Result<CallAnswer> {
     let nonce = Some(request.nonce.as_str());
     Ok(match &request.task {

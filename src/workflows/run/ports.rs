@@ -1,4 +1,4 @@
-//! The two edges that lead out of a run: events to listeners, and one kind of question to whoever decides.
+//! The interfaces that a caller supplies: listeners to events, and the person or policy that decides.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,10 +10,9 @@ use serde::Serialize;
 
 /// Listens to a run: the live display, the JSON lines, a test.
 pub trait EventSink: Send {
-    /// Takes an event after it was recorded.
     fn event(&mut self, event: &Event);
 
-    /// Takes a sign of life of an agent at work: the last line of its output, unescaped. Never recorded.
+    /// Receives the last line of a running agent's output, unescaped. Never recorded.
     fn activity(&mut self, call: &CallId, line: &str) {
         let _ = (call, line);
     }
@@ -25,15 +24,15 @@ pub(crate) type Sink = Arc<Mutex<Box<dyn EventSink>>>;
 #[derive(Clone, Debug)]
 pub struct PersonQuestion {
     pub dispute: Dispute,
-    /// The code, where the finding names a place that exists.
+    /// The code, if the finding names an existing location.
     pub excerpt: Option<Excerpt>,
     pub cited: Vec<Excerpt>,
-    /// The name of the connected judge; without one the route `judge` is not offered.
+    /// The names of the connected judges; without one the route `judge` is not offered.
     pub judge: Option<String>,
     pub default: Route,
-    /// `review.on_dispute.default`, or what the command line says instead.
+    /// `review.on_dispute.default`, or the value of the command line.
     pub configured: Route,
-    /// How many disputes wait behind this one; "same for all" is offered when there are any.
+    /// The number of other disputes that wait; if there are any, "same for all" is offered.
     pub waiting: usize,
 }
 
@@ -42,13 +41,13 @@ pub struct Choice {
     pub route: Route,
     /// Whether a person chose it; otherwise the configured default was taken.
     pub by_person: bool,
-    /// Whether it holds for all disputes that wait behind this one.
+    /// Whether it applies to all waiting disputes.
     pub for_all: bool,
 }
 
-/// Decides what only a person or the configuration may decide. Its methods may block for as long as a person thinks.
+/// Decides disputes by a person or the configuration. Its methods may block while a person thinks.
 pub trait DisputeResolver: Send {
-    /// Chooses the way to settle a dispute. `None`: the person went away (interrupt), the run stops here, resumable.
+    /// Chooses the route of a dispute. `None`: the person interrupted, and the run stops, resumable.
     fn choose(&mut self, question: &PersonQuestion) -> Option<Choice>;
 
     fn rule(&mut self, question: &PersonQuestion) -> PersonAnswer<RulingWord>;
@@ -60,21 +59,21 @@ pub struct Deadlock {
     pub reason: String,
     pub conflicts: Vec<Untrusted>,
     pub positions: Vec<StagePosition>,
-    /// What the arbiter would take, unsure as it is.
+    /// The arbiter's decision, which is not certain enough to bind.
     pub arbiter: Option<Decision>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PersonAnswer<T> {
-    /// The word, and why; the reason may be empty.
+    /// The decision and its reason, which may be empty.
     Given((T, String)),
-    /// The person leaves it open; the run goes on without it.
+    /// The person leaves the question open; the run continues without it.
     LeftOpen,
-    /// The person went away (interrupt): the run stops here, resumable.
+    /// The person interrupted: the run stops, resumable.
     Stopped,
 }
 
-/// The person who decides what agents cannot agree on. Its methods may block for as long as a person thinks.
+/// Asks a person about what agents cannot agree on. Its methods may block while the person thinks.
 pub trait Prompter: Send {
     fn decide(&mut self, deadlock: &Deadlock) -> PersonAnswer<Approach>;
 
@@ -85,7 +84,7 @@ pub trait Prompter: Send {
 pub struct OpenQuestion {
     #[serde(flatten)]
     pub question: Question,
-    /// What the agents say, the most frequent first.
+    /// The agents' answers, the most frequent first.
     pub opinions: Vec<Opinion>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub validator: Option<Untrusted>,
