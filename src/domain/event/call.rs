@@ -1,4 +1,4 @@
-//! Calls of agents: what for, which attempt, what was read in the answer and what the process left behind.
+//! Calls of agents: their purpose, attempt, answer and process transcript.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,37 +7,59 @@ use crate::domain::{
     Recheck, Response, Ruling, Said, Untrusted,
 };
 
-/// What a call of an agent is for; together with the agent it identifies the call within a run.
+/// The purpose of a call; together with the agent it identifies the call within a run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(tag = "purpose", rename_all = "snake_case")]
 pub enum Purpose {
     /// A reviewer reads one shard; rounds count from 1, shards from 0.
-    Review { round: u32, shard: u32 },
+    Review {
+        round: u32,
+        shard: u32,
+    },
     /// A reviewer examines what others raised (round 2 of a debate).
-    Examine { round: u32 },
+    Examine {
+        round: u32,
+    },
     /// A reviewer defends its challenged findings (round 3 of a debate).
-    Defend { round: u32 },
+    Defend {
+        round: u32,
+    },
     /// The coder answers the findings of a round.
-    Respond { round: u32 },
+    Respond {
+        round: u32,
+    },
     /// The coder is called again with binding rulings.
-    Enforce { round: u32 },
+    Enforce {
+        round: u32,
+    },
     /// The coder is called again because commands of `review.verify` fail on its edits.
-    Repair { round: u32 },
+    Repair {
+        round: u32,
+    },
     /// A judge rules on a dispute.
-    Judge { dispute: DisputeNumber },
+    Judge {
+        dispute: DisputeNumber,
+    },
     /// A reviewer looks at the changes made for its findings.
-    Recheck { round: u32 },
+    Recheck {
+        round: u32,
+    },
     /// A judge compares findings that may repeat earlier disputes.
-    Compare { round: u32 },
-    /// A part in a stage or at a checkpoint.
-    Stage { part: Part },
-    /// An agent does what a person asked it to when a watch began.
+    Compare {
+        round: u32,
+    },
+    Stage {
+        part: Part,
+    },
+    /// An agent works on the task that a person gave it when a watch began.
     Work,
     /// A reviewer is sent the review request of a watch's cycle.
-    Peer { cycle: u32 },
+    Peer {
+        cycle: u32,
+    },
 }
 
-/// What an agent is asked for in a stage or at a checkpoint.
+/// What an agent is asked in a stage or a checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
@@ -54,7 +76,7 @@ pub enum Part {
 }
 
 impl Purpose {
-    /// The round it belongs to; a judge is asked per dispute.
+    /// The round, if the purpose has one; a judge is asked about a dispute.
     pub fn round(&self) -> Option<u32> {
         match self {
             Self::Review { round, .. }
@@ -69,24 +91,24 @@ impl Purpose {
         }
     }
 
-    /// Whether it is the coder that is asked, who may edit the tree.
+    /// Whether the agent is a coder, which may edit the tree.
     pub fn is_coder(&self) -> bool {
         matches!(self, Self::Respond { .. } | Self::Enforce { .. } | Self::Repair { .. } | Self::Work)
     }
 }
 
-/// One call: an agent, what it is asked for, and which attempt this is.
+/// A call: agent, purpose and attempt.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CallId {
     pub agent: AgentName,
     #[serde(flatten)]
     pub purpose: Purpose,
-    /// The attempt, counted from 1; in a review a call is repeated at most once, for a missing or invalid answer.
+    /// The attempt, counted from 1; in a review a call is repeated at most once, after a missing or invalid answer.
     pub attempt: u32,
 }
 
 impl CallId {
-    /// A name for the call's files beside the journal: letters, digits, `-` and `.` only.
+    /// The stem of the names of the call's files: letters, digits, `-` and `.` only.
     pub fn file_stem(&self) -> String {
         let purpose = match &self.purpose {
             Purpose::Review { round, shard } => format!("review-{round}-{shard}"),
@@ -113,15 +135,15 @@ impl CallId {
     }
 }
 
-/// A name as a part of a file's.
+/// A name as a part of a file name.
 fn plain(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '-' }).collect()
 }
 
-/// What an agent's process left behind: sizes, hashes and the exit, never the bytes.
+/// The sizes and hashes of an agent's output, and its exit; never the bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transcript {
-    /// All bytes written to stdout, also those beyond the cap.
+    /// All bytes written to stdout, including those beyond the cap.
     pub stdout_bytes: u64,
     /// The BLAKE3 hash (hex) of all of them.
     pub stdout_hash: String,
@@ -129,7 +151,7 @@ pub struct Transcript {
     pub stderr_bytes: u64,
     pub exit_code: Option<i32>,
     pub signal: Option<i32>,
-    /// Whether the sandbox held it back from writing.
+    /// Whether the process was sandboxed against writing.
     #[serde(default)]
     pub held: bool,
 }
@@ -142,20 +164,20 @@ pub enum CallAnswer {
         findings: Vec<RawFinding>,
         /// Text that belongs to no finding.
         notes: String,
-        /// Why it cannot be relied on.
+        /// Why the answer is not reliable.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         problem: Option<String>,
     },
-    /// A reviewer's words on the findings of others, a missing one is no agreement; and what nobody had raised.
+    /// A reviewer's examinations of the findings of others (a missing one is no agreement), and new findings.
     Examine {
         examinations: Vec<Examined>,
         observations: Vec<RawFinding>,
     },
-    /// A reviewer's words on its own challenged findings; a missing one is no concession.
+    /// A reviewer's defences of its own challenged findings; a missing one is no concession.
     Defend {
         defences: Vec<Defended>,
     },
-    /// A coder's answers; findings that are missing here were not answered. `complete`: the signature was right.
+    /// A coder's answers; missing findings were not answered. `complete`: the closing line was valid.
     Respond {
         responses: Vec<Response>,
         complete: bool,
@@ -163,19 +185,19 @@ pub enum CallAnswer {
     Judge {
         ruling: Ruling,
     },
-    /// A reviewer's words on changes; findings that are missing here were not checked.
+    /// A reviewer's re-checks; missing findings were not checked.
     Recheck {
         checks: Vec<Recheck>,
     },
-    /// A judge's words on findings that may repeat earlier disputes; a missing one means another problem.
+    /// A judge's comparisons of findings with earlier disputes; a missing one means another problem.
     Compare {
         comparisons: Vec<Comparison>,
     },
-    /// What an agent says in a stage or at a checkpoint.
+    /// An agent's answer in a stage or a checkpoint.
     Stage {
         said: Box<Said>,
     },
-    /// What an agent says of the work that it was asked for, cut where it is long.
+    /// An agent's answer to its task, truncated if long.
     Work {
         said: Untrusted,
     },
@@ -183,11 +205,11 @@ pub enum CallAnswer {
     Peer {
         review: Box<PeerReview>,
     },
-    /// The process ended well, but its answer is not one.
+    /// The process succeeded, but its answer could not be parsed.
     Invalid {
         error: String,
     },
-    /// The process did not end well.
+    /// The process failed.
     Failed {
         error: String,
         hint: Option<String>,

@@ -1,8 +1,8 @@
-//! Events: the contract between a run and everybody who listens to it.
+//! Events: the contract between a run and its listeners.
 //!
 //! An event is written to the journal and synced before anything acts on it. The state of a run is a fold over its
-//! events, so an event carries everything that a later reader needs; only raw agent output lies beside the journal,
-//! named by the call's id and its hash. Recorded forms never lose or rename a field.
+//! events, so an event carries everything that a later reader needs; only raw agent output is kept outside the
+//! journal, named by the call's id and its hash. Recorded forms never lose or rename a field.
 
 mod call;
 
@@ -33,12 +33,12 @@ pub struct Event {
     pub kind: EventKind,
 }
 
-/// Everything that was decided before the first agent was asked; enough to carry the run on later.
+/// The decisions that were made before the first call; enough to resume the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// The absolute root of the work tree.
     pub root: String,
-    /// What is reviewed, in words.
+    /// A description of the target.
     pub target: String,
     pub commit: Option<String>,
     /// The id of the reviewed content: a git tree id, or `blake3:...` outside git.
@@ -46,7 +46,7 @@ pub struct Plan {
     pub mode: Mode,
     /// All agents that take part, by role: all reviewers, at most one coder, at most one judge.
     pub agents: Vec<Agent>,
-    /// Agents that answer in the place of those that name them as their backup.
+    /// Agents that answer in place of those that name them as their backup.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub backups: Vec<Agent>,
     /// The shards: for each, the files that one call of a reviewer covers.
@@ -54,10 +54,10 @@ pub struct Plan {
     pub skipped: Vec<Skip>,
     /// The settings in force, as `glee config list` prints them (dotted key to value).
     pub settings: BTreeMap<String, Value>,
-    /// The commit whose `.glee` the run goes by, where the change under review edits it.
+    /// The commit whose `.glee` applies, if the change under review edits it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steered_by: Option<String>,
-    /// What Glee itself has to say of the change; it is merged with what the reviewers raise.
+    /// Findings of Glee itself about the change; they are merged with those of the reviewers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub own: Vec<RawFinding>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -70,11 +70,11 @@ pub struct Plan {
     pub rulings_at: Option<String>,
 }
 
-/// What is done about the index where what is staged is under review.
+/// How the index is treated in a review of staged changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Staged {
-    /// It is left as it is; the run tells which files it holds without the coder's edits.
+    /// It is left unchanged; the run reports which files it holds without the coder's edits.
     Left,
     /// The files that the coder changed are staged (`--restage`).
     Restaged,
@@ -88,7 +88,7 @@ pub enum Mode {
     Review,
     /// Hand the findings to the coder (`--fix`); disputes stay open.
     Fix,
-    /// That, and settle disputes (`--arbitrate`).
+    /// Also settle disputes (`--arbitrate`).
     Arbitrate,
 }
 
@@ -118,7 +118,7 @@ pub enum EventKind {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum RunEvent {
-    /// A run is carried on after an interruption or after a person settled a dispute.
+    /// A run is resumed after an interruption, or after a person settled a dispute.
     RunResumed,
     /// An agent is asked; its answer has to repeat the nonce.
     CallStarted {
@@ -127,7 +127,7 @@ pub enum RunEvent {
         prompt_bytes: u64,
         nonce: String,
     },
-    /// An agent has answered, or its process has ended otherwise.
+    /// An agent has answered, or its process has failed.
     CallFinished {
         call: CallId,
         #[serde(flatten)]
@@ -136,18 +136,17 @@ pub enum RunEvent {
         transcript: Option<Transcript>,
         /// Wall time.
         millis: u64,
-        /// Tokens and money, where known; of all tries together.
+        /// Tokens and cost, if known, of all attempts.
         usage: Box<Usage>,
         #[serde(default, skip_serializing_if = "CallMetadata::is_empty")]
         told: Box<CallMetadata>,
     },
-    /// While an agent worked that may only read and that nothing held to it, something changed. Its answer counts for
-    /// nothing.
+    /// Something changed while an unsandboxed read-only agent ran. Its answer is discarded.
     ReadOnlyViolated {
         call: CallId,
         changes: Vec<String>,
     },
-    /// Something a reader has to know, in one line.
+    /// A message for the user, in one line.
     Notice {
         text: String,
     },
@@ -155,11 +154,11 @@ pub enum RunEvent {
         exit: ExitReason,
         millis: u64,
     },
-    /// `glee runs undo` took back what the coder had done.
+    /// `glee runs undo` reverted the coder's changes.
     RunUndone {
         files: u64,
     },
-    /// `glee runs undo --redo` brought back what an undo had replaced.
+    /// `glee runs undo --redo` restored the reverted changes.
     RunRedone {
         files: u64,
     },
@@ -176,40 +175,41 @@ pub enum ReviewEvent {
     RunStarted {
         plan: Box<Plan>,
     },
-    /// A later round (from 2) begins on what changed.
+    /// A later round (from 2) begins on the changed files.
     RoundStarted {
         round: u32,
         shards: Vec<Vec<Coverage>>,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         skipped: Vec<Skip>,
     },
-    /// A reviewer's earlier answers stand for a part of a call, or for all of it: then nobody is asked.
+    /// Earlier answers of a reviewer replace a part of a call, or all of it; then it is not called.
     AnswersReused {
         call: CallId,
         from: Vec<ReusedFrom>,
-        /// What the earlier answers raise, at the lines of the code as it is now.
+        /// The findings of the earlier answers, at the current lines.
         findings: Vec<RawFinding>,
-        /// What is still asked; nothing where all of it is known.
+        /// The files that are still asked about; none if all are answered.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         asked: Vec<AskedFile>,
-        /// Earlier findings at code that has changed since: the reviewer reads it again.
+        /// Earlier findings at changed code, which the reviewer reads again.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         superseded: Vec<RawFinding>,
     },
-    /// What a complete answer of a reviewer says of each file, for later reviews of the same content.
+    /// The findings of a complete review by file, for reuse in later reviews of the same content.
     FilesReviewed {
         call: CallId,
-        /// The BLAKE3 hash (hex) of who was asked and how: agent, program, prompt template, focus, rules.
+        /// The BLAKE3 hash (hex) of the reviewer and how it was asked: agent, program, prompt template, focus,
+        /// rules.
         asker: String,
         /// The key of the hashes of lines, random for each record.
         salt: String,
         files: Vec<FileReview>,
-        /// Findings that belong to none of the files: they are reused only while all files are the same.
+        /// Findings outside the files: they are reused only while all files are unchanged.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         others: Vec<RawFinding>,
     },
-    /// What databases of advisories say of findings that name a package or an advisory (phase 6), by where the finding
-    /// was read: the call and the number in its answer.
+    /// Advisories about findings that name a package or an advisory (phase 6), by where the finding was read: the
+    /// call and the number in its answer.
     AdvisoriesAsked {
         answers: BTreeMap<String, AdvisoryStatus>,
     },
@@ -224,7 +224,7 @@ pub enum ReviewEvent {
         debate_round: u32,
         message: DebateMessage,
     },
-    /// The debate about a round's findings is over. `findings` are those of the round as they are now, and what was
+    /// The debate about a round's findings has ended. `findings` are those of the round now, and those that were
     /// observed in the debate; `silent` were asked and did not answer.
     DebateConcluded {
         round: u32,
@@ -232,7 +232,7 @@ pub enum ReviewEvent {
         silent: Vec<AgentName>,
         report: DebateMessage,
     },
-    /// The debate was told to end, and answered.
+    /// The debate was shut down.
     DebateShutdown {
         messages: Vec<DebateMessage>,
     },
@@ -241,10 +241,10 @@ pub enum ReviewEvent {
         finding: FindingId,
         dispute: RulingRef,
         disposition: Disposition,
-        /// The tag that the ruling gave it and that is optional in this run: the finding is open under it.
+        /// The tag of the ruling, if it is optional in this run: the finding is open under it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         new_tag: Option<Tag>,
-        /// Whether the reviewer was told of the ruling, names it, and has no evidence that it did not have.
+        /// Whether the reviewer was shown the ruling, names it, and has no new evidence.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         insisted: bool,
     },
@@ -259,21 +259,21 @@ pub enum ReviewEvent {
         finding: FindingId,
         dispute: DisputeNumber,
     },
-    /// The tree is kept as it stood before the coder's first byte.
+    /// The tree is kept as it was before the coder's first edit.
     BeforeImage {
-        /// The place of its note below the state folder. Of older runs a git ref, or the path of the note.
+        /// The path of its note below the state folder. In older runs a git ref, or the absolute path of the note.
         kept_as: String,
         tree: String,
     },
-    /// What a call of the coder changed: `tree` is the id of the content after it, `touched` are the findings at whose
-    /// anchor the code changed.
+    /// The changes by a call of the coder: `tree` is the id of the content after it, `touched` are the findings at
+    /// whose anchor the code changed.
     TreeChanged {
         call: CallId,
         tree: String,
         changes: Vec<FileChange>,
         touched: Vec<FindingId>,
     },
-    /// A command of `review.verify` has run on the coder's edits; `tail` is the end of what it printed.
+    /// A command of `review.verify` has run on the coder's edits; `tail` is the end of its output.
     Verified {
         round: u32,
         command: String,
@@ -288,17 +288,17 @@ pub enum ReviewEvent {
 pub enum DisputeEvent {
     /// A disagreement on a mandatory finding.
     DisputeOpened { dispute: Box<Dispute> },
-    /// Disputes that stayed open are brought again before whoever decides.
+    /// Disputes that stayed open are reopened.
     DisputesReopened {
         disputes: Vec<DisputeNumber>,
-        /// Judges that were not a part of the run's plan.
+        /// Judges that were not in the run's plan.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         judges: Vec<Agent>,
     },
-    /// A finding repeats one whose dispute stayed open in the run `from`: the dispute goes on here, under its number, and
-    /// how it ends is recorded there as well.
+    /// A finding repeats one whose dispute stayed open in the run `from`: the dispute continues here under its
+    /// number, and its end is recorded there as well.
     DisputeCarriedOn { dispute: Box<Dispute>, from: RunId },
-    /// A person chose how to settle a dispute, or the configured default was taken.
+    /// A person chose the route of a dispute, or the configured default was taken.
     RouteChosen { dispute: DisputeNumber, route: Route, by_person: bool },
     /// A ruling, by a judge or a person.
     RulingGiven { dispute: DisputeNumber, ruling: RulingRecord },
@@ -307,13 +307,14 @@ pub enum DisputeEvent {
         #[serde(flatten)]
         settlement: Settlement,
     },
-    /// A person revoked the ruling of a settled dispute (`glee disputes reopen`): the dispute waits again.
+    /// A person revoked the ruling of a settled dispute (`glee disputes reopen`): the dispute is open again.
     RulingRevoked {
         dispute: DisputeNumber,
         #[serde(default, skip_serializing_if = "Untrusted::is_empty")]
         reason: Untrusted,
     },
-    /// The ruling of a dispute binds no longer because its code is gone (`glee disputes prune`); the dispute stays settled.
+    /// The ruling of a dispute no longer binds because its code was removed (`glee disputes prune`); the dispute
+    /// stays settled.
     RulingEnded { dispute: DisputeNumber },
 }
 
@@ -323,13 +324,13 @@ pub enum DisputeEvent {
 pub enum ConsensusEvent {
     /// A stage or a checkpoint begins.
     StageStarted { plan: Box<StagePlan> },
-    /// Everybody has answered a stage or cannot, and the aggregator has spoken.
+    /// All agents have answered a stage or failed, and so has the aggregator.
     StageJudged { verdict: StageVerdict },
-    /// A stage's conflicts cannot be decided without a person.
+    /// Only a person can decide a stage's conflicts.
     StageDeadlocked { reason: String },
-    /// A stage's conflicts are decided, bindingly.
+    /// A stage's conflicts are decided.
     StageDecided { decision: Decision, by: Settler },
-    /// A question of a checkpoint has its answer.
+    /// A question of a checkpoint is answered.
     QuestionResolved { resolution: Resolution },
 }
 
@@ -339,7 +340,7 @@ pub enum ConsensusEvent {
 pub enum WatchEvent {
     /// A watch begins, or is started again.
     WatchStarted { plan: Box<WatchPlan> },
-    /// An agent, or a person, told a watch something.
+    /// A watch received an event from an agent or a person.
     EventReceived {
         #[serde(flatten)]
         said: AgentEvent,
@@ -350,13 +351,13 @@ pub enum WatchEvent {
     ReviewRequested { cycle: u32, requests: Vec<ReviewRequest>, tree: Option<String> },
     /// A review cycle has ended; `status` stays paused where a person or a blocker paused the work.
     CycleDecided { cycle: u32, action: Action, status: WatchStatus, ballots: Vec<Ballot> },
-    /// The agents concerned are asked to clear up what reviewers do not agree with.
+    /// The agents concerned are asked for a clarification.
     ClarificationAsked { cycle: u32, agents: Vec<AgentName>, prompt: Untrusted },
-    /// A person pauses the work of a watch; the reason may be empty.
+    /// A person paused the work of a watch; the reason may be empty.
     WatchPaused { by: Untrusted, reason: Untrusted },
-    /// A person lets the work of a watch go on, whatever paused it; the reason may be empty.
+    /// A person resumed the work of a watch; the reason may be empty.
     WatchResumed { by: Untrusted, reason: Untrusted },
-    /// A person closes an issue of a watch; the reason may be empty.
+    /// A person closed an issue of a watch; the reason may be empty.
     IssueClosed { issue: u32, by: Untrusted, reason: Untrusted },
 }
 

@@ -1,4 +1,4 @@
-//! What a cycle asks, and what its answers come to: plain functions over the state.
+//! The requests, ballots and notifications of a cycle: functions of the state.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,11 +15,11 @@ use crate::protocol::text::printable;
 use crate::workflows::run::attempts;
 use crate::workflows::watch::issues::Issue;
 
-/// What reviewers see of the changes, in bytes.
+/// The most bytes of the changes that reviewers are shown.
 const CHANGES: usize = 256 << 10;
-/// How many open concerns reviewers are sent, the newest.
+/// The most open concerns that reviewers are sent; the newest are kept.
 const CONCERNS: usize = 50;
-/// How many closed issues reviewers are told of.
+/// The most closed issues that reviewers are sent.
 const CLOSED: usize = 50;
 
 pub(crate) fn requests(state: &WatchState, plan: &WatchPlan) -> Vec<ReviewRequest> {
@@ -41,7 +41,7 @@ pub(crate) fn requests(state: &WatchState, plan: &WatchPlan) -> Vec<ReviewReques
     plan.reviewers.iter().map(|agent| one(&agent.name)).collect()
 }
 
-/// What was raised and is open, by number; that somebody gave no verdict is nothing to look at.
+/// The open issues, by number, without those that only record a missing verdict.
 fn concerns(state: &WatchState) -> Vec<OpenConcern> {
     let open: Vec<OpenConcern> = state
         .open_issues()
@@ -55,7 +55,8 @@ fn concerns(state: &WatchState) -> Vec<OpenConcern> {
     open[open.len().saturating_sub(CONCERNS)..].to_vec()
 }
 
-/// The issues that a cycle closes: what their raisers were shown again and approve now, and that they were absent.
+/// The issues that a cycle closes: those that their reviewers were shown again and approve now, and those that
+/// record a missing verdict.
 pub(crate) fn settled(state: &WatchState, cycle: &Cycle, ballots: &[Ballot]) -> Vec<(u32, AgentName)> {
     let approved = ballots.iter().filter(|ballot| ballot.verdict == Some(Verdict::Approved));
     let approved: BTreeSet<&AgentName> = approved.map(|ballot| &ballot.reviewer).collect();
@@ -113,13 +114,13 @@ pub(crate) fn shown(changes: &[FileChange]) -> Untrusted {
     text.into()
 }
 
-/// Issues that a person closed, the newest, in a line each.
+/// The newest closed issues, one line each.
 pub(crate) fn closed(state: &WatchState) -> Vec<Untrusted> {
     let closed = state.issues.iter().rev().filter(|issue| issue.closed.is_some()).take(CLOSED);
     closed.map(|issue| line(&issue.issue)).collect()
 }
 
-/// What the reviewers of a cycle raised who do not approve, whether it is on the list already or not.
+/// The issues of reviewers that do not approve, whether they are on the list already or not.
 pub(crate) fn raised(cycle: &Cycle) -> impl Iterator<Item = (&AgentName, &PeerIssue)> {
     cycle.answers.iter().flat_map(|(call, answer)| {
         let review = match answer {
@@ -135,7 +136,7 @@ fn line(issue: &PeerIssue) -> Untrusted {
     format!("{place}{}", issue.description.as_written()).into()
 }
 
-/// What there is of each reviewer of a cycle whose requests are settled: its ballot, or the call that is due.
+/// For each reviewer of a cycle: its ballot, or the call that is due.
 pub(crate) fn due(cycle: &Cycle) -> Vec<Result<Ballot, CallId>> {
     cycle.requests.iter().map(|request| due_for(cycle, &request.reviewer)).collect()
 }
@@ -166,7 +167,7 @@ pub(crate) fn why_again(answers: &CycleAnswers, call: &CallId) -> Option<String>
     }
 }
 
-/// Who is asked to clear up what a cycle raised, and how; nobody where no target is known.
+/// The agents that are asked for a clarification, and the question; `None` if no target is known.
 pub(crate) fn clarification(cycle: &Cycle) -> Option<(Vec<AgentName>, Untrusted)> {
     let raised: Vec<(&AgentName, &PeerIssue)> = raised(cycle).collect();
     let named: BTreeSet<&str> =
@@ -200,10 +201,10 @@ pub(crate) fn clarification(cycle: &Cycle) -> Option<(Vec<AgentName>, Untrusted)
     Some((asked, prompt.into()))
 }
 
-/// The most bytes of one variable of a notification; all of it stands in the JSON.
+/// The most bytes of one variable of a notification; the JSON is complete.
 const VARIABLE: usize = 16 << 10;
 
-/// What a command of `watch.notify` is told of a cycle: as `GLEE_*` variables, and whole as JSON on its stdin.
+/// The input of a command of `watch.notify`: `GLEE_*` variables, and all of it as JSON on stdin.
 pub(crate) fn notification(run: &RunId, cycle: &Cycle, action: Action, ballots: &[Ballot]) -> CommandInput {
     let summary = |name: &AgentName| cycle.review(name).map(|review| review.summary.clone());
     let reviewers: Vec<Value> = ballots

@@ -17,21 +17,21 @@ pub struct LastEvent {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Issue {
     pub number: u32,
-    /// The cycle it comes from.
+    /// The cycle that raised it.
     pub cycle: u32,
     pub reviewer: AgentName,
     #[serde(flatten)]
     pub issue: PeerIssue,
-    /// Who closed it, and why.
+    /// Who closed it, and the reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closed: Option<(Untrusted, Untrusted)>,
 }
 
 impl Issue {
-    /// The severity of a reviewer's absence.
+    /// The severity of an issue that records a missing verdict.
     pub(crate) const ABSENT: &str = "absent";
 
-    /// Whether it says only that a reviewer gave no usable verdict.
+    /// Whether it only records that a reviewer gave no usable verdict.
     pub(crate) fn is_absence(&self) -> bool {
         self.issue.severity == *Self::ABSENT
     }

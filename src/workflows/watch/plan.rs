@@ -13,12 +13,12 @@ pub(crate) enum WatchPlanError {
     Unknown { key: &'static str, name: String },
     #[error("`{name}` is no reviewer")]
     NotReviewer { name: String },
-    /// An embedded agent knows code, not what others are at.
+    /// An embedded agent reads code, not the events of other agents.
     #[error("`{name}` is embedded in Glee and answers no review request of a watch")]
     Embedded { name: String },
     #[error("`watch.arbitrate` is on, and no judge is connected")]
     NoJudge,
-    /// A program that answers a prompt has to be asked something.
+    /// A program that answers a prompt needs a task.
     #[error("`{name}` is not told what to do: its adapter is `{adapter}`")]
     NoTask { name: String, adapter: String },
     #[error("`{name}` is no coder, and cannot be given a task")]
@@ -51,7 +51,7 @@ impl Advice for WatchPlanError {
     }
 }
 
-/// Whether an agent answers a prompt and ends, and does not tell events by itself.
+/// Whether an agent answers a prompt and ends, instead of printing events.
 pub(crate) fn is_asked(agent: &Agent) -> bool {
     agent.adapter != "text"
 }

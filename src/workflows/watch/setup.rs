@@ -1,4 +1,4 @@
-//! What a watch is started with.
+//! The resources that a watch is started with.
 
 use std::path::PathBuf;
 

@@ -12,7 +12,7 @@ use crate::domain::{
 use crate::rules::watch::triggers::trigger;
 use crate::workflows::watch::issues::{Issue, LastEvent};
 
-/// How many summaries and files of an agent are kept since the last cycle, the newest.
+/// The most summaries and files of an agent that are kept since the last cycle; the newest.
 const KEPT: usize = 50;
 /// The most agents that are distinguished.
 const AGENTS: usize = 256;
@@ -23,9 +23,9 @@ pub(crate) type CycleAnswers = BTreeMap<CallId, CallAnswer>;
 pub(crate) struct WatchState {
     pub(crate) plan: Option<WatchPlan>,
     pub(crate) status: WatchStatus,
-    /// Only a person lets the work go on: a blocker stopped it, or a person did.
+    /// Whether only a person can resume the work: after a blocker or a person's pause.
     pub(crate) held: bool,
-    /// Rule 3 holds: work goes on though something was raised.
+    /// Whether the work continues although issues were raised (rule 3).
     pub(crate) flagged: bool,
     pub(crate) last_action: Option<Action>,
     /// The last cycle that began, 0 before the first.
@@ -37,9 +37,9 @@ pub(crate) struct WatchState {
     /// The tree at the last cycle, or when the watch began.
     pub(crate) tree: Option<String>,
     pub(crate) clarification: Option<Clarification>,
-    /// The disputes before the judge, and those that were settled since the work was paused.
+    /// The disputes before the judge, and those that were settled since the pause.
     pub(crate) disputes: BTreeMap<DisputeNumber, Disputed>,
-    /// What agents said of the work that they were asked for, by attempt.
+    /// The answers of agents to their tasks, by attempt.
     pub(crate) works: CycleAnswers,
     /// The triggers since the last cycle began.
     pub(crate) unreviewed: BTreeSet<Trigger>,
@@ -51,13 +51,13 @@ pub(crate) struct WatchState {
 pub(crate) struct Cycle {
     pub(crate) number: u32,
     pub(crate) triggers: BTreeSet<Trigger>,
-    /// What the reviewers are sent, once that is settled.
+    /// The requests to reviewers; empty until the tree is recorded.
     pub(crate) requests: Vec<ReviewRequest>,
-    /// The tree that the changes are counted from, and that of this cycle.
+    /// The tree before the changes, and the tree of this cycle.
     pub(crate) before: Option<String>,
     pub(crate) tree: Option<String>,
     pub(crate) answers: CycleAnswers,
-    /// The files that each agent spoke of before it.
+    /// The files that each agent named before the cycle.
     pub(crate) files: BTreeMap<AgentName, BTreeSet<String>>,
 }
 
@@ -65,33 +65,33 @@ pub(crate) struct Cycle {
 pub(crate) struct Seen {
     pub(crate) events: u64,
     pub(crate) last: Option<LastEvent>,
-    /// Since the last cycle: what it told, and about which files.
+    /// The summaries and files that it sent since the last cycle.
     pub(crate) told: Vec<Untrusted>,
     pub(crate) told_more: u64,
     pub(crate) files: BTreeSet<String>,
     pub(crate) done: bool,
 }
 
-/// An issue that the judge was handed; the number of its finding is that of the issue.
+/// An issue before the judge; its number is the id of the finding.
 #[derive(Clone, Debug)]
 pub(crate) struct Disputed {
     pub(crate) dispute: Dispute,
     pub(crate) answers: CycleAnswers,
 }
 
-/// A question to agents whose work reviewers do not agree with.
+/// A question to agents whose work reviewers objected to.
 #[derive(Clone, Debug)]
 pub(crate) struct Clarification {
     pub(crate) cycle: u32,
     pub(crate) agents: Vec<AgentName>,
     pub(crate) prompt: Untrusted,
     pub(crate) answers: BTreeMap<AgentName, Untrusted>,
-    /// Whether the review after it has begun.
+    /// Whether the following review has begun.
     pub(crate) reviewed: bool,
 }
 
 impl Cycle {
-    /// What a reviewer answered last, where that is a review.
+    /// The last review of a reviewer.
     pub(crate) fn review(&self, reviewer: &AgentName) -> Option<&PeerReview> {
         self.answers.iter().rev().find_map(|(call, answer)| match answer {
             CallAnswer::Peer { review } if call.agent == *reviewer => Some(&**review),
@@ -111,7 +111,7 @@ impl Clarification {
 }
 
 impl WatchState {
-    /// Whether the agent is known, or there is room for another one.
+    /// Whether the agent is known, or another one can be added.
     pub(crate) fn knows(&self, name: &AgentName) -> bool {
         self.agents.len() < AGENTS || self.agents.contains_key(name)
     }
@@ -165,7 +165,7 @@ impl WatchState {
                     for agent in &plan.agents {
                         self.agents.entry(agent.name.clone()).or_default();
                     }
-                    // Another task is another work.
+                    // A new task is asked again.
                     let known = self.plan.iter().flat_map(|plan| plan.jobs.clone()).collect::<Vec<_>>();
                     let is_new =
                         |name: &AgentName| plan.jobs.iter().any(|job| job.agent == *name && !known.contains(job));
@@ -241,7 +241,7 @@ impl WatchState {
         let summary = said.summary.clone().unwrap_or_default();
         seen.events += 1;
         seen.done = said.kind == EventType::Done;
-        // An answer is shown as the answer, and not once more.
+        // An answer to a clarification is shown as such only.
         if !summary.is_empty() && !answers {
             seen.told.push(summary.labelled(&format!("{}: ", said.kind)));
             if seen.told.len() > KEPT {
@@ -278,7 +278,7 @@ impl WatchState {
         self.flagged = action == Action::LogAndContinue;
         self.held |= action == Action::StopAndEscalate;
         self.status = status;
-        // Asked once: what it did not clear up, a person does.
+        // A clarification is asked once; what remains is for a person.
         if !action.pauses() {
             self.clarification = None;
         }
@@ -292,7 +292,7 @@ impl WatchState {
         self.flagged &= some_open;
     }
 
-    /// Puts an issue on the list, unless the same reviewer raised it before, whether it is closed or not.
+    /// Adds an issue, unless the same reviewer raised it before, open or closed.
     fn raise(&mut self, cycle: u32, reviewer: &AgentName, issue: PeerIssue) {
         let is_known = |known: &Issue| {
             known.reviewer == *reviewer

@@ -1,4 +1,4 @@
-//! How a watch stands, for people and scripts: plain data, made new after whatever changes it.
+//! The status of a watch, for people and scripts.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,20 +11,20 @@ use crate::workflows::watch::issues::{Issue, LastEvent};
 pub struct WatchReport {
     pub run: String,
     pub status: WatchStatus,
-    /// Whether work goes on though something was raised (rule 3).
+    /// Whether work continues although issues were raised (rule 3).
     pub flagged: bool,
     pub last_action: Option<Action>,
-    /// The last cycle that began; 0 before the first.
+    /// The last started cycle; 0 before the first.
     pub cycle: u32,
     pub in_cycle: bool,
     pub pending: Vec<Trigger>,
-    /// Seconds until TIMEOUT_FALLBACK; absent while it cannot come.
+    /// Seconds until TIMEOUT_FALLBACK; absent while that is not possible.
     pub fallback_in: Option<u64>,
     pub agents: Vec<AgentReport>,
     pub events: u64,
-    /// Lines that were no events since this program was started.
+    /// Invalid lines since this program was started.
     pub malformed: u64,
-    /// The issues that nobody closed.
+    /// The open issues.
     pub issues: Vec<Issue>,
     pub clarification: Option<ClarificationReport>,
 }
@@ -40,15 +40,15 @@ pub struct AgentReport {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AgentState {
-    /// The watch started it, and it works.
+    /// Started by the watch, and running.
     Works,
-    /// The watch started it, and has suspended it.
+    /// Started by the watch, and suspended.
     Stands,
-    /// The watch started it, and it has ended.
+    /// Started by the watch, and ended.
     Ended,
-    /// It said that it has ended its work.
+    /// Reported the end of its work.
     Done,
-    /// It was started elsewhere.
+    /// Started elsewhere.
     Joined,
 }
 
@@ -59,7 +59,7 @@ pub struct ClarificationReport {
     pub prompt: Untrusted,
 }
 
-/// The status of a watch by its record alone.
+/// The status of a watch according to its events.
 pub(crate) fn standing(run: &RunId, state: &WatchState) -> WatchReport {
     let agents = state.agents.iter().map(|(name, seen)| AgentReport {
         name: name.clone(),

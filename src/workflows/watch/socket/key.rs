@@ -1,7 +1,7 @@
-//! The key of a watch: a random number in the state folder, readable to this user alone, that goes with each command.
+//! The key of a watch: a random number in the state folder, readable only by this user, sent with each command.
 //!
-//! It says that who commands can read the person's state folder, which agents that are held cannot. It is new for each
-//! watch and removed when that ends.
+//! It proves that the sender can read the user's state folder, which sandboxed agents cannot. It is new for each
+//! watch and removed at the end.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -10,7 +10,7 @@ use tempfile::TempPath;
 
 use crate::system::private;
 
-/// Where the key of the watch at a socket lies.
+/// The path of the key of the watch at a socket.
 fn place(socket: &Path) -> PathBuf {
     socket.with_extension("key")
 }
@@ -18,12 +18,12 @@ fn place(socket: &Path) -> PathBuf {
 #[derive(Debug)]
 pub(crate) struct WatchKey {
     hash: blake3::Hash,
-    /// Removed with this.
+    /// Removed when this is dropped.
     _path: TempPath,
 }
 
 impl WatchKey {
-    /// Makes the key of the watch at a socket, in place of one that a killed watch left.
+    /// Creates the key of the watch at a socket, replacing one that a killed watch left.
     pub(crate) fn create(socket: &Path) -> io::Result<Self> {
         let path = place(socket);
         let text = format!("{}{}", uuid::Uuid::new_v4().simple(), uuid::Uuid::new_v4().simple());
@@ -60,7 +60,7 @@ mod tests {
         let mode = fs::metadata(folder.path().join("x.key")).unwrap().permissions().mode();
         assert_eq!((mode & 0o777, text.len()), (0o600, 64));
         assert!(key.fits(&text) && !key.fits("") && !key.fits(&text[1..]) && !key.fits(&format!("{text}\n")));
-        // A watch that is killed removes nothing.
+        // A killed watch removes nothing.
         let next = WatchKey::create(&socket).unwrap();
         assert!(!next.fits(&text), "the key of a killed watch fits no other");
         drop((key, next));

@@ -1,7 +1,7 @@
-//! The local socket of a watch: where it lies, who may come in, and the lines that go both ways.
+//! The local socket of a watch: its path, its access control, and its lines.
 //!
-//! A line in, a line out. What stands in the buffer of a connection is handed over together and answered together, so
-//! that one sync of the journal serves all of it; a connection has one batch on the way at a time.
+//! Each received line is answered by a line. The lines in the buffer of a connection are passed on and answered
+//! together, so that one sync of the journal serves all of them; a connection has at most one batch in progress.
 
 pub(crate) mod key;
 pub(crate) mod peer;
@@ -29,15 +29,15 @@ use crate::workflows::watch::socket::peer::{Peer, PeerRelation};
 use crate::workflows::watch::socket::protocol::{CommandReply, Intake, LONGEST, WatchCommand, WatchMessage};
 use crate::workflows::watch::socket::seats::{ConnectionLimits, ConnectionPermit};
 
-/// The variable that names the socket to agents that a watch started.
+/// The environment variable with the path of the socket, for agents that a watch started.
 pub const VARIABLE: &str = "GLEE_WATCH_SOCKET";
 
 const PIECE: usize = 64 << 10;
-/// How long a new connection may stay without a valid line; afterwards it may be silent for ever.
+/// How long a new connection may stay without a valid line; later silence is not limited.
 const PATIENCE_SILENT: Duration = Duration::from_secs(20);
 /// The same in a reserved seat.
 const PATIENCE_RESERVED: Duration = Duration::from_secs(2);
-/// What the address of a socket may be long, less than the smallest of the systems' bounds.
+/// The longest address of a socket, below the smallest of the systems' limits.
 const ADDRESS: usize = 100;
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -76,8 +76,8 @@ impl Advice for SocketError {
     }
 }
 
-/// The address of the watch of a work tree: in the state folder, or where its path is too long, in a private folder of
-/// the system's temporary one.
+/// The address of the watch of a work tree: in the state folder, or if that path is too long, in a private folder
+/// of the system's temporary one.
 pub fn address(state_dir: &Path, root: &Path) -> PathBuf {
     let key = blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex();
     let own = state_dir.join("watch").join(format!("{}.sock", &key[..16]));
@@ -89,7 +89,7 @@ pub fn address(state_dir: &Path, root: &Path) -> PathBuf {
     PathBuf::from("/tmp").join(format!("glee-{user}")).join(format!("{}.sock", &both[..16]))
 }
 
-/// Keeps every watch of a work tree away while the file is open; fails where one runs, even without a socket.
+/// Excludes other watches of a work tree while the file is open; fails if one runs, even without a socket.
 pub fn lock(path: &Path, root: &Path) -> Result<fs::File, SocketError> {
     let failed = |source| SocketError::Io { path: path.to_owned(), source };
     let folder = path.parent().unwrap_or(Path::new("/"));
@@ -104,19 +104,19 @@ pub fn lock(path: &Path, root: &Path) -> Result<fs::File, SocketError> {
     }
 }
 
-/// The listening end. Only one can be had for a work tree.
+/// The listening end; one for each work tree.
 #[derive(Debug)]
 pub struct Listener {
     listener: UnixListener,
     key: WatchKey,
     owed: watch::Sender<usize>,
-    /// The socket's file, removed with this.
+    /// The socket's file, removed when this is dropped.
     _endpoint: TempPath,
     _lock: fs::File,
 }
 
 impl Listener {
-    /// Listens at an address, for this user alone.
+    /// Listens at an address, for this user only.
     pub fn bind(path: &Path, root: &Path) -> Result<Self, SocketError> {
         let failed = |source| SocketError::Io { path: path.to_owned(), source };
         let folder = path.parent().unwrap_or(Path::new("/"));
@@ -134,14 +134,14 @@ impl Listener {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
             _ => {}
         }
-        // Before anybody can come in.
+        // Before the first connection.
         let key = WatchKey::create(path).map_err(failed)?;
         let listener = UnixListener::bind(path).map_err(failed)?;
         let endpoint = TempPath::try_from_path(path).map_err(failed)?;
         Ok(Self { listener, key, owed: watch::channel(0).0, _endpoint: endpoint, _lock: lock })
     }
 
-    /// Resolves once all answers are given; it does not wait for those who do not take theirs.
+    /// Resolves once all answers are sent; connections that do not read theirs are not waited for.
     pub fn all_answered(&self) -> impl Future<Output = ()> + use<> {
         let mut owed = self.owed.subscribe();
         async move { drop(timeout(Duration::from_secs(1), owed.wait_for(|owed| *owed == 0)).await) }
@@ -155,18 +155,18 @@ impl Listener {
                 Ok((stream, _)) => {
                     let Some(peer) = Peer::of(&stream) else { continue };
                     let Some(seat) = seats.take(&peer) else {
-                        // What does not fit into the buffer of a new connection need not be read.
+                        // Data beyond the buffer of a new connection is not needed.
                         drop(stream.try_write(line(&[CommandReply::refused("too many connections")]).as_bytes()));
                         continue;
                     };
                     let guest = Guest { by: own_name(), peer, key: Arc::clone(&key) };
                     let (intake, owed) = (intake.clone(), self.owed.clone());
                     tokio::spawn(async move {
-                        // An end that breaks off has nobody left to tell.
+                        // A broken connection has no receiver for an error.
                         drop(converse(stream, intake, guest, owed, seat).await);
                     });
                 }
-                // Too many files are open, for a moment.
+                // Too many open files; transient.
                 Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
             }
         }
@@ -180,8 +180,8 @@ struct Guest {
 }
 
 impl Guest {
-    /// What counts of a line, and whether it came with the key: agents tell what they do, and nothing lets them lift
-    /// their own pause.
+    /// The accepted part of a line, and whether it carried the key: agents may send events, but cannot end their
+    /// own pause.
     fn admit(&self, line: &[u8]) -> (WatchMessage, bool) {
         let (item, key) = protocol::read_keyed(line);
         let is_persons = match &item {
@@ -196,7 +196,7 @@ impl Guest {
         }
     }
 
-    /// Why this line is not accepted as a person's, if it is not.
+    /// Why the line is not accepted as a person's.
     fn refused(&self, key: &Option<String>) -> Option<&'static str> {
         match (self.peer.relation(), key) {
             (PeerRelation::Descendant, _) => Some("an agent gives no commands"),
@@ -268,7 +268,7 @@ fn line(answers: &[CommandReply]) -> String {
     answers.iter().map(|answer| serde_json::json!(answer).to_string() + "\n").collect()
 }
 
-/// Splits chunks into lines; a line that is too long is cut one byte behind the limit.
+/// Splits chunks into lines; a line that is too long is cut one byte after the limit.
 #[derive(Debug, Default)]
 pub(crate) struct SocketLines {
     rest: Vec<u8>,
@@ -288,7 +288,7 @@ impl SocketLines {
         lines
     }
 
-    /// What stood behind the last line end.
+    /// The data after the last line end.
     fn end(&mut self) -> Vec<Vec<u8>> {
         self.line().into_iter().collect()
     }
@@ -321,15 +321,15 @@ impl Client {
         Ok(client)
     }
 
-    /// Another end of the same conversation, to speak for as long as it takes while this one listens.
+    /// A second handle of the connection, for writing while this one reads.
     pub fn speaker(&self) -> Result<BlockingStream, SocketError> {
         let stream = self.stream.get_ref();
-        // Whoever speaks may be silent for long.
+        // The sender may be silent for long.
         let speaker = stream.set_read_timeout(None).and_then(|()| stream.try_clone());
         speaker.map_err(|source| self.failed(source))
     }
 
-    /// The answer to the next line; `None` once the watch has gone.
+    /// The answer to the next line; `None` once the watch has ended.
     pub fn answer(&mut self) -> Result<Option<CommandReply>, SocketError> {
         let mut line = String::new();
         match self.stream.read_line(&mut line) {
@@ -341,14 +341,14 @@ impl Client {
 
     pub fn ask(&mut self, line: &str) -> Result<Option<CommandReply>, SocketError> {
         match self.stream.get_mut().write_all(format!("{line}\n").as_bytes()) {
-            // A watch that lets nobody in says so before it is asked.
+            // A watch that refuses a connection says so before the first line.
             Err(source) if source.kind() != io::ErrorKind::BrokenPipe => return Err(self.failed(source)),
             _ => {}
         }
         self.answer()
     }
 
-    /// Gives a command, with the key of the watch, and returns the answer.
+    /// Sends a command with the key of the watch, and returns the answer.
     pub fn command(&mut self, command: &WatchCommand) -> Result<Option<CommandReply>, SocketError> {
         self.ask(&command.line(self.key().as_deref()))
     }

@@ -1,22 +1,22 @@
-//! Who is at the other end of a connection, as the kernel knows it.
+//! The process at the other end of a connection, according to the kernel.
 //!
-//! Agents that a watch starts, and everything below them, are descendants of this process: their supervisors adopt
-//! orphans, and this process adopts what a dead supervisor leaves. So a process of this user that is alive and no
-//! descendant is not an agent's. Everything else, a process that has ended (its id may be another's by now), one whose
-//! ancestors cannot be read, one of another process namespace, is not trusted with commands.
+//! Agents that a watch starts, and their children, are descendants of this process: their supervisors adopt
+//! orphans, and this process adopts what a dead supervisor leaves. So a live process of this user that is no
+//! descendant does not belong to an agent. All others are not trusted with commands: an ended process (its id may
+//! be reused), one whose ancestors cannot be read, one of another process namespace.
 
 use std::os::fd::OwnedFd;
 
 use tokio::net::UnixStream;
 
-/// What a process is to a watch.
+/// The relation of a process to a watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PeerRelation {
-    /// It runs apart from this watch.
+    /// Not started by this watch.
     Outside,
-    /// This watch started it, or one of its ancestors.
+    /// Started by this watch, directly or through an ancestor.
     Descendant,
-    /// It has ended, or the relation cannot be determined.
+    /// Ended, or not determinable.
     Unknown,
 }
 
@@ -24,19 +24,19 @@ pub(crate) enum PeerRelation {
 #[derive(Debug)]
 pub(crate) struct Peer {
     pid: Option<i32>,
-    /// Refers to the process even when its id is another's (Linux 6.5 and later).
+    /// Refers to the process even if its id was reused (Linux 6.5 and later).
     handle: Handle,
 }
 
-/// What tells a process from a later one with the same id.
+/// Distinguishes a process from a later one with the same id.
 #[derive(Debug)]
 enum Handle {
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux has it"))]
     Descriptor(OwnedFd),
-    /// When it was started, in the system's ticks.
+    /// The start time, in the system's ticks.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux tells it"))]
     Started(u64),
-    /// It had ended when the connection was accepted, or the system does not tell.
+    /// The process had ended when the connection was accepted, or the system does not report it.
     None,
 }
 
@@ -50,7 +50,7 @@ impl Peer {
         is_own.then(|| Self { pid, handle: handle(stream, pid) })
     }
 
-    /// Its id, which may be another's by now.
+    /// The process id, which may have been reused.
     pub(crate) fn pid(&self) -> Option<i32> {
         self.pid
     }
@@ -61,7 +61,7 @@ impl Peer {
             return PeerRelation::Unknown;
         }
         let relation = relation_of(pid);
-        // Only of a process that lived all the while was that the truth.
+        // The result is valid only if the process was alive all the time.
         if self.is_alive() { relation } else { PeerRelation::Unknown }
     }
 }
@@ -72,7 +72,7 @@ fn handle(stream: &UnixStream, pid: Option<i32>) -> Handle {
     use nix::sys::socket::{getsockopt, sockopt::PeerPidfd};
     match getsockopt(stream, PeerPidfd) {
         Ok(descriptor) => Handle::Descriptor(descriptor),
-        // An older kernel: the best that is left is the process as it is now.
+        // Older kernels: the process is identified as it is now.
         Err(Errno::ENOPROTOOPT) => {
             pid.and_then(process::stat).map_or(Handle::None, |stat| Handle::Started(stat.started))
         }
@@ -103,7 +103,7 @@ impl Peer {
 #[cfg(target_os = "linux")]
 fn relation_of(pid: i32) -> PeerRelation {
     let own = i32::try_from(std::process::id()).unwrap_or(0);
-    // Read until two readings are equal: while one goes on, a process may end and its child be adopted.
+    // Read until two readings are equal: during one, a process may end and its child be adopted.
     let mut before = process::ancestors(pid);
     for _ in 0..16 {
         let now = process::ancestors(pid);
@@ -119,7 +119,7 @@ fn relation_of(pid: i32) -> PeerRelation {
 /// Processes as `/proc` shows them.
 #[cfg(target_os = "linux")]
 mod process {
-    /// More ancestors than a process has without meaning harm.
+    /// More ancestors than any honest process has.
     const DEEPEST: usize = 10_000;
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,7 +135,7 @@ mod process {
     }
 
     fn parse(pid: i32, line: &str) -> Option<Stat> {
-        // The name in parentheses may hold anything.
+        // The name in parentheses may contain any character.
         let mut words = line.rsplit_once(") ")?.1.split(' ');
         let is_dead = matches!(words.next()?, "Z" | "X" | "x");
         let parent = words.next()?.parse().ok()?;
@@ -174,8 +174,8 @@ mod process {
     }
 }
 
-/// The system tells less here: neither a handle of a process nor who adopted it. Nobody is trusted with commands by
-/// ancestry alone; the key and a living parent other than this process are what is asked for.
+/// This system provides neither process handles nor who adopted a process. Ancestry alone gives no trust in
+/// commands; the key and a live parent other than this process are required.
 #[cfg(not(target_os = "linux"))]
 fn handle(_stream: &UnixStream, _pid: Option<i32>) -> Handle {
     Handle::None
@@ -184,7 +184,7 @@ fn handle(_stream: &UnixStream, _pid: Option<i32>) -> Handle {
 #[cfg(not(target_os = "linux"))]
 impl Peer {
     fn is_alive(&self) -> bool {
-        // Signal 0 only asks.
+        // Signal 0 only checks for existence.
         self.pid.is_some_and(|pid| nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), None).is_ok())
     }
 }

@@ -1,7 +1,7 @@
-//! What reaches a watch: lines of JSON, each an event or a command, from wherever they come.
+//! Lines of JSON that a watch receives, each an event or a command.
 //!
-//! A line that is neither is counted and shown, and harms nothing. Whoever sends may wait for the answer to each line,
-//! which is given once what the line said is on the disk.
+//! A line that is neither is counted and shown. A sender may wait for the answer to each line, which is given after
+//! the line's event is on the disk.
 
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
@@ -10,16 +10,16 @@ use crate::domain::{AgentEvent, AgentName, EventType, Untrusted, WatchStatus};
 use crate::workflows::watch::issues::Issue;
 use crate::workflows::watch::status::WatchReport;
 
-/// The longest line that is read, in bytes.
+/// The longest accepted line, in bytes.
 pub const LONGEST: usize = 64 << 10;
-/// The longest summary that is kept, in characters.
+/// The longest kept summary, in characters.
 const SUMMARY: usize = 2_000;
-/// How many files an event may name, and how long their paths may be in characters.
+/// The most files of an event, and the longest path in characters.
 const FILES: usize = 50;
 const PATH: usize = 500;
 /// The longest name of an agent.
 const NAME: usize = 64;
-/// The batches that may wait.
+/// The most waiting batches.
 const WAITING: usize = 64;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -51,16 +51,16 @@ pub enum WatchCommand {
     Stop,
 }
 
-/// Lines that came together.
+/// Lines that arrived together.
 #[derive(Debug)]
 pub struct Batch {
     pub items: Vec<WatchMessage>,
     pub by: String,
-    /// Gets an answer a line, in order.
+    /// Receives one answer for each line, in order.
     pub answer: Option<oneshot::Sender<Vec<CommandReply>>>,
 }
 
-/// What a watch answers to a line; a line of JSON with the fields that the line asked for.
+/// The answer to a line: a line of JSON with the fields that the line asked for.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CommandReply {
     pub ok: bool,
@@ -71,7 +71,7 @@ pub struct CommandReply {
     pub seq: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<WatchStatus>,
-    /// What whoever sent the event is asked to clear up.
+    /// The clarification that the sender is asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clarify: Option<Clarify>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -95,19 +95,19 @@ impl CommandReply {
 
 pub type Intake = mpsc::Sender<Batch>;
 
-/// A way into a watch, and its end there.
+/// The sending and the receiving end of a watch's intake.
 pub fn intake() -> (Intake, mpsc::Receiver<Batch>) {
     mpsc::channel(WAITING)
 }
 
-/// Hands lines over and waits for the answers; none if the watch is gone.
+/// Sends lines and waits for the answers; `None` if the watch has ended.
 pub async fn hand_over(intake: &Intake, items: Vec<WatchMessage>, by: &str) -> Option<Vec<CommandReply>> {
     let (answer, answered) = oneshot::channel();
     intake.send(Batch { items, by: by.to_owned(), answer: Some(answer) }).await.ok()?;
     answered.await.ok()
 }
 
-/// The form of an event's line. Fields that it does not know are passed over.
+/// The form of an event's line; unknown fields are ignored.
 #[derive(Deserialize)]
 struct Line {
     #[serde(rename = "type")]
@@ -127,7 +127,7 @@ enum Paths {
 }
 
 impl WatchCommand {
-    /// Whether anybody who reaches the watch may give it: it changes nothing.
+    /// Whether every sender may give the command, as it changes nothing.
     pub fn only_reads(&self) -> bool {
         match self {
             Self::Status | Self::Issues => true,
@@ -144,10 +144,10 @@ impl WatchCommand {
     }
 }
 
-/// The field of a line that has the key of the watch.
+/// The field of a line with the key of the watch.
 pub const KEY: &str = "key";
 
-/// Reads a line from a connection: an event or a command, and the key that came with it.
+/// Reads a line from a connection: an event or a command, and the key in it.
 pub fn read_keyed(line: &[u8]) -> (WatchMessage, Option<String>) {
     let fields = Some(line).filter(|line| line.len() <= LONGEST);
     let fields = fields.and_then(|line| serde_json::from_slice::<serde_json::Value>(line).ok());
@@ -159,8 +159,8 @@ pub fn read_keyed(line: &[u8]) -> (WatchMessage, Option<String>) {
     }
 }
 
-/// Reads a line that can only be an event: what an agent prints and what stands in a file commands nothing. `own` is
-/// the agent that wrote it, where that is known.
+/// Reads a line that can only be an event: output of agents and files cannot contain commands. `own` is the agent
+/// that wrote it, if known.
 pub fn read(line: &[u8], own: Option<&AgentName>) -> WatchMessage {
     if line.len() > LONGEST {
         return WatchMessage::Malformed(format!("longer than {LONGEST} bytes"));
@@ -186,7 +186,7 @@ fn event(line: Line, own: Option<&AgentName>) -> Result<AgentEvent, String> {
             return Err(format!("`{}` cannot speak for another agent", own.0));
         }
         (Some(own), _) => Some(own.clone()),
-        // A person is no agent.
+        // A person needs no agent name.
         (None, None) if kind != EventType::UserManual => return Err("`agent` is missing".to_owned()),
         (None, named) => named,
     };
@@ -265,7 +265,7 @@ mod tests {
         assert_eq!(of(r#"{"command":"status"}"#), WatchMessage::Command(WatchCommand::Status));
         assert!(malformed(read(line, Some(&"claude".into()))).contains("type"));
         assert!(malformed(read(line, None)).contains("type"), "a file of events commands nothing");
-        // Half a command is none, and a command beside an event's fields is one.
+        // A partial command is none, and a command with an event's fields is one.
         assert!(malformed(of(r#"{"command":"close"}"#)).contains("type"));
         assert_eq!(
             of(r#"{"type":"note","agent":"a","command":"stop"}"#),

@@ -1,8 +1,8 @@
-//! How many connections are served at a time, and whose.
+//! Limits on the number of connections that are served at a time, by kind.
 //!
-//! Agents have seats of their own, so that they cannot take those of persons; so have connections that may be a
-//! person's. A person finds a seat even when all of those are taken: what begins with the key of the watch is served in
-//! a reserved one. One process may hold only so many.
+//! Agents have separate seats, so that they cannot take those of persons; so have connections that may be a
+//! person's. When all of those are taken, a connection that begins with the key of the watch gets a reserved seat.
+//! The number of connections of one process is limited.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,9 +13,9 @@ use super::peer::{Peer, PeerRelation};
 
 /// The seats of agents and of processes that cannot be identified.
 const AGENTS: usize = 192;
-/// The seats of everybody else.
+/// The seats of other processes.
 const OTHERS: usize = 64;
-/// The seats of those that come with the key.
+/// The seats of connections that begin with the key.
 const RESERVED: usize = 16;
 /// The connections of one process.
 const A_PROCESS: usize = 32;
@@ -28,10 +28,10 @@ pub(crate) struct ConnectionLimits {
     held: Arc<Mutex<HashMap<i32, usize>>>,
 }
 
-/// One that is taken until it is dropped.
+/// A seat that is taken until this is dropped.
 #[derive(Debug)]
 pub(crate) struct ConnectionPermit {
-    /// Whether the first line has to come with the key.
+    /// Whether the first line has to carry the key.
     pub(crate) is_reserved: bool,
     _permit: OwnedSemaphorePermit,
     pid: Option<i32>,
@@ -78,6 +78,6 @@ impl Drop for ConnectionPermit {
 }
 
 fn counts(held: &Mutex<HashMap<i32, usize>>) -> std::sync::MutexGuard<'_, HashMap<i32, usize>> {
-    // Numbers are whole whoever panicked.
+    // The counts are consistent after a panic.
     held.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,7 +1,7 @@
-//! What an agent tells while it works on its task: lines of JSON among what it says, as its program prints them.
+//! Reads the events that an agent prints while it works on its task: lines of JSON in its output.
 //!
-//! Nobody answers it, so that the kept stdout is read as it grows. A line that is no event is part of what it says; the end
-//! of the work is its answer's alone.
+//! The events are not answered, so that the kept stdout is read as it grows. Other lines are part of the agent's
+//! text; only its answer ends the work.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -15,9 +15,9 @@ use crate::protocol::secrets;
 use crate::workflows::watch::socket::SocketLines;
 use crate::workflows::watch::socket::protocol::{self, Batch, Intake, WatchMessage};
 
-/// How often it is looked whether there is more.
+/// How often the file is polled.
 const AGAIN: Duration = Duration::from_millis(200);
-/// What is read at a time, in bytes.
+/// The most bytes that are read at a time.
 const PIECE: u64 = 1 << 20;
 
 pub(crate) struct Follower {
@@ -25,18 +25,18 @@ pub(crate) struct Follower {
     adapters: Vec<AdapterKind>,
     stdout: PathBuf,
     intake: Intake,
-    /// The file as it was last seen, which is another one when the agent is asked again, and how much of it was read.
+    /// The inode of the file, which changes when the agent is asked again, and how much of it was read.
     place: (u64, u64),
     lines: SocketLines,
     said: SocketLines,
-    /// The events so far, without secrets.
+    /// The events so far, redacted.
     told: Vec<(EventType, Option<Untrusted>)>,
-    /// How many of them a replacing file has repeated: the redacted one, or that of a second try.
+    /// How many of them a replacing file has repeated: the redacted file, or that of a second attempt.
     again: usize,
 }
 
 impl Follower {
-    /// Of an agent, or of the backup that is asked in its place, whose stdout is kept there.
+    /// For an agent, or a backup in its place, whose stdout is kept at `stdout`.
     pub(crate) fn new(agent: &Agent, backups: &[Agent], stdout: PathBuf, intake: Intake) -> Self {
         let adapters = std::iter::once(agent).chain(backups).filter_map(|agent| AdapterKind::of(agent).ok());
         Self {
@@ -62,7 +62,7 @@ impl Follower {
             }
         };
         self.hand_over(true, &stop).await;
-        // What was handed over is taken in before its answer is.
+        // The events are received before the answer.
         tokio::task::yield_now().await;
         worked
     }
@@ -76,14 +76,14 @@ impl Follower {
         tokio::select! {
             biased;
             () = stop.stopped() => {}
-            // It can only fail with the watch gone.
+            // It fails only if the watch has ended.
             sent = self.intake.send(batch) => drop(sent),
         }
     }
 
     fn items(&mut self, is_last: bool) -> Vec<WatchMessage> {
         let mut lines = Vec::new();
-        // Nothing was printed yet, or the folder is gone, which the call itself fails for.
+        // Nothing was printed yet, or the folder was removed, which the call itself reports.
         while let Some(piece) = self.piece().filter(|piece| !piece.is_empty()) {
             for line in self.lines.take(&piece) {
                 self.hear(&line, &mut lines);
@@ -102,7 +102,7 @@ impl Follower {
         items.collect::<Vec<_>>().into_iter().filter(|item| self.is_new(item)).collect()
     }
 
-    /// Whether an event was not yet read from the file that this one replaces.
+    /// Whether an event was not read from the replaced file yet.
     fn is_new(&mut self, item: &WatchMessage) -> bool {
         let WatchMessage::Event(event) = item else { return true };
         let told = (event.kind, secrets::redact_value(event.summary.clone()));
@@ -216,7 +216,7 @@ mod tests {
             ("json", vec![said.to_owned()]),
         ] {
             assert_eq!(told(adapter, &printed), ["milestone hashed"], "{adapter}");
-            // However the bytes come.
+            // In pieces of any size.
             let halves: Vec<String> = printed
                 .concat()
                 .as_bytes()

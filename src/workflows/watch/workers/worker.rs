@@ -30,7 +30,7 @@ pub(crate) enum WorkerMessage<'a> {
         reason: &'a Untrusted,
     },
     Resume,
-    /// A judge ruled that this has to be done.
+    /// A judge ruled that the issue has to be resolved.
     Enforce {
         issue: u32,
         description: &'a Untrusted,

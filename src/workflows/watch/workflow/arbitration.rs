@@ -168,7 +168,7 @@ impl WatchWorkflow {
     }
 }
 
-/// Whether its reviewer raised an issue in this cycle, for the first time or again.
+/// Whether the reviewer raised the issue in this cycle, for the first time or again.
 fn holds_up(cycle: &Cycle, issue: &Issue) -> bool {
     cycle::raised(cycle).any(|(reviewer, raised)| {
         *reviewer == issue.reviewer

@@ -12,7 +12,7 @@ impl WatchWorkflow {
     /// Records events, executes commands and answers each line. Returns whether the watch is to end.
     pub(super) fn receive(&mut self, batches: Vec<Batch>) -> Result<bool, RunError> {
         let mut ends = false;
-        // The events that wait to be recorded, each with the place of its answer.
+        // The events to be recorded, each with the index of its answer.
         let mut waiting: Vec<(usize, AgentEvent)> = Vec::new();
         let mut answers: Vec<CommandReply> = Vec::new();
         let mut senders = Vec::new();
@@ -43,7 +43,7 @@ impl WatchWorkflow {
         let mut answers = answers.into_iter();
         for (count, sender) in senders {
             let answers = answers.by_ref().take(count).collect();
-            // Whoever asked may have gone.
+            // The sender may have closed its connection.
             drop(sender.map(|sender| sender.send(answers)));
         }
         Ok(ends)
@@ -72,7 +72,7 @@ impl WatchWorkflow {
             }
             answers[place] = self.receipt(event.seq, said.agent.as_ref());
         }
-        // Whoever has answered a clarification stands still again.
+        // An agent that has answered a clarification is suspended again.
         if let Some(asked) = self.state.clarification.as_ref().filter(|_| self.state.status == WatchStatus::Paused)
         {
             for name in asked.answers.keys() {
@@ -100,7 +100,7 @@ impl WatchWorkflow {
         }
     }
 
-    /// Counts a line that is no event, and tells of it: of the first ten each, then ever more rarely.
+    /// Counts an invalid line and reports it: each of the first ten, then ever more rarely.
     fn refuse(&mut self, why: &str) -> Result<CommandReply, RunError> {
         self.malformed += 1;
         let number = self.malformed;
