@@ -85,7 +85,6 @@ fn last_calls(state: &ReviewState) -> Vec<(&CallId, &RecordedCall)> {
     last.into_values().collect()
 }
 
-///
 /// `changes` are the coder's over the whole run; `exit` and `millis` may differ from the journal while a run is
 /// interrupted.
 pub(crate) fn outcome(
