@@ -575,7 +575,7 @@ fn a_deadlock_is_ended_at_the_terminal() {
     says(&sandbox, "g", "aggregate", CONFLICT);
     says(&sandbox, "j", "arbitrate", &decision("a", "low"));
     let mut pty = Pty::open(&sandbox, &["consensus", "ask", "Plan it", "--stage", "plan", "--id", "S1"]);
-    pty.expect("Deadlock in stage plan").expect("The arbiter would take a").expect("Your decision?");
+    pty.expect("Deadlock in stage plan").expect("The arbiter prefers a").expect("Your decision?");
     pty.until_it_reads().send("2").expect("Reason").send("cheaper\r").expect("a person decided: b");
     assert_eq!(pty.end().0, 0);
     assert_eq!(file(&sandbox, "synthesis")["arbiter_decision"]["rationale"], "cheaper");

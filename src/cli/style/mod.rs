@@ -11,7 +11,8 @@ pub mod watch_status;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use console::{measure_text_width, truncate_str};
+pub use console::measure_text_width as columns;
+use console::truncate_str;
 use indicatif::{BinaryBytes, HumanCount};
 use textwrap::{Options, WordSplitter, WrapAlgorithm};
 
@@ -174,11 +175,6 @@ pub fn table<const N: usize>(rows: &[[String; N]], right: &[usize]) -> Vec<Strin
 /// Pads `text` with blanks to `width` columns, not counting colours.
 pub fn pad(text: &str, width: usize) -> String {
     console::pad_str(text, width, console::Alignment::Left, None).into_owned()
-}
-
-/// The columns that `text` takes, not counting colours.
-pub fn columns(text: &str) -> usize {
-    measure_text_width(text)
 }
 
 /// The columns of the widest text.

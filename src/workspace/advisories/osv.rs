@@ -24,7 +24,12 @@ const LARGEST: u64 = 64 << 20;
 /// Requests advisories by id, with their aliases, and all advisories of packages. The error is one line; an unknown id is no
 /// error.
 pub(crate) fn ask(root: &str, ids: &BTreeSet<&str>, packages: &BTreeSet<&Locked>) -> Result<Vec<Advisory>, String> {
-    let api = Api::new(root);
+    let config = Agent::config_builder()
+        .timeout_global(Some(ANSWER))
+        .http_status_as_error(false)
+        .user_agent(concat!("glee/", env!("CARGO_PKG_VERSION")));
+    let (root, until) = (root.trim_end_matches('/'), Instant::now() + ALL);
+    let api = Api { root, agent: config.build().into(), until };
     let mut found = Vec::new();
     let mut asked: BTreeSet<String> = BTreeSet::new();
     let mut left: Vec<String> = ids.iter().map(|id| canonical(id)).collect();
@@ -68,15 +73,7 @@ struct Page {
     next_page_token: Option<String>,
 }
 
-impl<'a> Api<'a> {
-    fn new(root: &'a str) -> Self {
-        let config = Agent::config_builder()
-            .timeout_global(Some(ANSWER))
-            .http_status_as_error(false)
-            .user_agent(concat!("glee/", env!("CARGO_PKG_VERSION")));
-        Self { root: root.trim_end_matches('/'), agent: config.build().into(), until: Instant::now() + ALL }
-    }
-
+impl Api<'_> {
     fn advisory(&self, id: &str) -> Result<Option<Advisory>, String> {
         self.in_time()?;
         let response = self.agent.get(format!("{}/v1/vulns/{id}", self.root)).call();

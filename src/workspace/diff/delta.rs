@@ -127,7 +127,12 @@ impl Delta {
         };
         let findings: Vec<Lines> = earlier.findings.iter().filter_map(read_again).collect();
         let (around, context) = EXTENTS[extent.min(EXTENTS.len() - 1)];
-        let near = marks.iter().map(|line| near(&blocks, *line, around, last));
+        // The lines of the block around a changed line that are near it.
+        let near = marks.iter().map(|line| {
+            let block = blocks.enclosing(*line);
+            let first = (*block.start()).max(line.saturating_sub(around)).max(1).min(*line);
+            (first, (*block.end()).min(line.saturating_add(around)).min(last).max(*line))
+        });
         delta.touched = unified::joined(near.chain(findings).collect());
         let wider = |(first, end): &Lines| (first.saturating_sub(context).max(1), (end + context).min(last));
         delta.shown = unified::joined(delta.touched.iter().map(wider).collect());
@@ -187,14 +192,6 @@ impl Delta {
     pub fn had_line(&self, line: u32) -> bool {
         (1..=self.moved.len()).contains(&(line as usize))
     }
-}
-
-/// The lines of a line's block that are at most `around` lines from it.
-fn near(blocks: &Blocks<'_>, line: u32, around: u32, last: u32) -> Lines {
-    let block = blocks.enclosing(line);
-    let first = (*block.start()).max(line.saturating_sub(around)).max(1).min(line);
-    let end = (*block.end()).min(line.saturating_add(around)).min(last).max(line);
-    (first, end)
 }
 
 /// The form of a file in a request about the lines `ask`: other lines than `shown` are empty, and of the change only what it

@@ -68,6 +68,38 @@ impl Hunk {
         }
         marked
     }
+
+    /// Parses the lines that the header announces, and added lines after them; `None` if there are fewer.
+    fn read<'a>(
+        &mut self,
+        mut old_left: u32,
+        mut new_left: u32,
+        lines: &mut Peekable<impl Iterator<Item = (&'a str, usize)>>,
+        text: &mut String,
+    ) -> Option<()> {
+        loop {
+            let is_open = old_left > 0 || new_left > 0;
+            let goes_on = |line: &str| line.starts_with('\\') || line.starts_with('+') && !line.starts_with("+++ ");
+            let line = match lines.peek() {
+                Some((line, _)) if is_open || goes_on(line) => *line,
+                _ => return (!is_open).then_some(()),
+            };
+            let bare = line.strip_suffix('\n').unwrap_or(line);
+            let bare = bare.strip_suffix('\r').unwrap_or(bare);
+            // Lines that were added by hand count, though they are not announced.
+            let (mark, old, new) = match bare.bytes().next() {
+                Some(b' ') | None => (Some(DiffMark::Kept), old_left.checked_sub(1)?, new_left.checked_sub(1)?),
+                Some(b'-') => (Some(DiffMark::Removed), old_left.checked_sub(1)?, new_left),
+                Some(b'+') => (Some(DiffMark::Added), old_left, new_left.saturating_sub(1)),
+                Some(b'\\') => (None, old_left, new_left),
+                Some(_) => return None,
+            };
+            (old_left, new_left) = (old, new);
+            self.lines.extend(mark.map(|mark| (mark, bare.get(1..).unwrap_or_default().to_owned())));
+            text.push_str(line);
+            lines.next();
+        }
+    }
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -424,40 +456,6 @@ fn hunk_header(text: &str) -> Option<[u32; 4]> {
     };
     let ((old_start, old_length), (new_start, new_length)) = (pair(old)?, pair(new)?);
     Some([old_start, old_length, new_start, new_length])
-}
-
-impl Hunk {
-    /// Parses the lines that the header announces, and added lines after them; `None` if there are fewer.
-    fn read<'a>(
-        &mut self,
-        mut old_left: u32,
-        mut new_left: u32,
-        lines: &mut Peekable<impl Iterator<Item = (&'a str, usize)>>,
-        text: &mut String,
-    ) -> Option<()> {
-        loop {
-            let is_open = old_left > 0 || new_left > 0;
-            let goes_on = |line: &str| line.starts_with('\\') || line.starts_with('+') && !line.starts_with("+++ ");
-            let line = match lines.peek() {
-                Some((line, _)) if is_open || goes_on(line) => *line,
-                _ => return (!is_open).then_some(()),
-            };
-            let bare = line.strip_suffix('\n').unwrap_or(line);
-            let bare = bare.strip_suffix('\r').unwrap_or(bare);
-            // Lines that were added by hand count, though they are not announced.
-            let (mark, old, new) = match bare.bytes().next() {
-                Some(b' ') | None => (Some(DiffMark::Kept), old_left.checked_sub(1)?, new_left.checked_sub(1)?),
-                Some(b'-') => (Some(DiffMark::Removed), old_left.checked_sub(1)?, new_left),
-                Some(b'+') => (Some(DiffMark::Added), old_left, new_left.saturating_sub(1)),
-                Some(b'\\') => (None, old_left, new_left),
-                Some(_) => return None,
-            };
-            (old_left, new_left) = (old, new);
-            self.lines.extend(mark.map(|mark| (mark, bare.get(1..).unwrap_or_default().to_owned())));
-            text.push_str(line);
-            lines.next();
-        }
-    }
 }
 
 /// The text without the colours of `color.ui=always`; unchanged if its header lines have none.

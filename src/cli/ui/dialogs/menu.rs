@@ -183,13 +183,9 @@ impl Menu<'_> {
 /// The prompt and the end of the text, on one row.
 fn entry(prompt: &str, text: &str, width: usize) -> String {
     let room = width.saturating_sub(style::columns(prompt) + 2).max(4);
-    let mut shown = text;
-    while style::columns(shown) > room {
-        let mut chars = shown.chars();
-        chars.next();
-        shown = chars.as_str();
-    }
-    format!("{prompt} {shown}")
+    let mut starts = text.char_indices().map(|(start, _)| start);
+    let start = starts.find(|start| style::columns(&text[*start..]) <= room).unwrap_or(text.len());
+    format!("{prompt} {}", &text[start..])
 }
 
 #[cfg(test)]
