@@ -1,4 +1,4 @@
-//! Errors as a user sees them: what happened, what caused it, what to do next, and the exit code.
+//! The errors of commands: message, causes, hint and exit code.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,6 @@ pub(crate) struct CommandError {
 }
 
 impl CommandError {
-    /// An error with an exit reason of its own.
     pub(crate) fn new(exit: ExitReason, source: impl Into<anyhow::Error>) -> Self {
         Self { source: source.into(), hint: None, exit }
     }
@@ -26,12 +25,10 @@ impl CommandError {
         Self::new(ExitReason::Usage, anyhow::Error::new(cause).context(message))
     }
 
-    /// A usage error in plain words.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self::new(ExitReason::Usage, anyhow::Error::msg(message.into()))
     }
 
-    /// Adds what to do next.
     #[must_use]
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
@@ -56,7 +53,7 @@ impl CommandError {
         if let Some(hint) = &self.hint {
             let _ = writeln!(text, "{cyan}hint{reset}: {}", printable::block(hint));
         }
-        // A command line or an address in an error may hold a token.
+        // A command line or an address in an error may contain a token.
         secrets::redact(&text).into_owned()
     }
 }

@@ -1,7 +1,6 @@
-//! The command line: one file a command.
+//! The command line: one file per command.
 //!
-//! A command returns the reason behind its exit code or an error with a hint; only [`main`] turns either into text and
-//! a number.
+//! A command returns an exit reason or an error with a hint; only [`main`] turns them into text and an exit code.
 
 pub(crate) mod commands;
 pub(crate) mod context;
@@ -16,14 +15,16 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
+use commands::{history, people, settings, tools, work};
+use context::Globals;
+use error::{CommandError, CommandResult};
+use ui::stream;
+
 use crate::agents::process::own_process;
-use crate::cli::context::globals::Globals;
-use crate::cli::ui::stream;
+use crate::config::files::paths;
 use crate::domain::ExitReason;
-use crate::protocol::secrets;
-use crate::protocol::text::printable;
-use crate::system::log;
-use error::CommandError;
+use crate::protocol::{secrets, text::printable};
+use crate::system::{log, private};
 
 /// The commands in groups, on one screen of 24 lines.
 const HELP: &str = "\
@@ -64,54 +65,32 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Set Glee up in this project: find installed agents and connect them
-    Init(commands::people::init::Args),
-    /// Connect an agent in a role
-    Connect(commands::people::connect::Args),
-    /// Remove a connected agent
-    Disconnect(commands::people::disconnect::Args),
-    /// List connected agents: is the program there, which version; try what each really does
-    Agents(commands::people::agents::Args),
-    /// Read and change settings
-    Config(commands::settings::config::Args),
-    /// Allow this project's configuration to run the programs it names
-    Trust(commands::settings::trust::Args),
-    /// Review code, hand the findings to the coder, settle disputes
-    Review(commands::work::review::Args),
-    /// List, show, settle and verify disputes
-    Disputes(commands::history::disputes::Args),
-    /// List runs; show, diff, undo or resume one
-    Runs(commands::history::runs::Args),
-    /// Exchange runs, outcomes and disputes with other clones by a git remote
-    History(commands::history::exchange::Args),
-    /// Merge findings of several reviewers into one answer, offline
-    Merge(commands::tools::merge::Args),
-    /// Print what Glee reads in an agent's answer
-    Parse(commands::tools::parse::Args),
-    /// Have several agents agree on a plan before code: synthesis, conflicts, an arbiter
-    Consensus(commands::work::consensus::Args),
-    /// Put questions about the requirements to three agents; a person answers what they cannot
-    Gate(commands::work::gate::Args),
-    /// Watch agents at work and have their work reviewed by the others, triggered by events
-    Watch(commands::work::watch::Args),
-    /// Tell the watch what an agent does: a milestone, a blocker, a note
-    Emit(commands::work::emit::Args),
-    /// Count over the history
-    Stats(commands::history::stats::Args),
-    /// Decide by the votes of three, by fixed rules
-    Vote(commands::tools::vote::Args),
-    /// List and test the embedded reviewer's rules
-    Rules(commands::settings::rules::Args),
-    /// Print everything that a bug report needs, without secrets
-    Doctor(commands::settings::doctor::Args),
-    /// Print shell completions
-    Completions(commands::tools::completions::Args),
-    /// Print the manual page
-    Man(commands::tools::man::Args),
+    Init(people::init::Args),
+    Connect(people::connect::Args),
+    Disconnect(people::disconnect::Args),
+    Agents(people::agents::Args),
+    Config(settings::config::Args),
+    Trust(settings::trust::Args),
+    Review(work::review::Args),
+    Disputes(history::disputes::Args),
+    Runs(history::runs::Args),
+    History(history::exchange::Args),
+    Merge(tools::merge::Args),
+    Parse(tools::parse::Args),
+    Consensus(work::consensus::Args),
+    Gate(work::gate::Args),
+    Watch(work::watch::Args),
+    Emit(work::emit::Args),
+    Stats(history::stats::Args),
+    Vote(tools::vote::Args),
+    Rules(settings::rules::Args),
+    Doctor(settings::doctor::Args),
+    Completions(tools::completions::Args),
+    Man(tools::man::Args),
 }
 
 impl Command {
-    /// Whether it may begin or carry on a run; all other commands leave the signals their usual effect.
+    /// Whether it may start or resume a run; for other commands, signals keep their default effect.
     fn runs_agents(&self) -> bool {
         matches!(self, Self::Review(_) | Self::Runs(_) | Self::Consensus(_) | Self::Gate(_) | Self::Watch(_))
     }
@@ -128,20 +107,6 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
-    if let Ok(state_dir) = crate::config::files::paths::state_dir() {
-        // A folder that cannot be changed belongs to somebody else, who says who may read it.
-        drop(crate::system::private::tighten(&state_dir));
-    }
-    let filter = std::env::var(log::VARIABLE).ok();
-    if let Err(error) = log::begin(cli.globals.verbose, filter.as_deref(), clean) {
-        let error = CommandError::usage(error.to_string()).hint(format!(
-            "`{}=debug`, or `{}=glee::agents=trace,info`",
-            log::VARIABLE,
-            log::VARIABLE
-        ));
-        stream::err(&error.render(cli.globals.color_stderr()));
-        return ExitCode::from(error.exit().code());
-    }
     match run(&cli.command, &cli.globals) {
         Ok(reason) => ExitCode::from(reason.code()),
         Err(error) => {
@@ -151,47 +116,54 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// A line of the log as it may be shown and kept.
+/// A line of the log without secrets and control characters.
 fn clean(line: &str) -> String {
-    let mut clean = printable::line(&*secrets::redact(line.trim_end_matches('\n')));
-    clean.push('\n');
-    clean
+    printable::line(&*secrets::redact(line.trim_end_matches('\n'))) + "\n"
 }
 
 /// Prints help and version to stdout with exit 0, everything else to stderr with exit 2.
 fn usage(error: &clap::Error) -> ExitCode {
-    // Writing can only fail when nobody reads any more.
+    // Writing fails only if the stream is closed.
     drop(error.print());
     ExitCode::from(if error.use_stderr() { ExitReason::Usage.code() } else { 0 })
 }
 
-fn run(command: &Command, globals: &Globals) -> error::CommandResult {
+fn run(command: &Command, globals: &Globals) -> CommandResult {
+    if let Ok(state_dir) = paths::state_dir() {
+        // Fails for a folder of another user, who decides about its permissions.
+        drop(private::tighten(&state_dir));
+    }
+    let (variable, filter) = (log::VARIABLE, std::env::var(log::VARIABLE).ok());
+    log::begin(globals.verbose, filter.as_deref(), clean).map_err(|error| {
+        CommandError::usage(error.to_string())
+            .hint(format!("`{variable}=debug`, or `{variable}=glee::agents=trace,info`"))
+    })?;
     if command.runs_agents() {
-        signals::take();
+        signals::receive();
     }
     match command {
-        Command::Init(args) => commands::people::init::run(args, globals),
-        Command::Connect(args) => commands::people::connect::run(args, globals),
-        Command::Disconnect(args) => commands::people::disconnect::run(args, globals),
-        Command::Agents(args) => commands::people::agents::run(args, globals),
-        Command::Config(args) => commands::settings::config::run(args, globals),
-        Command::Trust(args) => commands::settings::trust::run(args, globals),
-        Command::Review(args) => commands::work::review::run(args, globals),
-        Command::Disputes(args) => commands::history::disputes::run(args, globals),
-        Command::Runs(args) => commands::history::runs::run(args, globals),
-        Command::History(args) => commands::history::exchange::run(args, globals),
-        Command::Merge(args) => commands::tools::merge::run(args, globals),
-        Command::Parse(args) => commands::tools::parse::run(args, globals),
-        Command::Consensus(args) => commands::work::consensus::run(args, globals),
-        Command::Gate(args) => commands::work::gate::run(args, globals),
-        Command::Watch(args) => commands::work::watch::run(args, globals),
-        Command::Emit(args) => commands::work::emit::run(args, globals),
-        Command::Stats(args) => commands::history::stats::run(args, globals),
-        Command::Vote(args) => commands::tools::vote::run(args, globals),
-        Command::Rules(args) => commands::settings::rules::run(args, globals),
-        Command::Doctor(args) => commands::settings::doctor::run(args, globals),
-        Command::Completions(args) => commands::tools::completions::run(args, Cli::command()),
-        Command::Man(args) => commands::tools::man::run(args, Cli::command()),
+        Command::Init(args) => people::init::run(args, globals),
+        Command::Connect(args) => people::connect::run(args, globals),
+        Command::Disconnect(args) => people::disconnect::run(args, globals),
+        Command::Agents(args) => people::agents::run(args, globals),
+        Command::Config(args) => settings::config::run(args, globals),
+        Command::Trust(args) => settings::trust::run(args, globals),
+        Command::Review(args) => work::review::run(args, globals),
+        Command::Disputes(args) => history::disputes::run(args, globals),
+        Command::Runs(args) => history::runs::run(args, globals),
+        Command::History(args) => history::exchange::run(args, globals),
+        Command::Merge(args) => tools::merge::run(args, globals),
+        Command::Parse(args) => tools::parse::run(args, globals),
+        Command::Consensus(args) => work::consensus::run(args, globals),
+        Command::Gate(args) => work::gate::run(args, globals),
+        Command::Watch(args) => work::watch::run(args, globals),
+        Command::Emit(args) => work::emit::run(args, globals),
+        Command::Stats(args) => history::stats::run(args, globals),
+        Command::Vote(args) => tools::vote::run(args, globals),
+        Command::Rules(args) => settings::rules::run(args, globals),
+        Command::Doctor(args) => settings::doctor::run(args, globals),
+        Command::Completions(args) => tools::completions::run(args, Cli::command()),
+        Command::Man(args) => tools::man::run(args, Cli::command()),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Glee's re-executions of itself: hidden first arguments that never reach the command-line parser.
+//! Glee's re-executions of itself: hidden first arguments, handled before the command-line parser.
 
 use std::ffi::OsString;
 use std::io::Read as _;
@@ -14,7 +14,7 @@ use crate::domain::ExitReason;
 #[cfg(target_os = "linux")]
 use crate::agents::process::sandbox;
 
-/// Runs the internal program that `args` (without the program's own name) asks for, if it asks for one.
+/// Runs the internal program that `args` (without the program's own name) selects, if any.
 pub(crate) fn dispatch(args: &[OsString]) -> Option<ExitCode> {
     let (name, args) = args.split_first()?;
     match name.to_str()? {
@@ -22,7 +22,7 @@ pub(crate) fn dispatch(args: &[OsString]) -> Option<ExitCode> {
         #[cfg(target_os = "linux")]
         sandbox::PROBE => Some(sandbox::probe()),
         builtin::ARGUMENT => Some(embedded_agent(args)),
-        replay::ARGUMENT => Some(kept_call(args)),
+        replay::ARGUMENT => Some(recorded_call(args)),
         _ => None,
     }
 }
@@ -38,8 +38,8 @@ fn embedded_agent(args: &[OsString]) -> ExitCode {
     }
 }
 
-/// Plays a kept call: its record as the argument, the nonce of the new request on stdin.
-fn kept_call(args: &[OsString]) -> ExitCode {
+/// Replays a recorded call: the path of the record as the argument, the nonce of the new request on stdin.
+fn recorded_call(args: &[OsString]) -> ExitCode {
     let mut nonce = String::new();
     let record = args.first().map(std::path::PathBuf::from).unwrap_or_default();
     let played = std::io::stdin()

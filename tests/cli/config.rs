@@ -326,7 +326,7 @@ fn values_come_from_five_layers_and_say_so() {
     let output = sandbox.glee(&["config", "set", "review.max_file_size", "3MiB"]);
     assert_eq!(
         output.stderr,
-        "review.max_file_size = 3MiB (.glee/config.yml)\nnote: it stays 2MiB here, because of GLEE_REVIEW_MAX_FILE_SIZE\n"
+        "review.max_file_size = 3MiB (.glee/config.yml)\nnote: the value remains 2MiB here, because of GLEE_REVIEW_MAX_FILE_SIZE\n"
     );
 }
 
@@ -489,7 +489,7 @@ fn connect_writes_the_agent_and_says_what_is_next() {
     exit: 0
     --- stderr
     `mine-reviewer` is connected as reviewer (.glee/config.yml)
-    tip: say what it looks for: `glee config set agents.mine-reviewer.focus security,performance`
+    tip: name what it looks for: `glee config set agents.mine-reviewer.focus security,performance`
     next: `glee review`; to have findings fixed: `glee connect <agent> --role coder`
     ");
     let output = sandbox.glee(&[
@@ -603,7 +603,7 @@ fn connect_refuses_what_cannot_work_and_writes_nothing() {
     out(&sandbox, &["connect", "claude", "--role", "judge"]);
     assert_eq!(
         refused(&sandbox, &["connect", "codex", "--role", "reviewer", "--name", "claude-judge"]),
-        "error: there is already an agent `claude-judge`, a judge\nhint: give this one another name with `--name <name>`, or remove that one: `glee disconnect claude-judge`\n"
+        "error: the agent `claude-judge` exists already, as a judge\nhint: choose another name with `--name <name>`, or remove the other: `glee disconnect claude-judge`\n"
     );
 }
 
@@ -692,8 +692,8 @@ fn init_without_an_agent_connects_the_embedded_ones() {
     insta::assert_snapshot!(output, @"
     exit: 0
     --- stderr
-    none of claude, codex, gemini, opencode, qwen, copilot is installed; Glee's embedded agents are there
-    no terminal to ask on: taking what is suggested
+    none of claude, codex, gemini, opencode, qwen, copilot is installed; the embedded agents are available
+    no terminal to ask on: the suggestion is used
     [ROOT]/.glee/config.yml is written:
       coder     fixer
       reviewer  rules
@@ -763,7 +763,7 @@ fn init_overwrites_nothing_unasked() {
     let stderr = refused(&sandbox, &["init", "--yes"]);
     assert_eq!(
         stderr,
-        "error: [ROOT]/.glee/config.yml is there already\nhint: add to it with `glee connect <agent> --role <role>` or `glee config edit`, or begin anew with `glee init --force`\n"
+        "error: [ROOT]/.glee/config.yml exists already\nhint: add to it with `glee connect <agent> --role <role>` or `glee config edit`, or replace it with `glee init --force`\n"
     );
     let output = sandbox.glee(&["init", "--yes", "--force"]);
     assert!(output.stderr.contains("the old configuration is kept in [ROOT]/.glee/config.yml.old\n"), "{output}");

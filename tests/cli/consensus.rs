@@ -481,7 +481,7 @@ fn bad_input_has_one_clear_error() {
     for (args, part) in [
         (&["consensus", "ask", "x", "--id", "../x"][..], "`../x` is no name"),
         (&["consensus", "ask", "x", "--stage", "plann"], "did you mean `plan`?"),
-        (&["consensus", "ask", " "], "nothing is asked"),
+        (&["consensus", "ask", " "], "the request is empty"),
         (&["consensus", "ask", "x", "--agents", "a,z"], "`z` is not connected"),
         (&["consensus", "ask", "x", "--agents", "a"], "at least 2 agents"),
         (&["consensus", "run", "none.yml", "--id", "S1"], "there is no file"),
@@ -497,7 +497,10 @@ fn bad_input_has_one_clear_error() {
     std::os::unix::fs::symlink("/tmp", sandbox.root().join(".glee/stages-out")).expect("a link");
     let linked = ask(&sandbox);
     assert_eq!((linked.code, linked.stderr.contains("stages-out")), (2, true), "{linked}");
-    assert_eq!(sandbox.glee(&["consensus"]).stdout, "Nothing was asked yet. Ask with `glee consensus ask`.\n");
+    assert_eq!(
+        sandbox.glee(&["consensus"]).stdout,
+        "No stage is recorded yet. Start one with `glee consensus ask`.\n"
+    );
     sandbox.write("q.yml", QUESTIONS);
     let few = sandbox.glee(&["gate", "post-plan", "--questions", "q.yml", "--agents", "a,b"]);
     assert!(few.stderr.contains("at least 3 agents"), "{few}");

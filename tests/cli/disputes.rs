@@ -207,7 +207,7 @@ fn a_person_settles_one_and_is_told_what_is_next() {
         (
             0,
             "Dispute 2: DISMISS by you, deferred to issue-12.\n",
-            "Next: `glee runs resume 0000abcd` to bring the run to its end\n"
+            "Next: `glee runs resume 0000abcd` to finish the run\n"
         )
     );
     let output = sandbox.glee(&["disputes", "resolve", "3", "enforce"]);

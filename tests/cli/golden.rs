@@ -80,7 +80,7 @@ fn every_golden_history_is_shown_and_decided_as_it_was() {
                     if command == "replay" { without_made_up(recorded.clone()) } else { recorded.clone() };
                 assert!(holds(&recorded, &now), "{command} {}\n{now:#}\n{}", path.display(), output.stderr);
                 if command == "replay" {
-                    assert!(output.stderr.contains("nothing else comes of it"), "{output}");
+                    assert!(output.stderr.contains("with the same result"), "{output}");
                 }
             }
             runs += 1;
@@ -124,12 +124,12 @@ fn other_rules_decide_a_golden_run_otherwise() {
     assert_eq!(
         lines,
         [
-            "Run b7a2bad5 decided again, otherwise than it was:",
+            "Run b7a2bad5 decided again, with differences:",
             "  F2 is optional, was mandatory: The lock is never released",
             "  F2 is unanswered, was enforced (dispute 4): The lock is never released",
             "  the exit code is 4, was 1",
             "  not recorded: cyd was never asked about these findings",
-            "Nobody was asked, nothing was changed.",
+            "No agent was called, nothing was changed.",
         ]
     );
     for (flags, expected) in [
@@ -139,12 +139,12 @@ fn other_rules_decide_a_golden_run_otherwise() {
         ),
         (
             ["--set", "agents.ada.role=judge"],
-            "error: who took part in a run cannot be changed afterwards\nhint: start a new run with `glee review`\n",
+            "error: the agents of a recorded run cannot be changed\nhint: start a new run with `glee review`\n",
         ),
         (["--set", "review.round=2"], "error: unknown key `review.round`\nhint: did you mean `review.rounds`?\n"),
         (
             ["--format", "jsonl"],
-            "error: a replay has no events of its own\nhint: `--format json` gives its outcome, `glee runs show --format jsonl` the events of the run\n",
+            "error: a replay records no events\nhint: `--format json` prints its outcome, `glee runs show --format jsonl` the events of the run\n",
         ),
     ] {
         let output = sandbox.glee(&[&["--history", &history, "runs", "replay"], &flags[..]].concat());

@@ -104,7 +104,7 @@ fn a_server_that_an_untrusted_project_names_is_not_asked() {
     assert_eq!(output.code, 0, "{}", output.stderr);
     assert_eq!(
         output.stderr,
-        "warning: the project is not trusted, so `advisories.url` is not asked; see `glee trust`\n"
+        "warning: the project is not trusted, so `advisories.url` is not queried; see `glee trust`\n"
     );
     let trusted = sandbox.glee(&["trust"]);
     assert_eq!(trusted.code, 0, "{}", trusted.stderr);

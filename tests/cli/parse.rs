@@ -156,7 +156,7 @@ fn what_cannot_be_read_is_one_error() {
     insta::assert_snapshot!(sandbox.glee(&["parse", "--dispute", "3"]), @r#"
     exit: 2
     --- stderr
-    error: only a ruling is on a dispute
+    error: `--dispute` applies to rulings
     hint: add `--kind ruling`
     "#);
 }

@@ -366,7 +366,7 @@ fn of_a_file_that_changed_the_lines_that_changed_are_asked_about() {
     let text = sandbox.glee(&["runs", "show", "last"]).stdout;
     assert!(text.contains("1 finding fixed by the change, rechecked by the reviewer"), "{text}");
     let text = sandbox.glee(&["review", "a.py", "b.py", "--dry-run"]);
-    assert!(text.stdout.contains("Calls    0 of reviewers") && text.stdout.contains("not asked"), "{text}");
+    assert!(text.stdout.contains("Calls    0 of reviewers") && text.stdout.contains("not called"), "{text}");
 }
 
 #[test]

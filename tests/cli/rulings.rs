@@ -118,7 +118,7 @@ fn a_shared_ruling_holds_in_clones_worktrees_moved_folders_and_ci() {
     let shared = sandbox.glee(&["disputes", "share"]);
     assert_eq!((shared.code, files(&sandbox).len()), (0, 3), "{shared}");
     let again = sandbox.glee(&["disputes", "share"]);
-    assert_eq!(again.stdout, "Nothing to share: no ruling binds that has no file yet.\n");
+    assert_eq!(again.stdout, "Nothing to share: every binding ruling has a file.\n");
     let first = std::fs::read_to_string(&files(&sandbox)[0]).expect("a file");
     for line in [
         "title: Do not evaluate text from outside",
@@ -329,7 +329,7 @@ fn a_ruling_ends_on_its_day_and_by_its_age() {
 fn a_revoked_ruling_waits_again() {
     let sandbox = settled();
     let reopened = sandbox.glee(&["disputes", "reopen", "1", "--reason", "the template comes from users"]);
-    assert_eq!((reopened.code, reopened.stdout.as_str()), (0, "Dispute 1 waits again.\n"), "{reopened}");
+    assert_eq!((reopened.code, reopened.stdout.as_str()), (0, "Dispute 1 is open again.\n"), "{reopened}");
     assert!(reopened.stderr.contains("Next: `glee disputes resolve 1`"), "{reopened}");
     let again = sandbox.glee(&["disputes", "reopen", "1"]);
     assert_eq!(again.code, 2, "{again}");

@@ -99,17 +99,17 @@ fn what_holds_no_votes_is_one_error_with_a_hint() {
     let sandbox = Sandbox::new();
     let rows = [
         ("", "EOF while parsing"),
-        ("[]", "expected struct Input"),
+        ("[]", "expected an object with `actions_by_tuple`"),
         ("{}", "missing field `actions_by_tuple`"),
         (r#"{"actions_by_tuple": {"t": {"A": {"action_type": "REMOVE"}}}}"#, "unknown action `REMOVE`"),
         (r#"{"actions_by_tuple": {"t": {"D": {}}}}"#, "unknown field `D`"),
-        (r#"{"actions_by_tuple": {"t": {}, "t": {}}}"#, "tuple `t` stands there twice"),
+        (r#"{"actions_by_tuple": {"t": {}, "t": {}}}"#, "tuple `t` occurs twice"),
         (r#"{"actions_by_tuple": {"t": {"A": 3}}}"#, "expected a vote: an object with `action_type`"),
     ];
     for (input, problem) in rows {
         let output = sandbox.glee_with(&["vote"], input);
         assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{input}");
-        assert!(output.stderr.starts_with("error: standard input holds no votes: "), "{}", output.stderr);
+        assert!(output.stderr.starts_with("error: standard input has no valid votes: "), "{}", output.stderr);
         assert!(output.stderr.contains(problem), "{input}: {}", output.stderr);
         assert!(output.stderr.contains("\nhint: "), "{}", output.stderr);
     }

@@ -339,7 +339,10 @@ fn events_come_from_a_file_and_bad_lines_are_counted() {
     assert_eq!((&status["events"], &status["malformed"]), (&json!(2), &json!(1)));
     let told = sandbox.glee(&["emit", "--from", "events.jsonl"]);
     assert_eq!(told.code, 2, "{told}");
-    assert!(told.stderr.contains("2 events recorded") && told.stderr.contains("1 lines were no events"), "{told}");
+    assert!(
+        told.stderr.contains("2 events recorded") && told.stderr.contains("1 lines are not valid events"),
+        "{told}"
+    );
     let bad = emit(&sandbox, &["note", "--agent", "a b"]);
     assert_eq!(bad.code, 2, "{bad}");
     let (code, told) = watching.stop();

@@ -1,17 +1,14 @@
-//! Changing a configuration file: edited, checked as a whole, then written, and trusted as far as it was before.
+//! Changes a configuration file: edits the text, checks the whole, writes it, and keeps the trust it had.
 
 use std::path::PathBuf;
 
-use crate::cli::context::globals::{Globals, say};
-use crate::cli::context::settings::Places;
+use super::globals::Globals;
+use super::settings::Places;
 use crate::cli::error::CommandError;
 use crate::config::files::edit::EditError;
-use crate::config::files::file::{self, Links};
-use crate::config::files::paths;
-use crate::config::schema::renamed;
+use crate::config::files::{file, file::Links, paths};
 use crate::config::trust::Store;
 use crate::config::{self, Owner};
-use crate::domain::ExitReason;
 
 /// The first lines of a new configuration file.
 pub(crate) const HEAD: &str = "\
@@ -19,27 +16,28 @@ pub(crate) const HEAD: &str = "\
 version: 1
 ";
 
-#[derive(Clone, Debug)]
-pub(crate) struct ConfigTarget {
+/// A configuration file that a command reads or changes.
+pub(crate) struct ConfigTarget<'a> {
+    globals: &'a Globals,
+    pub(crate) places: Places,
     pub(crate) owner: Owner,
     pub(crate) path: PathBuf,
-    /// The file as it is named to the user.
+    /// The file as messages name it.
     pub(crate) name: String,
 }
 
-impl ConfigTarget {
+impl<'a> ConfigTarget<'a> {
     /// The project's file, or with `--user` the user's.
-    pub(crate) fn of(places: &Places, user: bool) -> Result<Self, CommandError> {
-        if !user {
-            return Ok(Self {
-                owner: Owner::Project,
-                path: places.project_file(),
-                name: paths::PROJECT_FILE.to_owned(),
-            });
-        }
-        let path = places.user_file.clone().ok_or(paths::NoHome)?;
-        let name = path.display().to_string();
-        Ok(Self { owner: Owner::User, path, name })
+    pub(crate) fn find(globals: &'a Globals, user: bool) -> Result<Self, CommandError> {
+        let places = Places::find(globals)?;
+        let (owner, path, name) = if user {
+            let path = places.user_file.clone().ok_or(paths::NoHome)?;
+            let name = path.display().to_string();
+            (Owner::User, path, name)
+        } else {
+            (Owner::Project, places.root.join(paths::PROJECT_FILE), paths::PROJECT_FILE.to_owned())
+        };
+        Ok(Self { globals, places, owner, path, name })
     }
 
     fn links(&self) -> Links {
@@ -53,63 +51,51 @@ impl ConfigTarget {
         Ok(file::read(&self.path, self.links())?)
     }
 
-    /// Replaces the file by `text`, if that is a good configuration.
+    /// Replaces the file by `text`, if that is a valid configuration.
     ///
-    /// What the user writes with a command is trusted as it is written, unless there was something in the file before
-    /// that was not.
-    pub(crate) fn write(&self, places: &Places, globals: &Globals, text: &str) -> Result<(), CommandError> {
-        let before = self.trusted(places, globals)?;
-        self.replace(places, globals, text, Some(&self.name), before)
+    /// What the user writes with a command is trusted as it is written, unless the file held something untrusted before.
+    pub(crate) fn write(&self, text: &str) -> Result<(), CommandError> {
+        self.replace(text, Some(&self.name), self.before()?)
     }
 
-    /// Changes the file's text; a file that is not there counts as empty, and gets [`HEAD`].
-    pub(crate) fn change(
-        &self,
-        places: &Places,
-        globals: &Globals,
-        edit: impl FnOnce(&str) -> Result<String, EditError>,
-    ) -> Result<(), CommandError> {
+    /// Changes the file's text; a missing file counts as empty, and gets [`HEAD`].
+    pub(crate) fn change(&self, edit: impl FnOnce(&str) -> Result<String, EditError>) -> Result<(), CommandError> {
         let text = self.read()?.unwrap_or_else(|| HEAD.to_owned());
         let changed = edit(&text).map_err(|error| self.refused(error))?;
-        let before = self.trusted(places, globals)?;
-        // In a file that was good, what is wrong now is what was typed, and no line of the file.
-        let name = if before == Before::Broken { Some(self.name.as_str()) } else { None };
-        self.replace(places, globals, &changed, name, before)
+        let before = self.before()?;
+        // If the file was valid, the error is in the command line and in no line of the file.
+        let name = (before == Before::Broken).then_some(self.name.as_str());
+        self.replace(&changed, name, before)
     }
 
-    fn replace(
-        &self,
-        places: &Places,
-        globals: &Globals,
-        text: &str,
-        name: Option<&str>,
-        before: Before,
-    ) -> Result<(), CommandError> {
-        let needed = config::check_text(&places.sources(globals), self.owner, name, text)?;
+    fn replace(&self, text: &str, name: Option<&str>, before: Before) -> Result<(), CommandError> {
+        let places = &self.places;
+        let needed = config::check_text(&places.sources(self.globals), self.owner, name, text)?;
         file::write(&self.path, text, self.links())?;
         match needed {
             Some(content) if before == Before::Trusted => {
-                Store::new(&places.state).trust(&places.root, &content)?
+                Store::new(&places.state).trust(&places.root, &content)?;
             }
             Some(_) => {
-                say(globals, "note: this project is not trusted to run what its configuration names: `glee trust`");
+                self.globals
+                    .say("note: this project is not trusted to run what its configuration names: `glee trust`");
             }
             None => {}
         }
         Ok(())
     }
 
-    /// How the file stands before a change.
-    fn trusted(&self, places: &Places, globals: &Globals) -> Result<Before, CommandError> {
-        // Templates and scripts may be there before the file is.
+    fn before(&self) -> Result<Before, CommandError> {
+        // Templates and scripts may exist before the file does.
         let text = self.read()?.unwrap_or_default();
-        match config::check_text(&places.sources(globals), self.owner, Some(&self.name), &text) {
+        let places = &self.places;
+        match config::check_text(&places.sources(self.globals), self.owner, Some(&self.name), &text) {
             Err(_) => Ok(Before::Broken),
             Ok(None) => Ok(Before::Trusted),
-            Ok(Some(content)) => match Store::new(&places.state).trusts(&places.root, &content.hash)? {
-                true => Ok(Before::Trusted),
-                false => Ok(Before::Untrusted),
-            },
+            Ok(Some(content)) if Store::new(&places.state).trusts(&places.root, &content.hash)? => {
+                Ok(Before::Trusted)
+            }
+            Ok(Some(_)) => Ok(Before::Untrusted),
         }
     }
 
@@ -122,26 +108,16 @@ impl ConfigTarget {
                 format!("change it by hand with `glee config edit{user}`")
             }
         };
-        let error = anyhow::Error::msg(format!("{}: {error}", self.name));
-        CommandError::new(ExitReason::Usage, error).hint(hint)
+        CommandError::usage(format!("{}: {error}", self.name)).hint(hint)
     }
 }
 
-/// A file before a change.
+/// The file before a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Before {
-    /// It is not there, needs no trust, or has it.
+    /// Missing, trusted, or without anything that needs trust.
     Trusted,
-    /// It names something that nobody has trusted.
     Untrusted,
-    /// It is no good configuration.
+    /// Not a valid configuration.
     Broken,
-}
-
-/// Whether an earlier name is given; if so, says what the name is today.
-pub(crate) fn is_earlier(globals: &Globals, is_given: bool, earlier: &str, today: &str) -> bool {
-    if is_given {
-        say(globals, &renamed::notice(earlier, today));
-    }
-    is_given
 }

@@ -1,34 +1,30 @@
-//! What `review` and `runs resume` share: from a plan to a report and an exit reason.
+//! Executes a run: from a plan and its settings to a report and an exit reason.
 
 use std::mem::take;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use super::history;
+use super::globals::Globals;
+use super::place::{refuse_inside, state_dir};
+use super::{history, settings as load};
 use crate::agents::process::{own_process, sandbox};
 use crate::agents::{Agents, ProcessRunner, Stop, StopHandle};
-use crate::cli::context::globals::Globals;
-use crate::cli::context::place::{create_private, refuse_inside, state_dir};
 use crate::cli::error::{CommandError, CommandResult};
 use crate::cli::report::options::{Detail, RenderOptions};
 use crate::cli::report::{self, Format};
 use crate::cli::signals::{self, Loop};
-use crate::cli::style::Style;
 use crate::cli::ui::dialogs::dispute::{Dialog, NonInteractive};
-use crate::cli::ui::live::jsonl::JsonLines;
-use crate::cli::ui::live::progress::Progress;
-use crate::cli::ui::screen::{Screen, Verbosity, speaks_utf8};
-use crate::cli::ui::stream;
-use crate::cli::ui::terminal::Terminal;
-use crate::config;
-use crate::config::files::{paths, scripts};
+use crate::cli::ui::live::{jsonl::JsonLines, progress::Progress};
+use crate::cli::ui::{screen::Verbosity, stream, terminal::Terminal};
+use crate::config::files::scripts;
 use crate::config::settings::{Sandbox, Settings};
+use crate::config::{self, ConfigSources};
 use crate::domain::event::{CallId, Event, Mode};
 use crate::domain::{Agent, Dispute, DisputeNumber, ExitReason, Outcome, Route, RulingWord, RunId};
-use crate::protocol::secrets;
-use crate::system::log;
+use crate::protocol::{secrets, text::printable};
+use crate::system::{log, private};
 use crate::workflows::review::code::sources::Sources;
 use crate::workflows::review::{self, EndedReview, Rest, RunSetup};
 use crate::workflows::run::error::RunError;
@@ -43,9 +39,8 @@ pub(crate) struct CommandContext<'a> {
     pub(crate) globals: &'a Globals,
 }
 
-/// The settings of a run, and the files that the change edits and that commands name. Where a commit steers the run, the
-/// project's file is the one of that commit, what is left out is what was left out there, and commands run the files that
-/// they name in the tree as these stand there.
+/// The settings of a run, and the files that the change edits and that commands name. If `steering` names a commit, the
+/// project's file, the ignore rules and the files of the tree that commands name are those of that commit.
 pub(crate) fn settings(
     globals: &Globals,
     flags: Vec<(String, serde_json::Value)>,
@@ -53,19 +48,16 @@ pub(crate) fn settings(
     steering: Option<&Steering>,
 ) -> Result<(Settings, Vec<String>), CommandError> {
     let Some(steering) = steering else {
-        return Ok((crate::cli::context::settings::runnable(globals, flags, None)?.1.settings, Vec::new()));
+        return Ok((load::runnable(globals, flags, None)?.1, Vec::new()));
     };
-    let places = crate::cli::context::settings::Places::find(globals)?;
-    // The same place each time: a run that is carried on finds its programs again.
+    let places = load::Places::find(globals)?;
+    // A fixed place, so that a resumed run finds its programs again.
     let folder = places.state.join("steering").join(&steering.base);
-    create_private(&folder)?;
+    private::folder(&folder)?;
     steering.write(&folder)?;
     workspace.go_by(steering);
-    let sources = config::ConfigSources {
-        flags: flags.clone(),
-        project_copy: Some(folder.clone()),
-        ..places.sources(globals)
-    };
+    let sources =
+        ConfigSources { flags: flags.clone(), project_copy: Some(folder.clone()), ..places.sources(globals) };
     let named = config::load(&sources)?.settings;
     let root = workspace.root().to_owned();
     let wanted = commands(&named).iter().flat_map(|command| scripts::paths(command, &root)).collect();
@@ -74,7 +66,7 @@ pub(crate) fn settings(
         return Err(not_at_base(path, "it is not in the commit that the change is based on"));
     }
     let copies = files.write(&folder)?;
-    let mut settings = crate::cli::context::settings::runnable(globals, flags, Some(folder))?.1.settings;
+    let mut settings = load::runnable(globals, flags, Some(folder))?.1;
     if let Some(command) = commands(&settings).iter().find(|command| scripts::is_module_of(command, &root, &copies))
     {
         return Err(not_at_base(&command.join(" "), "the change edits the module that it runs"));
@@ -93,9 +85,8 @@ pub(crate) fn settings(
 
 /// Everything that a run may start, and the variables that it sets.
 fn commands(settings: &Settings) -> Vec<Vec<String>> {
-    let agents = settings.agents.iter();
-    let own = agents.flat_map(|agent| {
-        // A variable is no program: with a word before it, it is looked up as an argument.
+    let own = settings.agents.iter().flat_map(|agent| {
+        // Behind a first word, a variable is looked up as an argument and not as a program.
         let variables = std::iter::once("env".to_owned()).chain(agent.env.values().cloned()).collect();
         [agent.command.clone(), variables]
     });
@@ -103,121 +94,115 @@ fn commands(settings: &Settings) -> Vec<Vec<String>> {
 }
 
 fn not_at_base(what: &str, why: &str) -> CommandError {
-    let message = format!("a command names `{}`, and {why}", crate::protocol::text::printable::line(what));
+    let message = format!("a command names `{}`, and {why}", printable::line(what));
     CommandError::new(ExitReason::Untrusted, anyhow::Error::msg(message))
         .hint("a change must not decide how it is reviewed: bring the file to the base branch first")
 }
 
-/// The programs of agents, all of them found, or those of their backups.
+/// The programs of agents; fails if neither an agent's program nor its backup's is found.
 pub(crate) fn programs(agents: &[Agent], backups: &[Agent], root: &Path) -> Result<Agents, CommandError> {
-    let state = paths::state_dir()?;
     own_process::provide_open_files(agents.len())?;
-    let programs = Agents::new(Arc::new(ProcessRunner::new()?)).remembering(&state);
+    let programs = Agents::new(Arc::new(ProcessRunner::new()?)).remembering(&state_dir()?);
     programs.check(agents, backups, root)?;
     Ok(programs)
 }
 
-/// Refuses what `sandbox: required` forbids, before anything costs money.
+/// Fails if `sandbox: required` cannot be met, before any paid call.
 pub(crate) fn require_sandbox(settings: &Settings) -> Result<(), CommandError> {
     if settings.sandbox == Sandbox::Required && !sandbox::layers().landlock {
         return Err(CommandError::usage(
-            "`sandbox` is `required`, and this system cannot hold an agent back from writing",
+            "`sandbox` is `required`, and this system cannot prevent an agent from writing",
         )
         .hint("use Linux 6.2 or newer with Landlock, or `glee config set --user sandbox auto`"));
     }
     Ok(())
 }
 
-/// Settles disputes of a run that stayed open, and does nothing else. Returns them as they stand then, and whether a
-/// person or a signal stopped it.
+/// Settles open disputes of a run, and does nothing else. Returns them, and whether a person or a signal stopped it.
 pub(crate) fn settle(
-    sitting: &CommandContext<'_>,
+    context: &CommandContext<'_>,
     workspace: Workspace,
     settings: Settings,
     agents: Agents,
-    run: RunId,
+    run: &RunId,
     disputes: Vec<DisputeNumber>,
     judges: Vec<Agent>,
 ) -> Result<(Vec<Dispute>, bool), CommandError> {
-    require_sandbox(&settings)?;
-    let workspace = Arc::new(workspace);
-    let state_dir = state_dir()?;
-    refuse_inside(&workspace, &state_dir)?;
-    let _lock = workspace.lock(&state_dir, &run)?;
-    let journal = history::open(sitting.globals, &workspace)?;
-    let terminal = Terminal::new(screen(sitting.globals));
-    let decider = decider(sitting, &settings, &terminal);
-    let sink = Box::new(Progress::new(&terminal));
-    let (ended, _) = attend(settings.budget.duration, &terminal, None, |stop| {
-        review::settle(
-            RunSetup { workspace, state_dir, journal, agents, settings, sink, stop },
-            decider,
-            run,
-            disputes,
-            judges,
-        )
-    })?;
-    let (disputes, rest) = ended?;
+    let ((disputes, rest), _) =
+        execute(context, Arc::new(workspace), settings, agents, run, None, |setup, resolver| {
+            review::settle(setup, resolver, run.clone(), disputes, judges)
+        })?;
     Ok((disputes, rest == Rest::Stopped))
 }
 
-/// Who decides disputes: the route that was named, a person, or the default.
-fn decider(sitting: &CommandContext<'_>, settings: &Settings, terminal: &Terminal) -> Box<dyn DisputeResolver> {
-    match (sitting.globals.interactive(), sitting.chosen) {
-        (true, Some(route)) => Box::new(Chosen { route, dialog: Dialog::new(terminal) }),
-        (true, None) if settings.review.on_dispute.prompt_user => Box::new(Dialog::new(terminal)),
-        (true, None) | (false, _) => Box::new(NonInteractive::new(terminal)),
-    }
-}
-
-/// Starts a run or carries it on, as `run` does, and reports how it ended.
-pub(crate) fn sit<F: Future<Output = Result<EndedReview, RunError>>>(
-    sitting: &CommandContext<'_>,
+/// Starts or resumes a review, as `run` does, and reports its outcome.
+pub(crate) fn review<F: Future<Output = Result<EndedReview, RunError>>>(
+    context: &CommandContext<'_>,
     workspace: Arc<Workspace>,
     settings: Settings,
     agents: Agents,
     id: &RunId,
     run: impl FnOnce(RunSetup, Box<dyn DisputeResolver>) -> F,
 ) -> CommandResult {
-    require_sandbox(&settings)?;
-    // Before the lock, which would already lie there.
-    refuse_inside(&workspace, &state_dir()?)?;
-    let _lock: Option<TreeLock> = match sitting.mode {
-        Mode::Review => None,
-        Mode::Fix | Mode::Arbitrate => Some(workspace.lock(&state_dir()?, id)?),
-    };
-    let journal = history::open(sitting.globals, &workspace)?;
-    let terminal = Terminal::new(screen(sitting.globals));
-    let decider = decider(sitting, &settings, &terminal);
-    let sink: Box<dyn EventSink> = match sitting.format {
-        Format::Jsonl => Box::new(JsonLines::default()),
-        Format::Text | Format::Json => Box::new(Progress::new(&terminal)),
-    };
-    let (wall, state_dir) = (settings.budget.duration, state_dir()?);
-    let is_recorded = Arc::new(AtomicBool::new(false));
-    let sink = Box::new(Noting { sink, is_recorded: Arc::clone(&is_recorded) });
     let resume = format!("carry it on with `glee runs resume {}`", id.short());
-    let (ended, cause) = attend(wall, &terminal, Some((resume, is_recorded)), |stop| {
-        run(RunSetup { workspace, state_dir, journal, agents, settings, sink, stop }, decider)
-    })?;
-    let mut ended = ended?;
+    let (mut ended, cause) = execute(context, workspace, settings, agents, id, Some(&resume), run)?;
     if ended.rest == Rest::Stopped {
-        // At a dialog the person has stopped it, which ends the program as Ctrl-C does.
+        // A person who stops it at a dialog ends the program as Ctrl-C does.
         ended.outcome.exit = cause.unwrap_or(ExitReason::Signal(2));
-        ended.outcome.notices.push(format!(
-            "the run was stopped early, and what was done is kept; carry it on with `glee runs resume {}`",
-            ended.outcome.run.short()
-        ));
+        ended.outcome.notices.push(format!("the run was stopped early, and what was done is kept; {resume}"));
     }
-    report(sitting.globals, sitting.format, &ended.outcome, &ended.reviewed, &fix_command())?;
-    // Whoever sent a signal learns that it arrived, though the run was over before it could be stopped.
+    report(context.globals, context.format, &ended.outcome, &ended.reviewed, &fix_command())?;
+    // A signal decides the exit code even if it arrived too late to stop the run.
     Ok(cause.filter(|cause| matches!(cause, ExitReason::Signal(_))).unwrap_or(ended.outcome.exit))
 }
 
-/// Waits for a run, which is stopped by a signal or when its wall time is over; with the reason if it was.
-/// `resume` says how it is carried on, and whether it can be.
-pub(crate) fn attend<T, F: Future<Output = T>>(
-    wall: Duration,
+/// Executes `run` with everything that it needs; also returns why it was stopped, if it was.
+fn execute<T, F: Future<Output = Result<T, RunError>>>(
+    context: &CommandContext<'_>,
+    workspace: Arc<Workspace>,
+    settings: Settings,
+    agents: Agents,
+    id: &RunId,
+    resume: Option<&str>,
+    run: impl FnOnce(RunSetup, Box<dyn DisputeResolver>) -> F,
+) -> Result<(T, Option<ExitReason>), CommandError> {
+    require_sandbox(&settings)?;
+    let state_dir = state_dir()?;
+    // Checked before the lock is created there.
+    refuse_inside(&workspace, &state_dir)?;
+    let _lock: Option<TreeLock> = match context.mode {
+        Mode::Review => None,
+        Mode::Fix | Mode::Arbitrate => Some(workspace.lock(&state_dir, id)?),
+    };
+    let journal = history::open(context.globals, &workspace)?;
+    let terminal = Terminal::new(context.globals.screen());
+    let resolver: Box<dyn DisputeResolver> = match (context.globals.interactive(), context.chosen) {
+        (true, Some(route)) => Box::new(ChosenRoute { route, dialog: Dialog::new(&terminal) }),
+        (true, None) if settings.review.on_dispute.prompt_user => Box::new(Dialog::new(&terminal)),
+        (true, None) | (false, _) => Box::new(NonInteractive::new(&terminal)),
+    };
+    let is_recorded = Arc::new(AtomicBool::new(false));
+    let sink = sink(context.format, &terminal);
+    let sink = Box::new(StartObserver { sink, is_recorded: Arc::clone(&is_recorded) });
+    let resume = resume.map(|resume| (resume.to_owned(), is_recorded));
+    let (ended, cause) = drive(settings.budget.duration, &terminal, resume, |stop| {
+        run(RunSetup { workspace, state_dir, journal, agents, settings, sink, stop }, resolver)
+    })?;
+    Ok((ended?, cause))
+}
+
+/// Shows the events of a run as the format says.
+pub(crate) fn sink(format: Format, terminal: &Terminal) -> Box<dyn EventSink> {
+    match format {
+        Format::Jsonl => Box::new(JsonLines::default()),
+        Format::Text | Format::Json => Box::new(Progress::new(terminal)),
+    }
+}
+
+/// Drives a run to its end; a signal or the time limit stops it, and is returned. `resume` says how the run is resumed,
+/// and whether its start is recorded.
+pub(crate) fn drive<T, F: Future<Output = T>>(
+    time_limit: Duration,
     terminal: &Terminal,
     resume: Option<(String, Arc<AtomicBool>)>,
     run: impl FnOnce(Stop) -> F,
@@ -228,24 +213,24 @@ pub(crate) fn attend<T, F: Future<Output = T>>(
     let _lines = shows.then(|| log::on_screen(Box::new(move |line| shown.line(line))));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let (handle, cause) = (Arc::new(handle), Arc::new(AtomicU8::new(0)));
-    let turning = Arc::new(Loop::default());
+    let event_loop = Arc::new(Loop::default());
     let attached = signals::attach(signals::SignalScope {
         stop: Arc::clone(&handle),
         cause: Arc::clone(&cause),
         terminal: terminal.clone(),
-        turning: Arc::clone(&turning),
+        event_loop: Arc::clone(&event_loop),
         resume,
     });
     let ended = runtime.block_on(async {
-        let answering = tokio::spawn(turning.answer());
-        let timing = tokio::spawn(limit(wall, handle, Arc::clone(&cause)));
+        let answering = tokio::spawn(event_loop.answer());
+        let timing = tokio::spawn(stop_after(time_limit, handle, Arc::clone(&cause)));
         let ended = run(stop).await;
         answering.abort();
         timing.abort();
         ended
     });
     drop(attached);
-    // A dialog that nobody answers any more must not keep the program from ending.
+    // A dialog that still waits for an answer must not keep the program from ending.
     runtime.shutdown_background();
     terminal.restore();
     let cause = match cause.load(Ordering::Relaxed) {
@@ -256,7 +241,6 @@ pub(crate) fn attend<T, F: Future<Output = T>>(
     Ok((ended, cause))
 }
 
-/// Prints the report of a run.
 pub(crate) fn report(
     globals: &Globals,
     format: Format,
@@ -265,23 +249,23 @@ pub(crate) fn report(
     fix_command: &str,
 ) -> Result<(), CommandError> {
     let options = RenderOptions {
-        style: stdout_look(globals),
+        style: globals.style(),
         detail: if globals.verbose > 0 { Detail::Full } else { Detail::Short },
         source: &|path, round| reviewed.shown(round, path),
         fix_command,
     };
-    // The name of a file may hold a token as well.
+    // A file name may contain a token as well.
     let outcome = secrets::redact_value(outcome.clone());
     Ok(stream::out(&report::render(format, &outcome, &options))?)
 }
 
-/// Notes that something of the run is recorded, so that it can be carried on.
-struct Noting {
+/// Observes whether an event was recorded, after which the run can be resumed.
+struct StartObserver {
     sink: Box<dyn EventSink>,
     is_recorded: Arc<AtomicBool>,
 }
 
-impl EventSink for Noting {
+impl EventSink for StartObserver {
     fn event(&mut self, event: &Event) {
         self.is_recorded.store(true, Ordering::Relaxed);
         self.sink.event(event);
@@ -292,13 +276,13 @@ impl EventSink for Noting {
     }
 }
 
-/// Takes the route that was named on the command line; a person still gives the rulings.
-struct Chosen {
+/// Takes the route named on the command line; a person still gives the rulings.
+struct ChosenRoute {
     route: Route,
     dialog: Dialog,
 }
 
-impl DisputeResolver for Chosen {
+impl DisputeResolver for ChosenRoute {
     fn choose(&mut self, question: &PersonQuestion) -> Option<Choice> {
         let route =
             if question.judge.is_none() && self.route == Route::Judge { question.default } else { self.route };
@@ -310,48 +294,25 @@ impl DisputeResolver for Chosen {
     }
 }
 
-/// The command line of this program with `--fix`, as one would type it.
+/// The command line of this program with `--fix`, quoted for a shell.
 fn fix_command() -> String {
     let words = std::env::args().skip(1).chain(["--fix".to_owned()]);
-    let words: Vec<String> = words
-        .map(|word| shlex::try_quote(&word).map_or_else(|_| word.clone(), std::borrow::Cow::into_owned))
-        .collect();
-    format!("glee {}", words.join(" "))
+    let quoted = words.map(|word| shlex::try_quote(&word).map_or_else(|_| word.clone(), Into::into));
+    format!("glee {}", quoted.collect::<Vec<String>>().join(" "))
 }
 
-/// The mark of a run that reached `budget.duration`; no signal has this number.
+/// The cause of a stop at `budget.duration`; no signal has this number.
 const OVER_BUDGET: u8 = u8::MAX;
 
-/// Stops the run when its wall time is over.
-async fn limit(wall: Duration, handle: Arc<StopHandle>, cause: Arc<AtomicU8>) {
-    running(wall).await;
-    if cause.compare_exchange(0, OVER_BUDGET, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-        handle.stop();
-    }
-}
-
-/// Waits for some time, in which time when the program was stopped does not count.
-async fn running(mut left: Duration) {
+/// Stops the run after `left`, not counting time in which the program was suspended.
+async fn stop_after(mut left: Duration, handle: Arc<StopHandle>, cause: Arc<AtomicU8>) {
     const STEP: Duration = Duration::from_secs(1);
     while !left.is_zero() {
-        let (step, began) = (left.min(STEP), std::time::Instant::now());
+        let (step, began) = (left.min(STEP), Instant::now());
         tokio::time::sleep(step).await;
         left = left.saturating_sub(began.elapsed().min(2 * STEP));
     }
-}
-
-/// What stderr looks like.
-pub(crate) fn screen(globals: &Globals) -> Screen {
-    let verbosity = match (globals.quiet, globals.verbose) {
-        (true, _) => Verbosity::Quiet,
-        (false, 1..) => Verbosity::Verbose,
-        (false, 0) => Verbosity::Normal,
-    };
-    Screen::stderr(globals.color_stderr(), verbosity)
-}
-
-/// What stdout looks like.
-pub(crate) fn stdout_look(globals: &Globals) -> Style {
-    let width = console::Term::stdout().size_checked().map_or(100, |(_, columns)| usize::from(columns));
-    Style { color: globals.color_stdout(), unicode: speaks_utf8(), width: width.max(20) }
+    if cause.compare_exchange(0, OVER_BUDGET, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+        handle.stop();
+    }
 }

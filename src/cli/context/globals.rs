@@ -1,19 +1,23 @@
+//! The global options, and what follows from them: colour, verbosity, whether questions can be asked.
+
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
 
+use crate::cli::style::Style;
+use crate::cli::ui::screen::{Screen, Verbosity, speaks_utf8};
 use crate::cli::ui::stream;
-use crate::protocol::secrets;
+use crate::config::schema::renamed;
+use crate::protocol::{secrets, text::printable};
 
-/// Options that every command takes.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Globals {
     /// Run as if started in this folder
     #[arg(short = 'C', long = "directory", value_name = "DIR", global = true)]
     pub(crate) directory: Option<PathBuf>,
-    /// When to use colours; `auto` does on a terminal, unless `NO_COLOR` is set
+    /// When to use colours; `auto`: on a terminal, unless `NO_COLOR` is set
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = ColorChoice::Auto, global = true)]
     pub(crate) color: ColorChoice,
     /// Print only results and errors
@@ -33,7 +37,6 @@ pub(crate) struct Globals {
     pub(crate) trust: Option<String>,
 }
 
-/// `--color`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ColorChoice {
     Auto,
@@ -64,21 +67,60 @@ impl Globals {
         }
     }
 
-    /// Whether a person can be asked: both ends of the conversation are a terminal that can move
-    /// its cursor, and nobody forbade it.
+    /// Whether questions can be asked: stdin and stderr are terminals that can move the cursor, without `--no-input`.
     pub(crate) fn interactive(&self) -> bool {
         !self.no_input && std::io::stdin().is_terminal() && std::io::stderr().is_terminal() && !is_dumb()
     }
-}
 
-/// Whether the terminal says that it cannot move its cursor.
-pub(crate) fn is_dumb() -> bool {
-    std::env::var_os("TERM").is_some_and(|term| term == "dumb")
-}
-
-/// Tells the user something on stderr, unless they asked for quiet.
-pub(crate) fn say(globals: &Globals, line: &str) {
-    if !globals.quiet {
-        stream::err(&format!("{}\n", secrets::redact(&crate::protocol::text::printable::block(line))));
+    pub(crate) fn screen(&self) -> Screen {
+        let verbosity = match (self.quiet, self.verbose) {
+            (true, _) => Verbosity::Quiet,
+            (false, 1..) => Verbosity::Verbose,
+            (false, 0) => Verbosity::Normal,
+        };
+        Screen::stderr(self.color_stderr(), verbosity)
     }
+
+    /// The style of a report on stdout.
+    pub(crate) fn style(&self) -> Style {
+        let columns = console::Term::stdout().size_checked().map(|(_, columns)| usize::from(columns));
+        self.style_of(columns.unwrap_or(100).max(20))
+    }
+
+    /// The style of a table on stdout: as wide as the terminal, unbounded elsewhere.
+    pub(crate) fn table_style(&self) -> Style {
+        let columns = console::Term::stdout().size_checked().map(|(_, columns)| usize::from(columns));
+        self.style_of(columns.unwrap_or(usize::MAX))
+    }
+
+    pub(crate) fn style_of(&self, width: usize) -> Style {
+        Style { color: self.color_stdout(), unicode: speaks_utf8(), width }
+    }
+
+    /// Prints text to stderr, unless `--quiet` is given.
+    pub(crate) fn say(&self, text: &str) {
+        if !self.quiet {
+            stream::err(&format!("{}\n", secrets::redact(&printable::block(text))));
+        }
+    }
+
+    /// Whether the earlier name of a flag is given; if so, prints its name of today.
+    pub(crate) fn is_earlier(&self, is_given: bool, earlier: &str, today: &str) -> bool {
+        if is_given {
+            self.say(&renamed::notice(earlier, today));
+        }
+        is_given
+    }
+
+    /// The name of today of a configuration key; prints it if an earlier name is given.
+    pub(crate) fn key_today<'k>(&self, key: &'k str) -> &'k str {
+        let Some(today) = renamed::today(key) else { return key };
+        self.say(&renamed::notice(key, today));
+        today
+    }
+}
+
+/// Whether the terminal cannot move its cursor.
+fn is_dumb() -> bool {
+    std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }

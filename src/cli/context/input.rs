@@ -1,9 +1,9 @@
-//! What a person names as input: a file, taken from the folder of the command, or standard input (`-` or nothing).
+//! The input of a command: a file relative to the command's folder, or standard input (`-` or no argument).
 
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
-use crate::cli::context::globals::Globals;
+use super::globals::Globals;
 use crate::cli::error::CommandError;
 use crate::system::files;
 
@@ -15,21 +15,19 @@ pub(crate) struct Input {
 
 impl Input {
     pub(crate) fn open(globals: &Globals, file: Option<&Path>) -> Result<Self, CommandError> {
-        let (name, opened): (_, io::Result<Box<dyn Read + Send>>) =
-            match file.filter(|file| *file != Path::new("-")) {
-                Some(file) => {
-                    let opened = files::input(&globals.directory().join(file));
-                    (format!("`{}`", file.display()), opened.map(|file| Box::new(file) as _))
-                }
-                None => ("standard input".to_owned(), Ok(Box::new(io::stdin()))),
-            };
-        match opened {
-            Ok(source) => Ok(Self { name, reader: BufReader::new(source) }),
-            Err(error) => Err(unreadable(&name, error)),
-        }
+        let (name, source): (_, Box<dyn Read + Send>) = match file.filter(|file| *file != Path::new("-")) {
+            Some(file) => {
+                let name = format!("`{}`", file.display());
+                let opened = files::input(&globals.directory().join(file));
+                let source = opened.map_err(|error| unreadable(&name, error))?;
+                (name, Box::new(source))
+            }
+            None => ("standard input".to_owned(), Box::new(io::stdin())),
+        };
+        Ok(Self { name, reader: BufReader::new(source) })
     }
 
-    /// All of it; more than `most` MiB is an error: a device has no end.
+    /// Reads all; fails above `most` MiB, because a device is endless.
     pub(crate) fn bytes(self, most: u64) -> Result<Vec<u8>, CommandError> {
         let mut bytes = Vec::new();
         let read = self.reader.take((most << 20) + 1).read_to_end(&mut bytes);

@@ -1,11 +1,27 @@
-//! What commands share: global options, settings, history, input, and running a review or a stage to its end.
+//! What commands share: flags, settings, history, input, output, and the execution of a review or a stage.
 
+pub(crate) mod args;
 pub(crate) mod config_edit;
 pub(crate) mod execute;
 pub(crate) mod execute_stage;
 pub(crate) mod globals;
 pub(crate) mod history;
 pub(crate) mod input;
+pub(crate) mod output;
 pub(crate) mod place;
 pub(crate) mod settings;
-pub(crate) mod words;
+
+pub(crate) use args::{
+    FreshFlag, JsonFlag, POLICIES, ROUTES, ReasonFlag, ReportFormat, RunArg, UserFlag, Words, one_of,
+};
+pub(crate) use config_edit::{ConfigTarget, HEAD};
+pub(crate) use execute::CommandContext;
+pub(crate) use execute_stage::{StageContext, StageRequest};
+pub(crate) use globals::Globals;
+pub(crate) use input::{Input, unreadable};
+pub(crate) use output::{local_time, print};
+pub(crate) use settings::Places;
+
+pub(crate) use crate::cli::error::{CommandError, CommandResult};
+pub(crate) use crate::cli::report::{Format, json::pretty};
+pub(crate) use crate::cli::ui::stream;

@@ -1,12 +1,13 @@
-//! The settings as every command loads them.
+//! Loads the settings for commands.
 
 use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::cli::context::globals::{Globals, say};
+use super::globals::Globals;
 use crate::cli::error::CommandError;
 use crate::config::files::paths;
+use crate::config::settings::Settings;
 use crate::config::{self, ConfigSources, Loaded, UntrustedConfig};
 use crate::domain::ExitReason;
 
@@ -14,7 +15,7 @@ use crate::domain::ExitReason;
 #[derive(Clone, Debug)]
 pub(crate) struct Places {
     pub(crate) root: PathBuf,
-    /// The user's configuration file, if there is a home for one.
+    /// The user's configuration file; `None` without a home folder.
     pub(crate) user_file: Option<PathBuf>,
     pub(crate) state: PathBuf,
 }
@@ -30,18 +31,13 @@ impl Places {
         Ok(Self { root: paths::project_root(&start), user_file: paths::user_config_file().ok(), state })
     }
 
-    /// The project's configuration file, whether or not it exists.
-    pub(crate) fn project_file(&self) -> PathBuf {
-        self.root.join(paths::PROJECT_FILE)
-    }
-
-    /// The sources of settings that lie there, with the environment.
+    /// The sources of settings in these places, with the environment.
     pub(crate) fn sources<'a>(&'a self, globals: &'a Globals) -> ConfigSources<'a> {
         ConfigSources {
             project_root: Some(&self.root),
             project_copy: None,
             user_file: self.user_file.clone(),
-            // A name that is not text is none of Glee's; a value that is not text fits no key and is refused there.
+            // Glee has no variable whose name is not text; a value that is not text fits no key and is refused there.
             env: std::env::vars_os()
                 .filter_map(|(name, value)| Some((name.into_string().ok()?, value.to_string_lossy().into_owned())))
                 .collect(),
@@ -52,43 +48,38 @@ impl Places {
     }
 }
 
-/// Loads the settings; `flags` are what the command line sets, by dotted key.
-///
-/// For commands that run nothing: a project that is not trusted is no error here.
-pub(crate) fn settings(globals: &Globals, flags: Vec<(String, Value)>) -> Result<(Places, Loaded), CommandError> {
+/// Loads the settings for a command that runs nothing: an untrusted project is not an error.
+pub(crate) fn load(globals: &Globals) -> Result<(Places, Loaded), CommandError> {
     let places = Places::find(globals)?;
-    let sources = ConfigSources { flags, ..places.sources(globals) };
-    let loaded = config::load(&sources)?;
-    loaded.notices.iter().for_each(|notice| say(globals, notice));
+    let loaded = config::load(&places.sources(globals))?;
+    loaded.notices.iter().for_each(|notice| globals.say(notice));
     Ok((places, loaded))
 }
 
-/// Loads the settings for a command that runs agents: every name must be connected and the project trusted. `copy` is a
-/// folder to read the project's file from instead.
+/// Loads the settings for a command that runs agents: every name must be connected and the project trusted. `flags` are
+/// set by the command line, by dotted key. `copy` is a folder to read the project's file from instead.
 pub(crate) fn runnable(
     globals: &Globals,
     flags: Vec<(String, Value)>,
     copy: Option<PathBuf>,
-) -> Result<(Places, Loaded), CommandError> {
+) -> Result<(Places, Settings), CommandError> {
     let places = Places::find(globals)?;
     let loaded = config::load(&ConfigSources { flags, project_copy: copy, ..places.sources(globals) })?;
     config::check_names(&loaded.settings)?;
-    loaded.notices.iter().for_each(|notice| say(globals, notice));
+    loaded.notices.iter().for_each(|notice| globals.say(notice));
     match &loaded.untrusted {
         Some(untrusted) => Err(refusal(untrusted)),
-        None => Ok((places, loaded)),
+        None => Ok((places, loaded.settings)),
     }
 }
 
-/// The error for a project that is not trusted: what it would run, and how to trust it.
-fn refusal(untrusted: &UntrustedConfig) -> CommandError {
-    let UntrustedConfig { hash, runs, changed } = untrusted;
-    let (said, lines) = match changed.as_slice() {
+fn refusal(UntrustedConfig { hash, runs, changed }: &UntrustedConfig) -> CommandError {
+    let (what, lines) = match changed.as_slice() {
         [] => ("this project is not trusted", runs),
-        changed => ("this project has changed since it was trusted", &changed.to_vec()),
+        _ => ("this project has changed since it was trusted", changed),
     };
     let message =
-        format!("{said}; its `{}` would run, set or use\n  {}\n{hash}", paths::PROJECT_FOLDER, lines.join("\n  "));
+        format!("{what}; its `{}` would run, set or use\n  {}\n{hash}", paths::PROJECT_FOLDER, lines.join("\n  "));
     CommandError::new(ExitReason::Untrusted, anyhow::Error::msg(message))
         .hint(format!("read it, then trust it with `glee trust`, or for one command with `--trust {hash}`"))
 }

@@ -197,7 +197,7 @@ pub(crate) fn add(cases: &mut Cases) {
                 let before = files(&scene.root());
                 let output = scene.arbitrate();
                 assert!(crate::scene::outcome(&output)["changes"].to_string().contains("left.py"), "{output}");
-                for said in ["Took back", "Nothing is left"] {
+                for said in ["Undid", "Nothing is left"] {
                     let undone = scene.glee(&["runs", "undo"]);
                     assert!(undone.code == 0 && undone.stdout.starts_with(said), "{undone}");
                     assert_same(&before, &files(&scene.root()));

@@ -1,14 +1,11 @@
-//! `glee history push` and `fetch`: runs, outcomes and disputes are exchanged with other clones by a git remote.
+//! `glee history push` and `fetch`: exchange runs, outcomes and disputes with other clones over a git remote.
 
 use std::fs::File;
 
 use clap::Subcommand;
 
-use crate::cli::context::globals::{Globals, say};
-use crate::cli::context::place;
-use crate::cli::error::{CommandError, CommandResult};
+use crate::cli::context::{CommandError, CommandResult, Globals, history, place, print, stream};
 use crate::cli::style;
-use crate::cli::ui::stream;
 use crate::domain::ExitReason;
 use crate::history::store::Journal;
 use crate::history::{Author, HistoryRecord, Outgoing, Refusal};
@@ -17,23 +14,23 @@ use crate::system::private;
 use crate::workspace::Arrival;
 use crate::workspace::root::Workspace;
 
-/// The refused records that are named, at most.
-const NAMED: usize = 50;
+/// The most refused records to list.
+const LISTED: usize = 50;
 
-/// Arguments of `glee history`.
+/// Exchange runs, outcomes and disputes with other clones over a git remote
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Each run that ended, its outcome and each dispute is one record, named by the hash of its content,
-under `refs/glee/history` of the remote. Push only adds records and retries when the remote has
-changed meanwhile. Prompts, raw answers, files and diffs are not sent; the texts of findings and
-rulings are, and may quote code. Secrets are redacted.
+Each ended run, its outcome and each dispute is one record under `refs/glee/history` of the remote, named \
+by the hash of its content. Push only adds records, and retries if the remote has changed meanwhile. \
+Prompts, raw answers, files and diffs are not sent; the texts of findings and rulings are, and may quote \
+code. Secrets are redacted.
 
-Fetched records are listed by `glee disputes`. They inform and bind no run. Each one is checked:
-size, form, hash, paths, and that its author is the author of the commit that added it. Refused
-records are named, and the exit code is 7.
+`glee disputes` lists fetched records. They inform, and bind no run. Each one is checked: size, form, \
+hash, paths, and whether its author is the author of the commit that added it. Refused records are listed, \
+and the exit code is 7.
 
 Examples:
-  glee history push            send what this history holds to the remote of the branch, else `origin`
+  glee history push            send this history to the remote of the branch, else to `origin`
   glee history fetch upstream")]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -44,7 +41,7 @@ pub(crate) struct Args {
 enum Command {
     /// Send runs, outcomes and disputes to a remote
     Push(Remote),
-    /// Read the runs, outcomes and disputes that others have sent to a remote
+    /// Read the runs, outcomes and disputes of others from a remote
     Fetch(Remote),
 }
 
@@ -66,37 +63,33 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 fn push(globals: &Globals, workspace: &Workspace, remote: Option<&str>) -> CommandResult {
     let remote = workspace.remote(remote)?;
     let (name, email) = workspace.author()?;
-    let mut journal = crate::cli::context::history::open(globals, workspace)?;
+    let mut journal = history::open(globals, workspace)?;
     let _lock = lock(&journal)?;
     let author = Author { name: name.clone(), email: email.clone() };
     let Outgoing { records, large } = journal.outgoing(&author)?;
     for what in &large {
-        say(globals, &format!("{what} is larger than a record may be, and is not sent"));
+        globals.say(&format!("{what} exceeds the size of a record, and is not sent"));
     }
     let pushed = workspace.push_records(&remote, &records, (&name, &email))?;
-    stream::out(&match (records.is_empty(), pushed.added) {
+    print(&match (records.is_empty(), pushed.added) {
         (true, _) => "Nothing to send: no run has ended yet.\n".to_owned(),
         (false, 0) => format!("{remote} has everything already: {}.\n", style::count(records.len(), "record")),
         (false, added) => format!("Sent {} to {remote}.\n", style::count(added, "record")),
-    })?;
-    Ok(ExitReason::Clean)
+    })
 }
 
 fn fetch(globals: &Globals, workspace: &Workspace, remote: Option<&str>) -> CommandResult {
     let remote = workspace.remote(remote)?;
-    let mut journal = crate::cli::context::history::open(globals, workspace)?;
+    let mut journal = history::open(globals, workspace)?;
     let _lock = lock(&journal)?;
-    let mut failed = None;
-    let arrivals = workspace.fetch_records(&remote, |hash| match journal.has_record(hash) {
-        Ok(found) => found,
-        Err(error) => {
-            failed = Some(error);
+    let mut failed = Ok(());
+    let arrivals = workspace.fetch_records(&remote, |hash| {
+        journal.has_record(hash).unwrap_or_else(|error| {
+            failed = Err(error);
             false
-        }
+        })
     })?;
-    if let Some(error) = failed {
-        return Err(error.into());
-    }
+    failed?;
     let mut refused = Vec::new();
     let (mut records, mut paths) = (Vec::new(), Vec::new());
     for Arrival { path, content } in arrivals {
@@ -123,10 +116,10 @@ fn fetch(globals: &Globals, workspace: &Workspace, remote: Option<&str>) -> Comm
     if refused.is_empty() {
         return Ok(ExitReason::Clean);
     }
-    for (path, why) in refused.iter().take(NAMED) {
+    for (path, why) in refused.iter().take(LISTED) {
         stream::err(&format!("refused {}: {}\n", printable::line(path), printable::line(why)));
     }
-    let more = refused.len().saturating_sub(NAMED);
+    let more = refused.len().saturating_sub(LISTED);
     if more > 0 {
         stream::err(&format!("and {more} more\n"));
     }
@@ -136,13 +129,11 @@ fn fetch(globals: &Globals, workspace: &Workspace, remote: Option<&str>) -> Comm
     )))
 }
 
-/// One exchange at a time with one history.
+/// Allows one exchange at a time with a history.
 fn lock(journal: &Journal) -> Result<File, CommandError> {
     let path = journal.path().with_file_name("exchange.lock");
     let mut options = private::options();
-    let taken = options.write(true).create(true).truncate(false).open(&path).and_then(|file| {
-        file.lock()?;
-        Ok(file)
-    });
-    taken.map_err(|error| CommandError::caused(format!("cannot lock `{}`", path.display()), error))
+    let opened = options.write(true).create(true).truncate(false).open(&path);
+    let locked = opened.and_then(|file| file.lock().map(|()| file));
+    locked.map_err(|error| CommandError::caused(format!("cannot lock `{}`", path.display()), error))
 }

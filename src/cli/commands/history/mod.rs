@@ -1,4 +1,4 @@
-//! Commands that read and settle what was recorded.
+//! Commands that read the history, and settle its disputes.
 
 pub(crate) mod disputes;
 pub(crate) mod exchange;

@@ -1,14 +1,11 @@
 //! `glee stats`: counts over the history.
 
-use crate::cli::context::globals::Globals;
-use crate::cli::context::{history, place};
-use crate::cli::error::CommandResult;
+use crate::cli::context::{CommandResult, Globals, JsonFlag, history, place, print};
 use crate::cli::report::stage as report;
-use crate::cli::ui::stream;
 use crate::domain::ExitReason;
 use crate::workflows::consensus::stats;
 
-/// Arguments of `glee stats`.
+/// Count over the history
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -17,10 +14,10 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// How often stages of `glee consensus` end in a deadlock, by stage and by agent
     Deadlocks(Deadlocks),
 }
 
+/// Print how often stages of `glee consensus` end in a deadlock, by stage and by agent
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A deadlock is a conflict that only a person can end. The specification's bound is 5%.
@@ -29,12 +26,11 @@ Examples:
   glee stats deadlocks
   glee stats deadlocks --fail-above 5%")]
 struct Deadlocks {
-    /// End with exit code 1 if the rate is above this
+    /// Exit with code 1 above this rate
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     fail_above: Option<f64>,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: JsonFlag,
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
@@ -44,8 +40,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         Some(journal) => stats::deadlocks(&journal)?,
         None => stats::Deadlocks::default(),
     };
-    let text = if args.json { report::deadlocks_json(&found) } else { report::deadlocks(&found) };
-    stream::out(&text)?;
+    print(&if args.output.json { report::deadlocks_json(&found) } else { report::deadlocks(&found) })?;
     Ok(match (found.all.rate(), args.fail_above) {
         (Some(rate), Some(bound)) if rate > bound => ExitReason::FindingsOpen,
         _ => ExitReason::Clean,
@@ -58,5 +53,5 @@ fn percent(text: &str) -> Result<f64, String> {
     number
         .filter(|number| (0.0..=100.0).contains(number))
         .map(|number| number / 100.0)
-        .ok_or_else(|| "has to be a percentage from 0 to 100, such as `5%`".to_owned())
+        .ok_or_else(|| "must be a percentage from 0 to 100, such as `5%`".to_owned())
 }

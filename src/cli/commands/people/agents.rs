@@ -1,5 +1,4 @@
-//! `glee agents`: list connected agents: is the program there, which version; print the schemas for agents of one's
-//! own.
+//! `glee agents`: lists connected agents with their programs and versions; prints schemas for authors of agents.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -9,33 +8,31 @@ use clap::Subcommand;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 
+use super::check::NO_AGENT;
 use crate::agents::error::AgentError;
 use crate::agents::process::own_process;
 use crate::agents::schema::SchemaForm;
 use crate::agents::{AdapterKind, Agents, ProcessRunner};
-use crate::cli::context::globals::Globals;
-use crate::cli::error::{CommandError, CommandResult};
-use crate::cli::ui::stream;
-use crate::cli::{report, style};
+use crate::cli::context::{CommandResult, Globals, pretty, print, settings, stream};
+use crate::cli::style;
 use crate::domain::{Agent, AgentName, ExitReason, Role};
-use crate::protocol::secrets;
-use crate::protocol::text::printable;
+use crate::protocol::{secrets, text::printable};
 
-/// Arguments of `glee agents`.
+/// List connected agents with their programs and versions, or check each with a call
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Known programs are asked for their version. A program that is missing is said so in its row.
+Known programs are asked for their version. The row of a missing program says so.
 
 Examples:
-  glee agents                               who is connected
-  glee agents --check                       ask each one harmless question; costs a little
+  glee agents                               list the connected agents
+  glee agents --check                       ask each one harmless question, at a small cost
   glee agents --json | jq '.[].program'
-  glee agents schema request                what an agent with the adapter `json` reads")]
+  glee agents schema request                the input of agents with the adapter `json`")]
 pub(crate) struct Args {
     /// Print a JSON array
     #[arg(long)]
     json: bool,
-    /// Ask every agent one harmless question in a folder of its own, and print what it really did and cost
+    /// Ask every agent one harmless question in a temporary folder, and print its behaviour and cost
     #[arg(long, conflicts_with = "json")]
     check: bool,
     #[command(subcommand)]
@@ -44,9 +41,9 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Print the JSON Schema of what an agent with the adapter `json` reads or answers
+    /// Print the JSON Schema of a request or an answer of agents with the adapter `json`
     Schema {
-        /// Which form
+        /// The form
         #[arg(default_value = "request", value_parser = forms())]
         form: SchemaForm,
     },
@@ -59,40 +56,39 @@ fn forms() -> impl TypedValueParser<Value = SchemaForm> {
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     match &args.command {
-        Some(Command::Schema { form }) => print_json(&form.schema())?,
-        None if args.check => return super::check::run(globals),
-        None => list(args, globals)?,
+        Some(Command::Schema { form }) => print_json(&form.schema()),
+        None if args.check => super::check::run(globals),
+        None => list(args, globals),
     }
-    Ok(ExitReason::Clean)
 }
 
-fn list(args: &Args, globals: &Globals) -> Result<(), CommandError> {
-    let (places, loaded) = crate::cli::context::settings::settings(globals, Vec::new())?;
+fn list(args: &Args, globals: &Globals) -> CommandResult {
+    let (places, loaded) = settings::load(globals)?;
     own_process::provide_open_files(loaded.settings.agents.len())?;
     let agents = Agents::new(Arc::new(ProcessRunner::new()?)).remembering(&places.state);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    // What an untrusted project names is found, but not run.
+    // Programs that an untrusted project names are found, but not run.
     let trusted = loaded.untrusted.is_none();
     let rows = loaded.settings.agents.iter().map(|agent| row(&agents, agent, &places.root, trusted));
     let rows = runtime.block_on(futures_util::future::join_all(rows));
     if args.json {
         return print_json(&rows);
     }
-    if rows.is_empty() && !globals.quiet {
-        stream::err("no agent is connected; connect one with `glee connect <agent> --role <role>`\n");
+    if rows.is_empty() {
+        globals.say(NO_AGENT);
     }
     stream::out(&secrets::redact(&table(&rows, globals.color_stdout())))?;
-    if !trusted && !globals.quiet {
-        stream::err("this project is not trusted, so no program was asked for its version; see `glee trust`\n");
+    if !trusted {
+        globals.say("this project is not trusted, so no program was asked for its version; see `glee trust`");
     }
-    Ok(())
+    Ok(ExitReason::Clean)
 }
 
-fn print_json(value: &impl Serialize) -> Result<(), CommandError> {
-    Ok(stream::out(&secrets::redact(&report::json::pretty(value)))?)
+fn print_json(value: &impl Serialize) -> CommandResult {
+    print(&secrets::redact(&pretty(value)))
 }
 
-/// A connected agent and what is known of its program. The values of its variables are nobody's business here.
+/// A connected agent and its program, without the variables it sets, which may be secret.
 #[derive(Debug, Serialize)]
 struct Row<'a> {
     name: &'a AgentName,
@@ -107,7 +103,7 @@ struct Row<'a> {
     missing: Option<Missing>,
 }
 
-/// Why a program cannot be run, and what to do about it.
+/// Why a program cannot be run.
 #[derive(Debug, Serialize)]
 struct Missing {
     error: String,
@@ -116,7 +112,7 @@ struct Missing {
 
 async fn row<'a>(agents: &Agents, agent: &'a Agent, root: &Path, trusted: bool) -> Row<'a> {
     let (program, missing) = match agents.program(agent, root) {
-        // An embedded agent's program is Glee itself, wherever it lies.
+        // An embedded agent's program is Glee itself.
         Ok(_) if agent.adapter == AdapterKind::Builtin.as_str() => (None, None),
         Ok(program) => (Some(program), None),
         Err(AgentError { message, hint, .. }) => (None, Some(Missing { error: message, hint })),

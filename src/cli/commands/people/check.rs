@@ -1,4 +1,4 @@
-//! `glee agents --check`: ask every connected agent one harmless question, and print what it really did and cost.
+//! `glee agents --check`: asks every connected agent one harmless question, and prints its behaviour and cost.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -7,31 +7,29 @@ use crate::agents::error::AgentError;
 use crate::agents::probe::check::{Files, Probed};
 use crate::agents::process::own_process;
 use crate::agents::{AdapterKind, Agents, ProcessRunner};
-use crate::cli::context::globals::Globals;
-use crate::cli::error::CommandResult;
+use crate::cli::context::{CommandResult, Globals, settings, stream};
 use crate::cli::style;
-use crate::cli::ui::stream;
 use crate::config::settings::Settings;
 use crate::domain::{Agent, ExitReason, Role};
-use crate::protocol::secrets;
-use crate::protocol::text::printable;
+use crate::protocol::{secrets, text::printable};
 
-/// Probes the agents one after another, so that each stands by itself.
+pub(super) const NO_AGENT: &str = "no agent is connected; connect one with `glee connect <agent> --role <role>`";
+
+/// Probes the agents one after another, so that they do not affect each other.
 pub(crate) fn run(globals: &Globals) -> CommandResult {
-    let (places, loaded) = crate::cli::context::settings::runnable(globals, Vec::new(), None)?;
-    let Settings { agents, limits, sandbox, .. } = &loaded.settings;
+    let (places, Settings { agents, limits, sandbox, .. }) = settings::runnable(globals, Vec::new(), None)?;
     own_process::provide_open_files(1)?;
     let programs = Agents::new(Arc::new(ProcessRunner::new()?)).remembering(&places.state);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut reason = ExitReason::Clean;
     for agent in agents.iter().filter(|agent| AdapterKind::of(agent) != Ok(AdapterKind::Replay)) {
         let version = runtime.block_on(programs.version(agent, &places.root));
-        let probed = runtime.block_on(programs.probe(agent, &places.root, limits, *sandbox))?;
+        let probed = runtime.block_on(programs.probe(agent, &places.root, &limits, sandbox))?;
         stream::out(&secrets::redact(&report(agent, version.as_deref(), &probed)))?;
         reason = reason.strongest(verdict(agent, &probed));
     }
-    if agents.is_empty() && !globals.quiet {
-        stream::err("no agent is connected; connect one with `glee connect <agent> --role <role>`\n");
+    if agents.is_empty() {
+        globals.say(NO_AGENT);
     }
     Ok(reason)
 }
@@ -68,8 +66,8 @@ fn report(agent: &Agent, version: Option<&str>, probed: &Probed) -> String {
     say(match (probed.files, agent.role) {
         (Files::Untouched, Role::Coder) => "changed no file",
         (Files::Untouched, _) => "created and changed no file",
-        (Files::Edited, _) => "changed the one file it was told to",
-        (Files::Meddled, Role::Coder) => "changed other files than it was told to",
+        (Files::Edited, _) => "changed the requested file only",
+        (Files::Meddled, Role::Coder) => "changed other files than the requested one",
         (Files::Meddled, _) => "WROTE to the folder, which its role forbids",
     });
     if !probed.metadata.denied.is_empty() {
@@ -79,7 +77,7 @@ fn report(agent: &Agent, version: Option<&str>, probed: &Probed) -> String {
     text
 }
 
-/// What it took, as far as it is known.
+/// The known costs of the call: time, tokens, money, model.
 fn cost(probed: &Probed) -> String {
     let usage = &probed.usage;
     let mut parts = vec![style::duration(probed.millis)];

@@ -1,19 +1,16 @@
-//! `glee connect`: connect an agent in a role.
+//! `glee connect`: connects an agent in a role.
 
 use serde_json::{Map, Value, json};
 
 use crate::agents::probe::locate;
-use crate::cli::context::config_edit::ConfigTarget;
-use crate::cli::context::globals::{Globals, say};
-use crate::cli::context::settings::{self, Places};
-use crate::cli::error::{CommandError, CommandResult};
+use crate::cli::context::{CommandError, CommandResult, ConfigTarget, Globals, Places, UserFlag, settings};
 use crate::config;
 use crate::config::files::edit::{self, EditError};
 use crate::config::schema::{BUILTINS, KNOWN_PROGRAMS};
 use crate::config::settings::Settings;
 use crate::domain::{Agent, ExitReason, Role};
 
-/// Arguments of `glee connect`.
+/// Connect an agent in a role
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -23,96 +20,103 @@ Examples:
   glee connect builtin:rules --role reviewer
   glee connect mine --role reviewer --command './my-reviewer.sh --fast'
 
-Glee knows claude, codex, gemini, opencode, qwen and copilot, and brings builtin:rules (a reviewer),
-builtin:fixer (a coder) and builtin:referee (a judge). Any other program is connected with --command:
-it reads the prompt on stdin and answers in prose, or with --adapter json in JSON.")]
+Glee knows claude, codex, gemini, opencode, qwen and copilot, and includes builtin:rules (a reviewer), \
+builtin:fixer (a coder) and builtin:referee (a judge). Connect any other program with --command: it reads \
+the prompt from stdin and answers in prose, or with --adapter json in JSON.")]
 pub(crate) struct Args {
-    /// A program that Glee knows, an embedded agent, the name of a connected agent, whose program takes a further role, or
-    /// any name together with --command
+    /// A known program, an embedded agent, a connected agent whose program takes another role, or any name with --command
     agent: String,
-    /// What it is to do: coder, reviewer, judge or aggregator
+    /// The role: coder, reviewer, judge or aggregator
     #[arg(long)]
     role: Option<String>,
-    /// Its name, instead of AGENT-ROLE
+    /// The name of the agent [default: AGENT-ROLE]
     #[arg(long)]
     name: Option<String>,
-    /// The code a coder is for: path globs, languages, path components
+    /// The code that a coder handles: path globs, languages, path components
     #[arg(long, value_delimiter = ',', value_name = "WORDS")]
     domain: Vec<String>,
     /// What a reviewer looks for
     #[arg(long, value_delimiter = ',', value_name = "WORDS")]
     focus: Vec<String>,
-    /// The model to ask for
+    /// The model
     #[arg(long)]
     model: Option<String>,
     /// The program and its arguments
     #[arg(long)]
     command: Option<String>,
-    /// How it is spoken to, instead of what its command suggests: text, json, acp, or a known program's name
+    /// The adapter: text, json, acp, or a known program's name [default: derived from the command]
     #[arg(long)]
     adapter: Option<String>,
-    /// The longest that one call may take, such as 10m
+    /// The time limit of a call, such as 10m
     #[arg(long)]
     timeout: Option<String>,
-    /// Write your own file, for all projects, instead of the project's
-    #[arg(long)]
-    user: bool,
+    #[command(flatten)]
+    file: UserFlag,
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let role = role(args)?;
-    let (places, loaded) = settings::settings(globals, Vec::new())?;
+    let (_, loaded) = settings::load(globals)?;
     let agents = &loaded.settings.agents;
     let named = agents.iter().find(|agent| agent.name.0 == args.agent);
-    // `glee connect mine --role reviewer` has made `mine-reviewer`; the program is still called `mine`.
+    // After `glee connect mine --role reviewer`, the agent is `mine-reviewer` and its program still `mine`.
     let twin = named.or_else(|| {
         let is_program = KNOWN_PROGRAMS.contains(&args.agent.as_str());
         agents.iter().find(|agent| !is_program && agent.name.0 == default_name(&args.agent, agent.role))
     });
     let name = match (&args.name, twin) {
         (Some(name), _) => name.clone(),
-        // It has this role: what is given is changed.
+        // It has this role already, so its entry is updated.
         (None, Some(twin)) if twin.role == role => twin.name.0.clone(),
         (None, _) => default_name(&args.agent, role),
     };
     let known = agents.iter().find(|agent| agent.name.0 == name);
     if let Some(other) = known.filter(|known| known.role != role) {
-        return Err(CommandError::usage(format!("there is already an agent `{name}`, a {}", other.role)).hint(
-            format!(
-                "give this one another name with `--name <name>`, or remove that one: `glee disconnect {name}`"
-            ),
-        ));
+        let hint =
+            format!("choose another name with `--name <name>`, or remove the other: `glee disconnect {name}`");
+        return Err(
+            CommandError::usage(format!("the agent `{name}` exists already, as a {}", other.role)).hint(hint)
+        );
     }
-    let target = ConfigTarget::of(&places, args.user)?;
+    let target = ConfigTarget::find(globals, args.file.user)?;
     match known {
         Some(known) => {
             let update = update(args, known, role)?;
             if update.is_empty() {
-                say(globals, &format!("`{name}` is connected as {role} already; nothing to change"));
+                globals.say(&format!("`{name}` is connected as {role} already; nothing to change"));
                 return Ok(ExitReason::Clean);
             }
-            target.change(&places, globals, |text| changed(text, &name, &update))?;
-            say(globals, &format!("`{name}` is updated ({}): {}", target.name, words(&update)));
+            target.change(|text| changed(text, &name, &update))?;
+            let changes = update.iter().map(|(key, value)| format!("{key} = {}", config::flow(value)));
+            let changes = changes.collect::<Vec<_>>().join(", ");
+            globals.say(&format!("`{name}` is updated ({}): {changes}", target.name));
         }
         None => {
             let entry = match twin.filter(|_| args.command.is_none()) {
                 Some(twin) => further(args, twin, &name, role)?,
                 None => entry(args, &name, role, &command(args, role)?)?,
             };
-            target.change(&places, globals, |text| edit::add_agent(text, &entry))?;
-            say(globals, &format!("`{name}` is connected as {role} ({})", target.name));
+            target.change(|text| edit::add_agent(text, &entry))?;
+            globals.say(&format!("`{name}` is connected as {role} ({})", target.name));
         }
     }
-    if let Some(tip) = specialise(args, &name, role) {
-        say(globals, &tip);
+    // Agents are specialists (design rule 1).
+    match role {
+        Role::Coder if args.domain.is_empty() => globals.say(&format!(
+            "tip: name the code that it handles: `glee config set agents.{name}.domain backend,rust`"
+        )),
+        Role::Reviewer if args.focus.is_empty() => globals.say(&format!(
+            "tip: name what it looks for: `glee config set agents.{name}.focus security,performance`"
+        )),
+        Role::Coder | Role::Reviewer | Role::Judge | Role::Aggregator => {}
     }
-    let (_, loaded) = settings::settings(globals, Vec::new())?;
+    let (places, loaded) = settings::load(globals)?;
     warn_if_missing(&places, globals, &loaded.settings, &name);
-    say(globals, &next_step(&loaded.settings));
+    globals.say(&next_step(&loaded.settings));
     Ok(ExitReason::Clean)
 }
 
-/// The entry of a connected agent's program in a further role: its command, adapter, model and variables.
+/// The entry of a connected agent's program in another role, with its command, adapter, model and variables.
 fn further(args: &Args, twin: &Agent, name: &str, role: Role) -> Result<Map<String, Value>, CommandError> {
     let command = command_line(twin, role)?;
     let mut entry = entry(args, name, role, &command)?;
@@ -121,14 +125,14 @@ fn further(args: &Args, twin: &Agent, name: &str, role: Role) -> Result<Map<Stri
             entry.entry(key.to_owned()).or_insert(value);
         }
     };
-    let is_told = config::typed("agents.a.command", &command).is_ok() && !twin.is_embedded();
-    keep("adapter", is_told.then(|| json!(twin.adapter)));
+    let needs_adapter = config::typed("agents.a.command", &command).is_ok() && !twin.is_embedded();
+    keep("adapter", needs_adapter.then(|| json!(twin.adapter)));
     keep("model", twin.model.as_ref().map(|model| json!(model)));
     keep("env", (!twin.env.is_empty()).then(|| json!(twin.env)));
     Ok(entry)
 }
 
-/// The command of a connected agent as it is written down; an embedded agent has one role.
+/// The command of a connected agent for another role; fails for an embedded agent, which has one role.
 fn command_line(agent: &Agent, role: Role) -> Result<String, CommandError> {
     if !agent.is_embedded() {
         return Ok(
@@ -140,7 +144,7 @@ fn command_line(agent: &Agent, role: Role) -> Result<String, CommandError> {
         .hint(format!("connect a program that can: `glee connect <agent> --role {role}`")))
 }
 
-/// What a second `connect` changes in an agent that is connected already: what it names, and is not so yet.
+/// The given values that differ from those of a connected agent.
 fn update(args: &Args, known: &Agent, role: Role) -> Result<Map<String, Value>, CommandError> {
     let name = known.name.0.as_str();
     let mut update = entry(args, name, role, args.command.as_deref().unwrap_or("claude"))?;
@@ -162,7 +166,7 @@ fn update(args: &Args, known: &Agent, role: Role) -> Result<Map<String, Value>, 
     Ok(update)
 }
 
-/// The text of a file with the keys of an agent changed; an agent that another file connects is added by its name.
+/// The text of a file with changed keys of an agent; an agent of another file is added by its name.
 fn changed(text: &str, name: &str, update: &Map<String, Value>) -> Result<String, EditError> {
     let set =
         |text: String, (key, value): (&String, &Value)| edit::set(&text, &format!("agents.{name}.{key}"), value);
@@ -174,10 +178,6 @@ fn changed(text: &str, name: &str, update: &Map<String, Value>) -> Result<String
         }
         changed => changed,
     }
-}
-
-fn words(update: &Map<String, Value>) -> String {
-    update.iter().map(|(key, value)| format!("{key} = {}", config::flow(value))).collect::<Vec<_>>().join(", ")
 }
 
 fn role(args: &Args) -> Result<Role, CommandError> {
@@ -195,7 +195,7 @@ fn role(args: &Args) -> Result<Role, CommandError> {
     })
 }
 
-/// The command as it is written down.
+/// The command for the configuration file.
 fn command(args: &Args, role: Role) -> Result<String, CommandError> {
     if let Some(command) = &args.command {
         return Ok(command.clone());
@@ -233,7 +233,7 @@ fn command(args: &Args, role: Role) -> Result<String, CommandError> {
     Err(CommandError::usage(format!("`{agent}` is not a program that Glee knows")).hint(hint))
 }
 
-/// The embedded agents bear their own name; of a known program there may be one for each role.
+/// Embedded agents keep their name; a program can have an agent for each role.
 pub(crate) fn default_name(agent: &str, role: Role) -> String {
     match agent.strip_prefix("builtin:") {
         Some(kind) => kind.to_owned(),
@@ -241,7 +241,7 @@ pub(crate) fn default_name(agent: &str, role: Role) -> String {
     }
 }
 
-/// The agent's entry in the file, every value checked as if it were set alone.
+/// The agent's entry in the file, with each value checked.
 fn entry(args: &Args, name: &str, role: Role, command: &str) -> Result<Map<String, Value>, CommandError> {
     let mut entry = Map::new();
     let mut add = |key: &str, text: &str| -> Result<(), CommandError> {
@@ -268,33 +268,20 @@ fn entry(args: &Args, name: &str, role: Role, command: &str) -> Result<Map<Strin
     Ok(entry)
 }
 
-/// Agents are specialists (design rule 1): one line says how to make this one so.
-fn specialise(args: &Args, name: &str, role: Role) -> Option<String> {
-    match role {
-        Role::Coder if args.domain.is_empty() => {
-            Some(format!("tip: say what code it is for: `glee config set agents.{name}.domain backend,rust`"))
-        }
-        Role::Reviewer if args.focus.is_empty() => {
-            Some(format!("tip: say what it looks for: `glee config set agents.{name}.focus security,performance`"))
-        }
-        Role::Coder | Role::Reviewer | Role::Judge | Role::Aggregator => None,
-    }
-}
-
 fn warn_if_missing(places: &Places, globals: &Globals, settings: &Settings, name: &str) {
     let Some(agent) = settings.agents.iter().find(|agent| agent.name.0 == name) else { return };
     if agent.adapter == "builtin" {
         return;
     }
     if let Err(error) = locate::find(&agent.command, &places.root, std::env::var_os("PATH").as_deref()) {
-        say(globals, &format!("warning: {error}"));
+        globals.say(&format!("warning: {error}"));
         if let Some(hint) = error.hint(name) {
-            say(globals, &format!("hint: {hint}"));
+            globals.say(&format!("hint: {hint}"));
         }
     }
 }
 
-/// What to do next with these agents.
+/// The next step with these agents.
 pub(crate) fn next_step(settings: &Settings) -> String {
     let has = |role: Role| settings.agents.iter().any(|agent| agent.role == role);
     if !has(Role::Reviewer) {

@@ -1,118 +1,101 @@
-//! `glee init`: set Glee up in this project: find installed agents and connect them.
+//! `glee init`: finds installed agents and connects them.
 
 use std::fmt::Write as _;
 
 use super::connect::{default_name, next_step};
 use crate::agents::probe::locate;
-use crate::cli::context::config_edit::{ConfigTarget, HEAD};
-use crate::cli::context::globals::{Globals, say};
-use crate::cli::context::settings::{self, Places};
-use crate::cli::error::{CommandError, CommandResult};
+use crate::cli::context::{CommandError, CommandResult, ConfigTarget, Globals, HEAD, settings};
 use crate::cli::ui::dialogs::questions::{self, AskError};
+use crate::config::files::file::{self, Links};
 use crate::config::schema::{BUILTINS, KNOWN_PROGRAMS};
 use crate::domain::{ExitReason, Role};
 
-/// Arguments of `glee init`.
+/// Set Glee up in this project: find installed agents and connect them
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   glee init
   glee init --yes
 
-Without an installed agent, the three embedded ones are connected: they work offline and cost nothing.")]
+If no agent is installed, the three embedded agents are connected, which work offline and are free.")]
 pub(crate) struct Args {
-    /// Ask nothing and take what is suggested
+    /// Accept the suggestion without questions
     #[arg(short, long)]
     yes: bool,
-    /// Begin anew where there is a configuration already; the old one is kept beside it
+    /// Replace an existing configuration; the old file is kept as `config.yml.old`
     #[arg(long)]
     force: bool,
 }
 
-/// Who takes which role: programs or embedded agents, as one would connect them.
+/// The agents of each role: programs or embedded agents, as `glee connect` names them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Cast {
+struct Assignment {
     coder: Option<String>,
     reviewers: Vec<String>,
     judge: Option<String>,
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
-    let places = Places::find(globals)?;
-    let target = ConfigTarget::of(&places, false)?;
+    let target = ConfigTarget::find(globals, false)?;
     let old = target.read()?;
     if old.is_some() && !args.force {
-        return Err(CommandError::usage(format!("{} is there already", target.path.display())).hint(
-            "add to it with `glee connect <agent> --role <role>` or `glee config edit`, or begin anew with `glee init --force`",
+        return Err(CommandError::usage(format!("{} exists already", target.path.display())).hint(
+            "add to it with `glee connect <agent> --role <role>` or `glee config edit`, or replace it with `glee init --force`",
         ));
     }
-    let installed = installed(&places);
-    tell(globals, &installed);
+    let path = std::env::var_os("PATH");
+    let exists =
+        |program: &&str| locate::find(&[(*program).to_owned()], &target.places.root, path.as_deref()).is_ok();
+    let installed: Vec<&str> = KNOWN_PROGRAMS.into_iter().filter(exists).collect();
+    globals.say(&match installed.as_slice() {
+        [] => format!("none of {} is installed; the embedded agents are available", KNOWN_PROGRAMS.join(", ")),
+        installed => format!("installed: {}", installed.join(", ")),
+    });
     let suggested = suggest(&installed);
-    let cast = if args.yes {
+    let assignment = if args.yes {
         suggested
     } else if globals.interactive() {
         match choose(globals, &installed, &suggested) {
-            Ok(cast) => cast,
+            Ok(chosen) => chosen,
             Err(AskError::Interrupted) => return Ok(ExitReason::Signal(2)),
-            Err(error @ (AskError::Cancelled | AskError::Terminal(_))) => {
-                return Err(CommandError::new(ExitReason::Usage, error).hint("nothing is written"));
-            }
+            Err(error) => return Err(CommandError::new(ExitReason::Usage, error).hint("nothing is written")),
         }
     } else {
-        say(globals, "no terminal to ask on: taking what is suggested");
+        globals.say("no terminal to ask on: the suggestion is used");
         suggested
     };
     if let Some(old) = old {
         let kept = target.path.with_extension("yml.old");
-        crate::config::files::file::write(&kept, &old, crate::config::files::file::Links::Refused)?;
-        say(globals, &format!("the old configuration is kept in {}", kept.display()));
+        file::write(&kept, &old, Links::Refused)?;
+        globals.say(&format!("the old configuration is kept in {}", kept.display()));
     }
-    target.write(&places, globals, &text(&cast))?;
-    say(globals, &format!("{} is written:", target.path.display()));
-    for (role, agent) in cast.members() {
-        say(globals, &format!("  {role:<9} {}", default_name(agent, role)));
+    target.write(&text(&assignment))?;
+    globals.say(&format!("{} is written:", target.path.display()));
+    for (role, agent) in assignment.members() {
+        globals.say(&format!("  {role:<9} {}", default_name(agent, role)));
     }
-    let (_, loaded) = settings::settings(globals, Vec::new())?;
-    say(globals, &next_step(&loaded.settings));
+    let (_, loaded) = settings::load(globals)?;
+    globals.say(&next_step(&loaded.settings));
     Ok(ExitReason::Clean)
 }
 
-/// The known programs that are there, in the order of [`KNOWN_PROGRAMS`].
-fn installed(places: &Places) -> Vec<&'static str> {
-    let path = std::env::var_os("PATH");
-    let there = |program: &&str| locate::find(&[(*program).to_owned()], &places.root, path.as_deref()).is_ok();
-    KNOWN_PROGRAMS.into_iter().filter(there).collect()
-}
-
-fn tell(globals: &Globals, installed: &[&str]) {
-    if installed.is_empty() {
-        say(
-            globals,
-            &format!("none of {} is installed; Glee's embedded agents are there", KNOWN_PROGRAMS.join(", ")),
-        );
-    } else {
-        say(globals, &format!("installed: {}", installed.join(", ")));
+/// The first program codes, the others review, and a separate instance of the first judges. A single program reviews as
+/// well, as a separate instance with another prompt.
+fn suggest(installed: &[&str]) -> Assignment {
+    let Some((first, others)) = installed.split_first() else {
+        let [rules, fixer, referee] = BUILTINS.map(|(name, _)| format!("builtin:{name}"));
+        return Assignment { coder: Some(fixer), reviewers: vec![rules], judge: Some(referee) };
+    };
+    let reviewers = if others.is_empty() { installed } else { others };
+    Assignment {
+        coder: Some((*first).to_owned()),
+        reviewers: reviewers.iter().map(|&name| name.to_owned()).collect(),
+        judge: Some((*first).to_owned()),
     }
 }
 
-/// The first program codes, the others review, and a fresh instance of the first judges. A program that is alone
-/// reviews as well: as another instance, with another prompt.
-fn suggest(installed: &[&str]) -> Cast {
-    let Some((first, others)) = installed.split_first() else {
-        let [rules, fixer, referee] = BUILTINS.map(|(name, _)| format!("builtin:{name}"));
-        return Cast { coder: Some(fixer), reviewers: vec![rules], judge: Some(referee) };
-    };
-    let reviewers = if others.is_empty() {
-        vec![(*first).to_owned()]
-    } else {
-        others.iter().map(|&name| name.to_owned()).collect()
-    };
-    Cast { coder: Some((*first).to_owned()), reviewers, judge: Some((*first).to_owned()) }
-}
-
-/// Asks for each role, the suggestion preselected.
-fn choose(globals: &Globals, installed: &[&str], suggested: &Cast) -> Result<Cast, AskError> {
+/// Asks for the agents of each role, with the suggestion preselected.
+fn choose(globals: &Globals, installed: &[&str], suggested: &Assignment) -> Result<Assignment, AskError> {
     let color = globals.color_stderr();
     let candidates = |role: Role| -> Vec<String> {
         let builtins = BUILTINS.iter().filter(|(_, its)| *its == role).map(|(name, _)| format!("builtin:{name}"));
@@ -126,42 +109,41 @@ fn choose(globals: &Globals, installed: &[&str], suggested: &Cast) -> Result<Cas
         Ok((chosen + 1 < items.len()).then(|| items.swap_remove(chosen)))
     };
     let coder = one(Role::Coder, "Who writes code?", &suggested.coder)?;
-    let items: Vec<(String, bool)> = candidates(Role::Reviewer)
-        .into_iter()
-        .map(|item| (item.clone(), suggested.reviewers.contains(&item)))
-        .collect();
-    let reviewers = questions::multi_select(color, "Who reviews? (space selects, enter goes on)", &items)?
-        .into_iter()
-        .map(|index| items[index].0.clone())
-        .collect();
+    let items = candidates(Role::Reviewer).into_iter().map(|item| {
+        let is_suggested = suggested.reviewers.contains(&item);
+        (item, is_suggested)
+    });
+    let items: Vec<(String, bool)> = items.collect();
+    let chosen = questions::multi_select(color, "Who reviews? (space selects, enter goes on)", &items)?;
+    let reviewers = chosen.into_iter().map(|index| items[index].0.clone()).collect();
     let judge = one(Role::Judge, "Who judges disputes?", &suggested.judge)?;
-    Ok(Cast { coder, reviewers, judge })
+    Ok(Assignment { coder, reviewers, judge })
 }
 
-impl Cast {
-    fn members(&self) -> impl Iterator<Item = (Role, &str)> {
-        let coder = self.coder.iter().map(|agent| (Role::Coder, agent.as_str()));
-        let reviewers = self.reviewers.iter().map(|agent| (Role::Reviewer, agent.as_str()));
-        let judge = self.judge.iter().map(|agent| (Role::Judge, agent.as_str()));
-        coder.chain(reviewers).chain(judge)
+impl Assignment {
+    fn members<'a>(&'a self) -> impl Iterator<Item = (Role, &'a str)> {
+        let of = |role: Role, agents: &'a [String]| agents.iter().map(move |agent| (role, agent.as_str()));
+        of(Role::Coder, self.coder.as_slice())
+            .chain(of(Role::Reviewer, &self.reviewers))
+            .chain(of(Role::Judge, self.judge.as_slice()))
     }
 }
 
-fn text(cast: &Cast) -> String {
+fn text(assignment: &Assignment) -> String {
     // 64 random bits: two projects never get the same one.
     let id = format!("{:x}", uuid::Uuid::new_v4().as_u64_pair().0);
     let mut text = format!(
         "{HEAD}\n# Names this project's history in every clone and checkout.\nproject:\n  id: \"{id}\"\n\n# Who does what. More with: glee connect <agent> --role coder|reviewer|judge|aggregator\nagents:"
     );
-    if cast.members().next().is_none() {
+    if assignment.members().next().is_none() {
         text.push_str(" []");
     }
     text.push('\n');
-    for (role, agent) in cast.members() {
+    for (role, agent) in assignment.members() {
         let (name, example) = (default_name(agent, role), example(agent, role));
         let _ = write!(text, "  - name: {name}\n    command: {agent}\n    role: {role}\n{example}");
     }
-    let (default, escalate) = if cast.judge.is_some() {
+    let (default, escalate) = if assignment.judge.is_some() {
         ("judge", "# judge | human | discard")
     } else {
         ("human", "# judge | human | discard; connect a judge first")
@@ -184,7 +166,7 @@ review:
     text
 }
 
-/// A commented-out line that makes a specialist of an agent.
+/// A commented-out line that specialises an agent.
 fn example(agent: &str, role: Role) -> &'static str {
     match role {
         _ if agent.starts_with("builtin:") => "",
@@ -198,8 +180,8 @@ fn example(agent: &str, role: Role) -> &'static str {
 mod tests {
     use super::*;
 
-    fn cast(coder: &str, reviewers: &[&str], judge: &str) -> Cast {
-        Cast {
+    fn cast(coder: &str, reviewers: &[&str], judge: &str) -> Assignment {
+        Assignment {
             coder: Some(coder.to_owned()),
             reviewers: reviewers.iter().map(|&name| name.to_owned()).collect(),
             judge: Some(judge.to_owned()),

@@ -1,56 +1,34 @@
-//! `glee doctor`: everything that a bug report needs, without secrets.
+//! `glee doctor`: prints everything that a bug report needs, without secrets.
 //!
-//! It changes nothing, and every part stands by itself: what cannot be told is said so in its line.
+//! It changes nothing. A part that cannot be read is reported in its line and does not stop the others.
 
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
 use crate::agents::process::{own_process, sandbox};
 use crate::agents::{AdapterKind, Agents, ProcessRunner};
-use crate::cli::context::globals::Globals;
-use crate::cli::context::settings::{self, Places};
-use crate::cli::error::{CommandError, CommandResult};
-use crate::cli::ui::stream;
-use crate::config::Loaded;
-use crate::domain::{Agent, ExitReason};
-use crate::protocol::secrets;
-use crate::protocol::text::printable;
+use crate::cli::context::{CommandError, CommandResult, Globals, Places, history, print, settings};
+use crate::config::{self, Loaded};
+use crate::domain::Agent;
+use crate::protocol::{secrets, text::printable};
 
-/// Arguments of `glee doctor`.
+/// Print what a bug report needs, without secrets
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Variables are told by their names, never by their values; so are those that the configuration sets.
+Variables are listed by name, without their values; so are those that the configuration sets.
 
 Example:
   glee doctor > report.txt")]
 pub(crate) struct Args {}
 
-/// What the names of variables that matter to Glee or an agent begin with.
-const VARIABLES: [&str; 19] = [
-    "GLEE_",
-    "ANTHROPIC_",
-    "CLAUDE_",
-    "OPENAI_",
-    "CODEX_",
-    "GEMINI_",
-    "GOOGLE_",
-    "OPENCODE_",
-    "QWEN_",
-    "COPILOT_",
-    "GH_TOKEN",
-    "GITHUB_TOKEN",
-    "HTTP",
-    "http",
-    "NO_COLOR",
-    "CI",
-    "TERM",
-    "LANG",
-    "XDG_",
-];
+/// The prefixes of variables that affect Glee or an agent.
+const VARIABLES: &str = "GLEE_ ANTHROPIC_ CLAUDE_ OPENAI_ CODEX_ GEMINI_ GOOGLE_ OPENCODE_ QWEN_ COPILOT_ GH_TOKEN \
+    GITHUB_TOKEN HTTP http NO_COLOR CI TERM LANG XDG_";
 
-/// What stands in the name of an option whose value is nobody's business.
+/// Parts of the names of options whose values are secret.
 const SECRETS: [&str; 4] = ["key", "token", "secret", "password"];
 
 pub(crate) fn run(_args: &Args, globals: &Globals) -> CommandResult {
@@ -67,23 +45,23 @@ pub(crate) fn run(_args: &Args, globals: &Globals) -> CommandResult {
     if let Err(error) = &files {
         say("files", &error.to_string());
     }
-    say("git", git.as_deref().unwrap_or(if files.is_ok() { "not found" } else { "could not be asked" }));
+    say("git", git.as_deref().unwrap_or(if files.is_ok() { "not found" } else { "could not be run" }));
     let layers = sandbox::layers();
     let on = |on: bool| if on { "yes" } else { "no" };
-    let namespaces = on(sandbox::makes_namespaces(std::path::Path::new("/proc/self/exe")));
+    let namespaces = on(sandbox::makes_namespaces(Path::new("/proc/self/exe")));
     let (landlock, subreaper) = (on(layers.landlock), on(layers.subreaper));
     say("sandbox", &format!("landlock {landlock}, namespaces {namespaces}, subreaper {subreaper}"));
     say("project", &places.root.display().to_string());
     say("state", &places.state.display().to_string());
-    say("identity", &readable(crate::cli::context::history::identity(globals)));
-    say("history", &readable(crate::cli::context::history::summary(globals)));
+    say("identity", &readable(history::identity(globals)));
+    say("history", &readable(history::summary(globals)));
     say("logs", &logs(globals));
     let variables: Vec<String> = std::env::vars_os()
         .filter_map(|(name, _)| name.into_string().ok())
-        .filter(|name| VARIABLES.iter().any(|begin| name.starts_with(begin)))
+        .filter(|name| VARIABLES.split(' ').any(|prefix| name.starts_with(prefix)))
         .collect();
     say("variables", &if variables.is_empty() { "none".to_owned() } else { variables.join(" ") });
-    match settings::settings(globals, Vec::new()) {
+    match settings::load(globals) {
         Ok((_, loaded)) => {
             configuration(&mut text, &loaded);
             let trusted = loaded.untrusted.is_none();
@@ -94,14 +72,9 @@ pub(crate) fn run(_args: &Args, globals: &Globals) -> CommandResult {
                 let _ = writeln!(text, "rests      {name} until {:.0}: {}", rest.until, printable::line(&rest.why));
             }
         }
-        Err(error) => text.push_str(&unreadable(&error)),
+        Err(error) => text.push_str(&format!("settings   cannot be read:\n{}", error.render(false))),
     }
-    stream::out(&secrets::redact(&text))?;
-    Ok(ExitReason::Clean)
-}
-
-fn unreadable(error: &CommandError) -> String {
-    format!("settings   cannot be read:\n{}", error.render(false))
+    print(&secrets::redact(&text))
 }
 
 fn readable(found: Result<String, CommandError>) -> String {
@@ -110,29 +83,29 @@ fn readable(found: Result<String, CommandError>) -> String {
     })
 }
 
-/// Where the logs of runs are.
 fn logs(globals: &Globals) -> String {
-    match crate::cli::context::history::last_log(globals) {
+    match history::last_log(globals) {
         Ok(Some(path)) => format!("{} (of the last run; `glee runs show --log RUN` prints one)", path.display()),
         Ok(None) => "no run yet".to_owned(),
-        Err(_) => "unknown, as the history is".to_owned(),
+        Err(_) => "unknown, because the history cannot be read".to_owned(),
     }
 }
 
-/// The files, and the settings that are not the defaults.
+/// The configuration files, and the settings that are not defaults.
 fn configuration(text: &mut String, loaded: &Loaded) {
-    let shown = |path: &Option<std::path::PathBuf>| {
-        path.as_ref().map_or_else(|| "none".to_owned(), |path| path.display().to_string())
+    let shown = |path: &Option<PathBuf>| match path {
+        Some(path) => printable::line(&path.display().to_string()),
+        None => "none".to_owned(),
     };
     let trust = if loaded.untrusted.is_some() { " (not trusted)" } else { "" };
-    let _ = writeln!(text, "project's  {}{trust}", printable::line(&shown(&loaded.project_file)));
-    let _ = writeln!(text, "user's     {}", printable::line(&shown(&loaded.user_file)));
+    let _ = writeln!(text, "project's  {}{trust}", shown(&loaded.project_file));
+    let _ = writeln!(text, "user's     {}", shown(&loaded.user_file));
     for (key, setting) in &loaded.values {
         let origin = setting.origin.to_string();
         if origin == "default" || key.starts_with("agents.") {
             continue;
         }
-        let value = crate::config::flow(&setting.value);
+        let value = config::flow(&setting.value);
         let _ = writeln!(text, "setting    {key} = {} ({origin})", printable::line(&value));
     }
 }
@@ -150,7 +123,7 @@ async fn about(programs: &Agents, agent: &Agent, places: &Places, trusted: bool)
         Err(error) => say("program", &error.message),
     }
     let version = if trusted { programs.version(agent, &places.root).await } else { None };
-    say("version", version.as_deref().unwrap_or("not asked, or not told"));
+    say("version", version.as_deref().unwrap_or("unknown"));
     for (name, value) in [
         ("model", agent.model.clone()),
         ("effort", agent.effort.map(|effort| effort.as_str().to_owned())),
@@ -164,7 +137,7 @@ async fn about(programs: &Agents, agent: &Agent, places: &Places, trusted: bool)
     text
 }
 
-/// A command without the values of options that sound like secrets.
+/// A command without the values of options whose names suggest secrets.
 fn masked(command: &[String]) -> Vec<String> {
     let secret = |word: &str| {
         let word = word.to_lowercase();

@@ -1,13 +1,12 @@
-//! `glee rules`: list and test the embedded reviewer's rules.
+//! `glee rules`: lists and tests the embedded reviewer's rules.
 
 use std::path::PathBuf;
 
 use clap::Subcommand;
 
-use crate::cli::context::globals::Globals;
-use crate::cli::error::CommandResult;
+use crate::cli::context::JsonFlag;
 
-/// Arguments of `glee rules`.
+/// List and test the embedded reviewer's rules
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   glee rules list
@@ -18,20 +17,17 @@ pub(crate) struct Args {
 }
 
 #[derive(Debug, Subcommand)]
+#[cfg_attr(not(feature = "astgrep"), expect(dead_code, reason = "this build has no embedded agents"))]
 enum Action {
     /// List the packaged rules and the project's own (`.glee/rules/*.yml`)
     #[command(after_help = "Examples:
   glee rules list
   glee rules list --json | jq -r '.[] | select(.origin == \"project\") | .id'")]
-    List {
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
-    },
+    List(JsonFlag),
     /// Measure the packaged rules against labelled code: precision and recall
     ///
-    /// FOLDER holds `labels.jsonl`, one object a line: {"file": "a.py", "labels": [{"line": 12, "category":
-    /// "weak-hash"}]}, and the files it names. A finding is right if a label of its class lies within two lines of it.
+    /// FOLDER contains `labels.jsonl`, with one object per line: {"file": "a.py", "labels": [{"line": 12, "category":
+    /// "weak-hash"}]}, and the files it names. A finding is right if a label of its class is within two lines of it.
     #[command(after_help = "Examples:
   glee rules test tests/labelled
   glee rules test tests/labelled --min-precision 0.9 --min-recall 0.7
@@ -40,10 +36,9 @@ enum Action {
         /// The folder with the samples
         #[arg(value_name = "FOLDER", default_value = "tests/labelled")]
         folder: PathBuf,
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
-        /// List what was wrong or missed
+        #[command(flatten)]
+        output: JsonFlag,
+        /// List wrong findings and missed labels
         #[arg(long)]
         misses: bool,
         /// Fail (exit 1) below this share of right findings
@@ -62,54 +57,45 @@ fn share(text: &str) -> Result<f64, String> {
     }
 }
 
-pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
-    match &args.action {
-        Action::List { json } => imp::list(globals, *json),
-        Action::Test { folder, json, misses, min_precision, min_recall } => {
-            let folder = globals.directory().join(folder);
-            imp::test(
-                &folder,
-                &imp::Wanted {
-                    json: *json,
-                    misses: *misses,
-                    precision: min_precision.unwrap_or(0.0),
-                    recall: min_recall.unwrap_or(0.0),
-                },
-            )
-        }
-    }
+#[cfg(not(feature = "astgrep"))]
+pub(crate) fn run(_args: &Args, _globals: &crate::cli::context::Globals) -> crate::cli::context::CommandResult {
+    Err(crate::agents::builtin::BuiltinError::NotBuilt.into())
 }
+
+#[cfg(feature = "astgrep")]
+pub(crate) use imp::run;
 
 #[cfg(feature = "astgrep")]
 mod imp {
     use std::fmt::Write as _;
-    use std::path::Path;
 
+    use super::{Action, Args};
     use crate::agents::builtin::{Catalog, Measure, RuleOrigin, Score, measure};
-    use crate::cli::context::globals::Globals;
-    use crate::cli::error::CommandResult;
-    use crate::cli::report::json::pretty;
-    use crate::cli::ui::stream;
+    use crate::cli::context::{CommandResult, Globals};
     use crate::domain::ExitReason;
     use crate::protocol::text::printable;
 
-    pub(crate) struct Wanted {
-        pub(crate) json: bool,
-        pub(crate) misses: bool,
-        pub(crate) precision: f64,
-        pub(crate) recall: f64,
+    pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
+        match &args.action {
+            Action::List(output) => {
+                let catalog = Catalog::all(&globals.directory())?;
+                output.print(&catalog.infos().collect::<Vec<_>>(), || list(&catalog))
+            }
+            Action::Test { folder, output, misses, min_precision, min_recall } => {
+                let measured = measure(&globals.directory().join(folder))?;
+                output.print(&measured, || table(&measured, *misses))?;
+                let total = measured.total;
+                let enough = total.precision().unwrap_or(1.0) >= min_precision.unwrap_or(0.0)
+                    && total.recall().unwrap_or(1.0) >= min_recall.unwrap_or(0.0);
+                Ok(if enough { ExitReason::Clean } else { ExitReason::FindingsOpen })
+            }
+        }
     }
 
-    pub(crate) fn list(globals: &Globals, json: bool) -> CommandResult {
-        let catalog = Catalog::all(&globals.directory())?;
-        let rules: Vec<_> = catalog.infos().collect();
-        if json {
-            stream::out(&pretty(&rules))?;
-            return Ok(ExitReason::Clean);
-        }
-        let width = rules.iter().map(|rule| rule.id.len()).max().unwrap_or(0);
+    fn list(catalog: &Catalog) -> String {
+        let width = catalog.infos().map(|rule| rule.id.len()).max().unwrap_or(0);
         let mut text = String::new();
-        for rule in &rules {
+        for rule in catalog.infos() {
             let origin = match rule.origin {
                 RuleOrigin::Packaged => "",
                 RuleOrigin::Project => " (project)",
@@ -124,17 +110,7 @@ mod imp {
                 printable::line(&rule.message),
             );
         }
-        stream::out(&text)?;
-        Ok(ExitReason::Clean)
-    }
-
-    pub(crate) fn test(folder: &Path, wanted: &Wanted) -> CommandResult {
-        let measured = measure(folder)?;
-        stream::out(&if wanted.json { pretty(&measured) } else { table(&measured, wanted.misses) })?;
-        let total = measured.total;
-        let enough =
-            total.precision().unwrap_or(1.0) >= wanted.precision && total.recall().unwrap_or(1.0) >= wanted.recall;
-        Ok(if enough { ExitReason::Clean } else { ExitReason::FindingsOpen })
+        text
     }
 
     fn table(measured: &Measure, misses: bool) -> String {
@@ -166,34 +142,5 @@ mod imp {
             share(score.precision()),
             share(score.recall()),
         );
-    }
-}
-
-#[cfg(not(feature = "astgrep"))]
-mod imp {
-    use std::path::Path;
-
-    use crate::agents::builtin::BuiltinError;
-    use crate::cli::context::globals::Globals;
-    use crate::cli::error::{CommandError, CommandResult};
-
-    #[expect(dead_code, reason = "the command says that this build has no embedded agents and reads nothing else")]
-    pub(crate) struct Wanted {
-        pub(crate) json: bool,
-        pub(crate) misses: bool,
-        pub(crate) precision: f64,
-        pub(crate) recall: f64,
-    }
-
-    pub(crate) fn list(_globals: &Globals, _json: bool) -> CommandResult {
-        Err(not_built())
-    }
-
-    pub(crate) fn test(_folder: &Path, _wanted: &Wanted) -> CommandResult {
-        Err(not_built())
-    }
-
-    fn not_built() -> CommandError {
-        BuiltinError::NotBuilt.into()
     }
 }

@@ -1,16 +1,14 @@
-//! `glee completions`: print shell completions.
+//! `glee completions`: prints shell completions.
 
 use clap_complete::Shell;
 
-use crate::cli::error::CommandResult;
-use crate::cli::ui::stream;
-use crate::domain::ExitReason;
+use crate::cli::context::{CommandResult, print};
 
-/// Arguments of `glee completions`.
+/// Print shell completions
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  glee completions bash > ~/.local/share/bash-completion/completions/glee")]
 pub(crate) struct Args {
-    /// The shell to complete for
+    /// The shell
     #[arg(value_enum)]
     shell: Shell,
 }
@@ -18,6 +16,5 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, mut program: clap::Command) -> CommandResult {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut program, "glee", &mut script);
-    stream::out(&String::from_utf8_lossy(&script))?;
-    Ok(ExitReason::Clean)
+    print(&String::from_utf8_lossy(&script))
 }

@@ -1,14 +1,12 @@
-//! `glee man`: print the manual page.
+//! `glee man`: prints the manual page.
 
-use crate::cli::error::{CommandError, CommandResult};
-use crate::cli::ui::stream;
-use crate::domain::ExitReason;
+use crate::cli::context::{CommandError, CommandResult, print};
 
-/// Arguments of `glee man`.
+/// Print the manual page
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  glee man | man -l -\n  glee man review > glee-review.1")]
 pub(crate) struct Args {
-    /// The command whose page to print, instead of the program's
+    /// The command to describe, instead of the program
     #[arg(value_name = "COMMAND")]
     command: Option<String>,
 }
@@ -20,17 +18,16 @@ pub(crate) fn run(args: &Args, mut program: clap::Command) -> CommandResult {
         Some(name) => {
             let found =
                 program.get_subcommands().find(|command| command.get_name() == name && !command.is_hide_set());
-            let Some(command) = found.cloned() else {
-                let message = format!("there is no command `{name}`");
-                return Err(CommandError::usage(message).hint("`glee --help` lists the commands"));
-            };
-            // clap keeps names for as long as the program runs.
+            let command = found.cloned().ok_or_else(|| {
+                CommandError::usage(format!("there is no command `{name}`"))
+                    .hint("`glee --help` lists the commands")
+            })?;
+            // clap requires static names.
             let full: &'static str = Box::leak(format!("glee-{name}").into_boxed_str());
             command.name(full)
         }
     };
     let mut text = Vec::new();
     clap_mangen::Man::new(page).render(&mut text)?;
-    stream::out(&String::from_utf8_lossy(&text))?;
-    Ok(ExitReason::Clean)
+    print(&String::from_utf8_lossy(&text))
 }

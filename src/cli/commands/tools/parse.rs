@@ -1,4 +1,4 @@
-//! `glee parse`: print what glee reads in an agent's answer. The tool of those who write adapters.
+//! `glee parse`: prints what Glee reads in an agent's answer, for authors of adapters.
 
 use std::fmt::Write as _;
 use std::io::{self, BufRead};
@@ -8,24 +8,19 @@ use clap::ValueEnum;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::cli::context::globals::Globals;
-use crate::cli::context::input::{Input, unreadable};
-use crate::cli::error::{CommandError, CommandResult};
-use crate::cli::report::json::pretty;
+use crate::cli::context::{CommandError, CommandResult, Globals, Input, pretty, print, unreadable};
 use crate::cli::style::{self, Color, Style};
-use crate::cli::ui::{screen, stream};
-use crate::domain::{AnswerStatus, DisputeNumber, ExitReason, FindingId, Recheck, Response, Ruling, Untrusted};
+use crate::domain::{AnswerStatus, DisputeNumber, FindingId, Recheck, Response, Ruling, Untrusted};
 use crate::protocol::replies::response::{self, AnswersByFinding};
-use crate::protocol::replies::review::answer::ReviewAnswer;
-use crate::protocol::replies::review::reader;
+use crate::protocol::replies::review::{answer::ReviewAnswer, reader};
 use crate::protocol::replies::{recheck, ruling};
 use crate::protocol::text::printable;
 
-/// Arguments of `glee parse`.
+/// Print what Glee reads in an agent's answer
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-An answer is complete when it ends with its closing line: the right nonce, and the number of what was
-read. Without --nonce any well-formed closing line counts, whatever its nonce is.
+An answer is complete if it ends with its closing line: the right nonce, and the number of items that \
+were read. Without --nonce, any nonce is accepted.
 
 Examples:
   codex exec - < prompt.md | glee parse --nonce 4f2a...
@@ -33,24 +28,23 @@ Examples:
   echo '[F1] IMPLEMENTED: done' | glee parse --kind response
   glee parse ruling.json --kind ruling --dispute 7")]
 pub(crate) struct Args {
-    /// The answer; `-` or nothing: standard input
+    /// The answer; `-` [default]: standard input
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// What was asked for
+    /// The kind of the request
     #[arg(long, value_enum, value_name = "KIND", default_value_t = Kind::Review)]
     kind: Kind,
-    /// The nonce that the agent was given
+    /// The nonce of the request
     #[arg(long, value_name = "NONCE")]
     nonce: Option<String>,
-    /// The dispute that the judge was asked about (with `--kind ruling`)
+    /// The dispute of the request (with `--kind ruling`)
     #[arg(long, value_name = "NUMBER")]
     dispute: Option<u64>,
-    /// How to print it
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Json)]
-    format: Format,
+    /// The output format
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ParsedFormat::Json)]
+    format: ParsedFormat,
 }
 
-/// `--kind`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Kind {
     /// A reviewer's findings
@@ -59,13 +53,12 @@ enum Kind {
     Response,
     /// A judge's ruling
     Ruling,
-    /// A reviewer's word on the changes made
+    /// A reviewer's answer about changes
     Recheck,
 }
 
-/// `--format`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum ParsedFormat {
     /// One JSON object
     Json,
     /// Lines for people
@@ -82,14 +75,13 @@ enum RulingAnswer {
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     if args.dispute.is_some() && args.kind != Kind::Ruling {
-        return Err(CommandError::usage("only a ruling is on a dispute").hint("add `--kind ruling`"));
+        return Err(CommandError::usage("`--dispute` applies to rulings").hint("add `--kind ruling`"));
     }
-    let look = Style { color: globals.color_stdout(), unicode: screen::speaks_utf8(), width: 80 };
-    let text = Input::open(globals, args.file.as_deref())
-        .and_then(|Input { name, reader }| read(reader, args, look).map_err(|error| unreadable(&name, error)));
+    let text = Input::open(globals, args.file.as_deref()).and_then(|Input { name, reader }| {
+        read(reader, args, globals.style_of(80)).map_err(|error| unreadable(&name, error))
+    });
     let hint = "name a file with an agent's answer, or pipe one in: `glee parse < answer.txt`";
-    stream::out(&text.map_err(|error| error.hint(hint))?)?;
-    Ok(ExitReason::Clean)
+    print(&text.map_err(|error| error.hint(hint))?)
 }
 
 fn read(input: impl BufRead, args: &Args, look: Style) -> io::Result<String> {
@@ -114,13 +106,13 @@ fn read(input: impl BufRead, args: &Args, look: Style) -> io::Result<String> {
 
 fn show<T: Serialize>(
     answer: &T,
-    format: Format,
+    format: ParsedFormat,
     look: Style,
     text: impl FnOnce(&T, Style) -> String,
 ) -> io::Result<String> {
     match format {
-        Format::Json => Ok(pretty(answer)),
-        Format::Text => Ok(text(answer, look)),
+        ParsedFormat::Json => Ok(pretty(answer)),
+        ParsedFormat::Text => Ok(text(answer, look)),
     }
 }
 
@@ -157,7 +149,7 @@ fn review_text(answer: &ReviewAnswer, look: Style) -> String {
     text
 }
 
-/// Id, word, its tone, text and evidence of an answer to a finding.
+/// An answer to a finding: id, word, colour of the word, text and evidence.
 type Row<'a> = (FindingId, &'static str, Color, &'a Untrusted, &'a [Untrusted]);
 
 fn response_row(response: &Response) -> Row<'_> {
@@ -170,23 +162,23 @@ fn recheck_row(check: &Recheck) -> Row<'_> {
     (check.finding, word, tone, &check.reason, &[])
 }
 
-/// Answers to findings, which JSON has under `name`.
+/// Answers to findings; `name` is their key in JSON.
 fn answers<T: Serialize>(
     read: &AnswersByFinding<T>,
     name: &str,
     row: fn(&T) -> Row<'_>,
-    format: Format,
+    format: ParsedFormat,
     look: Style,
 ) -> String {
     let AnswersByFinding { entries, complete, missing, problems } = read;
-    if format == Format::Json {
+    if format == ParsedFormat::Json {
         return pretty(&json!({ name: entries, "complete": complete, "missing": missing, "problems": problems }));
     }
     let (status, tone) = if *complete { ("complete", Color::Good) } else { ("incomplete", Color::Warn) };
     let mut text = format!("{}: {}\n", look.paint(tone, status), style::count(entries.len(), "answer"));
-    for (finding, word, tone, said, evidence) in entries.iter().map(row) {
+    for (finding, word, tone, answer, evidence) in entries.iter().map(row) {
         let _ = writeln!(text, "  [{finding}] {}", look.paint(tone, word));
-        indented(&mut text, "      ", said);
+        indented(&mut text, "      ", answer);
         for line in evidence {
             indented(&mut text, "      ", &line.labelled("Evidence: "));
         }

@@ -1,4 +1,4 @@
-//! `glee vote`: decide tuples by the votes of three, offline.
+//! `glee vote`: decides tuples by the votes of three, offline.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
@@ -9,24 +9,23 @@ use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::cli::context::globals::Globals;
-use crate::cli::context::input::{self, unreadable};
-use crate::cli::context::words::{Words, one_of};
-use crate::cli::error::{CommandError, CommandResult};
+use crate::cli::context::{CommandError, CommandResult, Globals, Input, Words, one_of, unreadable};
 use crate::domain::ExitReason;
 use crate::protocol::text::printable;
 use crate::rules::votes::vote::{Version, Vote, VoteAction, VoteLists, Voter, decide};
 
-/// Arguments of `glee vote`.
+/// Decide by the votes of three, by fixed rules
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The input is `{\"actions_by_tuple\": {ID: {\"A\": VOTE, \"B\": VOTE, \"C\": VOTE}}, \"conflict_flags\": FLAGS}`. A VOTE is
-`{\"action_type\": \"KEEP|DROP|FLIP|FLAG|MERGE\", \"reason_code\": ..., \"new_value\": ...}`; null, {} or nothing is a
-missing vote and counts as KEEP. FLAGS are `[{\"tuple_ids\": [...], \"conflict_type\": ...}]` or `{ID: TYPE}`.
+The input is `{\"actions_by_tuple\": {ID: {\"A\": VOTE, \"B\": VOTE, \"C\": VOTE}}, \"conflict_flags\": \
+FLAGS}`. A VOTE is `{\"action_type\": \"KEEP|DROP|FLIP|FLAG|MERGE\", \"reason_code\": ..., \"new_value\": ...}`; \
+null, {} or no vote is missing and counts as KEEP. FLAGS are `[{\"tuple_ids\": [...], \"conflict_type\": ...}]` \
+or `{ID: TYPE}`.
 
-Of each tuple is printed: `final_action` and `action_type` (KEEP, DROP, FLIP or FLAG), `flag_reason` and `reason_code`
-(why it is flagged by the rules, else null), `deciding_code` (the voter's code that decided a three-way split),
-`absent` (the voters whose missing vote counted as KEEP), `new_value` of a FLIP, and the number of the `rule`.
+The output for each tuple: `final_action` and `action_type` (KEEP, DROP, FLIP or FLAG), `flag_reason` and \
+`reason_code` (why the rules flag it, else null), `deciding_code` (the voter's code that decided a \
+three-way split), `absent` (the voters whose missing vote counted as KEEP), `new_value` of a FLIP, and the \
+number of the `rule`.
 
 Examples:
   glee vote votes.json
@@ -34,23 +33,23 @@ Examples:
   glee vote --batch votes.jsonl > decisions.jsonl
   glee vote votes.json --facet-priority REDUNDANT_UPPER_REF=C --facet-priority polarity_mismatch=A,B")]
 pub(crate) struct Args {
-    /// The votes; `-` or nothing: standard input
+    /// The votes; `-` [default]: standard input
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     /// The version of the rules
     #[arg(long, value_parser = one_of(RULES), value_name = "VERSION", default_value = "v2")]
     rules: Version,
-    /// Read one input a line, print one answer a line
+    /// Read one input per line, print one answer per line
     #[arg(long)]
     batch: bool,
-    /// Voters whose lone voice is not outvoted in a type of conflict; replaces the default
+    /// The voters who cannot be outvoted in a type of conflict; replaces the default
     #[arg(long, value_name = "TYPE=VOTERS", value_parser = priority)]
     facet_priority: Vec<(String, BTreeSet<Voter>)>,
 }
 
 const RULES: Words<Version> = &[
     ("v1", Version::V1, "Majority and structural flips only"),
-    ("v2", Version::V2, "With protected minorities, justified drops and telling reasons"),
+    ("v2", Version::V2, "With protected minorities, justified drops and reasons"),
 ];
 
 struct Ballot {
@@ -67,15 +66,14 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         }
     }
     let ballot = Ballot { version: args.rules, lists };
-    let input::Input { name, reader } =
-        input::Input::open(globals, args.file.as_deref()).map_err(|error| error.hint(HINT))?;
+    let Input { name, reader } = Input::open(globals, args.file.as_deref()).map_err(|error| error.hint(HINT))?;
     ballot.count(reader, args.batch, &name)
 }
 
 const HINT: &str = "name a file with votes, or pipe one in: `glee vote < votes.json`";
 
 fn malformed(place: &str, error: &serde_json::Error) -> CommandError {
-    CommandError::usage(format!("{place} holds no votes: {}", printable::line(&error.to_string())))
+    CommandError::usage(format!("{place} has no valid votes: {}", printable::line(&error.to_string())))
         .hint("see `glee vote --help` for the form of the input; a stream of inputs needs `--batch`")
 }
 
@@ -95,7 +93,7 @@ impl Ballot {
         } else {
             let mut text = Vec::new();
             input.read_to_end(&mut text).map_err(|error| unreadable(name, error).hint(HINT))?;
-            let input: Input = serde_json::from_slice(&text).map_err(|error| malformed(name, &error))?;
+            let input: VoteInput = serde_json::from_slice(&text).map_err(|error| malformed(name, &error))?;
             let decided = serde_json::to_string_pretty(&self.decide(&input)).map_err(io::Error::from)?;
             writeln!(out, "{decided}")
         };
@@ -105,7 +103,7 @@ impl Ballot {
         }
     }
 
-    /// Decides line by line; what stands before a malformed line is written out whole.
+    /// Decides line by line; the answers before a malformed line are written.
     fn lines(&self, input: impl BufRead, out: &mut impl Write, name: &str) -> Result<io::Result<()>, CommandError> {
         for (number, line) in (1_u64..).zip(input.split(b'\n')) {
             let line = line.map_err(|error| unreadable(name, error).hint(HINT))?;
@@ -126,7 +124,7 @@ impl Ballot {
         Ok(Ok(()))
     }
 
-    fn decide<'a>(&self, input: &'a Input) -> Vec<Decided<'a>> {
+    fn decide<'a>(&self, input: &'a VoteInput) -> Vec<Decided<'a>> {
         let conflicts = input.conflict_flags.as_ref().map(Flags::by_tuple).unwrap_or_default();
         let decided = input.actions_by_tuple.0.iter().map(|(id, votes)| {
             let conflict = conflicts.get(id.as_str()).copied();
@@ -173,7 +171,8 @@ struct Decided<'a> {
 }
 
 #[derive(Deserialize)]
-struct Input {
+#[serde(expecting = "an object with `actions_by_tuple`")]
+struct VoteInput {
     actions_by_tuple: Tuples,
     conflict_flags: Option<Flags>,
 }
@@ -195,7 +194,7 @@ impl<'de> Deserialize<'de> for Tuples {
                 let (mut tuples, mut seen) = (Vec::new(), HashSet::new());
                 while let Some((id, votes)) = map.next_entry::<String, Option<Votes>>()? {
                     if !seen.insert(id.clone()) {
-                        return Err(M::Error::custom(format!("tuple `{id}` stands there twice")));
+                        return Err(M::Error::custom(format!("tuple `{id}` occurs twice")));
                     }
                     tuples.push((id, votes.unwrap_or_default()));
                 }
@@ -220,7 +219,7 @@ impl Votes {
     }
 }
 
-/// A vote; null and `{}` are none.
+/// A vote; `None` for null and `{}`.
 #[derive(Default, Deserialize)]
 #[serde(try_from = "Value")]
 struct MaybeVote(Option<Vote<'static, Value>>);
@@ -250,7 +249,7 @@ impl TryFrom<Value> for MaybeVote {
     }
 }
 
-/// Conflict types by tuple; the last one that names a tuple holds.
+/// Conflict types by tuple; of several for a tuple, the last one applies.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected a list of flags, or a map from tuple to conflict type")]
 enum Flags {

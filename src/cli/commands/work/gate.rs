@@ -1,27 +1,23 @@
-//! `glee gate`: questions about the requirements, answered by agents where they agree and by a person where not.
+//! `glee gate`: questions about the requirements. Agents answer them if they agree, a person otherwise.
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::context::execute_stage::{StageRequest, Table};
-use crate::cli::context::globals::Globals;
-use crate::cli::context::words::{FORMATS, one_of};
-use crate::cli::error::{CommandError, CommandResult};
-use crate::cli::report::Format;
-use crate::config::files::stages as files;
-use crate::config::files::stages::CHECKPOINTS;
+use crate::cli::context::{
+    CommandError, CommandResult, Globals, ReasonFlag, ReportFormat, StageContext, StageRequest,
+};
+use crate::config::files::stages::{self as files, CHECKPOINTS};
 use crate::domain::StagePlan;
 use crate::workflows::consensus::{self, NextStep};
-use crate::workflows::review;
 
-/// Arguments of `glee gate`.
+/// Put questions about the requirements to three agents; a person answers the unresolved ones
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
     after_help = "\
-Every question goes to three or more agents. All agree: resolved. A majority: a validator (a
-judge) is asked whether it is right. Otherwise, or if it says no, you are asked; without a
-terminal the exit code is 3.
+Every question goes to three or more agents. If all agree, it is resolved. If a majority agrees, a \
+validator (a judge) confirms or rejects its answer. Otherwise you are asked; without a terminal the \
+exit code is 3.
 
 Examples:
   glee gate pre-planning --questions questions.yml --id SPEC-25
@@ -36,7 +32,6 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Answer a question that waits for a person
     Answer(Answer),
 }
 
@@ -45,33 +40,32 @@ struct Ask {
     /// The checkpoint: pre-planning, post-plan or post-tasks
     #[arg(value_name = "CHECKPOINT", required = true)]
     checkpoint: Option<String>,
-    /// The questions, YAML or JSON
+    /// The file with the questions, YAML or JSON
     #[arg(long, value_name = "FILE", required = true)]
     questions: Option<PathBuf>,
     #[command(flatten)]
-    asked: StageRequest,
+    request: StageRequest,
 }
 
+/// Answer a question that waits for a person
 #[derive(Debug, clap::Args)]
 struct Answer {
-    /// What the work is called
+    /// The name of the work
     #[arg(value_name = "ID")]
     id: String,
-    /// The question
+    /// The id of the question
     #[arg(value_name = "QUESTION")]
     question: String,
     /// The answer
     #[arg(value_name = "VALUE")]
     value: String,
-    /// The checkpoint, where several wait
+    /// The checkpoint, if several have this question
     #[arg(long, value_name = "NAME")]
     checkpoint: Option<String>,
-    /// Why
-    #[arg(long, value_name = "TEXT", default_value = "")]
-    reason: String,
-    /// The form of the report
-    #[arg(long, value_parser = one_of(FORMATS), value_name = "FORMAT", default_value = "text")]
-    format: Format,
+    #[command(flatten)]
+    reason: ReasonFlag,
+    #[command(flatten)]
+    report: ReportFormat,
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
@@ -84,21 +78,15 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 fn ask(args: &Ask, globals: &Globals) -> CommandResult {
     let (Some(checkpoint), Some(questions)) = (&args.checkpoint, &args.questions) else {
         return Err(CommandError::usage(
-            "a checkpoint and its questions are named: `glee gate CHECKPOINT --questions FILE`",
+            "name a checkpoint and its questions: `glee gate CHECKPOINT --questions FILE`",
         ));
     };
-    let new = review::new_run();
-    let id = args.asked.id.as_deref().unwrap_or(new.short());
-    let table = Table::new(globals, args.asked.format)?;
-    let plan = plan(&table, id, checkpoint, &globals.directory().join(questions), &args.asked.agents)?;
-    let outcome = table.ask(plan, args.asked.fresh(globals))?;
-    let exit = outcome.exit;
-    table.report(&[outcome], true)?;
-    Ok(exit)
+    let questions = globals.directory().join(questions);
+    args.request.ask(globals, |context, id| plan(context, id, checkpoint, &questions, &args.request.agents))
 }
 
 pub(crate) fn plan(
-    table: &Table<'_>,
+    context: &StageContext<'_>,
     id: &str,
     checkpoint: &str,
     questions: &Path,
@@ -110,12 +98,12 @@ pub(crate) fn plan(
             .hint(format!("checkpoints are {}", CHECKPOINTS.join(", "))));
     };
     let questions = files::questions(questions)?;
-    Ok(consensus::checkpoint(&table.settings, table.workspace.root(), id, checkpoint, agents, questions)?)
+    Ok(consensus::checkpoint(&context.settings, context.workspace.root(), id, checkpoint, agents, questions)?)
 }
 
 fn answer(args: &Answer, globals: &Globals) -> CommandResult {
-    let table = Table::new(globals, args.format)?;
-    let mut journal = table.journal()?;
+    let context = StageContext::new(globals, args.report.format)?;
+    let mut journal = context.journal()?;
     let mut waiting = consensus::waiting(&journal, &args.id)?;
     waiting.retain(|last| match &last.outcome.step {
         NextStep::Checkpoint { open, .. } => {
@@ -133,13 +121,16 @@ fn answer(args: &Answer, globals: &Globals) -> CommandResult {
         }
         (None, _) => {
             let message = format!("no question `{}` of `{}` waits for an answer", args.question, args.id);
-            return Err(CommandError::usage(message).hint("`glee consensus` lists what was asked"));
+            return Err(CommandError::usage(message).hint("`glee consensus` lists the recorded checkpoints"));
         }
     };
-    let outcome =
-        consensus::answer(&mut journal, &last.outcome.run, &args.question, &args.value, args.reason.clone())?;
-    table.write(&outcome)?;
-    let exit = outcome.exit;
-    table.report(&[outcome], true)?;
-    Ok(exit)
+    let outcome = consensus::answer(
+        &mut journal,
+        &last.outcome.run,
+        &args.question,
+        &args.value,
+        args.reason.reason.clone(),
+    )?;
+    context.write(&outcome)?;
+    context.finish(outcome)
 }

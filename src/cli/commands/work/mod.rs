@@ -1,4 +1,4 @@
-//! Commands that ask agents.
+//! Commands that call agents, or talk to a running watch.
 
 pub(crate) mod consensus;
 pub(crate) mod dry_run;

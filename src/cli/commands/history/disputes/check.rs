@@ -1,35 +1,30 @@
-//! `glee disputes check`: are the files of shared rulings what they have to be?
+//! `glee disputes check`: checks the files of shared rulings.
 
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
 
 use crate::cli::commands::history::disputes::common::max_age;
-use crate::cli::context::globals::Globals;
-use crate::cli::context::place;
-use crate::cli::error::CommandResult;
-use crate::cli::report::json::pretty;
+use crate::cli::context::{CommandResult, Globals, JsonFlag, place};
 use crate::cli::style;
-use crate::cli::ui::stream;
 use crate::config::files::rulings::FOLDER;
 use crate::domain::{Anchor, Disposition, DisputeId, ExitReason, Location, RuledBy, Untrusted};
 use crate::protocol::text::printable;
 use crate::rules;
 use crate::workflows::review::disputes::rulings::{SharedRulings, binding, succession};
 
-/// Arguments of `glee disputes check`.
+/// Check the files of shared rulings
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Reads `.glee/rulings` as it lies in the tree. Errors are files that never bind; warnings are rulings that have ended, whose
-code is gone, or that a later one supersedes.
+Reads `.glee/rulings` of the tree. Errors are files that never bind; warnings are rulings that have ended, \
+whose code is gone, or that a later ruling supersedes.
 
-Exit codes: 0 every file is a ruling that may bind, 1 some are not.
+Exit codes: 0 no errors, 1 errors.
 
 Example: glee disputes check")]
 pub(crate) struct Args {
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: JsonFlag,
 }
 
 #[derive(Serialize)]
@@ -52,7 +47,7 @@ struct Shown<'a> {
     /// The day, in UTC, on which it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     ended: Option<Date>,
-    /// Whether its code is found nowhere in the tree.
+    /// Whether its code is not in the tree any more.
     gone: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     superseded_by: Option<String>,
@@ -91,7 +86,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     };
     let checked =
         Checked { schema: 1, rulings: rulings.collect(), problems: shared.problems.iter().map(problem).collect() };
-    stream::out(&if args.json { pretty(&checked) } else { text(&checked) })?;
+    args.output.print(&checked, || text(&checked))?;
     Ok(if checked.problems.is_empty() { ExitReason::Clean } else { ExitReason::FindingsOpen })
 }
 

@@ -1,29 +1,17 @@
-use jiff::civil::{Date, DateTime};
+//! What commands about disputes share.
+
+use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, Zoned};
 
-use crate::cli::context::globals::Globals;
-use crate::cli::context::{place, settings};
-use crate::cli::error::CommandError;
-use crate::cli::style::Style;
-use crate::cli::ui::screen;
+use crate::cli::context::{CommandError, Globals, history, place, settings};
 use crate::config::settings::MaxAge;
 use crate::domain::{Anchor, Disposition, DisputeNumber};
-use crate::history::Author;
+use crate::history::queries::rows::DisputeRecord;
 use crate::history::store::Journal;
+use crate::history::{Author, JournalError};
 
-/// How text may look on stdout: as wide as the terminal, or as long as it is where nobody looks at columns.
-pub(crate) fn look(globals: &Globals) -> Style {
-    let width = console::Term::stdout().size_checked().map_or(usize::MAX, |(_, columns)| usize::from(columns));
-    Style { color: globals.color_stdout(), unicode: screen::speaks_utf8(), width }
-}
-
-/// Minutes in the user's time zone.
-pub(crate) fn when(at: Timestamp) -> String {
-    at.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
-}
-
-/// The rulings of the history that bind and whose code is gone from the tree, by the number of their dispute.
+/// The disputes whose ruling binds and whose code is not in the tree any more.
 pub(crate) fn gone(globals: &Globals, journal: &Journal) -> Result<Vec<DisputeNumber>, CommandError> {
     let workspace = place::workspace(globals)?;
     let mut bindings = journal.bindings()?;
@@ -34,12 +22,12 @@ pub(crate) fn gone(globals: &Globals, journal: &Journal) -> Result<Vec<DisputeNu
     Ok(gone.collect())
 }
 
-/// How long rulings bind, as it is configured.
+/// The configured time for which rulings bind.
 pub(crate) fn max_age(globals: &Globals) -> Result<MaxAge, CommandError> {
-    Ok(settings::settings(globals, Vec::new())?.1.settings.rulings.max_age)
+    Ok(settings::load(globals)?.1.settings.rulings.max_age)
 }
 
-/// Who sent a dispute of another history, and where it came from.
+/// The author and the source of a dispute of another history.
 pub(crate) fn from(author: &Author, source: &str) -> String {
     let Author { name, email } = author;
     match (name.is_empty(), email.is_empty()) {
@@ -62,22 +50,22 @@ pub(crate) fn outcome(disposition: &Disposition) -> String {
     }
 }
 
-/// Reads a date or a time (local unless it says otherwise), or an age.
+/// Reads a date or a time (local unless it has an offset), or an age.
 pub(crate) fn since(text: &str) -> Result<Timestamp, String> {
-    let zone = TimeZone::system();
-    let local = |time: DateTime| time.to_zoned(zone.clone()).ok().map(|time| time.timestamp());
-    let read = || {
-        if let Ok(time) = text.parse::<Timestamp>() {
-            return Some(time);
-        }
-        if let Ok(date) = text.parse::<Date>() {
-            return local(date.to_datetime(jiff::civil::Time::midnight()));
-        }
-        if let Ok(time) = text.parse::<DateTime>() {
-            return local(time);
-        }
-        let age = text.parse::<Span>().ok().filter(|age| age.is_positive())?;
-        Some(Zoned::now().checked_sub(age).ok()?.timestamp())
+    let local = |time: DateTime| time.to_zoned(TimeZone::system()).ok().map(|time| time.timestamp());
+    let age = || Some(Zoned::now().checked_sub(text.parse::<Span>().ok().filter(|age| age.is_positive())?).ok()?);
+    let time = text.parse::<Timestamp>().ok();
+    time.or_else(|| local(text.parse::<Date>().ok()?.to_datetime(Time::midnight())))
+        .or_else(|| local(text.parse().ok()?))
+        .or_else(|| Some(age()?.timestamp()))
+        .ok_or_else(|| "not a date (2026-11-01), a time (2026-11-01T10:00) or an age (3d, 2h)".to_owned())
+}
+
+/// A dispute of this history; fails if it is unknown or the history damaged. Creates no history.
+pub(crate) fn find(globals: &Globals, number: DisputeNumber) -> Result<DisputeRecord, CommandError> {
+    let record = match history::open_read_here(globals)? {
+        Some(journal) => journal.dispute(number)?,
+        None => None,
     };
-    read().ok_or_else(|| "not a date (2026-11-01), a time (2026-11-01T10:00) or an age (3d, 2h)".to_owned())
+    Ok(record.ok_or(JournalError::UnknownDispute(number))?)
 }

@@ -6,33 +6,29 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
-use crate::cli::commands::history::disputes::common::{self, look, outcome, since, when};
-use crate::cli::context::globals::Globals;
-use crate::cli::context::words::{Words, one_of};
-use crate::cli::context::{history, place};
-use crate::cli::error::{CommandError, CommandResult};
-use crate::cli::report::json::pretty;
+use crate::cli::commands::history::disputes::common::{self, outcome, since};
+use crate::cli::context::{
+    CommandError, CommandResult, Globals, JsonFlag, Words, history, local_time, one_of, place, pretty, stream,
+};
 use crate::cli::style::{self, Color, Style};
-use crate::cli::ui::stream;
 use crate::domain::event::Mode;
 use crate::domain::{Disposition, ExitReason, Ruler, RulingWord, Severity, Tag};
 use crate::history::SharedDispute;
 use crate::history::queries::rows::{DisputeFilter, DisputeRecord, DisputeRow, RulingFilter};
 use crate::protocol::text::printable;
 
-/// Arguments of the list.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Filters {
-    /// List so many, the newest
+    /// List only the newest N
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     recent: u32,
-    /// Only disputes that wait for somebody to settle them
+    /// Only open disputes
     #[arg(long)]
     open: bool,
-    /// Only rulings whose code is found nowhere in the tree
+    /// Only rulings whose code is not in the tree any more
     #[arg(long)]
     gone: bool,
-    /// Only disputes that ended so
+    /// Only disputes with this ruling or outcome
     #[arg(long, value_parser = one_of(ENDED), value_name = "RULING")]
     ruling: Option<RulingFilter>,
     /// Only disputes on findings of this reviewer
@@ -41,12 +37,11 @@ pub(crate) struct Filters {
     /// Only disputes opened since a date (2026-11-01), a time, or an age (3d, 2h)
     #[arg(long, value_name = "WHEN", value_parser = since)]
     since: Option<Timestamp>,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: JsonFlag,
 }
 
-/// `--ruling`: a ruling, or what a ruling came to.
+/// The words of `--ruling`: rulings and outcomes.
 const ENDED: Words<RulingFilter> = &[
     ("enforce", RulingFilter::Word(RulingWord::Enforce), ""),
     ("dismiss", RulingFilter::Word(RulingWord::Dismiss), ""),
@@ -69,7 +64,7 @@ struct Listing<'a> {
 }
 
 pub(crate) fn run(args: &Filters, globals: &Globals) -> CommandResult {
-    // One more than asked for says whether there are older ones.
+    // One more than requested, to know whether there are older ones.
     let filter = DisputeFilter {
         recent: if args.gone { None } else { Some(args.recent.saturating_add(1)) },
         open_only: args.open,
@@ -92,13 +87,13 @@ pub(crate) fn run(args: &Filters, globals: &Globals) -> CommandResult {
     shared.truncate(args.recent as usize);
     let older = rows.len() > args.recent as usize;
     rows.truncate(args.recent as usize);
-    if args.json {
+    if args.output.json {
         stream::out(&pretty(&Listing { schema: 1, disputes: &rows, elsewhere: &shared }))?;
     } else if rows.is_empty() && shared.is_empty() {
         let filtered = args.gone || DisputeFilter { recent: None, ..filter } != DisputeFilter::default();
-        stream::out(if filtered { "No dispute is like that.\n" } else { nothing(globals)? })?;
+        stream::out(if filtered { "No dispute matches.\n" } else { nothing(globals)? })?;
     } else {
-        stream::out(&table(&rows, &shared, look(globals)))?;
+        stream::out(&table(&rows, &shared, globals.table_style()))?;
         if !globals.quiet {
             stream::err(&next_steps(&rows, older, args));
         }
@@ -106,13 +101,13 @@ pub(crate) fn run(args: &Filters, globals: &Globals) -> CommandResult {
     damage.map_or(Ok(ExitReason::Clean), Err)
 }
 
-/// Why there is no dispute: agreement is said only where a coder could have disagreed.
+/// Why there is no dispute; claims agreement only if a coder could have objected.
 fn nothing(globals: &Globals) -> Result<&'static str, CommandError> {
     let runs = history::read_here(globals, |journal| journal.runs(None))?.map(|(runs, _)| runs).unwrap_or_default();
     let answered = runs.iter().any(|run| run.mode != Mode::Review && run.mandatory > 0);
     Ok(match (runs.is_empty(), answered) {
         (true, _) => "No disputes yet: nothing was reviewed.\n",
-        (false, false) => "No disputes yet: no coder was asked about a mandatory finding.\n",
+        (false, false) => "No disputes yet: no coder answered a mandatory finding.\n",
         (false, true) => "No disputes yet: coder and reviewers agree.\n",
     })
 }
@@ -125,16 +120,7 @@ pub(crate) fn table(rows: &[DisputeRow], shared: &[SharedDispute], look: Style) 
         cells(&row_of(dispute), &dispute.id.0, Some(&from), look)
     });
     let rows: Vec<[String; 6]> = std::iter::once(heads).chain(own).chain(shared).collect();
-    style::table(&rows, &[0])
-        .iter()
-        .map(|line| {
-            format!(
-                "{}
-",
-                look.cut(line, look.width)
-            )
-        })
-        .collect()
+    style::table(&rows, &[0]).iter().map(|line| look.cut(line, look.width) + "\n").collect()
 }
 
 /// A dispute of another history as a row of the table.
@@ -162,7 +148,7 @@ fn row_of(shared: &SharedDispute) -> DisputeRow {
     }
 }
 
-/// The cells of a dispute under its name; `from` says who sent it, where it is of another history.
+/// The cells of a dispute; `from` describes the origin of a dispute of another history.
 fn cells(row: &DisputeRow, name: &str, from: Option<&str>, look: Style) -> [String; 6] {
     let severity = Severity { tag: Tag::parse(&row.tag), raw: row.tag.clone() };
     let (ruled, words) = ruling(row);
@@ -179,7 +165,7 @@ fn cells(row: &DisputeRow, name: &str, from: Option<&str>, look: Style) -> [Stri
     };
     [
         (Color::Strong, name.to_owned()),
-        (Color::Faint, when(row.opened_at)),
+        (Color::Faint, local_time(row.opened_at)),
         (Color::of(&severity), short(&row.tag, 12)),
         (ruled, short(&words, 32)),
         (Color::Plain, by.map(|by| short(&by, 20)).unwrap_or_default()),
@@ -188,7 +174,7 @@ fn cells(row: &DisputeRow, name: &str, from: Option<&str>, look: Style) -> [Stri
     .map(|(tone, cell)| look.paint(tone, &cell))
 }
 
-/// The ruling in words, what it says where the word alone does not, and whether it binds no longer.
+/// The ruling with its outcome, and whether it has ended.
 fn ruling(row: &DisputeRow) -> (Color, String) {
     let last = row.until.filter(|last| *last < Timestamp::now().to_zoned(TimeZone::UTC).date());
     let ended = last.is_some() || row.ended_at.is_some();
@@ -273,7 +259,7 @@ mod tests {
     #[test]
     fn columns_line_up_and_nothing_escapes() {
         let look = Style { color: false, unicode: true, width: usize::MAX };
-        let text = table(&rows(), &[], look).replace(&when(Timestamp::UNIX_EPOCH), "1970-01-01 00:00");
+        let text = table(&rows(), &[], look).replace(&local_time(Timestamp::UNIX_EPOCH), "1970-01-01 00:00");
         insta::assert_snapshot!(text, @r"
           #  OPENED            TAG      RULING                         BY            FINDING
         120  1970-01-01 00:00  MUST     open                                         src/db.rs:42 日本語 title\u{1b}[2J that goes on

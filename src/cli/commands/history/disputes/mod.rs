@@ -1,4 +1,4 @@
-//! `glee disputes`: list, show, settle, share and verify disputes.
+//! `glee disputes`: lists, shows, settles, shares and verifies disputes.
 
 mod check;
 pub(crate) mod common;
@@ -10,10 +10,9 @@ mod share;
 mod show;
 mod verify;
 
-use crate::cli::context::globals::Globals;
-use crate::cli::error::CommandResult;
+use crate::cli::context::{CommandResult, Globals};
 
-/// Arguments of `glee disputes`.
+/// List, show, settle and verify disputes
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -23,7 +22,7 @@ use crate::cli::error::CommandResult;
   glee disputes --ruling dismiss --reviewer codex --since 3d
   glee disputes show 7
   glee disputes resolve 7 dismiss --as deferred --ref issue-12 --reason 'after the release'
-  glee disputes share 7                 as a file that binds in other clones and in CI"
+  glee disputes share 7                 write a file that binds in other clones and in CI"
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -34,19 +33,12 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Show a dispute by its number or id: the finding, the objection, the rulings
     Show(show::Args),
-    /// Settle an open dispute by your own ruling
     Resolve(resolve::Args),
-    /// Revoke the ruling of a settled dispute, which waits again then
     Reopen(reopen::Args),
-    /// End the rulings whose code is gone
     Prune(prune::Args),
-    /// Write rulings as files that bind in other clones and in CI
     Share(share::Args),
-    /// Check the files of shared rulings
     Check(check::Args),
-    /// Check that nothing recorded was altered, removed or moved
     Verify(verify::Args),
 }
 

@@ -1,28 +1,23 @@
 //! `glee disputes prune`: ends the rulings whose code is gone.
 
-use super::list;
-use crate::cli::commands::history::disputes::common::{self, look};
-use crate::cli::context::globals::Globals;
-use crate::cli::context::{history, place};
-use crate::cli::error::CommandResult;
+use super::{common, list};
+use crate::cli::context::{CommandResult, Globals, history, place, print};
 use crate::cli::style;
-use crate::cli::ui::stream;
-use crate::domain::ExitReason;
 use crate::history::queries::rows::{DisputeFilter, DisputeRow};
 
-/// Arguments of `glee disputes prune`.
+/// End the rulings whose code is gone
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A ruling ends if the block of code that it is about is found nowhere in the tree, in its file or in another. What was said
-and ruled stays in the record, and `glee disputes reopen` brings a dispute back. Code that is only on another branch is
-gone from this tree too: prune on the main branch.
+A ruling ends if its block of code is in no file of the tree any more. The record remains, and \
+`glee disputes reopen` opens a dispute again. Code that is only on another branch is missing from this tree \
+too, so prune on the main branch.
 
 Examples:
   glee disputes --gone
   glee disputes prune --dry-run
   glee disputes prune")]
 pub(crate) struct Args {
-    /// Only say which rulings that would be
+    /// List the rulings, and end none
     #[arg(long)]
     dry_run: bool,
 }
@@ -38,15 +33,12 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         None => Vec::new(),
     };
     if due.is_empty() {
-        stream::out("No ruling's code is gone.\n")?;
-        return Ok(ExitReason::Clean);
+        return print("No ruling's code is gone.\n");
     }
     if args.dry_run {
-        stream::out(&list::table(&due, &[], look(globals)))?;
-        return Ok(ExitReason::Clean);
+        return print(&list::table(&due, &[], globals.table_style()));
     }
     let disputes: Vec<_> = due.into_iter().map(|row| (row.number, row.run)).collect();
     let ended = history::open(globals, &workspace)?.end_rulings(&disputes)?;
-    stream::out(&format!("Ended {}.\n", style::count(ended, "ruling")))?;
-    Ok(ExitReason::Clean)
+    print(&format!("Ended {}.\n", style::count(ended, "ruling")))
 }

@@ -1,44 +1,41 @@
-//! `glee disputes share`: rulings as files of the repository, one a ruling.
+//! `glee disputes share`: writes rulings as files of the repository, one file per ruling.
 
 use jiff::Timestamp;
 
 use crate::cli::commands::history::disputes::common::{self, max_age, outcome};
-use crate::cli::context::globals::Globals;
-use crate::cli::context::{history, place};
-use crate::cli::error::{CommandError, CommandResult};
+use crate::cli::context::{CommandError, CommandResult, Globals, history, place, print, stream};
 use crate::cli::style;
-use crate::cli::ui::stream;
 use crate::config::files::rulings::{self, FOLDER, Shared};
 use crate::domain::{DisputeNumber, ExitReason, Ruler, SharedRuling};
 use crate::history::JournalError;
 use crate::history::store::Journal;
-use crate::protocol::secrets;
-use crate::protocol::text::printable;
+use crate::protocol::{secrets, text::printable};
 use crate::rules;
 use crate::workflows::review;
 use crate::workspace::root::Workspace;
 
-/// Arguments of `glee disputes share`.
+/// Write rulings as files that bind in other clones and in CI
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Writes `.glee/rulings/<id>.yml`. Once it is committed and on the branch that changes are based on, the ruling binds in every
-clone and in CI. A ruling that closes a security finding binds only where a person answers for it by name.
+Writes `.glee/rulings/<id>.yml`. When it is committed to the branch that changes are based on, the ruling \
+binds in every clone and in CI. A ruling that closes a security finding binds only if it names a responsible \
+person.
 
 Examples:
   glee disputes share 7
   glee disputes share 7 --by 'Ada Lovelace'
-  glee disputes share --dry-run    list what is settled and not shared yet")]
+  glee disputes share --dry-run    list settled disputes that are not shared yet")]
 pub(crate) struct Args {
-    /// The disputes' numbers; without any: all that are settled, bind and are not shared yet
+    /// The numbers of disputes [default: all with a binding ruling that is not shared yet]
     #[arg(value_name = "NUMBER")]
     numbers: Vec<u64>,
-    /// The person who answers for the rulings [default: git's user.name for rulings of your own]
+    /// The person responsible for the rulings [default: git's user.name for your own rulings]
     #[arg(long, value_name = "NAME")]
     by: Option<String>,
-    /// Replace files that hold something else
+    /// Replace files that differ
     #[arg(long)]
     force: bool,
-    /// Only list the rulings
+    /// List the rulings, and write no file
     #[arg(long)]
     dry_run: bool,
 }
@@ -53,10 +50,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let Some(journal) = journal.filter(|_| !numbers.is_empty()) else {
         return match numbers.first() {
             Some(number) => Err(JournalError::UnknownDispute(*number).into()),
-            None => {
-                stream::out("Nothing to share: no ruling binds that has no file yet.\n")?;
-                Ok(ExitReason::Clean)
-            }
+            None => print("Nothing to share: every binding ruling has a file.\n"),
         };
     };
     let mut due = Vec::new();
@@ -78,12 +72,12 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     }
     let list = unnamed.iter().map(ToString::to_string).collect::<Vec<_>>();
     let message =
-        format!("a person has to answer for closing the security findings of disputes {}", list.join(", "));
+        format!("closing the security findings of disputes {} needs a responsible person", list.join(", "));
     Err(CommandError::usage(message)
         .hint(format!("read them, then `glee disputes share {} --by '<your name>'`", list.join(" "))))
 }
 
-/// The settled disputes whose rulings bind code of the tree and have no file in it, the oldest first.
+/// The settled disputes whose ruling binds code of the tree and has no file yet, oldest first.
 fn unshared(
     globals: &Globals,
     workspace: &Workspace,
@@ -99,7 +93,7 @@ fn unshared(
     Ok(numbers)
 }
 
-/// A dispute's ruling as it is shared.
+/// The shared form of a dispute's ruling.
 fn form(
     args: &Args,
     workspace: &Workspace,
@@ -116,14 +110,14 @@ fn form(
         Ruler::Judge { .. } | Ruler::Panel | Ruler::Policy => args.by.clone(),
     };
     if settlement.by == Ruler::Human && person.is_none() {
-        return Err(CommandError::usage(format!("dispute {number} was ruled on by a person without a name"))
+        return Err(CommandError::usage(format!("the person who ruled on dispute {number} has no name"))
             .hint("name the person: `--by '<name>'`, or `git config user.name '<name>'`"));
     }
     let plan = journal.events(&record.run)?;
     let ruling = review::disputes::rulings::shared_form(&record, &plan, person).ok_or_else(|| {
-        CommandError::usage(format!("dispute {number} is about no place in the code, so its ruling binds nothing"))
+        CommandError::usage(format!("dispute {number} has no location in the code, so its ruling binds nothing"))
     })?;
-    // What identifies it is no secret, whatever it looks like.
+    // The identifying fields are never secrets, even if they look like one.
     let SharedRuling { id, run, anchor, .. } = ruling.clone();
     Ok(SharedRuling { id, run, anchor, ..secrets::redact_value(ruling) })
 }
@@ -144,19 +138,18 @@ fn write(
     for (number, ruling) in due {
         let did = match rulings::share(workspace.root(), ruling, args.force)? {
             Shared::Written => "written",
-            Shared::Unchanged => "there already",
+            Shared::Unchanged => "unchanged",
         };
         written += usize::from(did == "written");
         stream::out(&format!("Dispute {number}: {FOLDER}/{}.yml, {did}\n", ruling.id))?;
     }
-    if written > 0 && !globals.quiet {
+    if written > 0 {
         let files = style::count(written, "file");
-        let binds = if workspace.is_git() {
-            "it binds from the commit that changes are based on"
-        } else {
-            "it binds in git repositories"
+        let binds = match workspace.is_git() {
+            true => "rulings bind from the commit that changes are based on",
+            false => "rulings bind in git repositories",
         };
-        stream::err(&format!("Next: commit the {files}; {binds}\n"));
+        globals.say(&format!("Next: commit the {files}; {binds}"));
     }
     Ok(())
 }

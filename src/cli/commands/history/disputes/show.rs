@@ -1,14 +1,10 @@
-//! `glee disputes show`: one dispute, as a person needs it to rule.
+//! `glee disputes show`: one dispute, with everything that a person needs to rule.
 
 use serde::Serialize;
 
-use crate::cli::commands::history::disputes::common::{self, look, outcome, when};
-use crate::cli::context::globals::Globals;
-use crate::cli::context::{history, place};
-use crate::cli::error::CommandResult;
-use crate::cli::report::json::pretty;
+use crate::cli::commands::history::disputes::common::{self, outcome};
+use crate::cli::context::{CommandResult, Globals, JsonFlag, history, local_time, place, pretty, stream};
 use crate::cli::style::{self, Color, Style};
-use crate::cli::ui::stream;
 use crate::config::files::rulings;
 use crate::domain::{
     Advice as _, DisputeId, DisputeNumber, ExitReason, Finding, RulingRecord, RulingRef, Untrusted,
@@ -18,20 +14,19 @@ use crate::history::{Author, FoundDispute, JournalError};
 use crate::protocol::text::printable;
 use crate::workflows::review::disputes::rulings::succession;
 
-/// The columns of text: lines longer than this are hard to read.
+/// The most columns of text; longer lines are hard to read.
 const WIDEST: usize = 100;
 
-/// Arguments of `glee disputes show`.
+/// Show a dispute: the finding, the objection, the rulings
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   glee disputes show 7
-  glee disputes show 5f3a91c2   by the id that it has in all histories, or the first digits of it")]
+  glee disputes show 5f3a91c2   by the id, which is the same in all clones, or its first digits")]
 pub(crate) struct Args {
-    /// The dispute's number, its id, or at least four digits that its id begins with
+    /// The number of the dispute, its id, or at least the first four digits of the id
     dispute: String,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: JsonFlag,
 }
 
 #[derive(Serialize)]
@@ -41,17 +36,16 @@ struct Shown<'a> {
     id: DisputeId,
     #[serde(flatten)]
     record: &'a DisputeRecord,
-    /// Who sent it, where it is of another history.
+    /// The origin of a dispute of another history.
     #[serde(skip_serializing_if = "Option::is_none")]
     elsewhere: Option<Elsewhere<'a>>,
-    /// The disputes whose rulings on the same finding this one's supersedes.
+    /// The disputes with superseded rulings on the same finding.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     supersedes: Vec<RulingRef>,
     #[serde(skip_serializing_if = "Option::is_none")]
     superseded_by: Option<RulingRef>,
 }
 
-/// Where a dispute of another history came from.
 #[derive(Clone, Copy, Serialize)]
 struct Elsewhere<'a> {
     author: &'a Author,
@@ -82,12 +76,12 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     };
     let id = DisputeId::of(&record.run, record.dispute.finding.id);
     let shown = Shown { schema: 1, id, record, elsewhere, supersedes, superseded_by };
-    if args.json {
+    if args.output.json {
         stream::out(&pretty(&shown))?;
     } else {
         let path = place::workspace(globals).ok().map(|workspace| rulings::path(workspace.root(), &shown.id));
         let is_shared = path.is_some_and(|path| path.exists());
-        stream::out(&Page::of(&shown, is_shared, look(globals)))?;
+        stream::out(&Page::of(&shown, is_shared, globals.table_style()))?;
     }
     damage.map_or(Ok(ExitReason::Clean), Err)
 }
@@ -131,7 +125,7 @@ impl Page {
             page.ruling(ruling);
         }
         page.end(record, elsewhere.is_some());
-        page.life(shown, is_shared);
+        page.later(shown, is_shared);
         page.text
     }
 
@@ -149,7 +143,7 @@ impl Page {
             None => format!("id {id}"),
             Some(elsewhere) => printable::line(&common::from(elsewhere.author, elsewhere.source)),
         };
-        let opened = format!("opened {}", when(*opened_at));
+        let opened = format!("opened {}", local_time(*opened_at));
         self.line(&self.look.facts(&[title, state, opened, format!("run {run}"), from]));
     }
 
@@ -190,7 +184,7 @@ impl Page {
         match (&record.settlement, record.settled_at) {
             (Some(settlement), Some(at)) => {
                 let ended = outcome(&settlement.disposition);
-                self.section(&format!("Settled {} by {}: {ended}", when(at), settlement.by));
+                self.section(&format!("Settled {} by {}: {ended}", local_time(at), settlement.by));
                 let ruled = record.dispute.rulings.last().map(|last| &last.ruling.rationale);
                 if ruled != Some(&settlement.reason) {
                     self.body(2, &settlement.reason);
@@ -199,24 +193,24 @@ impl Page {
             _ if is_elsewhere => {}
             _ => {
                 self.text.push('\n');
-                self.line(&format!("Settle it: `glee disputes resolve {number}`, or in a word: `judge`, `discard`, `enforce`, `dismiss`"));
+                self.line(&format!("Settle it: `glee disputes resolve {number}`, or with a word: `judge`, `discard`, `enforce`, `dismiss`"));
             }
         }
     }
 
-    /// What became of the ruling since.
-    fn life(&mut self, shown: &Shown<'_>, is_shared: bool) {
+    /// The events after the ruling: reopened, ended, superseded, shared.
+    fn later(&mut self, shown: &Shown<'_>, is_shared: bool) {
         let DisputeRecord { settlement, reopened, ended_at, .. } = shown.record;
         let (number, id) = (shown.record.dispute.number, &shown.id);
         let mut lines = Vec::new();
         if let Some(reopened) = reopened {
             let why = if reopened.reason.is_blank() { "" } else { ": " };
-            let label = format!("Reopened {}{why}", when(reopened.at));
+            let label = format!("Reopened {}{why}", local_time(reopened.at));
             lines.push(printable::line(&reopened.reason.labelled(&label)));
         }
         let until = settlement.as_ref().and_then(|settlement| settlement.until);
         lines.extend(until.map(|day| format!("Binds until {day}")));
-        lines.extend(ended_at.map(|at| format!("Ended {}: its code was gone", when(at))));
+        lines.extend(ended_at.map(|at| format!("Ended {}: its code was gone", local_time(at))));
         lines.extend(shown.supersedes.iter().map(|other| format!("Dispute {number} supersedes {other}")));
         lines.extend(shown.superseded_by.iter().map(|other| format!("Dispute {number} is superseded by {other}")));
         lines.extend(is_shared.then(|| format!("Shared as {}/{id}.yml", rulings::FOLDER)));
@@ -239,7 +233,7 @@ impl Page {
         }
     }
 
-    /// One line as it stands; it must be printable already.
+    /// Adds a line, which must be printable.
     fn line(&mut self, line: &str) {
         self.text.push_str(line);
         self.text.push('\n');

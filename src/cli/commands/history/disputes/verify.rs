@@ -1,44 +1,37 @@
-//! `glee disputes verify`: was anything recorded altered, removed or moved?
+//! `glee disputes verify`: checks whether the history was altered.
 
-use crate::cli::context::globals::Globals;
-use crate::cli::context::history;
-use crate::cli::error::{CommandError, CommandResult};
-use crate::cli::report::json::pretty;
+use crate::cli::context::{CommandError, CommandResult, Globals, JsonFlag, history, print};
 use crate::cli::style;
-use crate::cli::ui::stream;
 use crate::domain::ExitReason;
 use crate::protocol::text::printable;
 
-/// Arguments of `glee disputes verify`.
+/// Check that no record was altered, removed or moved
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Exit codes: 0 everything is as it was written, 7 it is not.
-Keep the printed hash elsewhere to notice a history that was rewritten as a whole.
+#[command(after_help = "Exit codes: 0 the history is intact, 7 it is not.
+Keep the printed hash elsewhere to detect a history that was rewritten as a whole.
 
 Example: glee disputes verify")]
 pub(crate) struct Args {
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: JsonFlag,
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
-    let Some(check) = history::check_here(globals)? else {
-        stream::out(if args.json { "null\n" } else { "No history yet: nothing to verify.\n" })?;
-        return Ok(ExitReason::Clean);
+    let Some(journal) = history::open_read_here(globals)? else {
+        return print(if args.output.json { "null\n" } else { "No history yet: nothing to verify.\n" });
     };
-    if args.json {
-        stream::out(&pretty(&check))?;
-    } else {
+    let check = journal.verify()?;
+    args.output.print(&check, || {
         let records = style::thousands(check.records);
         let end = if check.fault.is_some() { "are in order before the first fault" } else { "are in order" };
-        stream::out(&format!("{records} records {end}; the last has the hash\n{}\n", check.head))?;
-    }
+        format!("{records} records {end}; the last has the hash\n{}\n", check.head)
+    })?;
     match check.fault {
         None => Ok(ExitReason::Clean),
         Some(fault) => {
             let message = anyhow::Error::msg(printable::line(&fault.to_string()));
             Err(CommandError::new(ExitReason::History, message).hint(
-                "nothing was changed; go back to a copy of the history, or begin a new one with `--history <path>`",
+                "nothing was changed; restore a copy of the history, or start a new one with `--history <path>`",
             ))
         }
     }

@@ -1,7 +1,7 @@
+//! Finds recorded runs, and what is needed to resume them.
+
 use crate::agents::Agents;
-use crate::cli::context::globals::Globals;
-use crate::cli::context::{execute, history, place};
-use crate::cli::error::CommandError;
+use crate::cli::context::{CommandError, Globals, execute, history, local_time, place};
 use crate::config::settings::Settings;
 use crate::domain::event::{Event, EventKind, Mode, Plan, ReviewEvent, RunEvent};
 use crate::domain::{Agent, ExitReason, Role, Route, RunId};
@@ -20,12 +20,16 @@ pub(crate) fn table(rows: &[RunRow]) -> String {
             0 => row.disputes.to_string(),
             open => format!("{} ({open} open)", row.disputes),
         };
-        let started = row.started.to_zoned(jiff::tz::TimeZone::system());
+        let mode = match row.mode {
+            Mode::Review => "review",
+            Mode::Fix => "fix",
+            Mode::Arbitrate => "arbitrate",
+        };
         out.push_str(&format!(
             "{:<8}  {:<16}  {:<9}  {:>8}  {:<8}  {:<17}  {}\n",
             row.run.short(),
-            started.strftime("%Y-%m-%d %H:%M").to_string(),
-            mode(row.mode),
+            local_time(row.started),
+            mode,
             row.findings,
             disputes,
             ended(row),
@@ -41,19 +45,19 @@ pub(crate) fn find(globals: &Globals, workspace: &Workspace, text: &str) -> Resu
     Ok((journal, run))
 }
 
-/// A recorded run with what it takes to go on.
+/// A recorded run with what is needed to resume it.
 pub(crate) struct Recalled {
     pub(crate) workspace: Workspace,
     pub(crate) settings: Settings,
     pub(crate) plan: Plan,
     pub(crate) events: Vec<Event>,
-    /// The route for disputes that was named, now or when the run was started.
+    /// The route for disputes that the command line names, now or at the start of the run.
     pub(crate) chosen: Option<Route>,
-    /// The judges to call, where the run was planned without any.
+    /// The judges to call if the plan of the run has none.
     pub(crate) judges: Vec<Agent>,
 }
 
-/// Recalls a run. `named` is the route for its disputes that is named now.
+/// Recalls a run. `named` is the route for its disputes that the command line names now.
 pub(crate) fn recall(
     globals: &Globals,
     mut workspace: Workspace,
@@ -63,15 +67,8 @@ pub(crate) fn recall(
 ) -> Result<Recalled, CommandError> {
     refuse_pruned(journal, run)?;
     let events = journal.events(run)?;
-    let plan = events.iter().find_map(|event| match &event.kind {
-        EventKind::Review(ReviewEvent::RunStarted { plan }) => Some((**plan).clone()),
-        _ => None,
-    });
-    let Some(plan) = plan else {
-        return Err(CommandError::usage(format!("run {} was never started", run.short()))
-            .hint("`glee runs` lists the runs"));
-    };
-    // What the coder did to `.glee` in this run does not decide how the run goes on.
+    let plan = plan(&events, run)?;
+    // The coder's changes to `.glee` in this run do not apply to the run itself.
     let steering = match (&plan.steered_by, view::tree_before_steering(&events)) {
         (Some(commit), _) => Some(workspace.steering_at(commit)),
         (None, Some(tree)) => Some(workspace.steering_in(&tree, &place::state_dir()?)),
@@ -82,47 +79,44 @@ pub(crate) fn recall(
     let flags = chosen.map(|route| ("review.on_dispute.default".to_owned(), route.as_str().into()));
     let (settings, _) = execute::settings(globals, flags.into_iter().collect(), &mut workspace, steering.as_ref())?;
     let planned = plan.agents.iter().any(|agent| agent.role == Role::Judge);
-    let judges: Vec<Agent> = if planned {
-        Vec::new()
-    } else {
-        let judges = review::judges(&settings);
-        judges?.into_iter().cloned().collect()
-    };
+    let judges = if planned { Vec::new() } else { review::judges(&settings)? };
+    let judges: Vec<Agent> = judges.into_iter().cloned().collect();
     if named == Some(Route::Judge) && !planned && judges.is_empty() {
         return Err(ReviewPlanError::NoJudge.into());
     }
     Ok(Recalled { workspace, settings, plan, events, chosen, judges })
 }
 
-/// The programs of a run's agents and of judges that are called for it.
+/// The plan with which a review was started.
+pub(crate) fn plan(events: &[Event], run: &RunId) -> Result<Plan, CommandError> {
+    let plan = events.iter().find_map(|event| match &event.kind {
+        EventKind::Review(ReviewEvent::RunStarted { plan }) => Some((**plan).clone()),
+        _ => None,
+    });
+    plan.ok_or_else(|| {
+        CommandError::usage(format!("run {} was never started", run.short())).hint("`glee runs` lists the runs")
+    })
+}
+
+/// The programs of a run's agents and of additional judges.
 pub(crate) fn programs(plan: &Plan, judges: &[Agent], workspace: &Workspace) -> Result<Agents, CommandError> {
     let all: Vec<Agent> = plan.agents.iter().chain(judges).cloned().collect();
     execute::programs(&all, &plan.backups, workspace.root())
 }
 
-/// What was pruned can only be read.
+/// Refuses a pruned run, which can only be read.
 pub(crate) fn refuse_pruned(journal: &Journal, run: &RunId) -> Result<(), CommandError> {
     let events = journal.events(run)?;
     let Some(pruned) = events.iter().find(|event| matches!(event.kind, EventKind::Run(RunEvent::RunPruned { .. })))
     else {
         return Ok(());
     };
-    let day = pruned.at.to_zoned(jiff::tz::TimeZone::system()).date();
-    let message = format!("the code that run {} kept was pruned on {day}", run.short());
-    let id = run.short();
-    Err(CommandError::usage(message)
-        .hint(format!("what was found and ruled is still there: `glee runs show {id}`, `glee runs diff {id}`")))
+    let (day, id) = (pruned.at.to_zoned(jiff::tz::TimeZone::system()).date(), run.short());
+    Err(CommandError::usage(format!("the code that run {id} kept was pruned on {day}"))
+        .hint(format!("findings and rulings remain: `glee runs show {id}`, `glee runs diff {id}`")))
 }
 
-pub(crate) fn mode(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Review => "review",
-        Mode::Fix => "fix",
-        Mode::Arbitrate => "arbitrate",
-    }
-}
-
-pub(crate) fn ended(row: &RunRow) -> String {
+fn ended(row: &RunRow) -> String {
     let text = match row.exit {
         None => "interrupted",
         Some(ExitReason::Clean) => "clean",

@@ -1,14 +1,12 @@
-//! `glee runs undo`: what the coder of a run did is taken back, and brought back with `--redo`.
+//! `glee runs undo`: undoes the changes of a run's coder, and restores them with `--redo`.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::cli::commands::history::runs::lookup;
-use crate::cli::context::globals::Globals;
-use crate::cli::context::{history, place};
-use crate::cli::error::{CommandError, CommandResult};
+use crate::cli::context::{CommandError, CommandResult, Globals, RunArg, history, place, print, stream};
 use crate::cli::style;
 use crate::cli::ui::dialogs::questions;
-use crate::cli::ui::stream;
 use crate::domain::event::{EventKind, ReviewEvent, RunEvent};
 use crate::domain::{ExitReason, RunId};
 use crate::history::store::{self, Journal};
@@ -16,38 +14,37 @@ use crate::protocol::text::printable;
 use crate::workspace::root::Workspace;
 use crate::workspace::{Decided, Forced, Kept, TreeId, UndoConflict, Undone};
 
-/// Arguments of `glee runs undo`.
+/// Undo the changes of a run's coder, file by file
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A file that is as the coder left it becomes what it was before. A file that you changed since keeps your changes where they
-can be merged; where they cannot, it stays as it is and is listed, and the exit code is 3. On a terminal you are asked about
-it. Files that the coder did not change are not touched, and none is removed that the coder did not make; index, commits and
-branches stay as they are.
+A file in the coder's version is restored to the version before the run. In a file that you changed since, \
+your changes are kept if they can be merged; otherwise the file stays unchanged and is listed, and the exit \
+code is 3. On a terminal you are asked about each such file. Other files, the index, commits and branches are \
+not touched.
 
-What is replaced is kept first: `--redo` brings it back by the same rule. A second undo finds nothing left to do.
+Replaced versions are kept: `--redo` restores them by the same rule. A second undo changes nothing.
 
-If Glee was killed while the coder worked, it is not known what the coder made: every file that was there before becomes what
-it was, and new files are listed; `--remove-new` removes those too.
+If Glee was killed while the coder worked, the coder's changes are not known: every file that existed before \
+the run is restored, and new files are listed; `--remove-new` deletes those too.
 
 Examples:
-  glee runs undo                     take back the last run
-  glee runs undo 5f3a91c2 --force    give up your later changes where they cannot be merged
-  glee runs undo --redo              bring back what was taken back
-  glee runs undo --to old            write the tree of before the run into the folder `old`")]
+  glee runs undo                     undo the last run
+  glee runs undo 5f3a91c2 --force    discard your later changes that cannot be merged
+  glee runs undo --redo              restore what was undone
+  glee runs undo --to old            write the tree before the run into the folder `old`")]
 pub(crate) struct Args {
-    /// A run: its id, the first or last digits of it, or `last`
-    #[arg(value_name = "RUN", default_value = "last")]
-    run: String,
-    /// Write the whole tree of before the run into this new or empty folder instead, and leave the tree as it is
+    #[command(flatten)]
+    run: RunArg,
+    /// Write the tree before the run into this new or empty folder, and change no other file
     #[arg(long, value_name = "DIR", conflicts_with_all = ["force", "remove_new", "redo"])]
     to: Option<PathBuf>,
-    /// Where changes cannot be merged, take the file of before the run; yours is kept
+    /// Restore also files whose later changes cannot be merged; your version is kept
     #[arg(long)]
     force: bool,
-    /// Remove new files too, where it is not known whether the coder made them
+    /// Delete also new files that may not be the coder's
     #[arg(long, conflicts_with = "redo")]
     remove_new: bool,
-    /// Bring back what undos of this run replaced
+    /// Restore what undos of this run replaced
     #[arg(long)]
     redo: bool,
 }
@@ -61,7 +58,7 @@ struct Found {
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
-    let found = Found::new(globals, &args.run)?;
+    let found = Found::new(globals, &args.run.run)?;
     match &args.to {
         Some(folder) => restore(globals, &found, folder),
         None => undo(args, globals, found),
@@ -73,7 +70,7 @@ fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
     let state_dir = place::state_dir()?;
     let _lock = workspace.lock(&state_dir, &run)?;
     let Some(kept_as) = kept_as else {
-        stream::err(&format!("Run {} changed nothing: no coder was asked. Nothing to undo.\n", run.short()));
+        stream::err(&format!("Run {} changed nothing: it called no coder. Nothing to undo.\n", run.short()));
         return Ok(ExitReason::Clean);
     };
     let kept = Kept { kept_as: &kept_as, left: left.as_ref() };
@@ -98,21 +95,21 @@ fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
         }
         _ => Ok(()),
     }?;
-    stream::out(&said(args, &undone, was_undone))?;
+    stream::out(&summary(args, &undone, was_undone))?;
     stream::err(&remaining(args, &undone, &run));
     Ok(if is_whole && undone.new.is_empty() { ExitReason::Clean } else { ExitReason::DisputeOpen })
 }
 
-/// Asks about each file that a person can decide; `None` where nobody can be asked, or nothing was chosen.
+/// Asks about each file that can be forced; `None` without a terminal, or if none was chosen.
 fn chosen(globals: &Globals, conflicts: &[UndoConflict], redo: bool) -> Option<Forced> {
     if !globals.interactive() {
         return None;
     }
     let color = globals.color_stderr();
-    let mut chosen = std::collections::BTreeSet::new();
+    let mut chosen = BTreeSet::new();
     for conflict in conflicts.iter().filter(|conflict| conflict.can_be_forced()) {
         let name = printable::line(&conflict.name());
-        let wanted = if redo { "the coder's version" } else { "the version of before the run" };
+        let wanted = if redo { "the coder's version" } else { "the version before the run" };
         let question = format!("{name}: {}. Take {wanted}? (yours is kept)", conflict.clash.words());
         match questions::confirm(color, &question, false) {
             Ok(true) => drop(chosen.insert(conflict.path.clone())),
@@ -123,16 +120,16 @@ fn chosen(globals: &Globals, conflicts: &[UndoConflict], redo: bool) -> Option<F
     (!chosen.is_empty()).then_some(Forced::Only(chosen))
 }
 
-fn said(args: &Args, undone: &Undone, was_undone: bool) -> String {
-    let count = |files: u64| style::count(usize::try_from(files).unwrap_or(usize::MAX), "file");
+fn summary(args: &Args, undone: &Undone, was_undone: bool) -> String {
+    let count = |files: u64| style::count(files, "file");
     let rest = undone.conflicts.len() + undone.new.len();
     let mut text = match (args.redo, undone.files) {
-        (true, 0) if rest == 0 => "Nothing is left to bring back.\n".to_owned(),
+        (true, 0) if rest == 0 => "Nothing is left to restore.\n".to_owned(),
         (false, 0) if rest == 0 && was_undone => "Nothing is left to undo.\n".to_owned(),
         (false, 0) if rest == 0 => "Every file is as it was before the run.\n".to_owned(),
         (_, 0) => "No file was changed.\n".to_owned(),
-        (true, files) => format!("Brought back the coder's changes in {}.\n", count(files)),
-        (false, files) => format!("Took back the coder's changes in {}.\n", count(files)),
+        (true, files) => format!("Restored the coder's changes in {}.\n", count(files)),
+        (false, files) => format!("Undid the coder's changes in {}.\n", count(files)),
     };
     if undone.merged > 0 {
         text.push_str(&format!("Merged with later changes: {}.\n", count(undone.merged)));
@@ -140,7 +137,7 @@ fn said(args: &Args, undone: &Undone, was_undone: bool) -> String {
     text
 }
 
-/// What was left as it is, and what to do about it.
+/// The files that were not changed, with hints.
 fn remaining(args: &Args, undone: &Undone, run: &RunId) -> String {
     let mut text = String::new();
     let mut list = |title: &str, lines: Vec<String>| {
@@ -152,38 +149,39 @@ fn remaining(args: &Args, undone: &Undone, run: &RunId) -> String {
     let conflicts = undone.conflicts.iter();
     let conflicts = conflicts.map(|it| format!("{}: {}", printable::line(&it.name()), it.clash.words())).collect();
     let names = |names: &[String]| names.iter().map(String::as_str).map(printable::line).collect();
-    list("Left as they are:", conflicts);
-    list("New since the run began, and not known to be the coder's:", names(&undone.new));
+    list("Not changed:", conflicts);
+    list("New since the start of the run, and possibly not the coder's:", names(&undone.new));
     if undone.files > 0 {
-        list("Ignored before the run, so nothing was kept of them; left as they are:", names(&undone.ignored));
+        list(
+            "Not changed, because they were ignored before the run and no version was kept:",
+            names(&undone.ignored),
+        );
     }
     let (run, redo) = (run.short(), if args.redo { " --redo" } else { "" });
     if undone.conflicts.iter().any(UndoConflict::can_be_forced) {
         text.push_str(&format!(
-            "hint: to give up your changes to them: `glee runs undo {run}{redo} --force` (they are kept); to compare: \
+            "hint: to discard your changes to them: `glee runs undo {run}{redo} --force` (they are kept); to compare: \
              `glee runs undo {run} --to <new folder>`\n"
         ));
     }
     if !undone.new.is_empty() {
-        text.push_str(&format!("hint: to remove the new files: `glee runs undo {run} --remove-new`\n"));
+        text.push_str(&format!("hint: to delete the new files: `glee runs undo {run} --remove-new`\n"));
     }
     text
 }
 
-/// Writes the tree as it was kept into a folder of its own.
+/// Writes the kept tree into a separate folder.
 fn restore(globals: &Globals, found: &Found, folder: &Path) -> CommandResult {
     let Found { workspace, run, kept_as, left, .. } = found;
     let Some(kept_as) = kept_as else {
-        let message = format!("run {} kept no tree: no coder was asked", run.short());
+        let message = format!("run {} kept no tree: it called no coder", run.short());
         return Err(CommandError::usage(message).hint("`glee runs` lists the runs"));
     };
     let into = globals.directory().join(folder);
     let kept = Kept { kept_as, left: left.as_ref() };
-    let restored = workspace.restore(run, &kept, &place::state_dir()?, &into);
-    let files = usize::try_from(restored?).unwrap_or(usize::MAX);
+    let files = style::count(workspace.restore(run, &kept, &place::state_dir()?, &into)?, "file");
     let place = printable::line(&into.to_string_lossy());
-    stream::out(&format!("Wrote {} as they were before the run to {place}.\n", style::count(files, "file")))?;
-    Ok(ExitReason::Clean)
+    print(&format!("Wrote {files} as they were before the run to {place}.\n"))
 }
 
 impl Found {
@@ -207,7 +205,7 @@ impl Found {
         Ok(Self { workspace, journal, run, kept_as, left })
     }
 
-    /// The history of the place that the tree was at when the run worked on it.
+    /// The history of the tree's earlier path, where the run was recorded.
     fn elsewhere(
         globals: &Globals,
         workspace: &Workspace,

@@ -1,21 +1,20 @@
-//! `glee consensus`: have several agents agree before code.
+//! `glee consensus`: agreement of several agents before code.
 
 mod ask;
 mod list;
 mod resolve;
 mod run;
 
-use crate::cli::context::globals::Globals;
-use crate::cli::error::CommandResult;
+use crate::cli::context::{CommandResult, Globals};
 
-/// Arguments of `glee consensus`.
+/// Have several agents agree on a plan before code: synthesis, conflicts, an arbiter
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "\
-Several agents answer the same request side by side. The aggregator (an agent with that role)
-synthesises their answers and names agreements and conflicts; conflicts are decided by an arbiter
-(a judge), whose decision binds, or by you.
+Several agents answer the same request in parallel. The aggregator (an agent with that role) \
+synthesises their answers and names agreements and conflicts. An arbiter (a judge) or you decide the \
+conflicts; the decision binds. Without a subcommand, the recorded stages are listed.
 
 Examples:
   glee consensus ask 'How should orders be retried?'
@@ -32,11 +31,8 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Ask several agents the same thing and settle what they disagree on
     Ask(ask::Args),
-    /// Run a pipeline of stages and checkpoints; what was agreed is not asked again
     Run(run::Args),
-    /// End a deadlock by your own decision
     Resolve(resolve::Args),
 }
 

@@ -1,72 +1,64 @@
 //! `glee consensus resolve`: a person ends a deadlock.
 
-use crate::cli::context::execute_stage::Table;
-use crate::cli::context::globals::Globals;
-use crate::cli::context::words::{FORMATS, one_of};
-use crate::cli::error::{CommandError, CommandResult};
-use crate::cli::report::Format;
+use crate::cli::context::{CommandError, CommandResult, Globals, ReasonFlag, ReportFormat, StageContext};
 use crate::workflows::consensus::{self, Last, NextStep};
 
-/// Arguments of `glee consensus resolve`.
+/// End a deadlock by your own decision
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// What the work is called
+    /// The name of the work
     #[arg(value_name = "ID")]
     id: String,
-    /// An agent whose approach is taken, `approach_a` and so on, or `hybrid`; without it you are asked
+    /// The agent whose approach to take, `approach_a` and so on, or `hybrid`; without it you are asked
     #[arg(value_name = "DECISION")]
     decision: Option<String>,
-    /// The stage, where several wait
+    /// The stage, if several wait for a decision
     #[arg(long, value_name = "NAME")]
     stage: Option<String>,
-    /// Why
-    #[arg(long, value_name = "TEXT", default_value = "")]
-    reason: String,
-    /// What changes in the approach; may be repeated
+    #[command(flatten)]
+    reason: ReasonFlag,
+    /// A change to the approach; may be repeated
     #[arg(long = "modify", value_name = "TEXT")]
     modifications: Vec<String>,
-    /// The form of the report
-    #[arg(long, value_parser = one_of(FORMATS), value_name = "FORMAT", default_value = "text")]
-    format: Format,
+    #[command(flatten)]
+    report: ReportFormat,
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
-    let table = Table::new(globals, args.format)?;
-    let mut journal = table.journal()?;
+    let context = StageContext::new(globals, args.report.format)?;
+    let mut journal = context.journal()?;
     let last = waiting(consensus::waiting(&journal, &args.id)?, args)?;
+    let run = last.outcome.run;
     let outcome = match &args.decision {
         Some(word) => {
-            let (reason, modifications) = (args.reason.clone(), args.modifications.clone());
-            let outcome = consensus::decide(&mut journal, &last.outcome.run, word, reason, modifications)?;
-            table.write(&outcome)?;
+            let (reason, modifications) = (args.reason.reason.clone(), args.modifications.clone());
+            let outcome = consensus::decide(&mut journal, &run, word, reason, modifications)?;
+            context.write(&outcome)?;
             outcome
         }
         None if globals.interactive() => {
             drop(journal);
-            table.carry_on(last.outcome.run.clone(), &last.plan)?
+            context.resume(run, &last.plan)?
         }
         None => {
-            return Err(CommandError::usage("no decision is named, and nobody can be asked")
+            return Err(CommandError::usage("the command names no decision, and there is no terminal to ask on")
                 .hint(format!("name an agent or `hybrid`: `glee consensus resolve {} <decision>`", args.id)));
         }
     };
-    let exit = outcome.exit;
-    table.report(&[outcome], true)?;
-    Ok(exit)
+    context.finish(outcome)
 }
 
-/// The one stage that is meant.
-fn waiting(all: Vec<Last>, args: &Args) -> Result<Last, CommandError> {
-    let is_meant = |last: &Last| {
+/// The one stage that waits for a decision.
+fn waiting(mut all: Vec<Last>, args: &Args) -> Result<Last, CommandError> {
+    all.retain(|last| {
         matches!(last.outcome.step, NextStep::Stage { .. })
             && args.stage.as_ref().is_none_or(|stage| *stage == last.outcome.stage)
-    };
-    let mut all: Vec<Last> = all.into_iter().filter(is_meant).collect();
+    });
     match (all.pop(), all.as_slice()) {
         (Some(last), []) => Ok(last),
-        (Some(_), _) => Err(CommandError::usage(format!("several stages of `{}` wait", args.id))
+        (Some(_), _) => Err(CommandError::usage(format!("several stages of `{}` wait for a decision", args.id))
             .hint("name one with `--stage`; `glee consensus` lists them")),
         (None, _) => Err(CommandError::usage(format!("no stage of `{}` waits for a decision", args.id))
-            .hint("`glee consensus` lists what was asked")),
+            .hint("`glee consensus` lists the recorded stages")),
     }
 }

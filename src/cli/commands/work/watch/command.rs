@@ -1,179 +1,141 @@
-//! What a person tells a watch: how does it stand, review now, pause, resume, close an issue, stop.
+//! The commands of a person to a watch: status, review, pause, resume, issues, stop.
 
-use crate::cli::commands::work::watch::connection::{accepted, address, asked_for, connect};
-use crate::cli::context::globals::Globals;
-use crate::cli::context::{execute, history, place};
-use crate::cli::error::{CommandError, CommandResult};
-use crate::cli::report::json::pretty;
-use crate::cli::style::watch_status as drawn;
-use crate::cli::ui::stream;
+use crate::cli::commands::work::watch::connection::{accepted, address, connect, part};
+use crate::cli::context::{CommandError, CommandResult, Globals, JsonFlag, ReasonFlag, history, place, stream};
+use crate::cli::style::watch_status;
 use crate::domain::event::{EventKind, WatchEvent};
 use crate::domain::{ExitReason, RunId, WatchStatus};
-use crate::workflows::watch::issues::Issue;
-use crate::workflows::watch::socket::protocol::{CommandReply, WatchCommand as Order};
+use crate::history::store::Journal;
+use crate::workflows::run::error::RunError;
+use crate::workflows::watch::socket::protocol::{CommandReply, WatchCommand};
 use crate::workflows::watch::socket::{SocketError, lock, own_name};
 use crate::workflows::watch::status::WatchReport;
 use crate::workflows::watch::{recorded, recorded_issues};
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
-    /// Say how the watch stands
-    Status {
-        /// As JSON
-        #[arg(long)]
-        json: bool,
-    },
-    /// Review now
+    /// Print the status of the watch
+    Status(JsonFlag),
+    /// Start a review now
     Review,
     /// Pause the work
-    Pause(Why),
-    /// Let the work go on, whatever paused it
-    Resume(Why),
+    Pause(ReasonFlag),
+    /// Resume paused work
+    Resume(ReasonFlag),
     /// List the issues that reviews raised, or close one
     Issues {
         #[command(subcommand)]
         command: Option<Issues>,
-        /// As JSON
-        #[arg(long)]
-        json: bool,
+        #[command(flatten)]
+        output: JsonFlag,
     },
-    /// End the watch; started again, it stands where it stood
+    /// Stop the watch; a restarted watch continues where it stopped
     Stop,
 }
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Issues {
-    /// List them, the closed ones too
+    /// List all issues, also closed ones
     List,
-    /// Close one
+    /// Close an issue
     Close {
-        /// Its number
+        /// The number of the issue
         #[arg(value_name = "NUMBER")]
         issue: u32,
         #[command(flatten)]
-        why: Why,
+        reason: ReasonFlag,
     },
 }
 
-#[derive(Debug, clap::Args)]
-pub(crate) struct Why {
-    /// Why; recorded with who said it
-    #[arg(long, value_name = "TEXT", default_value = "")]
-    reason: String,
-}
-
 pub(crate) fn run(command: &Command, globals: &Globals) -> CommandResult {
+    let reason = |flag: &ReasonFlag| flag.reason.clone();
     match command {
-        Command::Status { json } => {
-            let (standing, runs) = standing(globals)?;
-            let look = execute::stdout_look(globals);
-            stream::out(&if *json { pretty(&standing) } else { drawn::text(look, &standing, runs) })?;
-            Ok(exit(&standing))
+        Command::Status(output) => {
+            let (report, runs) = query(globals, &WatchCommand::Status, |reply| reply.standing, recorded)?;
+            output.print(&report, || watch_status::text(globals.style(), &report, runs))?;
+            Ok(match report.status {
+                WatchStatus::Running => ExitReason::Clean,
+                WatchStatus::Paused => ExitReason::DisputeOpen,
+            })
         }
-        Command::Issues { command: Some(Issues::Close { issue, why }), .. } => {
-            change(globals, &Order::Close { issue: *issue, reason: why.reason.clone() })
+        Command::Issues { command: Some(Issues::Close { issue, reason: why }), .. } => {
+            change(globals, &WatchCommand::Close { issue: *issue, reason: reason(why) })
         }
-        Command::Issues { json, .. } => issues(globals, *json),
-        Command::Review => tell(globals, &Order::Review),
-        Command::Pause(why) => tell(globals, &Order::Pause { reason: why.reason.clone() }),
-        Command::Resume(why) => change(globals, &Order::Resume { reason: why.reason.clone() }),
-        Command::Stop => tell(globals, &Order::Stop),
+        Command::Issues { output, .. } => {
+            let (issues, _) = query(globals, &WatchCommand::Issues, |reply| reply.issues, recorded_issues)?;
+            output.print(&issues, || watch_status::issues(globals.style(), &issues))
+        }
+        Command::Review => send(globals, &WatchCommand::Review),
+        Command::Pause(why) => send(globals, &WatchCommand::Pause { reason: reason(why) }),
+        Command::Resume(why) => change(globals, &WatchCommand::Resume { reason: reason(why) }),
+        Command::Stop => send(globals, &WatchCommand::Stop),
     }
 }
 
-fn exit(standing: &WatchReport) -> ExitReason {
-    match standing.status {
-        WatchStatus::Running => ExitReason::Clean,
-        WatchStatus::Paused => ExitReason::DisputeOpen,
-    }
+/// Sends a command to a watch, which must run.
+fn send(globals: &Globals, command: &WatchCommand) -> CommandResult {
+    show_reply(globals, connect(globals)??.command(command)?)
 }
 
-/// Tells it to a watch that has to run.
-fn tell(globals: &Globals, order: &Order) -> CommandResult {
-    let mut client = connect(globals)??;
-    said(globals, client.command(order)?)
+fn show_reply(globals: &Globals, reply: Option<CommandReply>) -> CommandResult {
+    Ok(show(globals, &part(accepted(reply)?.standing)?))
 }
 
-fn said(globals: &Globals, answer: Option<CommandReply>) -> CommandResult {
-    shown(globals, &asked_for(accepted(answer)?.standing)?)
-}
-
-fn shown(globals: &Globals, standing: &WatchReport) -> CommandResult {
+fn show(globals: &Globals, report: &WatchReport) -> ExitReason {
     if !globals.quiet {
-        stream::err(&format!("{}\n", drawn::line(execute::screen(globals).style(), standing)));
+        stream::err(&format!("{}\n", watch_status::line(globals.screen().style(), report)));
     }
-    Ok(ExitReason::Clean)
+    ExitReason::Clean
 }
 
-/// How the watch stands, or stood when it ended; and whether it runs.
-fn standing(globals: &Globals) -> Result<(WatchReport, bool), CommandError> {
+/// The part of a running watch's reply to `command`, else the same from the record; and whether the watch runs.
+fn query<T>(
+    globals: &Globals,
+    command: &WatchCommand,
+    field: fn(CommandReply) -> Option<T>,
+    recorded: fn(&Journal, &str) -> Result<Option<T>, RunError>,
+) -> Result<(T, bool), CommandError> {
     match connect(globals)? {
-        Ok(mut client) => {
-            let answer = accepted(client.command(&Order::Status)?)?;
-            Ok((asked_for(answer.standing)?, true))
-        }
+        Ok(mut client) => Ok((part(field(accepted(client.command(command)?)?))?, true)),
         Err(error @ SocketError::NoWatch(_)) => {
             let workspace = place::workspace(globals)?;
             let journal = history::open_read(globals, &workspace)?;
             let root = workspace.root().to_string_lossy();
-            let stood = journal.map(|journal| recorded(&journal, &root)).transpose()?.flatten();
-            stood.map(|stood| (stood, false)).ok_or_else(|| error.into())
+            let found = journal.map(|journal| recorded(&journal, &root)).transpose()?.flatten();
+            Ok((found.ok_or(error)?, false))
         }
         Err(error) => Err(error.into()),
     }
 }
 
-fn issues(globals: &Globals, as_json: bool) -> CommandResult {
-    let issues: Vec<Issue> = match connect(globals)? {
-        Ok(mut client) => {
-            let answer = accepted(client.command(&Order::Issues)?)?;
-            asked_for(answer.issues)?
-        }
-        Err(error @ SocketError::NoWatch(_)) => {
-            let workspace = place::workspace(globals)?;
-            let journal = history::open_read(globals, &workspace)?;
-            let root = workspace.root().to_string_lossy();
-            let listed = journal.map(|journal| recorded_issues(&journal, &root)).transpose()?.flatten();
-            listed.ok_or(error)?
-        }
-        Err(error) => return Err(error.into()),
-    };
-    let look = execute::stdout_look(globals);
-    stream::out(&if as_json { pretty(&issues) } else { drawn::issues(look, &issues) })?;
-    Ok(ExitReason::Clean)
-}
-
-/// Tells it to the watch, or writes it into the record of one that does not run: a pause can always be lifted.
-fn change(globals: &Globals, order: &Order) -> CommandResult {
+/// Sends a command to the watch, or records its effect if none runs: a pause can always be ended.
+fn change(globals: &Globals, command: &WatchCommand) -> CommandResult {
     let error = match connect(globals)? {
-        Ok(mut client) => return said(globals, client.command(order)?),
+        Ok(mut client) => return show_reply(globals, client.command(command)?),
         Err(error @ SocketError::NoWatch(_)) => error,
         Err(error) => return Err(error.into()),
     };
     let workspace = place::workspace(globals)?;
     let root = workspace.root().to_string_lossy();
-    // A watch that runs keeps its own record, even where its socket was removed.
+    // A running watch keeps its own record, even if its socket was removed.
     let _lock = lock(&address(&workspace)?, workspace.root())?;
     let mut journal = history::open(globals, &workspace)?;
-    let Some(stood) = recorded(&journal, &root)? else { return Err(error.into()) };
+    let Some(last) = recorded(&journal, &root)? else { return Err(error.into()) };
     let by = own_name().into();
-    let event = match order {
-        Order::Resume { .. } if stood.status == WatchStatus::Running => {
+    let event = match command {
+        WatchCommand::Resume { .. } if last.status == WatchStatus::Running => {
             return Err(CommandError::usage("the work is not paused"));
         }
-        Order::Resume { reason } => {
-            EventKind::Watch(WatchEvent::WatchResumed { by, reason: reason.as_str().into() })
-        }
-        Order::Close { issue, .. } if stood.issues.iter().all(|known| known.number != *issue) => {
+        WatchCommand::Resume { reason } => WatchEvent::WatchResumed { by, reason: reason.as_str().into() },
+        WatchCommand::Close { issue, .. } if last.issues.iter().all(|known| known.number != *issue) => {
             return Err(CommandError::usage(format!("there is no open issue {issue}"))
                 .hint("`glee watch issues` lists them"));
         }
-        Order::Close { issue, reason } => {
-            EventKind::Watch(WatchEvent::IssueClosed { issue: *issue, by, reason: reason.as_str().into() })
+        WatchCommand::Close { issue, reason } => {
+            WatchEvent::IssueClosed { issue: *issue, by, reason: reason.as_str().into() }
         }
         _ => return Err(error.into()),
     };
-    journal.append(&RunId(stood.run), event)?;
-    let now: Option<WatchReport> = recorded(&journal, &root)?;
-    now.map_or(Ok(ExitReason::Clean), |standing| shown(globals, &standing))
+    journal.append(&RunId(last.run), EventKind::Watch(event))?;
+    Ok(recorded(&journal, &root)?.map_or(ExitReason::Clean, |report| show(globals, &report)))
 }

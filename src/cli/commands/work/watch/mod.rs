@@ -1,22 +1,20 @@
-//! `glee watch`: supervises long-running agents, and what a person tells a watch that runs.
+//! `glee watch`: supervises long-running agents, and sends commands to a running watch.
 
 mod command;
 pub(crate) mod connection;
 mod run;
 
-use crate::cli::commands::work::watch::connection::WatchConnection;
-use crate::cli::context::globals::Globals;
-use crate::cli::error::CommandResult;
+use crate::cli::context::{CommandResult, Globals};
 
-/// Arguments of `glee watch`.
+/// Review the work of running agents, triggered by their events
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "\
-Agents tell what they do: those of `watch.agents` on their stdout, others by `glee emit` from hooks
-and scripts. A milestone, a blocker, a request, you, or 15 quiet minutes begin a review by the
-connected reviewers. Any blocker stops the work, two concerns pause it, one is put on the list.
-Started again, a watch stands where it stood. docs/watch.md tells all of it.
+Agents report events: those of `watch.agents` on stdout, others with `glee emit` from hooks and \
+scripts. A milestone, a blocker, a review request, `glee watch review` or 15 quiet minutes start a \
+review by the connected reviewers. Any blocker stops the work, two concerns pause it, one concern is \
+listed as an issue. A restarted watch continues where it stopped. docs/watch.md has the details.
 
 Examples:
   glee watch
@@ -28,7 +26,7 @@ pub(crate) struct Args {
     #[command(subcommand)]
     command: Option<command::Command>,
     #[command(flatten)]
-    watch: WatchConnection,
+    watch: run::WatchOptions,
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {

@@ -1,0 +1,101 @@
+//! Flags and arguments that several commands take, and the words that flags accept.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use serde::Serialize;
+
+use super::globals::Globals;
+use super::output::print;
+use crate::cli::error::CommandResult;
+use crate::cli::report::{Format, json::pretty};
+use crate::domain::Route;
+use crate::rules::consensus::claim::Policy;
+
+/// The words of a flag, each with its value and its line in the help (empty: none).
+pub(crate) type Words<T> = &'static [(&'static str, T, &'static str)];
+
+const FORMATS: Words<Format> = &[
+    ("text", Format::Text, "For people"),
+    ("json", Format::Json, "The outcome as one JSON object"),
+    ("jsonl", Format::Jsonl, "Each event as a line of JSON, as it happens"),
+];
+
+pub(crate) const ROUTES: Words<Route> = &[
+    ("judge", Route::Judge, "Ask the AI judge"),
+    ("human", Route::Human, "Leave the decision to a person"),
+    ("discard", Route::Discard, "Discard the reviewer's opinion"),
+];
+
+pub(crate) const POLICIES: Words<Policy> = &[
+    ("panel", Policy::Panel, "Agreement ranks and gates findings, and deletes none"),
+    ("specification", Policy::Specification, "The phases of the debate arbitrator as specified"),
+];
+
+pub(crate) fn one_of<T: Copy + Send + Sync + 'static>(words: Words<T>) -> impl TypedValueParser<Value = T> {
+    let values = words.iter().map(|(word, _, help)| match *help {
+        "" => PossibleValue::new(*word),
+        help => PossibleValue::new(*word).help(help),
+    });
+    PossibleValuesParser::new(values).map(|given| {
+        let known = words.iter().find(|(word, ..)| *word == given);
+        known.expect("clap accepts only these words").1
+    })
+}
+
+// No doc comments on the structs below: clap would take them for the text of the command that flattens them.
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReportFormat {
+    /// The format of the report
+    #[arg(long, value_parser = one_of(FORMATS), value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct JsonFlag {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+impl JsonFlag {
+    /// Prints a value as JSON, or its text without `--json`.
+    pub(crate) fn print<T: Serialize + ?Sized>(&self, value: &T, text: impl FnOnce() -> String) -> CommandResult {
+        print(&if self.json { pretty(value) } else { text() })
+    }
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct RunArg {
+    /// The run: its id, the first or last digits of the id, or `last`
+    #[arg(value_name = "RUN", default_value = "last")]
+    pub(crate) run: String,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReasonFlag {
+    /// The reason, which is recorded
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    pub(crate) reason: String,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct UserFlag {
+    /// Use your own configuration file instead of the project's
+    #[arg(long)]
+    pub(crate) user: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct FreshFlag {
+    /// Ignore the answers and the state of earlier runs
+    #[arg(long)]
+    fresh: bool,
+    #[arg(long, hide = true, conflicts_with = "fresh")]
+    afresh: bool,
+}
+
+impl FreshFlag {
+    pub(crate) fn is_given(&self, globals: &Globals) -> bool {
+        self.fresh | globals.is_earlier(self.afresh, "--afresh", "--fresh")
+    }
+}

@@ -1,0 +1,19 @@
+//! Output of commands.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::cli::error::CommandResult;
+use crate::cli::ui::stream;
+use crate::domain::ExitReason;
+
+/// Prints to stdout as the last step of a command that succeeds.
+pub(crate) fn print(text: &str) -> CommandResult {
+    stream::out(text)?;
+    Ok(ExitReason::Clean)
+}
+
+/// A time in the user's time zone, to the minute.
+pub(crate) fn local_time(at: Timestamp) -> String {
+    at.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
+}
