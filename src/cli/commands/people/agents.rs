@@ -156,20 +156,17 @@ fn table(rows: &[Row<'_>], color: bool) -> String {
 
 fn cells(row: &Row<'_>) -> [String; 6] {
     let shown = |text: &str| if text.is_empty() { "-".to_owned() } else { printable::line(text) };
+    let program = match (&row.program, &row.missing) {
+        (Some(path), _) => path.display().to_string(),
+        (None, Some(_)) => "missing".to_owned(),
+        (None, None) => "built in".to_owned(),
+    };
     [
         shown(&row.name.0),
         row.role.to_string(),
         shown(&row.command.join(" ")),
         shown(&[row.domain, row.focus].concat().join(", ")),
-        shown(&program(row)),
+        shown(&program),
         shown(row.version.as_deref().unwrap_or_default()),
     ]
-}
-
-fn program(row: &Row<'_>) -> String {
-    match (&row.program, &row.missing) {
-        (Some(path), _) => path.display().to_string(),
-        (None, Some(_)) => "missing".to_owned(),
-        (None, None) => "built in".to_owned(),
-    }
 }

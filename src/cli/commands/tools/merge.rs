@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::commands::history::runs::lookup;
 use crate::cli::context::{
-    CommandError, CommandResult, Globals, Input, POLICIES, one_of, place, pretty, print, settings, stream,
-    unreadable,
+    CommandError, CommandResult, Globals, Input, POLICIES, one_of, pretty, print, settings, stream, unreadable,
 };
 use crate::config::settings::Advisories;
 use crate::domain::ExitReason;
@@ -52,7 +51,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     if let Some(run) = &args.run {
         return recorded(run, args.policy, globals);
     }
-    let mut merger = Merger { policy: args.policy, tree: Tree::around(globals)? };
+    let mut merger = Merger::new(args.policy, globals)?;
     let stdin = vec![PathBuf::from("-")];
     let files = if args.files.is_empty() { &stdin } else { &args.files };
     if args.batch {
@@ -75,8 +74,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 
 /// Decides a recorded run again, with one answer per round.
 fn recorded(run: &str, policy: Policy, globals: &Globals) -> CommandResult {
-    let workspace = place::workspace(globals)?;
-    let (journal, run) = lookup::find(globals, &workspace, run)?;
+    let (workspace, journal, run) = lookup::find(globals, run)?;
     print(&view::decided_again(&workspace, &journal, &run, policy)?.iter().map(pretty).collect::<String>())
 }
 
@@ -103,10 +101,26 @@ fn not_findings(why: &str) -> CommandError {
 
 struct Merger {
     policy: Policy,
-    tree: Tree,
+    /// The work tree of the command, if there is one.
+    workspace: Option<Workspace>,
+    advisories: Advisories,
+    /// The files that findings named, by the path as written.
+    texts: HashMap<String, Option<String>>,
 }
 
 impl Merger {
+    fn new(policy: Policy, globals: &Globals) -> Result<Self, CommandError> {
+        let loaded = settings::load(globals)?.1;
+        let mut advisories = loaded.settings.advisories;
+        if loaded.untrusted.is_some() && advisories.url.take().is_some() {
+            stream::err(
+                "warning: the project is not trusted, so `advisories.url` is not queried; see `glee trust`\n",
+            );
+        }
+        let workspace = Workspace::discover(&globals.directory()).ok();
+        Ok(Self { policy, workspace, advisories, texts: HashMap::new() })
+    }
+
     /// Writes the answer; returns whether the output is still open.
     fn answer(
         &mut self,
@@ -117,7 +131,7 @@ impl Merger {
         for problem in &input.problems {
             stream::err(&format!("warning: {}\n", printable::line(problem)));
         }
-        self.tree.check(input)?;
+        self.check(input)?;
         let merged = consensus::merge(&input.claims, &input.debate, &[], self.policy);
         let answer = merged.answer(&input.claims, &input.debate, self.policy, input.id.as_deref());
         let to_text = if is_pretty { serde_json::to_string_pretty } else { serde_json::to_string };
@@ -127,27 +141,6 @@ impl Merger {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
             written => Ok(written.map(|()| true)?),
         }
-    }
-}
-
-/// The work tree of the command, if there is one.
-struct Tree {
-    workspace: Option<Workspace>,
-    advisories: Advisories,
-    /// The files that findings named, by the path as written.
-    texts: HashMap<String, Option<String>>,
-}
-
-impl Tree {
-    fn around(globals: &Globals) -> Result<Self, CommandError> {
-        let loaded = settings::load(globals)?.1;
-        let mut advisories = loaded.settings.advisories;
-        if loaded.untrusted.is_some() && advisories.url.take().is_some() {
-            stream::err(
-                "warning: the project is not trusted, so `advisories.url` is not queried; see `glee trust`\n",
-            );
-        }
-        Ok(Self { workspace: Workspace::discover(&globals.directory()).ok(), advisories, texts: HashMap::new() })
     }
 
     /// Checks claims against the files that they name, and against the advisories of packages.

@@ -65,14 +65,6 @@ enum ParsedFormat {
     Text,
 }
 
-/// A ruling, or why there is none.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum RulingAnswer {
-    Ruling(Ruling),
-    None { error: String },
-}
-
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     if args.dispute.is_some() && args.kind != Kind::Ruling {
         return Err(CommandError::usage("`--dispute` applies to rulings").hint("add `--kind ruling`"));
@@ -85,35 +77,23 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 }
 
 fn read(input: impl BufRead, args: &Args, look: Style) -> io::Result<String> {
-    let nonce = args.nonce.as_deref();
-    match args.kind {
-        Kind::Review => show(&reader::parse(input, nonce)?, args.format, look, review_text),
-        Kind::Response => {
-            Ok(answers(&response::parse(input, nonce, None)?, "responses", response_row, args.format, look))
+    let (nonce, json) = (args.nonce.as_deref(), args.format == ParsedFormat::Json);
+    Ok(match args.kind {
+        Kind::Review => {
+            let answer = reader::parse(input, nonce)?;
+            if json { pretty(&answer) } else { review_text(&answer, look) }
         }
-        Kind::Recheck => {
-            Ok(answers(&recheck::parse(input, nonce, None)?, "checks", recheck_row, args.format, look))
-        }
-        Kind::Ruling => {
-            let answer = match ruling::parse(input, nonce, args.dispute.map(DisputeNumber))? {
-                Ok(ruling) => RulingAnswer::Ruling(ruling),
-                Err(error) => RulingAnswer::None { error: error.to_string() },
-            };
-            show(&answer, args.format, look, ruling_text)
-        }
-    }
-}
-
-fn show<T: Serialize>(
-    answer: &T,
-    format: ParsedFormat,
-    look: Style,
-    text: impl FnOnce(&T, Style) -> String,
-) -> io::Result<String> {
-    match format {
-        ParsedFormat::Json => Ok(pretty(answer)),
-        ParsedFormat::Text => Ok(text(answer, look)),
-    }
+        Kind::Response => answers(&response::parse(input, nonce, None)?, "responses", response_row, json, look),
+        Kind::Recheck => answers(&recheck::parse(input, nonce, None)?, "checks", recheck_row, json, look),
+        Kind::Ruling => match ruling::parse(input, nonce, args.dispute.map(DisputeNumber))? {
+            Ok(ruling) if json => pretty(&ruling),
+            Ok(ruling) => ruling_text(&ruling, look),
+            Err(error) if json => pretty(&json!({ "error": error.to_string() })),
+            Err(error) => {
+                format!("{}: {}\n", look.paint(Color::Bad, "no ruling"), printable::line(&error.to_string()))
+            }
+        },
+    })
 }
 
 fn review_text(answer: &ReviewAnswer, look: Style) -> String {
@@ -167,11 +147,11 @@ fn answers<T: Serialize>(
     read: &AnswersByFinding<T>,
     name: &str,
     row: fn(&T) -> Row<'_>,
-    format: ParsedFormat,
+    json: bool,
     look: Style,
 ) -> String {
     let AnswersByFinding { entries, complete, missing, problems } = read;
-    if format == ParsedFormat::Json {
+    if json {
         return pretty(&json!({ name: entries, "complete": complete, "missing": missing, "problems": problems }));
     }
     let (status, tone) = if *complete { ("complete", Color::Good) } else { ("incomplete", Color::Warn) };
@@ -189,13 +169,7 @@ fn answers<T: Serialize>(
     text
 }
 
-fn ruling_text(answer: &RulingAnswer, look: Style) -> String {
-    let ruling = match answer {
-        RulingAnswer::Ruling(ruling) => ruling,
-        RulingAnswer::None { error } => {
-            return format!("{}: {}\n", look.paint(Color::Bad, "no ruling"), printable::line(error));
-        }
-    };
+fn ruling_text(ruling: &Ruling, look: Style) -> String {
     let mut text = look.paint(Color::Strong, ruling.ruling.as_str()) + "\n";
     indented(&mut text, "  ", &ruling.rationale);
     for citation in &ruling.citations {

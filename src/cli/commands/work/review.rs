@@ -197,12 +197,12 @@ fn edited(steering: &Steering, scripts: &[String]) -> Vec<RawFinding> {
     let finding = |path: &String| {
         let body = match path.as_str() {
             path if path.ends_with(".gleeignore") => {
-                format!("It was not obeyed: what is reviewed is decided by that file as it stands at {base}.")
+                format!("It was not applied: the selection of files follows the version at {base}.")
             }
             path if scripts.iter().any(|script| script == path) => {
-                format!("It was not run: commands that name it run it as it stands at {base}.")
+                format!("It was not run: commands that name it run the version at {base}.")
             }
-            _ => format!("It was not obeyed: this review goes by `.glee` as it stands at {base}."),
+            _ => format!("It was not applied: this review follows `.glee` at {base}."),
         };
         RawFinding {
             severity: Severity::known(Tag::Medium),

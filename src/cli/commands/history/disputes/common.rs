@@ -53,7 +53,7 @@ pub(crate) fn outcome(disposition: &Disposition) -> String {
 /// Reads a date or a time (local unless it has an offset), or an age.
 pub(crate) fn since(text: &str) -> Result<Timestamp, String> {
     let local = |time: DateTime| time.to_zoned(TimeZone::system()).ok().map(|time| time.timestamp());
-    let age = || Some(Zoned::now().checked_sub(text.parse::<Span>().ok().filter(|age| age.is_positive())?).ok()?);
+    let age = || Zoned::now().checked_sub(text.parse::<Span>().ok().filter(|age| age.is_positive())?).ok();
     let time = text.parse::<Timestamp>().ok();
     time.or_else(|| local(text.parse::<Date>().ok()?.to_datetime(Time::midnight())))
         .or_else(|| local(text.parse().ok()?))

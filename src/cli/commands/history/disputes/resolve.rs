@@ -11,8 +11,7 @@ use jiff::{Span, Timestamp};
 use crate::cli::commands::history::disputes::common::{self, outcome};
 use crate::cli::commands::history::runs::lookup::{self, Recalled};
 use crate::cli::context::{
-    CommandContext, CommandError, CommandResult, Format, Globals, ReasonFlag, execute, history, place, print,
-    stream,
+    CommandContext, CommandError, CommandResult, Format, Globals, ReasonFlag, execute, history, print, stream,
 };
 use crate::domain::event::Mode;
 use crate::domain::{Disposition, Dispute, DisputeNumber, ExitReason, Route, RunId};
@@ -172,8 +171,7 @@ fn settle(globals: &Globals, disputes: &[(DisputeNumber, RunId)], named: Option<
     }
     for run in runs {
         let numbers = disputes.iter().filter(|(_, of)| of == run).map(|(number, _)| *number).collect();
-        let workspace = place::workspace(globals)?;
-        let (journal, run) = lookup::find(globals, &workspace, &run.0)?;
+        let (workspace, journal, run) = lookup::find(globals, &run.0)?;
         let recalled = lookup::recall(globals, workspace, &journal, &run, named);
         drop(journal);
         let Recalled { workspace, settings, plan, judges, .. } = recalled?;

@@ -39,10 +39,11 @@ pub(crate) fn table(rows: &[RunRow]) -> String {
     out
 }
 
-pub(crate) fn find(globals: &Globals, workspace: &Workspace, text: &str) -> Result<(Journal, RunId), CommandError> {
-    let journal = journal(globals, workspace)?;
+pub(crate) fn find(globals: &Globals, text: &str) -> Result<(Workspace, Journal, RunId), CommandError> {
+    let workspace = place::workspace(globals)?;
+    let journal = journal(globals, &workspace)?;
     let run = journal.find_run(text)?;
-    Ok((journal, run))
+    Ok((workspace, journal, run))
 }
 
 /// A recorded run with what is needed to resume it.

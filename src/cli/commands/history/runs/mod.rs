@@ -100,8 +100,7 @@ fn list(args: &Args, globals: &Globals) -> CommandResult {
 }
 
 fn show(globals: &Globals, text: &str, format: Format) -> CommandResult {
-    let workspace = place::workspace(globals)?;
-    let (journal, run) = find(globals, &workspace, text)?;
+    let (workspace, journal, run) = find(globals, text)?;
     if format == Format::Jsonl {
         for event in journal.events(&run)? {
             let line = serde_json::to_string(&event)?;
@@ -126,8 +125,7 @@ fn show_log(globals: &Globals, text: &str) -> CommandResult {
 }
 
 fn diff(globals: &Globals, text: &str) -> CommandResult {
-    let workspace = place::workspace(globals)?;
-    let (journal, run) = find(globals, &workspace, text)?;
+    let (workspace, journal, run) = find(globals, text)?;
     let Recorded { outcome, .. } = view::recorded(&workspace, &place::state_dir()?, &journal, &run)?;
     if outcome.changes.is_empty() {
         stream::err(&format!("Run {} changed no file.\n", run.short()));
@@ -145,8 +143,7 @@ fn diff(globals: &Globals, text: &str) -> CommandResult {
 }
 
 fn resume(globals: &Globals, text: &str, named: Option<Route>, format: Format) -> CommandResult {
-    let workspace = place::workspace(globals)?;
-    let (journal, run) = find(globals, &workspace, text)?;
+    let (workspace, journal, run) = find(globals, text)?;
     let recalled = recall(globals, workspace, &journal, &run, named)?;
     drop(journal);
     refuse_undone(&recalled.events, &run)?;

@@ -43,8 +43,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             .hint("`--format json` prints its outcome, `glee runs show --format jsonl` the events of the run"));
     }
     let changed = changed(args)?;
-    let workspace = place::workspace(globals)?;
-    let (journal, run) = lookup::find(globals, &workspace, &args.run.run)?;
+    let (workspace, journal, run) = lookup::find(globals, &args.run.run)?;
     lookup::refuse_pruned(&journal, &run)?;
     let plan = lookup::plan(&journal.events(&run)?, &run)?;
     let mut values = Settings::of_record(&plan.settings).recorded();

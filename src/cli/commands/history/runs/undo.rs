@@ -186,10 +186,16 @@ fn restore(globals: &Globals, found: &Found, folder: &Path) -> CommandResult {
 
 impl Found {
     fn new(globals: &Globals, text: &str) -> Result<Self, CommandError> {
-        let workspace = place::workspace(globals)?;
-        let (journal, run) = match lookup::find(globals, &workspace, text) {
-            Ok((_, run)) => (history::open(globals, &workspace)?, run),
-            Err(error) => Self::elsewhere(globals, &workspace, text)?.ok_or(error)?,
+        let (workspace, journal, run) = match lookup::find(globals, text) {
+            Ok((workspace, _, run)) => {
+                let journal = history::open(globals, &workspace)?;
+                (workspace, journal, run)
+            }
+            Err(error) => {
+                let workspace = place::workspace(globals)?;
+                let (journal, run) = Self::elsewhere(globals, &workspace, text)?.ok_or(error)?;
+                (workspace, journal, run)
+            }
         };
         lookup::refuse_pruned(&journal, &run)?;
         let (mut kept_as, mut left) = (None, None);

@@ -48,26 +48,25 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     };
     let context = StageContext::new(globals, args.report.format)?;
     let steps = steps(&context, &pipeline.stages, path.parent().unwrap_or(Path::new(".")))?;
-    let pipeline = Pipeline { context: &context, args, prompt };
+    let mut pipeline = Pipeline { context: &context, args, prompt, input: None, resolved: Vec::new() };
     let mut outcomes = Vec::new();
     let mut exit = ExitReason::Clean;
-    let (mut input, mut resolved): (Option<Untrusted>, Vec<Value>) = (None, Vec::new());
     // Fails before any paid call if something is missing.
     for step in &steps {
-        pipeline.plan(step, None, &[])?;
+        pipeline.plan(step)?;
     }
     for step in &steps {
-        let outcome = pipeline.step(step, input.as_ref(), &resolved)?;
+        let outcome = pipeline.step(step)?;
         if exit == ExitReason::Clean {
             exit = outcome.exit;
         }
         let goes_on = match &outcome.step {
             NextStep::Stage { advances, .. } => {
-                input = outcome.synthesis_json().map(|value| value.to_string().into());
+                pipeline.input = outcome.synthesis_json().map(|value| value.to_string().into());
                 *advances && matches!(outcome.exit, ExitReason::Clean | ExitReason::AgentFailed)
             }
             NextStep::Checkpoint { resolved: answers, .. } => {
-                resolved.push(json!({ "checkpoint": outcome.stage, "resolved": answers }));
+                pipeline.resolved.push(json!({ "checkpoint": outcome.stage, "resolved": answers }));
                 outcome.exit == ExitReason::Clean
             }
         };
@@ -105,35 +104,29 @@ struct Pipeline<'a> {
     context: &'a StageContext<'a>,
     args: &'a Args,
     prompt: String,
+    /// The synthesis of the last stage.
+    input: Option<Untrusted>,
+    /// The answers of the checkpoints so far.
+    resolved: Vec<Value>,
 }
 
 impl Pipeline<'_> {
-    fn plan(&self, step: &Step, input: Option<&Untrusted>, resolved: &[Value]) -> Result<StagePlan, CommandError> {
+    fn plan(&self, step: &Step) -> Result<StagePlan, CommandError> {
         let (context, args) = (self.context, self.args);
         match step {
             Step::Gate(named, questions) => gate::plan(context, &args.id, &named.gate, questions, &args.agents),
             Step::Stage(stage) => {
-                let resolved = (!resolved.is_empty()).then(|| json!(resolved).to_string().into());
-                let asking = Asking {
-                    id: &args.id,
-                    agents: &args.agents,
-                    prompt: self.prompt.clone(),
-                    input: input.cloned(),
-                    resolved,
-                };
+                let resolved = (!self.resolved.is_empty()).then(|| json!(self.resolved).to_string().into());
+                let (prompt, input) = (self.prompt.clone(), self.input.clone());
+                let asking = Asking { id: &args.id, agents: &args.agents, prompt, input, resolved };
                 Ok(consensus::stage(&context.settings, context.workspace.root(), stage, asking)?)
             }
         }
     }
 
     /// Executes a step, unless the same request was settled before.
-    fn step(
-        &self,
-        step: &Step,
-        input: Option<&Untrusted>,
-        resolved: &[Value],
-    ) -> Result<StageOutcome, CommandError> {
-        let plan = self.plan(step, input, resolved)?;
+    fn step(&self, step: &Step) -> Result<StageOutcome, CommandError> {
+        let plan = self.plan(step)?;
         let last = consensus::last(&self.context.journal()?, &plan.id, &plan.stage)?;
         let settled = last.filter(|last| {
             let goes_on = match &last.outcome.step {
