@@ -131,7 +131,7 @@ impl Assignment {
 
 fn text(assignment: &Assignment) -> String {
     // 64 random bits: two projects never get the same one.
-    let id = format!("{:x}", uuid::Uuid::new_v4().as_u64_pair().0);
+    let id = format!("{:016x}", uuid::Uuid::new_v4().as_u64_pair().0);
     let mut text = format!(
         "{HEAD}\n# Names this project's history in every clone and checkout.\nproject:\n  id: \"{id}\"\n\n# Who does what. More with: glee connect <agent> --role coder|reviewer|judge|aggregator\nagents:"
     );
