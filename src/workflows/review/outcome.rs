@@ -241,7 +241,7 @@ fn reviewers(state: &ReviewState) -> Vec<ReviewerReport> {
         let own = calls.iter().filter(|(id, _)| id.agent == agent.name && is_review(&id.purpose));
         for (id, call) in own {
             answered += 1;
-            let part = state.reused.get(&(id.agent.clone(), id.purpose.clone()));
+            let part = state.reuse(id);
             let carried = part.filter(|part| !part.asked.is_empty()).map_or(0, |part| part.findings.len());
             report.millis = report.millis.max(call.millis);
             let status = match &call.answer {

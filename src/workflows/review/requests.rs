@@ -75,7 +75,7 @@ impl RequestBuilder<'_> {
     fn review(&self, call: &CallId, round: u32, shard: u32) -> Task {
         let shards = usize::try_from(round - 1).ok().and_then(|round| self.state.rounds.get(round));
         let covered = shards.and_then(|shards| shards.get(usize::try_from(shard).ok()?));
-        let reused = self.state.reused.get(&(call.agent.clone(), call.purpose.clone()));
+        let reused = self.state.reuse(call);
         let ask = |path: &str| reused.map(|reused| reused.asked.iter().find(|ask| ask.file == path));
         let covered = covered.map(|covered| self.sources.shard(round, covered)).unwrap_or_default();
         let asked: Vec<SourceFile> =

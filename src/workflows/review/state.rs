@@ -603,6 +603,10 @@ impl ReviewState {
         open.filter(|dispute| !self.is_sent_to_judge(&dispute.finding)).map(|dispute| dispute.number)
     }
 
+    pub(crate) fn reuse(&self, call: &CallId) -> Option<&Reuse> {
+        self.reused.get(&(call.agent.clone(), call.purpose.clone()))
+    }
+
     pub(crate) fn last_call(&self, agent: &AgentName, purpose: &Purpose) -> Option<(&CallId, &RecordedCall)> {
         attempts::last(&self.calls, agent, purpose)
     }

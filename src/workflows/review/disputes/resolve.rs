@@ -39,15 +39,17 @@ pub(crate) fn due(
 fn lowered(ruling: Ruling, is_mandatory: &dyn Fn(Tag) -> bool) -> Ruling {
     match ruling.new_tag.filter(|tag| ruling.duplicate_of.is_none() && is_mandatory(*tag)) {
         None => ruling,
-        Some(tag) => Ruling {
-            rationale: format!(
-                "{} (the finding was dismissed as [{tag}], which is mandatory as well)",
-                ruling.rationale.as_written()
-            )
-            .into(),
-            citations: ruling.citations,
-            ..Ruling::bare(RulingWord::Escalate)
-        },
+        Some(tag) => {
+            escalated(&ruling, &format!("the finding was dismissed as [{tag}], which is mandatory as well"))
+        }
+    }
+}
+
+fn escalated(ruling: &Ruling, why: &str) -> Ruling {
+    Ruling {
+        rationale: format!("{} ({why})", ruling.rationale.as_written()).into(),
+        citations: ruling.citations.clone(),
+        ..Ruling::bare(RulingWord::Escalate)
     }
 }
 
@@ -93,11 +95,7 @@ pub(crate) fn counted(
     match answer {
         Some(CallAnswer::Judge { ruling }) => Ok(match doubt(ruling, require_evidence, support) {
             None => ruling.clone(),
-            Some(doubt) => Ruling {
-                rationale: format!("{} ({doubt})", ruling.rationale.as_written()).into(),
-                citations: ruling.citations.clone(),
-                ..Ruling::bare(RulingWord::Escalate)
-            },
+            Some(doubt) => escalated(ruling, &doubt),
         }),
         Some(CallAnswer::Invalid { error } | CallAnswer::Failed { error, .. }) => {
             Err(format!("the judge gave no ruling: {error}"))

@@ -116,7 +116,7 @@ impl RoundContext<'_> {
         self.complete(best.into_values().flat_map(|(_, id, findings)| {
             let stem = id.file_stem();
             // Of a call that was not made, the answer itself holds what is reused.
-            let part = self.state.reused.get(&(id.agent.clone(), id.purpose.clone()));
+            let part = self.state.reuse(id);
             let part = part.filter(|part| !part.asked.is_empty());
             let carried = part.map(|part| part.findings.as_slice()).unwrap_or_default();
             // The reviewer may have said the same again of what it was shown around the changed lines.

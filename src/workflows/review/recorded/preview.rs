@@ -66,7 +66,7 @@ pub async fn preview(
     for (shard, files) in plan.shards.iter().enumerate() {
         for reviewer in state.agents(Role::Reviewer) {
             let call = CallId { agent: reviewer.name.clone(), purpose: reuse::review_of(shard), attempt: 1 };
-            let reused = state.reused.get(&(call.agent.clone(), call.purpose.clone()));
+            let reused = state.reuse(&call);
             let asked = reused.map_or(files.len(), |reused| reused.asked.len());
             let prompt_bytes = if asked == 0 {
                 0

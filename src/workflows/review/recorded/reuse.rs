@@ -156,9 +156,7 @@ impl Archive<'_> {
             let mut finder = Finder { archive: self, asker, records: HashMap::new(), sound: HashMap::new() };
             for (shard, reuse) in finder.shards(agent, &shown)? {
                 let call = CallId { agent: agent.name.clone(), purpose: review_of(shard), attempt: 1 };
-                let is_new = !state.reused.contains_key(&(call.agent.clone(), call.purpose.clone()))
-                    && state.last_call(&call.agent, &call.purpose).is_none();
-                if is_new {
+                if state.reuse(&call).is_none() && state.last_call(&call.agent, &call.purpose).is_none() {
                     events.push(reuse.event(call));
                 }
             }
@@ -236,7 +234,7 @@ impl Archive<'_> {
             return None;
         }
         let covered = state.rounds.first()?.get(usize::try_from(shard).ok()?)?;
-        let part = state.reused.get(&(call.agent.clone(), call.purpose.clone()));
+        let part = state.reuse(call);
         let is_asked = |file: &Coverage| part.is_none_or(|part| part.asked.iter().any(|ask| ask.file == file.file));
         let asked: Vec<Coverage> = covered.iter().filter(|file| is_asked(file)).cloned().collect();
         let paths: Vec<&str> = asked.iter().map(|file| file.file.as_str()).collect();
@@ -256,18 +254,18 @@ impl Archive<'_> {
         for (at, covered) in asked.iter().enumerate().filter(|(_, file)| !stale.contains(&file.file)) {
             let Some(file) = sources.file(ROUND, &covered.file) else { continue };
             let Shown { file, key, frame, is_comparable } = self.shown(file.clone(), sources, bindings);
-            let mut said: Vec<RawFinding> = Vec::new();
+            let mut unique: Vec<RawFinding> = Vec::new();
             let carried = part.iter().flat_map(|part| &part.findings);
             let carried = carried.filter(|finding| finding.file.as_ref() == Some(&file.path)).cloned();
             for finding in carried.chain(of_file.remove(&at).unwrap_or_default()) {
                 let is_same = |known: &RawFinding| known.line == finding.line && known.title == finding.title;
-                if !said.iter().any(is_same) {
-                    said.push(finding);
+                if !unique.iter().any(is_same) {
+                    unique.push(finding);
                 }
             }
             // An embedded agent reviews whole files, at no cost.
             let lines = (is_comparable && !is_embedded).then(|| delta::line_hashes(&salt, &file.text));
-            files.push(FileReview { file: file.path, key, frame, lines, ranges: file.changed, findings: said });
+            files.push(FileReview { file: file.path, key, frame, lines, ranges: file.changed, findings: unique });
         }
         let (call, asker) = (call.clone(), asker.clone());
         (!files.is_empty()).then(|| ReviewEvent::FilesReviewed { call, asker, salt, files, others }.into())

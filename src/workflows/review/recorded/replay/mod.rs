@@ -271,8 +271,7 @@ impl Replay<'_> {
     /// The recorded answer to a call, with the present numbers of findings.
     fn call(&mut self, call: &CallId) -> Vec<EventKind> {
         let mut events = Vec::new();
-        let part = (call.agent.clone(), call.purpose.clone());
-        if let (Some(reuse), None) = (self.record.reused.get(&part), self.state.reused.get(&part)) {
+        if let (Some(reuse), None) = (self.record.reuse(call), self.state.reuse(call)) {
             let is_complete = reuse.asked.is_empty();
             events.push(reuse.clone().event(call.clone()));
             if is_complete {
