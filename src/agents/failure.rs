@@ -5,8 +5,7 @@ use std::{fmt, io};
 
 use nix::errno::Errno;
 
-use crate::agents::adapters::{Invocation, Output};
-use crate::agents::error::AgentError;
+use crate::agents::{AgentError, Invocation, Output};
 use crate::domain::{Agent, FailureKind};
 
 /// The longest part of a command line or of an agent's output in a message, in characters.

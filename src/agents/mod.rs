@@ -1,4 +1,4 @@
-//! Agents: the adapter trait with one match over the adapters, and the one file that spawns processes.
+//! Agents: the adapters of programs, calls and their records, and the processes that run them.
 //!
 //! An agent is added as one file in `adapters/programs` and one arm in [`adapters::registry`].
 
@@ -9,18 +9,23 @@ pub(crate) mod error;
 pub mod failure;
 pub mod probe;
 pub mod process;
-pub mod schema;
-
 #[cfg(test)]
 pub(crate) mod samples;
+pub mod schema;
 pub mod streams;
 
-pub use crate::agents::adapters::invocation::AnswerText;
-pub use crate::agents::adapters::registry::AdapterKind;
-pub use crate::agents::calls::agents::Agents;
-pub use crate::agents::calls::agents::Cooldown;
-pub use crate::agents::calls::ask::{Ask, CallResult, Session};
-pub use crate::agents::calls::project_commands::CommandInput;
-pub use crate::agents::process::runner::TranscriptFiles;
-pub use crate::agents::process::runner::{Execute, ProcessRunner};
-pub use crate::agents::process::stop::{Stop, StopHandle};
+pub use adapters::registry::AdapterKind;
+pub use adapters::{Adapter, AnswerText, Invocation, Output, ParsedOutput, Profile, ProgressEvent, Query, Reading};
+pub use calls::agents::{Agents, Cooldown};
+pub use calls::ask::{Ask, CallResult, Session};
+pub use calls::project_commands::CommandInput;
+pub use error::AgentError;
+pub(crate) use failure::command_line;
+pub use failure::{Cap, Failed, ProcessError};
+pub use probe::program::Program;
+pub use process::runner::{Execute, ProcessJob, ProcessRunner, TranscriptFiles};
+pub use process::sandbox::confinement::Confinement;
+pub use process::stop::{Stop, StopHandle};
+pub use schema::SchemaForm;
+pub use streams::dialogue::{Dialogue, StdinWriter, StdoutReader};
+pub use streams::output_monitor::LineMarks;

@@ -3,8 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::agents::adapters::invocation::Query;
-use crate::agents::probe::program::Program;
+use crate::agents::{Program, Query};
 use crate::config::settings::Limits;
 use crate::domain::{Agent, AgentName, Dispute, DisputeNumber, Role};
 use crate::protocol::request::{Request, StageSubject, Task};

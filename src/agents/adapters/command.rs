@@ -1,10 +1,7 @@
 //! The command line of a program, put together from its [`Profile`] and a [`Query`].
 
-use crate::agents::adapters::invocation::{Invocation, Query};
-use crate::agents::adapters::profile::Profile;
-use crate::agents::error::AgentError;
 use crate::agents::process::environment::environment;
-use crate::agents::schema::SchemaForm;
+use crate::agents::{AgentError, Invocation, Profile, Query, SchemaForm};
 use crate::domain::{Effort, FailureKind};
 
 const NETWORK: [&str; 7] =

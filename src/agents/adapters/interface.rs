@@ -9,11 +9,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::agents::adapters::command;
-use crate::agents::adapters::invocation::{Invocation, Output, Query, Reading};
-use crate::agents::adapters::parsed_output::ParsedOutput;
-use crate::agents::adapters::profile::Profile;
-use crate::agents::error::AgentError;
-use crate::agents::streams::dialogue::Dialogue;
+use crate::agents::{AgentError, Dialogue, Invocation, Output, ParsedOutput, Profile, Query, Reading};
 use crate::domain::FailureKind;
 
 /// A shorter piece of text is shown as `writing`, in characters.

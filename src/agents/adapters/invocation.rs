@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-use crate::agents::error::AgentError;
-use crate::agents::probe::program::Program;
+use crate::agents::{AgentError, Program};
 use crate::domain::{Agent, CallMetadata, Usage};
 use crate::protocol::request::Request;
 

@@ -8,10 +8,8 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::agents::adapters::invocation::{AnswerText, Output, Reading};
-use crate::agents::adapters::profile::Profile;
 use crate::agents::calls::error_classifier;
-use crate::agents::error::AgentError;
+use crate::agents::{AgentError, AnswerText, Output, Profile, Reading};
 use crate::domain::{CallMetadata, FailureKind, Usage};
 
 #[derive(Debug, Default)]

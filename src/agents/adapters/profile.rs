@@ -1,8 +1,7 @@
 //! What is known of a program beforehand, as data: the options it takes, what it may see and write, how it fails.
 
-use crate::agents::error::AgentError;
 use crate::agents::failure::shorten;
-use crate::agents::streams::output_monitor::LineMarks;
+use crate::agents::{AgentError, LineMarks};
 use crate::domain::{Effort, FailureKind};
 
 /// The longest part of a program's error text in a message, in characters.

@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::agents::adapters::invocation::{AnswerText, Output, Reading};
-use crate::agents::adapters::registry::AdapterKind;
+use crate::agents::{AdapterKind, AnswerText, Output, Reading};
 use crate::domain::Usage;
 use crate::domain::event::Transcript;
 

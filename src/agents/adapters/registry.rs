@@ -3,10 +3,9 @@
 use std::fmt;
 use std::path::Path;
 
-use crate::agents::adapters::interface::Adapter;
 use crate::agents::adapters::programs::{acp, claude, codex, copilot, gemini, json, opencode, qwen, replay, text};
 use crate::agents::builtin;
-use crate::agents::error::AgentError;
+use crate::agents::{Adapter, AgentError};
 use crate::domain::{Agent, FailureKind};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -4,10 +4,10 @@
 
 use std::ffi::OsStr;
 
-use crate::agents::adapters::invocation::{Invocation, Query};
-use crate::agents::adapters::registry::{self, AdapterKind};
-use crate::agents::probe::program::{Program, words};
+use crate::agents::adapters::registry;
+use crate::agents::probe::program::words;
 use crate::agents::samples;
+use crate::agents::{AdapterKind, Invocation, Program, Query};
 use crate::domain::{Agent, Effort, FailureKind, Role};
 use crate::protocol::request::Task;
 

@@ -5,8 +5,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
+use crate::agents::Execute;
 use crate::agents::calls::state_cache::StateCache;
-use crate::agents::process::runner::Execute;
 
 #[derive(Clone)]
 pub struct Agents {

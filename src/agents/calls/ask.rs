@@ -13,16 +13,14 @@ use tracing::{Instrument as _, Span, info, info_span, warn};
 
 use super::record::{self, CallEnd, CallRecord};
 use super::{price, retry};
-use crate::agents::adapters::registry::{self, AdapterKind};
-use crate::agents::adapters::{AnswerText, Query, Reading};
+use crate::agents::adapters::registry;
 use crate::agents::builtin;
-use crate::agents::calls::agents::{Agents, Cooldown};
 use crate::agents::calls::state_cache::StateCache;
-use crate::agents::error::AgentError;
-use crate::agents::failure::{Failed, ProcessError};
-use crate::agents::process::runner::{Execute, ProcessJob, TranscriptFiles};
 use crate::agents::process::sandbox;
-use crate::agents::process::stop::Stop;
+use crate::agents::{
+    AdapterKind, AgentError, Agents, AnswerText, Cooldown, Execute, Failed, ProcessError, ProcessJob, Query,
+    Reading, Stop, TranscriptFiles,
+};
 use crate::config::settings::{Limits, Sandbox};
 use crate::domain::event::Transcript;
 use crate::domain::{Agent, AgentName, CallMetadata, FailureKind, Usage};

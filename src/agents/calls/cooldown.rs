@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::agents::adapters::registry::AdapterKind;
-use crate::agents::calls::agents::{Agents, Cooldown};
-use crate::agents::error::AgentError;
+use crate::agents::{AdapterKind, AgentError, Agents, Cooldown};
 use crate::domain::{Agent, FailureKind};
 
 const FILE: &str = "cooldowns.json";

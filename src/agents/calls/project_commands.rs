@@ -7,11 +7,8 @@ use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
-use crate::agents::adapters::Invocation;
-use crate::agents::calls::agents::Agents;
 use crate::agents::process::environment;
-use crate::agents::process::runner::{ProcessJob, TranscriptFiles};
-use crate::agents::process::stop::Stop;
+use crate::agents::{Agents, Invocation, ProcessJob, Stop, TranscriptFiles};
 use crate::config::settings::Limits;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::agents::adapters::{Invocation, Query};
+use crate::agents::{Invocation, Query};
 use crate::domain::event::Transcript;
 use crate::domain::{AgentName, CallMetadata, FailureKind, Role, Usage};
 use crate::system::files;

@@ -7,12 +7,7 @@ use std::io::{self, Read as _};
 use std::path::Path;
 use std::time::Duration;
 
-use crate::agents::adapters::registry::AdapterKind;
-use crate::agents::calls::agents::Agents;
-use crate::agents::calls::ask::{Ask, CallResult};
-use crate::agents::error::AgentError;
-use crate::agents::process::runner::TranscriptFiles;
-use crate::agents::process::stop::Stop;
+use crate::agents::{AdapterKind, AgentError, Agents, Ask, CallResult, Stop, TranscriptFiles};
 use crate::config::settings::{Limits, Sandbox};
 use crate::domain::{Agent, CallMetadata, FailureKind, Role, Usage};
 use crate::protocol::request::{Request, SourceFile, Task};

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::agents::error::AgentError;
+use crate::agents::AgentError;
 use crate::domain::FailureKind;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

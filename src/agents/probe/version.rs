@@ -7,12 +7,9 @@ use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::program::{Program, words};
-use crate::agents::adapters::Invocation;
-use crate::agents::adapters::registry::AdapterKind;
-use crate::agents::calls::agents::{Agents, KnownProgram, KnownPrograms};
+use crate::agents::calls::agents::{KnownProgram, KnownPrograms};
 use crate::agents::process::environment::allowed;
-use crate::agents::process::runner::{ProcessJob, TranscriptFiles};
-use crate::agents::process::stop::Stop;
+use crate::agents::{AdapterKind, Agents, Invocation, ProcessJob, Stop, TranscriptFiles};
 use crate::config::settings::Limits;
 use crate::domain::Agent;
 

@@ -21,16 +21,15 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use super::orphans::{self, Registered};
 use super::sandbox;
-use super::stop::Stop;
-use crate::agents::adapters::{Invocation, Output};
-use crate::agents::failure::{Cap, Failed, ProcessError, command_line};
 use crate::agents::probe::locate::{self, LocateError};
-use crate::agents::process::sandbox::confinement::Confinement;
 use crate::agents::process::supervisor::{self, ProcessEnd, Report, SupervisorPipes};
 use crate::agents::streams::capture::{OutputCapture, Stream};
 use crate::agents::streams::deadlines::{Clock, Due, StreamName};
-use crate::agents::streams::dialogue::{Dialogue, Relay, relay};
-use crate::agents::streams::output_monitor::{LineMarks, OutputMonitor};
+use crate::agents::streams::dialogue::{Relay, relay};
+use crate::agents::streams::output_monitor::OutputMonitor;
+use crate::agents::{
+    Cap, Confinement, Dialogue, Failed, Invocation, LineMarks, Output, ProcessError, Stop, command_line,
+};
 use crate::config::settings::Limits;
 use crate::domain::event::Transcript;
 use crate::protocol::request::Request;

@@ -7,10 +7,9 @@ use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::agents::adapters::{Invocation, Output};
-use crate::agents::failure::{Cap, Failed, ProcessError, command_line};
 use crate::agents::probe::locate::LocateError;
-use crate::agents::process::runner::{Execute, ProcessJob, Ran};
+use crate::agents::process::runner::Ran;
+use crate::agents::{Cap, Execute, Failed, Invocation, Output, ProcessError, ProcessJob, command_line};
 use crate::domain::event::Transcript;
 use crate::protocol::request::Request;
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::agents::failure::Cap;
+use crate::agents::Cap;
 use crate::config::settings::Limits;
 
 /// How long after the grace period a supervisor is killed.

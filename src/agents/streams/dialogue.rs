@@ -10,7 +10,7 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use crate::agents::process::stop::Stop;
+use crate::agents::Stop;
 
 /// The program's stdin, closed when this is dropped.
 pub type StdinWriter = Box<dyn AsyncWrite + Send + Unpin>;

@@ -4,13 +4,8 @@ use std::path::Path;
 
 use tokio::sync::watch;
 
-use crate::agents::adapters::Invocation;
-use crate::agents::adapters::registry::AdapterKind;
-use crate::agents::calls::agents::Agents;
-use crate::agents::process::runner::{ProcessJob, TranscriptFiles};
-use crate::agents::process::stop::Stop;
 use crate::agents::process::{environment, sandbox};
-use crate::agents::streams::dialogue::Dialogue;
+use crate::agents::{AdapterKind, Agents, Dialogue, Invocation, ProcessJob, Stop, TranscriptFiles};
 use crate::config::settings::{Limits, Sandbox};
 use crate::domain::{Agent, Role};
 

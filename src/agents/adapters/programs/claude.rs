@@ -7,10 +7,8 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::agents::adapters::{
-    Adapter, ParsedOutput, Profile, ProgressEvent, Query, ReportedError, list, number, owned, string, text, tokens,
-};
-use crate::agents::streams::output_monitor::LineMarks;
+use crate::agents::adapters::{ReportedError, list, number, owned, string, text, tokens};
+use crate::agents::{Adapter, LineMarks, ParsedOutput, Profile, ProgressEvent, Query};
 use crate::domain::{Effort, FailureKind, Role, Usage};
 
 pub(crate) struct Claude;

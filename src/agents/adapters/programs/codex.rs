@@ -6,13 +6,10 @@
 
 use serde_json::Value;
 
-use crate::agents::adapters::{
-    Adapter, Invocation, ParsedOutput, Profile, ProgressEvent, Query, ReportedError, assemble, list, owned, string,
-    text, tokens,
+use crate::agents::adapters::{ReportedError, assemble, list, owned, string, text, tokens};
+use crate::agents::{
+    Adapter, AgentError, Invocation, LineMarks, ParsedOutput, Profile, ProgressEvent, Query, SchemaForm,
 };
-use crate::agents::error::AgentError;
-use crate::agents::schema::SchemaForm;
-use crate::agents::streams::output_monitor::LineMarks;
 use crate::domain::{Effort, FailureKind, Role};
 
 const NOT_FOR_A_JUDGE: [&str; 7] =

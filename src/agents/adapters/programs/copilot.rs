@@ -5,10 +5,8 @@
 
 use serde_json::Value;
 
-use crate::agents::adapters::{
-    Adapter, ParsedOutput, Profile, ProgressEvent, Query, ReportedError, list, number, owned, string, text,
-};
-use crate::agents::streams::output_monitor::LineMarks;
+use crate::agents::adapters::{ReportedError, list, number, owned, string, text};
+use crate::agents::{Adapter, LineMarks, ParsedOutput, Profile, ProgressEvent, Query};
 use crate::domain::{Effort, Role};
 
 const PREAMBLE: [&str; 4] = [

@@ -7,10 +7,8 @@
 
 use serde_json::Value;
 
-use crate::agents::adapters::{
-    Adapter, ParsedOutput, Profile, ProgressEvent, Query, ReportedError, list, owned, string, text, tokens,
-};
-use crate::agents::streams::output_monitor::LineMarks;
+use crate::agents::adapters::{ReportedError, list, owned, string, text, tokens};
+use crate::agents::{Adapter, LineMarks, ParsedOutput, Profile, ProgressEvent, Query};
 use crate::domain::{FailureKind, Role};
 
 pub(crate) struct Gemini;

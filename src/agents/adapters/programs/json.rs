@@ -2,8 +2,7 @@
 //! `glee agents schema` prints the schemas of both.
 
 use super::text;
-use crate::agents::adapters::{Adapter, Invocation, Profile, Query};
-use crate::agents::error::AgentError;
+use crate::agents::{Adapter, AgentError, Invocation, Profile, Query};
 use crate::domain::FailureKind;
 
 pub(crate) struct Json;

@@ -6,12 +6,8 @@
 
 use serde_json::Value;
 
-use crate::agents::adapters::{
-    Adapter, Invocation, ParsedOutput, Profile, ProgressEvent, Query, ReportedError, assemble, list, number,
-    string, text, tokens,
-};
-use crate::agents::error::AgentError;
-use crate::agents::streams::output_monitor::LineMarks;
+use crate::agents::adapters::{ReportedError, assemble, list, number, string, text, tokens};
+use crate::agents::{Adapter, AgentError, Invocation, LineMarks, ParsedOutput, Profile, ProgressEvent, Query};
 use crate::domain::{Effort, Role, Usage};
 
 const PERMISSIONS: &str = "OPENCODE_CONFIG_CONTENT";

@@ -6,7 +6,8 @@
 use serde_json::Value;
 
 use super::claude::Claude;
-use crate::agents::adapters::{Adapter, ParsedOutput, Profile, ProgressEvent, Query, ReportedError, list};
+use crate::agents::adapters::{ReportedError, list};
+use crate::agents::{Adapter, ParsedOutput, Profile, ProgressEvent, Query};
 use crate::domain::{FailureKind, Role};
 
 pub(crate) struct Qwen;

@@ -8,9 +8,8 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::agents::adapters::{Adapter, Invocation, Output, Profile, Query, Reading};
 use crate::agents::calls::record::CallRecord;
-use crate::agents::error::AgentError;
+use crate::agents::{Adapter, AgentError, Invocation, Output, Profile, Query, Reading};
 use crate::domain::FailureKind;
 use crate::system::files;
 

@@ -1,8 +1,7 @@
 //! The adapter `text`: the prompt on stdin, prose on stdout. Any program that reads and writes can be an agent.
 
-use crate::agents::adapters::{Adapter, Invocation, Profile, Query};
-use crate::agents::error::AgentError;
 use crate::agents::process::environment::environment;
+use crate::agents::{Adapter, AgentError, Invocation, Profile, Query};
 
 pub(crate) struct TextAdapter;
 

@@ -24,9 +24,8 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use crate::agents::adapters::Profile;
-use crate::agents::adapters::registry::AdapterKind;
-use crate::agents::process::sandbox::confinement::{Confinement, Hold, SHARED_MEMORY, Surroundings};
+use crate::agents::process::sandbox::confinement::{Hold, SHARED_MEMORY, Surroundings};
+use crate::agents::{AdapterKind, Confinement, Profile};
 use crate::config::settings::Sandbox;
 use crate::domain::Role;
 

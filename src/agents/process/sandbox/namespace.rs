@@ -14,7 +14,8 @@ use nix::sched::{CloneFlags, unshare};
 use nix::unistd::{getegid, geteuid};
 
 use super::sockets;
-use crate::agents::process::sandbox::confinement::{Confinement, SHARED_MEMORY, Surroundings};
+use crate::agents::Confinement;
+use crate::agents::process::sandbox::confinement::{SHARED_MEMORY, Surroundings};
 
 /// The hidden first argument for the process that tries it.
 pub const NAME: &str = "__namespace";

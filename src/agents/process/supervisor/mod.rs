@@ -33,7 +33,8 @@ use nix::unistd::Pid;
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 
 use super::sandbox;
-use crate::agents::process::sandbox::confinement::{Confinement, Hold, Surroundings};
+use crate::agents::Confinement;
+use crate::agents::process::sandbox::confinement::{Hold, Surroundings};
 use orders::{Orders, descriptor, parse};
 
 pub(crate) use orders::DESCRIPTORS;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use serde::{Deserialize, Serialize};
 
-use crate::agents::process::sandbox::confinement::Confinement;
+use crate::agents::Confinement;
 
 /// The supervisor's ends of the pipes: one whose end stops the agent, and one for the [`Report`].
 #[derive(Debug)]

@@ -20,8 +20,7 @@ use agent_client_protocol::{Agent, ByteStreams, Client, Error};
 use tokio_util::compat::{TokioAsyncReadCompatExt as _, TokioAsyncWriteCompatExt as _};
 
 use super::{permission, tree};
-use crate::agents::process::stop::Stop;
-use crate::agents::streams::dialogue::{Dialogue, StdinWriter, StdoutReader};
+use crate::agents::{Dialogue, StdinWriter, StdoutReader, Stop};
 use crate::domain::Role;
 
 /// The longest file that is handed out or taken, in bytes.

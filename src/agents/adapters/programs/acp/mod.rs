@@ -14,12 +14,8 @@ mod tree;
 
 use serde_json::Value;
 
-use crate::agents::adapters::{
-    Adapter, Invocation, ParsedOutput, Profile, ProgressEvent, Query, ReportedError, assemble, number, owned,
-    string, text,
-};
-use crate::agents::error::AgentError;
-use crate::agents::streams::dialogue::Dialogue;
+use crate::agents::adapters::{ReportedError, assemble, number, owned, string, text};
+use crate::agents::{Adapter, AgentError, Dialogue, Invocation, ParsedOutput, Profile, ProgressEvent, Query};
 use crate::domain::FailureKind;
 
 const AUTH_REQUIRED: i64 = -32000;

@@ -19,7 +19,7 @@ use tokio::io::AsyncReadExt as _;
 use tokio_util::compat::{TokioAsyncReadCompatExt as _, TokioAsyncWriteCompatExt as _};
 
 use super::conversation::Conversation;
-use crate::agents::process::stop::Stop;
+use crate::agents::Stop;
 use crate::agents::streams::dialogue::{Dialogue as _, relay};
 use crate::domain::Role;
 
