@@ -10,7 +10,7 @@ use crate::agents::{AgentError, Program};
 use crate::domain::{Agent, CallMetadata, Usage};
 use crate::protocol::request::Request;
 
-/// One question, with everything that a command line is made from.
+/// A request with everything that its command line is built from.
 #[derive(Clone, Copy, Debug)]
 pub struct Query<'a> {
     pub agent: &'a Agent,
@@ -18,9 +18,9 @@ pub struct Query<'a> {
     pub request: &'a Request,
     pub prompt: &'a str,
     pub session: Option<&'a str>,
-    /// The folder for files that the program reads beside its stdin; outside the tree.
+    /// The folder for further files that the program reads; outside the tree.
     pub folder: &'a Path,
-    /// The name of the call among the kept files.
+    /// The name of the call's record.
     pub call: &'a str,
 }
 
@@ -31,16 +31,15 @@ pub struct Invocation {
     pub args: Vec<OsString>,
     pub env: BTreeMap<OsString, OsString>,
     pub cwd: PathBuf,
-    /// What it reads on stdin, which is then closed.
     pub stdin: Vec<u8>,
-    /// Whether its output comes piece by piece, so that `first_output` and `idle` mean something.
+    /// Whether it prints while it works, so that `first_output_timeout` and `idle_timeout` apply.
     pub streams: bool,
     /// Files to write before it starts, with their contents.
     pub files: Vec<(PathBuf, String)>,
 }
 
 impl Invocation {
-    /// A program with nothing on stdin. Whether it prints piece by piece is unknown.
+    /// A program with empty stdin, which may print only at its end.
     pub(crate) fn plain(
         program: impl Into<PathBuf>,
         args: impl IntoIterator<Item: Into<OsString>>,
@@ -52,10 +51,10 @@ impl Invocation {
     }
 }
 
-/// What a process left behind. Its bytes lie in files, so that no size of output takes memory.
+/// The output of a process. It remains in files, so that its size takes no memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
-    /// The kept bytes of stdout (up to `limits.max_output_size`).
+    /// The record of stdout, up to `limits.max_output_size`.
     pub stdout: PathBuf,
     /// The end of stderr, at most 4 KiB, as text.
     pub stderr_tail: String,
@@ -63,7 +62,7 @@ pub struct Output {
     pub transcript: crate::domain::event::Transcript,
 }
 
-/// The text of an answer. It may be larger than memory should be, and need not be valid UTF-8.
+/// The text of an answer. A file may be large and other than UTF-8.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AnswerText {
     File(PathBuf),
@@ -79,18 +78,18 @@ impl AnswerText {
     }
 }
 
-/// What was read in an output, which may be that of a process that failed.
+/// The result of reading an output, also of a failed process.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
     pub answer: Result<AnswerText, AgentError>,
-    /// The part of the answer that was written before a failure.
+    /// The part of the answer before a failure.
     pub partial: Option<String>,
     pub usage: Usage,
     pub metadata: CallMetadata,
 }
 
 impl Reading {
-    /// All of stdout is the answer, and nothing else is known.
+    /// All of stdout is the answer.
     pub fn stdout(output: &Output) -> Self {
         Self::from(Ok(AnswerText::File(output.stdout.clone())))
     }

@@ -100,7 +100,7 @@ impl ParsedOutput {
         format!("{}{}", self.text, self.open)
     }
 
-    /// What the whole output of a process comes to.
+    /// The result of the whole output of a process.
     pub(crate) fn conclude(mut self, profile: &Profile, output: &Output) -> Reading {
         let partial = self.written();
         let answer = self.answer(profile, output);

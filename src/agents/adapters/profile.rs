@@ -12,7 +12,7 @@ const SHOWN: usize = 300;
 pub struct Profile {
     /// As in `agents.<name>.adapter`.
     pub name: &'static str,
-    /// The hint where nobody is logged in.
+    /// The hint for a missing login.
     pub login: &'static str,
     /// Whether it prints its work as JSON events. Otherwise all of stdout is the answer.
     pub prints_events: bool,
@@ -31,7 +31,7 @@ pub struct Profile {
     pub effort: &'static str,
     /// The program's name of an effort; `None` if none can be set.
     pub effort_name: Option<fn(Effort) -> &'static str>,
-    /// Whether an answer that binds everybody is asked for with high effort where none is configured.
+    /// Whether binding decisions are requested with high effort if none is configured.
     pub raises_effort: bool,
     /// The variables that it may see beyond those of every agent.
     pub sees: &'static [&'static str],

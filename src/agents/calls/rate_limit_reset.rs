@@ -10,21 +10,21 @@ use jiff::{SignedDuration, Timestamp, ToSpan as _};
 /// 2026 3:45 PM`, or seconds since 1970 after a `|`. A clock time without a zone is in the zone of this machine, on which
 /// the program runs too; without a day it is the next such time.
 pub(crate) fn reset(text: &str, now: Timestamp) -> Option<Timestamp> {
-    let said = text.to_lowercase();
-    if let Some((_, epoch)) = said.rsplit_once('|') {
+    let lower = text.to_lowercase();
+    if let Some((_, epoch)) = lower.rsplit_once('|') {
         let digits: String = epoch.trim().chars().take_while(char::is_ascii_digit).collect();
         if digits.len() == 10 {
             return digits.parse().ok().and_then(|seconds| Timestamp::from_second(seconds).ok());
         }
     }
-    let after = |marks: &[&str]| marks.iter().find_map(|mark| said.find(mark).map(|at| at + mark.len()));
+    let after = |marks: &[&str]| marks.iter().find_map(|mark| lower.find(mark).map(|at| at + mark.len()));
     let waits =
         ["again in ", "retry in ", "retry after ", "reset after ", "resets in ", "reset in ", "retry-after: "];
-    if let Some(wait) = after(&waits).and_then(|at| wait(&said[at..])) {
+    if let Some(wait) = after(&waits).and_then(|at| wait(&lower[at..])) {
         return now.checked_add(wait).ok();
     }
     let clocks = ["again at ", "resets at ", "reset at ", "resets ", "resets on "];
-    clock(&said[after(&clocks)?..], now)
+    clock(&lower[after(&clocks)?..], now)
 }
 
 /// Reads `20s`, `1.5 seconds`, `3 days 4 hours`, `3h21m50.2s`, and a bare number as seconds.
@@ -55,12 +55,12 @@ fn wait(text: &str) -> Option<SignedDuration> {
 }
 
 /// Reads `3pm`, `3:45 PM`, `15:45`, each also after a day and before a zone in parentheses.
-fn clock(said: &str, now: Timestamp) -> Option<Timestamp> {
-    let zone = match said.split_once('(') {
+fn clock(lower: &str, now: Timestamp) -> Option<Timestamp> {
+    let zone = match lower.split_once('(') {
         Some((before, name)) if before.len() <= LONGEST => TimeZone::get(name.split_once(')')?.0).ok()?,
         _ => TimeZone::system(),
     };
-    let words = said.get(..said.len().min(LONGEST)).unwrap_or(said).split([' ', ',', '(']);
+    let words = lower.get(..lower.len().min(LONGEST)).unwrap_or(lower).split([' ', ',', '(']);
     let mut words = words.filter(|word| !word.is_empty() && *word != "at").peekable();
     let today = now.to_zoned(zone.clone()).date();
     let day = words.peek().and_then(|word| month(word)).map(|month| {

@@ -95,10 +95,10 @@ impl Agents {
             })
             .await;
         let answered = result.and_then(|text| {
-            let mut said = Vec::new();
-            let read = text.reader().and_then(|mut reader| reader.read_to_end(&mut said));
+            let mut printed = Vec::new();
+            let read = text.reader().and_then(|mut reader| reader.read_to_end(&mut printed));
             read.map_err(|error| AgentError::new(FailureKind::Protocol, error.to_string()))?;
-            Ok(String::from_utf8_lossy(&said).contains(&nonce))
+            Ok(String::from_utf8_lossy(&printed).contains(&nonce))
         });
         Ok(Probed { answered, files: changes(&tree)?, millis, usage, metadata })
     }

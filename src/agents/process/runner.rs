@@ -160,14 +160,12 @@ impl ProcessRunner {
 impl Execute for ProcessRunner {
     fn run<'a>(&'a self, job: ProcessJob<'a>) -> Pin<Box<dyn Future<Output = Ran> + Send + 'a>> {
         Box::pin(async move {
-            let command = command_line(job.invocation);
-            let most = job.limits.max_output_size;
-            let captures = OutputCapture::create(job.stdout, most)
-                .and_then(|out| Ok((out, OutputCapture::create(job.stderr, STDERR_RECORDED.min(most))?)));
-            let (out, err) = match captures {
-                Ok(captures) => captures,
-                Err(source) => return Err(failed(ProcessError::Io(command, source), None)),
+            let (command, most) = (command_line(job.invocation), job.limits.max_output_size);
+            let create = |path, cap| {
+                OutputCapture::create(path, cap)
+                    .map_err(|source| failed(ProcessError::Io(command.clone(), source), None))
             };
+            let (out, err) = (create(job.stdout, most)?, create(job.stderr, STDERR_RECORDED.min(most))?);
             match self.spawn(&job) {
                 Ok(running) => running.finish(&job, command, out, err).await,
                 Err(source) => Err(failed(ProcessError::spawn(command, source), None)),
@@ -226,8 +224,8 @@ impl Running {
                     }
                     match read {
                         Ok(0) => {}
-                        Ok(_) if monitor.push(out.fresh()) => clock.heard(Instant::now(), StreamName::Out),
-                        Ok(_) => clock.noticed(StreamName::Out),
+                        Ok(_) if monitor.push(out.fresh()) => clock.answered(Instant::now(), StreamName::Out),
+                        Ok(_) => clock.printed(StreamName::Out),
                         Err(error) => ending = Some(Err(ProcessError::Io(command.clone(), error))),
                     }
                     if monitor.repeats() {
@@ -236,8 +234,8 @@ impl Running {
                 }
                 read = err.pull(), if err.is_open() => match read {
                     Ok(0) => {}
-                    Ok(_) if monitor.begun => clock.heard(Instant::now(), StreamName::Err),
-                    Ok(_) => clock.noticed(StreamName::Err),
+                    Ok(_) if monitor.begun => clock.answered(Instant::now(), StreamName::Err),
+                    Ok(_) => clock.printed(StreamName::Err),
                     Err(error) => ending = Some(Err(ProcessError::Io(command.clone(), error))),
                 },
                 () = &mut input, if !input_ended => {

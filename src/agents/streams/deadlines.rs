@@ -37,7 +37,7 @@ pub(crate) struct Clock {
     limits: Limits,
     streams: bool,
     started: Instant,
-    heard: Option<Instant>,
+    last_output: Option<Instant>,
     unreported: Option<StreamName>,
     reported: Option<Instant>,
     late: Option<Instant>,
@@ -51,7 +51,7 @@ impl Clock {
             limits,
             streams,
             started: now,
-            heard: None,
+            last_output: None,
             unreported: None,
             reported: None,
             late: None,
@@ -59,13 +59,13 @@ impl Clock {
         }
     }
 
-    pub(crate) fn heard(&mut self, now: Instant, source: StreamName) {
-        self.heard = Some(now);
-        self.noticed(source);
+    pub(crate) fn answered(&mut self, now: Instant, source: StreamName) {
+        self.last_output = Some(now);
+        self.printed(source);
     }
 
     /// Output that is not part of an answer: the limits on silence continue.
-    pub(crate) fn noticed(&mut self, source: StreamName) {
+    pub(crate) fn printed(&mut self, source: StreamName) {
         self.unreported = Some(source);
     }
 
@@ -90,7 +90,7 @@ impl Clock {
         self.ticked = now;
         if stopped > TICK {
             self.started += stopped;
-            for at in [&mut self.heard, &mut self.reported, &mut self.late].into_iter().flatten() {
+            for at in [&mut self.last_output, &mut self.reported, &mut self.late].into_iter().flatten() {
                 *at += stopped;
             }
         }
@@ -125,10 +125,10 @@ impl Clock {
 
     fn cap(&self) -> (Instant, Cap) {
         let total = (self.started + self.limits.call_timeout, Cap::Total);
-        let silence = match self.heard {
+        let silence = match self.last_output {
             _ if !self.streams => return total,
             None => (self.started + self.limits.first_output_timeout, Cap::FirstOutput),
-            Some(heard) => (heard + self.limits.idle_timeout, Cap::Idle),
+            Some(last) => (last + self.limits.idle_timeout, Cap::Idle),
         };
         if silence.0 < total.0 { silence } else { total }
     }
@@ -166,13 +166,13 @@ mod tests {
             (clock.next(), clock.due(at(4.9)), clock.due(at(5.0))),
             (at(5.0), Due::Nothing, Due::Over(Cap::FirstOutput))
         );
-        clock.heard(at(4.0), StreamName::Out);
+        clock.answered(at(4.0), StreamName::Out);
         assert_eq!(clock.due(at(4.0)), Due::Activity(StreamName::Out));
         assert_eq!(
             (clock.next(), clock.due(at(13.9)), clock.due(at(14.0))),
             (at(14.0), Due::Nothing, Due::Over(Cap::Idle))
         );
-        clock.heard(at(25.0), StreamName::Err);
+        clock.answered(at(25.0), StreamName::Err);
         assert_eq!(clock.due(at(25.0)), Due::Activity(StreamName::Err));
         assert_eq!((clock.next(), clock.due(at(30.0))), (at(30.0), Due::Over(Cap::Total)));
     }
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn an_introduction_is_no_first_output() {
         let (mut clock, at) = clock(true);
-        clock.noticed(StreamName::Out);
+        clock.printed(StreamName::Out);
         assert_eq!(clock.due(at(0.0)), Due::Activity(StreamName::Out));
         assert_eq!((clock.next(), clock.due(at(5.0))), (at(5.0), Due::Over(Cap::FirstOutput)));
     }
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn time_in_which_glee_was_stopped_is_not_counted() {
         let (mut clock, at) = clock(true);
-        clock.heard(at(0.5), StreamName::Out);
+        clock.answered(at(0.5), StreamName::Out);
         assert_eq!((clock.due(at(0.5)), clock.tick()), (Due::Activity(StreamName::Out), at(1.0)));
         clock.woke(at(1.9));
         assert_eq!(clock.next(), at(10.5));
@@ -209,10 +209,10 @@ mod tests {
     #[test]
     fn signs_of_life_come_at_most_ten_times_a_second() {
         let (mut clock, at) = clock(true);
-        clock.heard(at(1.0), StreamName::Out);
+        clock.answered(at(1.0), StreamName::Out);
         assert_eq!((clock.due(at(1.0)), clock.due(at(1.0))), (Due::Activity(StreamName::Out), Due::Nothing));
-        clock.heard(at(1.01), StreamName::Out);
-        clock.heard(at(1.02), StreamName::Err);
+        clock.answered(at(1.01), StreamName::Out);
+        clock.answered(at(1.02), StreamName::Err);
         assert_eq!((clock.next(), clock.due(at(1.05))), (at(1.0) + ACTIVITY_EVERY, Due::Nothing));
         assert_eq!(clock.due(at(1.1)), Due::Activity(StreamName::Err));
     }

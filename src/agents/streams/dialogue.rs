@@ -83,7 +83,7 @@ mod tests {
 
     use super::*;
 
-    async fn heard(longest: u64, pieces: &[&str]) -> String {
+    async fn received(longest: u64, pieces: &[&str]) -> String {
         let (mut relay, mut stdout) = relay(longest);
         pieces.iter().for_each(|piece| relay.pass(piece.as_bytes()));
         drop(relay);
@@ -93,9 +93,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn everything_is_heard_up_to_a_line_that_is_too_long() {
-        assert_eq!(heard(5, &["one\ntw", "o\n", "12345"]).await, "one\ntwo\n12345");
-        assert_eq!(heard(5, &["one\n", "123", "456\n", "two\n"]).await, "one\n123");
-        assert_eq!(heard(5, &["one\n", "", "two\n"]).await, "one\n");
+    async fn everything_is_passed_on_up_to_a_line_that_is_too_long() {
+        assert_eq!(received(5, &["one\ntw", "o\n", "12345"]).await, "one\ntwo\n12345");
+        assert_eq!(received(5, &["one\n", "123", "456\n", "two\n"]).await, "one\n123");
+        assert_eq!(received(5, &["one\n", "", "two\n"]).await, "one\n");
     }
 }

@@ -128,7 +128,7 @@ fn parse_result(parsed: &mut ParsedOutput, event: &Value) {
     for denial in event["permission_denials"].as_array().into_iter().flatten() {
         parsed.denied(text(denial, "/tool_name").unwrap_or("a tool"));
     }
-    let said = text(event, "/result").or_else(|| text(event, "/error/message")).unwrap_or_default();
+    let message = text(event, "/result").or_else(|| text(event, "/error/message")).unwrap_or_default();
     let failed = event["is_error"].as_bool() == Some(true);
     parsed.failure = match string(event, "/subtype") {
         "error_max_turns" => Some(ReportedError::of(FailureKind::MaxTurns, "it used up its turns")),
@@ -137,24 +137,24 @@ fn parse_result(parsed: &mut ParsedOutput, event: &Value) {
             "it used up the budget that was set for it",
         )),
         _ if failed && string(event, "/terminal_reason") == "blocking_limit" => {
-            Some(ReportedError::of(FailureKind::TooLong, said))
+            Some(ReportedError::of(FailureKind::TooLong, message))
         }
         _ if failed => {
             let errors = event["errors"].as_array().into_iter().flatten().filter_map(Value::as_str);
             let errors = errors.collect::<Vec<_>>().join("; ");
             let lost = string(event, "/api_error") == "connection_failed";
-            let error = ReportedError::text(if said.is_empty() { &errors } else { said });
+            let error = ReportedError::text(if message.is_empty() { &errors } else { message });
             let error = error.with_status(number(event, "/api_error_status"));
             Some(ReportedError { kind: lost.then_some(FailureKind::Unavailable), ..error })
         }
         _ => None,
     };
     // Where the output was cut and continued, `result` holds its last part only.
-    let continued = parsed.text.ends_with(said) && parsed.text.len() > said.len();
+    let continued = parsed.text.ends_with(message) && parsed.text.len() > message.len();
     parsed.answer = match event.get("structured_output") {
         Some(value) if !value.is_null() => Some(value.to_string()),
         _ if continued => None,
-        _ => Some(said.to_owned()),
+        _ => Some(message.to_owned()),
     };
 }
 

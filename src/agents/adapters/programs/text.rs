@@ -1,4 +1,4 @@
-//! The adapter `text`: the prompt on stdin, prose on stdout. Any program that reads and writes can be an agent.
+//! The adapter `text`: the prompt on stdin, prose on stdout, for any program.
 
 use crate::agents::process::environment::environment;
 use crate::agents::{Adapter, AgentError, Invocation, Profile, Query};
@@ -15,7 +15,7 @@ impl Adapter for TextAdapter {
     }
 }
 
-/// The configured command with `stdin`, in the tree's root. Whether it prints piece by piece is unknown.
+/// The configured command with `stdin`, in the tree's root.
 pub(crate) fn plain(query: &Query<'_>, stdin: Vec<u8>) -> Invocation {
     let env = environment(query.agent, query.request, &[], std::env::vars_os());
     let args = query.agent.command.iter().skip(1);

@@ -29,8 +29,11 @@ use crate::agents::{AdapterKind, Confinement, Profile};
 use crate::config::settings::Sandbox;
 use crate::domain::Role;
 
+#[cfg(not(target_os = "linux"))]
+pub use kernel::makes_namespaces;
+pub(crate) use kernel::{confine, drop_capabilities, isolate};
 #[cfg(target_os = "linux")]
-pub use namespace::{NAME as PROBE, probe};
+pub use namespace::{NAME as PROBE, makes_namespaces, probe};
 
 /// Writable for every program: terminals and devices that store nothing.
 const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts"];
@@ -45,7 +48,7 @@ pub struct SandboxLayers {
 
 /// The layers that this system has. Changes by agents are found by comparing the tree on every system.
 pub fn layers() -> SandboxLayers {
-    SandboxLayers { landlock: is_available(), subreaper: cfg!(target_os = "linux") }
+    SandboxLayers { landlock: kernel::is_available(), subreaper: cfg!(target_os = "linux") }
 }
 
 /// The restrictions of an agent in a role, if any.
@@ -123,17 +126,6 @@ fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// Whether the kernel can prevent a program from every kind of writing.
-#[cfg(target_os = "linux")]
-fn is_available() -> bool {
-    linux::ruleset().is_ok()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn is_available() -> bool {
-    false
-}
-
 impl Surroundings {
     pub(crate) fn make(confinement: &Confinement, temporary: &Path) -> Self {
         #[cfg(target_os = "linux")]
@@ -162,43 +154,8 @@ impl Surroundings {
     }
 }
 
-/// Whether namespaces can be used for agents, as tried by a process of the program at `glee`.
 #[cfg(target_os = "linux")]
-pub fn makes_namespaces(glee: &Path) -> bool {
-    namespace::is_available(glee)
-}
-
-#[cfg(not(target_os = "linux"))]
-pub fn makes_namespaces(_glee: &Path) -> bool {
-    false
-}
-
-/// Prevents the calling thread and its descendants from writing anywhere else. Permanent. Returns whether it applies.
-#[cfg(target_os = "linux")]
-pub(crate) fn hold<'a>(writable: impl Iterator<Item = &'a Path>) -> bool {
-    linux::hold(writable).is_ok()
-}
-
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn hold<'a>(_writable: impl Iterator<Item = &'a Path>) -> bool {
-    false
-}
-
-/// Prevents the calling thread and its descendants from inspecting other processes, if the system can.
-pub(crate) fn isolate() {
-    #[cfg(target_os = "linux")]
-    drop(linux::isolate());
-}
-
-/// Removes from the calling thread and its descendants the capabilities of root that could undo the sandbox: to inspect
-/// and control processes, to mount, to load code into the kernel.
-pub(crate) fn drop_capabilities() {
-    #[cfg(target_os = "linux")]
-    linux::drop_capabilities();
-}
-
-#[cfg(target_os = "linux")]
-mod linux {
+mod kernel {
     use std::path::Path;
 
     use landlock::{
@@ -223,7 +180,12 @@ mod linux {
         CapabilitySet::SYSLOG,
     ];
 
-    pub(crate) fn ruleset() -> Result<RulesetCreated, RulesetError> {
+    /// Whether the kernel can prevent a program from every kind of writing.
+    pub(crate) fn is_available() -> bool {
+        ruleset().is_ok()
+    }
+
+    fn ruleset() -> Result<RulesetCreated, RulesetError> {
         Ruleset::default()
             .set_compatibility(CompatLevel::HardRequirement)
             .handle_access(AccessFs::from_write(NEEDED))?
@@ -234,29 +196,54 @@ mod linux {
             .create()
     }
 
-    pub(crate) fn hold<'a>(writable: impl Iterator<Item = &'a Path>) -> Result<(), RulesetError> {
+    /// Prevents the calling thread and its descendants from writing anywhere else. Permanent. Returns whether it applies.
+    pub(crate) fn confine<'a>(writable: impl Iterator<Item = &'a Path>) -> bool {
         let rules = path_beneath_rules(writable, AccessFs::from_write(NEEDED));
-        ruleset()?.add_rules(rules)?.restrict_self().map(drop)
+        ruleset().and_then(|ruleset| ruleset.add_rules(rules)?.restrict_self()).is_ok()
     }
 
-    pub(crate) fn isolate() -> Result<(), RulesetError> {
+    /// Prevents the calling thread and its descendants from inspecting other processes, if the system can.
+    pub(crate) fn isolate() {
         // A domain has to restrict something, and prevents moves between folders unless they are allowed. Both rights
         // are allowed everywhere.
         let access: BitFlags<AccessFs> = AccessFs::Refer | AccessFs::MakeBlock;
-        Ruleset::default()
-            .set_compatibility(CompatLevel::HardRequirement)
-            .handle_access(access)?
-            .create()?
-            .add_rules(path_beneath_rules(["/"], access))?
-            .restrict_self()
-            .map(drop)
+        let restrict = || -> Result<_, RulesetError> {
+            let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+            let rules = path_beneath_rules(["/"], access);
+            ruleset.handle_access(access)?.create()?.add_rules(rules)?.restrict_self()
+        };
+        drop(restrict());
     }
 
+    /// Removes from the calling thread and its descendants the capabilities of root that could undo the sandbox: to
+    /// inspect and control processes, to mount, to load code into the kernel.
     pub(crate) fn drop_capabilities() {
         // Fails without root, which has none of them.
         for capability in DROPPED {
             let _ = remove_capability_from_bounding_set(capability);
         }
+    }
+}
+
+/// Other systems have no sandbox.
+#[cfg(not(target_os = "linux"))]
+mod kernel {
+    use std::path::Path;
+
+    pub(crate) fn is_available() -> bool {
+        false
+    }
+
+    pub(crate) fn confine<'a>(_writable: impl Iterator<Item = &'a Path>) -> bool {
+        false
+    }
+
+    pub(crate) fn isolate() {}
+
+    pub(crate) fn drop_capabilities() {}
+
+    pub fn makes_namespaces(_glee: &Path) -> bool {
+        false
     }
 }
 

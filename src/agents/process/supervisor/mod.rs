@@ -238,7 +238,7 @@ fn start_held(
         sandbox::isolate();
         return (false, Some(start(command)));
     }
-    let held = sandbox::hold(confinement.writable.iter().map(Path::new).chain(surroundings.writable()));
+    let held = sandbox::confine(confinement.writable.iter().map(Path::new).chain(surroundings.writable()));
     let may_start = held || confinement.hold != Hold::Always;
     (held, may_start.then(|| start(command)))
 }

@@ -1,4 +1,4 @@
-//! One prompt to an agent of the protocol: initialise, open a session, ask, and answer what it asks back.
+//! One prompt to an agent over the protocol: initialises, opens a session, prompts, and answers the agent's requests.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -23,7 +23,7 @@ use super::{permission, tree};
 use crate::agents::{Dialogue, StdinWriter, StdoutReader, Stop};
 use crate::domain::Role;
 
-/// The longest file that is handed out or taken, in bytes.
+/// The longest file that is read or written for the agent, in bytes.
 const LONGEST: u64 = 8 << 20;
 
 #[derive(Clone, Debug)]
@@ -41,7 +41,7 @@ impl Conversation {
         ClientCapabilities::new().fs(files)
     }
 
-    /// The mode in which an agent asks before it acts, if it has such modes and is not in it.
+    /// The mode in which the agent asks before it acts, if it has one and is in another.
     fn mode(&self, session: &NewSessionResponse) -> Option<String> {
         let modes = session.modes.as_ref()?;
         let wanted: &[&str] = if self.role == Role::Coder { &["default"] } else { &["read-only", "default"] };
@@ -75,7 +75,7 @@ impl Conversation {
         Ok(WriteTextFileResponse::new())
     }
 
-    /// Opens a session and asks. Cancels when it is to stop.
+    /// Opens a session and prompts; cancels on `stop`.
     async fn ask(&self, agent: ConnectionTo<Agent>, stop: Stop) -> Result<StopReason, Error> {
         let initialize = InitializeRequest::new(ProtocolVersion::V1)
             .client_capabilities(self.capabilities())
@@ -110,7 +110,7 @@ impl Dialogue for Conversation {
         let tools = Arc::new(Mutex::new(Tools::default()));
         let known = tools.clone();
         Box::pin(async move {
-            // What went wrong shows in what the agent printed.
+            // Errors are read from the recorded output.
             let _ = Client
                 .v1()
                 .name("glee")
@@ -147,7 +147,7 @@ impl Dialogue for Conversation {
     }
 }
 
-/// What is known of the tools in use: a request for permission may name a tool by its id alone.
+/// The tools in use, by id: a request for permission may contain the id alone.
 #[derive(Debug, Default)]
 struct Tools(HashMap<String, ToolCallUpdateFields>);
 
@@ -184,7 +184,7 @@ fn merged(mut newer: ToolCallUpdateFields, older: ToolCallUpdateFields) -> ToolC
     newer
 }
 
-/// The lines that were asked for; the first is 1.
+/// The requested lines, counted from 1.
 fn part(text: String, line: Option<u32>, limit: Option<u32>) -> String {
     if (line, limit) == (None, None) {
         return text;

@@ -1,6 +1,6 @@
-//! What an agent may do, by its role: the answer to each request for permission.
+//! Answers an agent's requests for permission by its role.
 //!
-//! Never more than this once, never a command, and nothing whose place is not known or lies outside the tree.
+//! A permission is for one use. Commands, unknown paths and paths outside the tree are refused.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::tree;
 use crate::domain::Role;
 
-/// Names under which tools are given a place.
+/// The parameters by which tools are given paths.
 const PLACES: [&str; 7] =
     ["file_path", "filePath", "path", "absolute_path", "abs_path", "notebook_path", "dir_path"];
 

@@ -122,7 +122,7 @@ async fn hold(role: Role, root: &Path, waits: bool, stop: Stop) -> (Vec<String>,
         )
         .connect_to(ByteStreams::new(to_glee.compat_write(), from_glee.compat()));
     let agent = tokio::spawn(agent);
-    let (mut relay, ear) = relay(1 << 20);
+    let (mut relay, stdout) = relay(1 << 20);
     let said = tokio::spawn(async move {
         let (mut all, mut buffer) = (Vec::new(), vec![0; 4096]);
         loop {
@@ -135,7 +135,9 @@ async fn hold(role: Role, root: &Path, waits: bool, stop: Stop) -> (Vec<String>,
         }
     });
     let conversation = Conversation { role, root: root.to_owned(), prompt: "the prompt".to_owned() };
-    tokio::time::timeout(Duration::from_secs(30), conversation.hold(ear, Box::new(to_agent), stop)).await.unwrap();
+    tokio::time::timeout(Duration::from_secs(30), conversation.drive(stdout, Box::new(to_agent), stop))
+        .await
+        .unwrap();
     agent.abort();
     let said = said.await.unwrap();
     let log = log.lock().unwrap().clone();

@@ -1,6 +1,6 @@
-//! The part of the file system that an agent may ask Glee for: the reviewed tree, without git's own folder.
+//! The files that an agent may access through Glee: the reviewed tree without `.git`.
 //!
-//! A path is looked at as the system would follow it, so a link out of the tree leads nowhere.
+//! Paths are resolved with links, so a link out of the tree is refused.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -15,19 +15,19 @@ pub(crate) fn readable(root: &Path, path: &Path) -> Option<PathBuf> {
     is_allowed.then_some(file)
 }
 
-/// The file behind a path, if it may be written, deleted or made.
+/// The file at a path, if it may be written, deleted or created.
 pub(crate) fn writable(root: &Path, path: &Path) -> Option<PathBuf> {
     let file = readable(root, path)?;
-    // A folder that others reach by a link is theirs to change, and so is what is no plain file.
+    // Only plain files are changed.
     file.symlink_metadata().map_or(true, |found| found.is_file()).then_some(file)
 }
 
-/// The path without links; what does not exist yet lies where its parent really lies.
+/// The path without links; for a file that does not exist yet, by its resolved parent.
 fn resolved(path: &Path) -> Option<PathBuf> {
     if let Ok(real) = path.canonicalize() {
         return Some(real);
     }
-    // A link that leads to nothing would be followed by a write.
+    // A write would follow a dangling link.
     if path.symlink_metadata().is_ok() {
         return None;
     }
