@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Output, Sandbox};
+use crate::support::Sandbox;
 
 const AGENTS: &str = "\
 version: 1
@@ -24,19 +24,10 @@ fn connected() -> Sandbox {
     sandbox
 }
 
-/// The columns are as wide as the sandbox's real paths.
-fn narrow(output: &Output) -> String {
-    let mut text = output.to_string();
-    while text.contains("   ") {
-        text = text.replace("   ", "  ");
-    }
-    text
-}
-
 #[test]
 fn agents_are_listed_with_program_and_version() {
     let sandbox = connected();
-    insta::assert_snapshot!(narrow(&sandbox.glee(&["agents"])), @r"
+    insta::assert_snapshot!(sandbox.glee(&["agents"]).stable(), @r"
     exit: 0
     --- stdout
     NAME  ROLE  COMMAND  FOR  PROGRAM  VERSION
@@ -118,7 +109,7 @@ fn an_untrusted_project_runs_nothing() {
     let sandbox = Sandbox::new();
     sandbox.script("claude", "#!/bin/sh\n: > it-was-run\n");
     sandbox.write(".glee/config.yml", "version: 1\nagents: [{name: a, command: ./claude, role: coder}]\n");
-    insta::assert_snapshot!(narrow(&sandbox.glee(&["agents"])), @r"
+    insta::assert_snapshot!(sandbox.glee(&["agents"]).stable(), @r"
     exit: 0
     --- stdout
     NAME  ROLE  COMMAND  FOR  PROGRAM  VERSION

@@ -1,7 +1,7 @@
 //! A sandbox around the binary: an empty home, its own state and configuration folders, a scrubbed environment.
 //!
-//! Nothing of the machine shows in what a test sees but the programs on `PATH`, and paths and times in the output
-//! are replaced by placeholders.
+//! Of the machine only the programs on `PATH` are visible. Placeholders replace paths and times in the output; see
+//! [`Output::stable`] for snapshots.
 
 use std::fmt;
 use std::fs;
@@ -15,8 +15,8 @@ pub(crate) struct Sandbox {
     _folder: tempfile::TempDir,
 }
 
-/// What a run of the binary left: `[ROOT]`, `[HOME]`, `[STATE]` and `[BIN]` stand for the sandbox's folders and
-/// `[TIME]` for points in time.
+/// The output of the binary: `[ROOT]`, `[HOME]`, `[STATE]` and `[BIN]` stand for the sandbox's folders and `[TIME]` for
+/// points in time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Output {
     /// The exit code; -1 when a signal ended it.
@@ -35,6 +35,25 @@ impl fmt::Display for Output {
             }
         }
         Ok(())
+    }
+}
+
+#[allow(dead_code, reason = "every subject uses some of it")]
+impl Output {
+    /// The whole output for a snapshot: `[RUN]` stands for the id of a run, `[HASH]` for other hashes, `[DURATION]` for
+    /// seconds; columns that depend on the length of a path are closed up.
+    pub(crate) fn stable(&self) -> String {
+        let replacements = [
+            (r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "[RUN]"),
+            (r"\b[0-9a-f]{12,64}\b", "[HASH]"),
+            (r"\b[0-9a-f]{8}\b", "[RUN]"),
+            (r"\b\d+\.\ds\b", "[DURATION]"),
+            (r"(\S)   +", "$1  "),
+        ];
+        replacements.iter().fold(self.to_string(), |text, (pattern, placeholder)| {
+            let pattern = regex::Regex::new(pattern).expect("the pattern is well-formed");
+            pattern.replace_all(&text, *placeholder).into_owned()
+        })
     }
 }
 
