@@ -12,8 +12,8 @@ use std::{env, fs};
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use glee::domain::Class;
-use glee::protocol::claims;
-use glee::rules::consensus::{Claim, Consensus, Debate, Policy, merge};
+use glee::protocol::merge_input;
+use glee::rules::consensus::{Consensus, Debate, Member, Policy, merge};
 use serde_json::{Value, json};
 
 const GLEE: &str = env!("CARGO_BIN_EXE_glee");
@@ -28,9 +28,9 @@ fn data() -> String {
 const VENDORS: &str = "augment baz bugbot claude-code codeant coderabbit copilot cubic-v2 devin entelligence gemini \
                        graphite greptile-v4 kg kodus-v2 macroscope mesa mra-a propel qodo-v22 sourcery";
 
-/// A run: its claims, and for each the golden ids it matches and whether experts call it valid.
+/// A run: its findings, and for each the golden ids it matches and whether experts call it valid.
 struct Run {
-    claims: Vec<Claim>,
+    members: Vec<Member>,
     truth: Vec<(BTreeSet<String>, bool)>,
 }
 
@@ -52,20 +52,20 @@ impl Run {
             }
         }
         let text = json!({ "findings": findings }).to_string();
-        Self { claims: claims::read(&text).expect("the data has the form").claims, truth }
+        Self { members: merge_input::read(&text).expect("the data has the form").members, truth }
     }
 
     fn merged(&self) -> Consensus {
-        merge(&self.claims, &Debate::default(), &[], Policy::Panel)
+        merge(&self.members, &Debate::default(), &[], Policy::Panel)
     }
 }
 
-/// The groups of an answer, by the indices of their claims.
+/// The groups of an answer, by the indices of their members.
 fn groups(consensus: &Consensus) -> impl Iterator<Item = (Class, Vec<usize>)> {
     consensus
-        .decisions
+        .groups
         .iter()
-        .map(|decision| (decision.class, decision.members.iter().chain(&decision.repeats).copied().collect()))
+        .map(|group| (group.class, group.members.iter().chain(&group.repeats).copied().collect()))
 }
 
 fn records(dataset: &str) -> Vec<Value> {
@@ -167,9 +167,10 @@ fn pairs() -> (f64, f64) {
             for (number, (_, members)) in groups(&run.merged()).enumerate() {
                 group_of.extend(members.into_iter().map(|member| (member, number)));
             }
-            let known: Vec<usize> = (0..run.claims.len()).filter(|index| !run.truth[*index].0.is_empty()).collect();
+            let known: Vec<usize> =
+                (0..run.members.len()).filter(|index| !run.truth[*index].0.is_empty()).collect();
             for (at, a) in known.iter().enumerate() {
-                for b in known[at + 1..].iter().filter(|b| run.claims[*a].model != run.claims[**b].model) {
+                for b in known[at + 1..].iter().filter(|b| run.members[*a].model != run.members[**b].model) {
                     let is_same = !run.truth[*a].0.is_disjoint(&run.truth[*b].0);
                     let is_together = group_of[a] == group_of[b];
                     same += u32::from(is_same);
@@ -282,11 +283,11 @@ fn speed(c: &mut Criterion) {
         say(&format!("{name}: {time:.2?} and {memory} MiB, {ratio:.1} times the bare JSON{growth}"));
         before = Some(time);
     }
-    let claims = claims::read(&made_up(10_000, 5000)).expect("findings").claims;
+    let members = merge_input::read(&made_up(10_000, 5000)).expect("findings").members;
     let mut group = c.benchmark_group("merge");
     group.sample_size(10);
     group.bench_function("10000 in 5000 files, without JSON", |b| {
-        b.iter(|| merge(&claims, &Debate::default(), &[], Policy::Panel));
+        b.iter(|| merge(&members, &Debate::default(), &[], Policy::Panel));
     });
     group.finish();
 }

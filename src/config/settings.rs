@@ -15,7 +15,7 @@ use crate::config::schema::values::{
     ReviewerChoice, Reviewers, Size, Tags, Time, Url, Variables, Whole, Words,
 };
 use crate::domain::{Agent, AgentName, Caps, Disposition, Effort, Price as Dollars, Role, Route};
-use crate::rules::consensus::claim::Policy;
+use crate::rules::consensus::Policy;
 
 /// Declares a section: for each key its type, the [`ValueForm`](super::schema::values) it is written in, and its default.
 macro_rules! section {

@@ -25,7 +25,7 @@ pub(crate) fn assemble(
         }
     }
     program.need(profile.required)?;
-    let form = SchemaForm::held_to(&request.task).filter(|_| program.names(profile.schema));
+    let form = SchemaForm::constraint(&request.task).filter(|_| program.names(profile.schema));
     args.extend(option(profile.schema, form.map(SchemaForm::argument)));
     args.extend(option(profile.resume, query.session));
     args.extend(option(profile.effort, effort(profile, query)?));

@@ -1,11 +1,11 @@
 //! The adapters by name. A new adapter is added to the match of [`AdapterKind::adapter`].
 
 use std::fmt;
-use std::path::Path;
 
 use crate::agents::adapters::programs::{acp, claude, codex, copilot, gemini, json, opencode, qwen, replay, text};
 use crate::agents::builtin;
 use crate::agents::{Adapter, AgentError};
+use crate::config::layers::resolve::adapter_of;
 use crate::domain::{Agent, FailureKind};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -50,22 +50,10 @@ impl AdapterKind {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
 
-    /// The adapter for a command without a configured one: that of the embedded agent or the known program, else `text`.
-    pub fn guess(command: &[String]) -> Self {
-        let word = command.first().map(String::as_str).unwrap_or_default();
-        if word.starts_with(builtin::PREFIX) {
-            return Self::Builtin;
-        }
-        let name = Path::new(word).file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        Self::PROGRAMS.into_iter().find(|kind| kind.as_str() == name).unwrap_or(Self::Text)
-    }
-
     /// The configured adapter, or the guessed one if none is configured.
     pub fn of(agent: &Agent) -> Result<Self, AgentError> {
-        if agent.adapter.is_empty() {
-            return Ok(Self::guess(&agent.command));
-        }
-        Self::parse(&agent.adapter).ok_or_else(|| {
+        let configured = Some(agent.adapter.as_str()).filter(|adapter| !adapter.is_empty());
+        Self::parse(configured.unwrap_or_else(|| adapter_of(&agent.command))).ok_or_else(|| {
             let known = Self::ALL.map(|kind| format!("`{kind}`")).join(", ");
             let message = format!("agent `{}` has an unknown adapter `{}`", agent.name, agent.adapter);
             AgentError::new(FailureKind::NotInstalled, message).hint(format!("the adapters are {known}"))

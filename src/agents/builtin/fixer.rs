@@ -1,50 +1,48 @@
-//! `builtin:fixer`: applies the fixes that rules know, and objects where the code carries a waiver.
+//! `builtin:fixer`: applies the fixes of rules, and objects if the code has a waiver.
 //!
-//! A file is written once, whole, by renaming; it keeps its mode, its line ends and every byte that no fix replaces. A
-//! fix that would leave the file unreadable to its grammar is not applied.
+//! A file is written once, whole, by renaming; it keeps its mode, its line ends and every byte outside of the fixes. A
+//! fix that makes the file unreadable to its grammar is not applied.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::answer::{Body, BuiltinResponse};
+use super::answer::Body;
 use super::recheck::mistakes;
-use crate::agents::builtin::code::references::references;
+use super::referee::cited;
 use crate::agents::builtin::code::source::{self, SourceText};
 use crate::agents::builtin::rules::catalog::{Catalog, CatalogError};
 use crate::agents::builtin::rules::scan::{self, Hit, RuleEdit};
 use crate::agents::builtin::rules::waiver::{Waiver, waiver};
-use crate::domain::{Answer, FindingId};
+use crate::domain::{Answer, FindingId, Response, Untrusted};
 use crate::protocol::request::Item;
 
 /// The most matches of one rule on one line that are fixed for one finding.
 const MOST_ON_A_LINE: usize = 16;
 
-enum Done {
-    Fixed(String),
-    /// The code's author objects, with these references.
-    Objected(String, Vec<String>),
-    Not(String),
+enum Fix {
+    Applied(String),
+    /// The reason of the waiver and its references.
+    Waived(String, Vec<Untrusted>),
+    Impossible(String),
 }
 
-/// Answers findings, editing the files below `root`.
 pub(crate) fn respond(items: &[Item], root: &Path) -> Result<Body, CatalogError> {
     let files = items.iter().filter_map(|item| item.finding.raw.file.as_deref());
     let rules = items.iter().filter_map(|item| item.finding.raw.rule.as_deref());
     let catalog = Catalog::for_rules(root, files, rules)?;
     let mut by_file: BTreeMap<&str, Vec<&Item>> = BTreeMap::new();
-    let mut done: BTreeMap<FindingId, Done> = BTreeMap::new();
+    let mut done: BTreeMap<FindingId, Fix> = BTreeMap::new();
     for item in items {
         let raw = &item.finding.raw;
-        match (&raw.file, &raw.rule) {
-            (Some(file), Some(rule)) if catalog.info(rule).is_some() => by_file.entry(file).or_default().push(item),
-            (_, Some(rule)) => {
-                drop(done.insert(item.finding.id, Done::Not(format!("there is no rule `{rule}` here"))))
+        let why = match (&raw.file, &raw.rule) {
+            (Some(file), Some(rule)) if catalog.info(rule).is_some() => {
+                by_file.entry(file).or_default().push(item);
+                continue;
             }
-            (_, None) => {
-                let why = "no rule raised it, and only rules' fixes can be applied".to_owned();
-                done.insert(item.finding.id, Done::Not(why));
-            }
-        }
+            (_, Some(rule)) => format!("there is no rule `{rule}` here"),
+            (_, None) => "no rule raised it, and only rules' fixes can be applied".to_owned(),
+        };
+        done.insert(item.finding.id, Fix::Impossible(why));
     }
     for (file, items) in by_file {
         done.extend(fix_file(&catalog, root, file, items));
@@ -52,31 +50,32 @@ pub(crate) fn respond(items: &[Item], root: &Path) -> Result<Body, CatalogError>
     Ok(answer(items, &mut done))
 }
 
-fn answer(items: &[Item], done: &mut BTreeMap<FindingId, Done>) -> Body {
+fn answer(items: &[Item], done: &mut BTreeMap<FindingId, Fix>) -> Body {
     let (mut answers, mut notes) = (Vec::new(), Vec::new());
     for item in items {
         let id = item.finding.id;
         let mandatory = item.finding.mandatory || item.enforced.is_some();
         let (answer, text, evidence) = match done.remove(&id) {
-            Some(Done::Fixed(text)) => (Answer::Implemented, text, Vec::new()),
-            Some(Done::Objected(text, evidence)) if mandatory => (Answer::Disagree, text, evidence),
-            Some(Done::Objected(text, evidence)) => (Answer::Discarded, text, evidence),
-            Some(Done::Not(why)) if mandatory => {
+            Some(Fix::Applied(text)) => (Answer::Implemented, text, Vec::new()),
+            Some(Fix::Waived(text, evidence)) => {
+                (if mandatory { Answer::Disagree } else { Answer::Discarded }, text, evidence)
+            }
+            Some(Fix::Impossible(why)) if mandatory => {
                 notes.push(format!("{id} cannot be fixed: {why}"));
                 continue;
             }
-            Some(Done::Not(why)) => (Answer::Discarded, why, Vec::new()),
+            Some(Fix::Impossible(why)) => (Answer::Discarded, why, Vec::new()),
             None => continue,
         };
-        answers.push(BuiltinResponse { finding: id, answer, text, evidence });
+        answers.push(Response { finding: id, answer, text: text.into(), evidence });
     }
     Body::Response { answers, notes: (!notes.is_empty()).then(|| notes.join("\n")) }
 }
 
 /// Answers the findings of one file. From the bottom up, so that a fix does not move the lines of the next.
-fn fix_file<'a>(catalog: &Catalog, root: &Path, path: &str, mut items: Vec<&'a Item>) -> Vec<(FindingId, Done)> {
-    let all = |items: &[&'a Item], why: String| -> Vec<(FindingId, Done)> {
-        items.iter().map(|item| (item.finding.id, Done::Not(why.clone()))).collect()
+fn fix_file<'a>(catalog: &Catalog, root: &Path, path: &str, mut items: Vec<&'a Item>) -> Vec<(FindingId, Fix)> {
+    let all = |items: &[&'a Item], why: String| -> Vec<(FindingId, Fix)> {
+        items.iter().map(|item| (item.finding.id, Fix::Impossible(why.clone()))).collect()
     };
     let mut source = match SourceText::read(root, path) {
         Ok(source) => source,
@@ -104,7 +103,7 @@ struct Fixing<'a> {
 }
 
 impl Fixing<'_> {
-    fn item(&mut self, item: &Item) -> Done {
+    fn item(&mut self, item: &Item) -> Fix {
         let raw = &item.finding.raw;
         let rule = raw.rule.clone().unwrap_or_default();
         let line = raw.line.unwrap_or(1);
@@ -114,26 +113,26 @@ impl Fixing<'_> {
             && !reason.is_empty()
             && item.enforced.is_none()
         {
-            let evidence = references(reason).iter().map(ToString::to_string).collect();
-            return Done::Objected(reason.clone(), evidence);
+            let evidence = cited(reason).iter().map(|cited| cited.to_string().into()).collect();
+            return Fix::Waived(reason.clone(), evidence);
         }
         if hit.edit.is_none() {
-            return Done::Not(format!("rule `{rule}` knows no fix for {}:{}", self.path, hit.lines.0));
+            return Fix::Impossible(format!("rule `{rule}` knows no fix for {}:{}", self.path, hit.lines.0));
         }
         let Some(fixed) = self.fixed_text(&rule, &hit, waiver.as_ref()) else {
-            return Done::Not(format!("the fix of `{rule}` does not fit {}:{}", self.path, hit.lines.0));
+            return Fix::Impossible(format!("the fix of `{rule}` does not fit {}:{}", self.path, hit.lines.0));
         };
         self.text = fixed;
         self.fixed.push((item.finding.id, (line, raw.end_line.unwrap_or(line))));
         let unwaived = if waiver.is_some() { " and removed the waiver" } else { "" };
-        Done::Fixed(format!("applied the fix of `{rule}` at {}:{}{unwaived}", self.path, hit.lines.0))
+        Fix::Applied(format!("applied the fix of `{rule}` at {}:{}{unwaived}", self.path, hit.lines.0))
     }
 
-    /// A rule that matches nowhere any more: the fix of another finding on the same lines may have seen to it.
-    fn gone(&self, rule: &str, line: u32) -> Done {
+    /// The result for a rule that no longer matches: the fix of another finding on the same lines may include it.
+    fn gone(&self, rule: &str, line: u32) -> Fix {
         match self.fixed.iter().find(|(_, (first, last))| (*first..=*last).contains(&line)) {
-            Some((id, _)) => Done::Fixed(format!("the fix for {id} covers it")),
-            None => Done::Not(format!("`{rule}` no longer matches in {}", self.path)),
+            Some((id, _)) => Fix::Applied(format!("the fix for {id} covers it")),
+            None => Fix::Impossible(format!("`{rule}` no longer matches in {}", self.path)),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The embedded agents: a reviewer, a coder and a judge that need no model, no key and no network.
 //!
-//! They run as child processes of Glee's own binary, like every other agent: [`BuiltinAdapter`] is the asking side,
-//! `answer` what the child does with the request it reads. They know nothing that is not in the request or the tree.
+//! They run as child processes of Glee's own binary: [`BuiltinAdapter`] is the side of the caller, `answer` that of the
+//! child. Their only inputs are the request and the tree.
 
 #[cfg(feature = "astgrep")]
 mod answer;
@@ -31,7 +31,7 @@ pub use crate::agents::builtin::rules::catalog::{Catalog, CatalogError, RuleInfo
 #[cfg(feature = "astgrep")]
 pub use crate::agents::builtin::rules::measure::{Measure, MeasureError, Score, measure};
 
-/// What an embedded agent's `command` begins with in the configuration.
+/// The beginning of an embedded agent's `command` in the configuration.
 pub const PREFIX: &str = "builtin:";
 
 /// The hidden first argument that makes Glee's binary an embedded agent.
@@ -48,11 +48,7 @@ impl Builtin {
     pub const ALL: [Self; 3] = [Self::Rules, Self::Fixer, Self::Referee];
 
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Rules => "rules",
-            Self::Fixer => "fixer",
-            Self::Referee => "referee",
-        }
+        ["rules", "fixer", "referee"][self as usize]
     }
 
     /// Reads a name, with or without the prefix.
@@ -62,11 +58,7 @@ impl Builtin {
     }
 
     pub fn role(self) -> Role {
-        match self {
-            Self::Rules => Role::Reviewer,
-            Self::Fixer => Role::Coder,
-            Self::Referee => Role::Judge,
-        }
+        [Role::Reviewer, Role::Coder, Role::Judge][self as usize]
     }
 }
 
@@ -78,10 +70,8 @@ pub enum BuiltinError {
     Request(#[source] serde_json::Error),
     #[error("`builtin:{agent}` cannot take a task for a {role}")]
     WrongTask { agent: &'static str, role: Role },
-    /// An embedded analyser has no more to say than its findings, and compares no words.
     #[error("an embedded agent takes no part in a debate and compares no findings")]
     Argues,
-    /// An embedded analyser knows code, not requirements.
     #[error("an embedded agent answers no stage, no checkpoint and no review request of a watch")]
     Plans,
     #[error("this glee was built without its embedded agents (feature `astgrep`)")]
@@ -108,8 +98,7 @@ impl Advice for BuiltinError {
     }
 }
 
-/// Answers a request as the embedded agent `name` would: the JSON request in, the JSON answer out. `root` is the tree;
-/// only the fixer writes to it.
+/// Answers a JSON request as the embedded agent `name`, in JSON. `root` is the tree; only the fixer writes to it.
 pub fn answer(name: &str, request: &[u8], root: &Path) -> Result<String, BuiltinError> {
     let builtin = Builtin::parse(name).ok_or_else(|| BuiltinError::Unknown(name.to_owned()))?;
     let request: Request = serde_json::from_slice(request).map_err(BuiltinError::Request)?;
@@ -125,16 +114,10 @@ fn dispatch(request: &Request, root: &Path) -> Result<String, BuiltinError> {
     let body = match &request.task {
         Task::Review { files, .. } => reviewer::review(files, root)?,
         Task::Recheck { changes, files } => recheck::recheck(changes, files, root)?,
-        Task::Examine { .. } | Task::Defend { .. } | Task::Compare { .. } => return Err(BuiltinError::Argues),
-        Task::Stage { .. }
-        | Task::Aggregate { .. }
-        | Task::Arbitrate { .. }
-        | Task::Questions { .. }
-        | Task::Validate { .. }
-        | Task::Work { .. }
-        | Task::Peer { .. } => return Err(BuiltinError::Plans),
         Task::Respond { items, .. } => fixer::respond(items, root)?,
         Task::Judge { dispute, files, written, .. } => referee::judge(dispute, files, written, root),
+        Task::Examine { .. } | Task::Defend { .. } | Task::Compare { .. } => return Err(BuiltinError::Argues),
+        _ => return Err(BuiltinError::Plans),
     };
     serde_json::to_string_pretty(&answer::BuiltinAnswer { nonce: &request.nonce, body })
         .map_err(BuiltinError::Answer)
@@ -179,7 +162,7 @@ impl Adapter for BuiltinAdapter {
         }
         let message = match output.stderr_tail.trim() {
             "" => "the embedded agent failed",
-            said => said.strip_prefix("error: ").unwrap_or(said),
+            message => message.strip_prefix("error: ").unwrap_or(message),
         };
         Reading::from(Err(AgentError::new(FailureKind::Crashed, message)))
     }

@@ -1,6 +1,6 @@
-//! `builtin:rules` at a re-check: a finding is resolved when its rule no longer matches where the finding stood.
+//! `builtin:rules` in a re-check: a finding is resolved if its rule no longer matches at its place.
 //!
-//! A change that moves the flaw, or that leaves a file its own grammar cannot read, resolves nothing.
+//! A change that moves the flaw, or that makes the file unreadable to its grammar, resolves nothing.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::agents::builtin::rules::scan;
 use crate::domain::Recheck;
 use crate::protocol::request::{Change, SourceFile};
 
-/// How far from its old place a finding may be if no diff says where it went, in lines.
+/// How far from its old place a finding may be without a diff, in lines.
 const NEAR: u32 = 3;
 
 pub(crate) fn recheck(changes: &[Change], files: &[SourceFile], root: &Path) -> Result<Body, CatalogError> {
@@ -28,7 +28,7 @@ pub(crate) fn recheck(changes: &[Change], files: &[SourceFile], root: &Path) -> 
 fn check(catalog: &Catalog, change: &Change, files: &[SourceFile]) -> (bool, String) {
     let raw = &change.finding.raw;
     let (Some(rule), Some(path)) = (&raw.rule, &raw.file) else {
-        return (false, "the finding names no rule that could be asked again".to_owned());
+        return (false, "the finding names no rule that can be checked again".to_owned());
     };
     let Some(file) = files.iter().find(|file| file.path == *path) else {
         return (true, format!("`{path}` is no longer there"));
@@ -61,7 +61,7 @@ fn check(catalog: &Catalog, change: &Change, files: &[SourceFile]) -> (bool, Str
     }
 }
 
-/// How many places of a file its grammar cannot read.
+/// The number of syntax errors of a file.
 pub(crate) fn mistakes(path: &str, text: &str) -> usize {
     let is_mistake =
         |tree: &scan::SyntaxTree| tree.root().dfs().filter(|node| node.is_error() || node.is_missing()).count();

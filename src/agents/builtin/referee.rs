@@ -1,46 +1,86 @@
-//! `builtin:referee`: rules on an objection by looking up what it refers to, and by nothing else.
+//! `builtin:referee`: rules on an objection only by looking up its references.
 //!
-//! DISMISS when everything it refers to exists and what it cites names the flagged code; ENFORCE when it refers to
-//! nothing that exists; ESCALATE otherwise. A reference into the flagged code itself proves nothing.
+//! DISMISS if all of them exist and the cited code names the flagged code; ENFORCE if none exists; ESCALATE otherwise. A
+//! reference into the flagged code itself proves nothing.
 
+use std::fmt;
 use std::path::Path;
 
 use super::answer::Body;
-use crate::agents::builtin::code::references::{ObjectionReference, references};
 use crate::agents::builtin::code::{source, symbols};
 use crate::agents::builtin::rules::scan;
 use crate::domain::{Dispute, Grounds, Location, Ruling, RulingWord, meanings};
 use crate::protocol::request::{CoderWritten, SourceFile};
+use crate::protocol::text::references::{self, Reference};
 use crate::system::files;
 
 /// The largest file a reference is looked up in, in bytes.
 const LARGEST_FILE: u64 = 4 << 20;
 
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Cited {
+    /// A file, its lines or names, or a folder, whose path ends in `/`.
+    Code(Reference),
+    /// A link or an issue number, which the tree cannot confirm.
+    Elsewhere(String),
+}
+
+impl fmt::Display for Cited {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Code(reference) => reference.fmt(f),
+            Self::Elsewhere(text) => f.write_str(text),
+        }
+    }
+}
+
+pub(crate) fn cited(text: &str) -> Vec<Cited> {
+    let mut found = Vec::new();
+    for word in references::words(text) {
+        let plain = word.trim_end_matches(['.', ':', '!', '?']);
+        let is_link = ["https://", "http://"].iter().any(|scheme| word.starts_with(scheme));
+        let number = plain.strip_prefix('#').unwrap_or_default();
+        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        let is_folder = plain.ends_with('/')
+            && plain.contains(char::is_alphabetic)
+            && plain.chars().all(|c| c.is_alphanumeric() || "_./@+-".contains(c));
+        let one = if is_link || is_number {
+            Some(Cited::Elsewhere(plain.to_owned()))
+        } else if is_folder {
+            Some(Cited::Code(Reference { path: plain.to_owned(), lines: None, names: Vec::new() }))
+        } else {
+            references::reference(&word).map(Cited::Code)
+        };
+        found.extend(one.filter(|one| !found.contains(one)));
+    }
+    found
+}
+
+/// What the tree says about a reference; the number is its first line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
+enum CitationCheck {
     Missing,
-    /// It is there, at this line, and what is cited names the flagged code.
+    /// It exists and names the flagged code.
     Names(u32),
-    /// It is there and does not.
+    /// It exists and does not name the flagged code.
     Silent(u32),
-    /// It is the flagged code itself.
     Itself(u32),
     /// The coder wrote it in this run.
     Written(u32),
-    /// A whole file or folder: there, but nothing in it is cited.
+    /// A whole file or folder, without a place in it.
     Whole,
-    /// The tree cannot say.
+    /// The tree cannot confirm it.
     Elsewhere,
 }
 
 /// The tree that references are looked up in: the files of the request, then those on disk.
-struct Shelf<'a> {
+struct Tree<'a> {
     files: &'a [SourceFile],
     written: &'a [CoderWritten],
     root: &'a Path,
 }
 
-impl Shelf<'_> {
+impl Tree<'_> {
     fn text(&self, path: &str) -> Option<String> {
         if let Some(file) = self.files.iter().find(|file| file.path == path) {
             return Some(file.text.clone());
@@ -49,18 +89,11 @@ impl Shelf<'_> {
         (path.metadata().ok()?.len() <= LARGEST_FILE).then(|| files::read_to_string(&path).ok())?
     }
 
-    /// The reference as it is meant from the flagged file: relative to the nearest folder around it that has it.
-    fn found(&self, reference: ObjectionReference, from: &str) -> ObjectionReference {
-        let meant =
-            |path: &str| meanings(path, from).find(|path| self.text(path).is_some() || self.has_folder(path));
-        match reference {
-            ObjectionReference::File(path) => ObjectionReference::File(meant(&path).unwrap_or(path)),
-            ObjectionReference::Lines(path, first, last) => {
-                ObjectionReference::Lines(meant(&path).unwrap_or(path), first, last)
-            }
-            ObjectionReference::Name(path, names) => ObjectionReference::Name(meant(&path).unwrap_or(path), names),
-            ObjectionReference::Elsewhere(text) => ObjectionReference::Elsewhere(text),
-        }
+    /// Resolves the path of a reference from the flagged file: relative to the nearest enclosing folder that has it.
+    fn resolve(&self, reference: &mut Reference, from: &str) {
+        let exists = |path: &String| self.text(path).is_some() || self.has_folder(path);
+        let path = meanings(&reference.path, from).find(exists);
+        reference.path = path.unwrap_or_else(|| std::mem::take(&mut reference.path));
     }
 
     /// Whether the coder wrote any of these lines in this run, or, without lines, anything in the file or folder.
@@ -85,28 +118,29 @@ impl Shelf<'_> {
 struct Flagged {
     file: String,
     names: Vec<String>,
-    /// The lines of the function or value it is in.
     block: (u32, u32),
 }
 
 pub(crate) fn judge(dispute: &Dispute, files: &[SourceFile], written: &[CoderWritten], root: &Path) -> Body {
-    let shelf = Shelf { files, written, root };
+    let tree = Tree { files, written, root };
     let objection = &dispute.objection;
-    let mut cited: Vec<ObjectionReference> =
-        objection.evidence.iter().flat_map(|line| references(line.as_written())).collect();
+    let mut all: Vec<Cited> = objection.evidence.iter().flat_map(|line| cited(line.as_written())).collect();
     if objection.evidence.is_empty() {
-        cited = references(objection.text.as_written());
+        all = cited(objection.text.as_written());
     }
     let place = dispute.finding.raw.location();
-    let flagged = place.as_ref().and_then(|place| flagged(&shelf, place));
+    let flagged = place.as_ref().and_then(|place| flagged(&tree, place));
     if let Some(place) = &place {
-        cited = cited.into_iter().map(|reference| shelf.found(reference, &place.file)).collect();
+        for cited in &mut all {
+            if let Cited::Code(reference) = cited {
+                tree.resolve(reference, &place.file);
+            }
+        }
     }
-    let checked: Vec<(&ObjectionReference, Standing)> =
-        cited.iter().map(|reference| (reference, standing(&shelf, reference, flagged.as_ref()))).collect();
+    let checked: Vec<(&Cited, CitationCheck)> =
+        all.iter().map(|cited| (cited, check(&tree, cited, flagged.as_ref()))).collect();
     let (ruling, grounds) = rule(&checked);
-    let mut citations: Vec<String> =
-        checked.iter().filter_map(|(reference, standing)| citation(reference, *standing)).collect();
+    let mut citations: Vec<String> = checked.iter().filter_map(|(cited, found)| citation(cited, *found)).collect();
     if let Some(place) = place.filter(|place| place.line.is_some() && flagged.is_some()) {
         citations.push(Location { end_line: None, ..place }.to_string());
     }
@@ -118,77 +152,66 @@ pub(crate) fn judge(dispute: &Dispute, files: &[SourceFile], written: &[CoderWri
     }
 }
 
-fn rule(checked: &[(&ObjectionReference, Standing)]) -> (RulingWord, Option<Grounds>) {
-    let standings = || checked.iter().map(|(_, standing)| *standing);
-    let names = |standing: Standing| matches!(standing, Standing::Names(_));
-    if standings().all(|standing| standing == Standing::Missing) {
+fn rule(checked: &[(&Cited, CitationCheck)]) -> (RulingWord, Option<Grounds>) {
+    let all = || checked.iter().map(|(_, found)| *found);
+    let names = |found: CitationCheck| matches!(found, CitationCheck::Names(_));
+    if all().all(|found| found == CitationCheck::Missing) {
         return (RulingWord::Enforce, None);
     }
-    if standings().any(names) && standings().all(|standing| names(standing) || standing == Standing::Whole) {
-        let by_name =
-            checked.iter().any(|(cited, how)| names(*how) && matches!(cited, ObjectionReference::Name(..)));
-        return (
-            RulingWord::Dismiss,
-            Some(if by_name { Grounds::AlreadyHandled } else { Grounds::MisunderstoodContext }),
-        );
+    if all().any(names) && all().all(|found| names(found) || found == CitationCheck::Whole) {
+        let by_name = checked.iter().any(|(cited, found)| {
+            names(*found) && matches!(cited, Cited::Code(reference) if !reference.names.is_empty())
+        });
+        let grounds = if by_name { Grounds::AlreadyHandled } else { Grounds::MisunderstoodContext };
+        return (RulingWord::Dismiss, Some(grounds));
     }
     (RulingWord::Escalate, None)
 }
 
-fn flagged(shelf: &Shelf<'_>, place: &Location) -> Option<Flagged> {
+fn flagged(tree: &Tree<'_>, place: &Location) -> Option<Flagged> {
     let line = place.line?;
-    let text = shelf.text(&place.file)?;
-    let tree = scan::tree(&place.file, &text)?;
-    let names = symbols::owners(&tree, line);
-    let block = symbols::block(&tree, line).unwrap_or((line, place.end_line.unwrap_or(line)));
-    Some(Flagged { file: place.file.clone(), names, block })
+    let text = tree.text(&place.file)?;
+    let syntax = scan::tree(&place.file, &text)?;
+    let block = symbols::block(&syntax, line).unwrap_or((line, place.end_line.unwrap_or(line)));
+    Some(Flagged { file: place.file.clone(), names: symbols::owners(&syntax, line), block })
 }
 
-fn standing(shelf: &Shelf<'_>, reference: &ObjectionReference, flagged: Option<&Flagged>) -> Standing {
-    let names = flagged.map_or(&[][..], |flagged| &flagged.names);
-    let itself = |path: &str, (first, last): (u32, u32)| {
-        flagged.is_some_and(|flagged| flagged.file == path && flagged.block.0 <= last && first <= flagged.block.1)
+fn check(tree: &Tree<'_>, cited: &Cited, flagged: Option<&Flagged>) -> CitationCheck {
+    let Cited::Code(Reference { path, lines, names }) = cited else { return CitationCheck::Elsewhere };
+    let text = tree.text(path);
+    let syntax = text.as_deref().and_then(|text| scan::tree(path, text));
+    // The lines and the bytes of the cited place.
+    let (lines, range) = if let (Some(lines), true) = (*lines, names.is_empty()) {
+        let Some(range) = text.as_deref().and_then(|text| bytes_of(text, lines)) else {
+            return CitationCheck::Missing;
+        };
+        (lines, range)
+    } else if !names.is_empty() {
+        let node = syntax.as_ref().and_then(|syntax| symbols::definition(syntax, names));
+        let Some(node) = node else { return CitationCheck::Missing };
+        (symbols::lines(&node), node.range())
+    } else if tree.is_written(path, None) {
+        return CitationCheck::Written(1);
+    } else {
+        return if text.is_some() || tree.has_folder(path) { CitationCheck::Whole } else { CitationCheck::Missing };
     };
-    match reference {
-        ObjectionReference::Elsewhere(_) => Standing::Elsewhere,
-        ObjectionReference::File(path) if shelf.is_written(path, None) => Standing::Written(1),
-        ObjectionReference::File(path) if shelf.text(path).is_some() || shelf.has_folder(path) => Standing::Whole,
-        ObjectionReference::File(_) => Standing::Missing,
-        ObjectionReference::Lines(path, first, last) => {
-            let Some(text) = shelf.text(path) else { return Standing::Missing };
-            let Some(range) = bytes_of(&text, *first, *last) else { return Standing::Missing };
-            if shelf.is_written(path, Some((*first, *last))) {
-                return Standing::Written(*first);
-            }
-            if itself(path, (*first, *last)) {
-                return Standing::Itself(*first);
-            }
-            let found = match scan::tree(path, &text) {
-                Some(tree) => symbols::mentions(&tree, &range, names),
-                None => has_word(&text[range], names),
-            };
-            if found { Standing::Names(*first) } else { Standing::Silent(*first) }
-        }
-        ObjectionReference::Name(path, name) => {
-            let Some(tree) = shelf.text(path).and_then(|text| scan::tree(path, &text)) else {
-                return Standing::Missing;
-            };
-            let Some(node) = symbols::definition(&tree, name) else { return Standing::Missing };
-            let lines = symbols::lines(&node);
-            if shelf.is_written(path, Some(lines)) {
-                return Standing::Written(lines.0);
-            }
-            if itself(path, lines) {
-                return Standing::Itself(lines.0);
-            }
-            let found = symbols::mentions(&tree, &node.range(), names);
-            if found { Standing::Names(lines.0) } else { Standing::Silent(lines.0) }
-        }
+    if tree.is_written(path, Some(lines)) {
+        return CitationCheck::Written(lines.0);
     }
+    let overlaps = |flagged: &Flagged| flagged.block.0 <= lines.1 && lines.0 <= flagged.block.1;
+    if flagged.is_some_and(|flagged| flagged.file == *path && overlaps(flagged)) {
+        return CitationCheck::Itself(lines.0);
+    }
+    let wanted = flagged.map_or(&[][..], |flagged| &flagged.names);
+    let is_named = match &syntax {
+        Some(syntax) => symbols::mentions(syntax, &range, wanted),
+        None => has_word(&text.unwrap_or_default()[range], wanted),
+    };
+    if is_named { CitationCheck::Names(lines.0) } else { CitationCheck::Silent(lines.0) }
 }
 
 /// The bytes of lines, if the text has them and they are not all blank.
-fn bytes_of(text: &str, first: u32, last: u32) -> Option<std::ops::Range<usize>> {
+fn bytes_of(text: &str, (first, last): (u32, u32)) -> Option<std::ops::Range<usize>> {
     let (first, last) = (usize::try_from(first).ok()?, usize::try_from(last).ok()?);
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let cited = lines.get(first.checked_sub(1)?..last)?;
@@ -202,29 +225,33 @@ fn has_word(text: &str, names: &[String]) -> bool {
     text.split(|c: char| !is_part(c)).any(|word| names.iter().any(|name| name == word))
 }
 
-fn citation(reference: &ObjectionReference, standing: Standing) -> Option<String> {
-    let (ObjectionReference::Lines(path, ..) | ObjectionReference::Name(path, _)) = reference else { return None };
-    match standing {
-        Standing::Names(line) | Standing::Silent(line) | Standing::Itself(line) | Standing::Written(line) => {
-            Some(format!("{path}:{line}"))
+fn citation(cited: &Cited, found: CitationCheck) -> Option<String> {
+    let Cited::Code(reference) = cited else { return None };
+    match found {
+        CitationCheck::Names(line)
+        | CitationCheck::Silent(line)
+        | CitationCheck::Itself(line)
+        | CitationCheck::Written(line) => {
+            let is_place = reference.lines.is_some() || !reference.names.is_empty();
+            is_place.then(|| format!("{}:{line}", reference.path))
         }
-        Standing::Missing | Standing::Whole | Standing::Elsewhere => None,
+        CitationCheck::Missing | CitationCheck::Whole | CitationCheck::Elsewhere => None,
     }
 }
 
-fn rationale(ruling: RulingWord, checked: &[(&ObjectionReference, Standing)], flagged: Option<&Flagged>) -> String {
+fn rationale(ruling: RulingWord, checked: &[(&Cited, CitationCheck)], flagged: Option<&Flagged>) -> String {
     let symbol = flagged.and_then(|flagged| flagged.names.first());
     let symbol = symbol.map_or_else(|| "the flagged code".to_owned(), |name| format!("`{name}`"));
     let what: Vec<String> = checked
         .iter()
-        .map(|(reference, standing)| match standing {
-            Standing::Missing => format!("`{reference}` does not exist"),
-            Standing::Names(_) => format!("`{reference}` exists and names {symbol}"),
-            Standing::Silent(_) => format!("`{reference}` exists but does not name {symbol}"),
-            Standing::Itself(_) => format!("`{reference}` is the flagged code itself"),
-            Standing::Written(_) => format!("`{reference}` was written by the coder in this run"),
-            Standing::Whole => format!("`{reference}` exists"),
-            Standing::Elsewhere => format!("`{reference}` cannot be looked up in the tree"),
+        .map(|(cited, found)| match found {
+            CitationCheck::Missing => format!("`{cited}` does not exist"),
+            CitationCheck::Names(_) => format!("`{cited}` exists and names {symbol}"),
+            CitationCheck::Silent(_) => format!("`{cited}` exists but does not name {symbol}"),
+            CitationCheck::Itself(_) => format!("`{cited}` is the flagged code itself"),
+            CitationCheck::Written(_) => format!("`{cited}` was written by the coder in this run"),
+            CitationCheck::Whole => format!("`{cited}` exists"),
+            CitationCheck::Elsewhere => format!("`{cited}` cannot be looked up in the tree"),
         })
         .collect();
     let so = match ruling {
@@ -237,4 +264,44 @@ fn rationale(ruling: RulingWord, checked: &[(&ObjectionReference, Standing)], fl
         RulingWord::Escalate => "that neither bears the objection out nor refutes it, so a person has to decide",
     };
     format!("{}: {so}.", what.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_read_out_of_prose() {
+        let cases = [
+            ("an ETag, see tests/test_etag.py::test_is_stable.", vec!["tests/test_etag.py::test_is_stable"]),
+            ("(src/db.rs:12, src/db.rs:14-16)", vec!["src/db.rs:12", "src/db.rs:14-16"]),
+            ("`src/db.rs#L3-L5` and src/db.rs:7:2", vec!["src/db.rs:3-5", "src/db.rs:7"]),
+            (
+                "web/cart.test.ts::\"refuses a negative price\" holds",
+                vec!["web/cart.test.ts::\"refuses a negative price\""],
+            ),
+            ("src/store.rs::tests::keeps_order()", vec!["src/store.rs::tests::keeps_order"]),
+            ("docs/decisions/, README.md", vec!["docs/decisions/", "README.md"]),
+            ("https://example.org/a.py and #12.", vec!["https://example.org/a.py", "#12"]),
+            ("twice the same a/b.go:1 a/b.go:1", vec!["a/b.go:1"]),
+        ];
+        for (text, expected) in cases {
+            let read: Vec<String> = cited(text).iter().map(ToString::to_string).collect();
+            assert_eq!(read, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn prose_is_no_reference() {
+        for text in [
+            "reviewed, e.g. by hand, i.e. twice",
+            "and/or TCP/IP",
+            "version 1.2 of std::fs",
+            "crate::domain is fine",
+            "10:30 o'clock: done",
+            "only used as a cache key -- trusted input",
+        ] {
+            assert_eq!(cited(text), [], "{text}");
+        }
+    }
 }

@@ -1,23 +1,22 @@
-//! `builtin:rules` at a review: every match of every rule in the lines under review.
+//! `builtin:rules` in a review: every match of every rule in the lines under review.
 
 use std::path::Path;
 
-use super::answer::{Body, BuiltinFinding};
+use super::answer::Body;
 use crate::agents::builtin::rules::catalog::{Catalog, CatalogError};
 use crate::agents::builtin::rules::scan::{Hit, folded};
+use crate::domain::{RawFinding, Severity, Untrusted};
 use crate::protocol::request::SourceFile;
 
 pub(crate) fn review(files: &[SourceFile], root: &Path) -> Result<Body, CatalogError> {
     let catalog = Catalog::for_paths(root, files.iter().map(|file| file.path.as_str()))?;
-    let findings = files.iter().flat_map(|file| {
-        let hits = catalog
-            .scan(&file.path, &file.text, None)
-            .into_iter()
-            .filter(|hit| is_under_review(hit, file))
-            .collect();
-        folded(hits).into_iter().map(|hit| finding(&catalog, file, hit)).collect::<Vec<_>>()
-    });
-    Ok(Body::Review { findings: findings.collect() })
+    let mut findings = Vec::new();
+    for file in files {
+        let mut hits = catalog.scan(&file.path, &file.text, None);
+        hits.retain(|hit| is_under_review(hit, file));
+        findings.extend(folded(hits).into_iter().map(|hit| finding(&catalog, file, hit)));
+    }
+    Ok(Body::Review { findings })
 }
 
 fn is_under_review(hit: &Hit, file: &SourceFile) -> bool {
@@ -25,23 +24,24 @@ fn is_under_review(hit: &Hit, file: &SourceFile) -> bool {
     file.changed.is_empty() || file.changed.iter().any(|&(start, end)| start <= last && first <= end)
 }
 
-fn finding(catalog: &Catalog, file: &SourceFile, hit: Hit) -> BuiltinFinding {
+fn finding(catalog: &Catalog, file: &SourceFile, hit: Hit) -> RawFinding {
     let note = catalog.info(&hit.rule).and_then(|info| info.note.clone());
     let suggestion = suggestion(&file.text, &hit);
-    BuiltinFinding {
-        severity: hit.tag,
-        file: file.path.clone(),
-        line: hit.lines.0,
+    RawFinding {
+        severity: Severity::known(hit.tag),
+        file: Some(file.path.clone()),
+        line: Some(hit.lines.0),
         end_line: Some(hit.lines.1).filter(|end| *end > hit.lines.0),
-        title: hit.message,
-        description: note.unwrap_or_default(),
-        suggestion,
-        category: hit.category,
-        rule: hit.rule,
+        title: hit.message.into(),
+        body: note.unwrap_or_default().into(),
+        suggestion: suggestion.map(Untrusted::from),
+        category: Some(hit.category),
+        rule: Some(hit.rule),
+        ..RawFinding::default()
     }
 }
 
-/// The lines as the rule's fix would leave them, if they are few.
+/// The lines after the rule's fix, if they are few.
 fn suggestion(text: &str, hit: &Hit) -> Option<String> {
     const MOST_LINES: usize = 6;
     let edit = hit.edit.as_ref()?;

@@ -1,6 +1,6 @@
-//! The published JSON Schema of the plug-in interface: what a `json` agent reads and what it answers.
+//! The published JSON Schemas of the plug-in interface: the input and the answers of a `json` agent.
 //!
-//! Copies lie in `docs/schema`; a test holds them to this file. A form grows only by optional fields.
+//! Copies are in `docs/schema`; a test compares them with this file. A form grows only by optional fields.
 
 pub(crate) mod strict;
 
@@ -13,7 +13,7 @@ use crate::domain::{
 };
 use crate::protocol::request::{Request, Task};
 
-/// The forms that have a schema.
+/// The forms with a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SchemaForm {
     Request,
@@ -31,11 +31,11 @@ pub enum SchemaForm {
     Peer,
 }
 
-/// A form with its name, what it is, and its schema.
+/// A form with its name, its description, and its schema.
 pub type Row = (SchemaForm, &'static str, &'static str, fn() -> Schema);
 
 impl SchemaForm {
-    /// In the order of the variants, by which a row is found.
+    /// In the order of the variants.
     pub const ALL: [Row; 13] = [
         (Self::Request, "request", "What every agent is asked", || schema_for!(Request)),
         (Self::Review, "review", "A reviewer's answer", || schema_for!(ReviewReply)),
@@ -58,8 +58,8 @@ impl SchemaForm {
         (Self::Peer, "peer", "A reviewer's answer in a watch", || schema_for!(PeerReply)),
     ];
 
-    /// The form that a program's answer to a task is held to, where it can be: what decides, and has no free fields.
-    pub(crate) fn held_to(task: &Task) -> Option<Self> {
+    /// The form that a program's answer to a task is constrained to: for tasks whose answer decides and has no free fields.
+    pub(crate) fn constraint(task: &Task) -> Option<Self> {
         match task {
             Task::Judge { .. } => Some(Self::Ruling),
             Task::Compare { .. } => Some(Self::Comparison),
@@ -79,7 +79,7 @@ impl SchemaForm {
         Self::ALL.iter().find(|(_, own, ..)| *own == name).map(|(form, ..)| *form)
     }
 
-    /// Its JSON Schema as an argument of a program: without the address of the draft, which some would look up.
+    /// Its JSON Schema as an argument of a program, without the address of the draft, which some programs would fetch.
     pub(crate) fn argument(self) -> String {
         let mut schema = self.schema();
         schema.remove("$schema");
@@ -101,7 +101,7 @@ pub struct ReviewReply {
     pub findings: Vec<ReplyFinding>,
     /// The verdict: `approved`, `concerns` or `blocker`.
     pub verdict: Option<String>,
-    /// What there is to say beside the findings.
+    /// A summary besides the findings.
     pub summary: Option<String>,
 }
 
@@ -124,7 +124,7 @@ pub struct ReplyFinding {
     pub category: Option<String>,
     /// What to do instead.
     pub suggestion: Option<String>,
-    /// How sure the reviewer is, 0 to 100.
+    /// The reviewer's confidence, 0 to 100.
     #[schemars(range(max = 100))]
     pub confidence: Option<u8>,
     /// Concrete evidence, one piece a line.
@@ -150,13 +150,13 @@ pub struct ExaminationItem {
     pub finding_id: String,
     /// The word.
     pub action: ExaminationWord,
-    /// How much its confidence is to change.
+    /// The requested change of its confidence.
     #[serde(default)]
     #[schemars(range(min = -30, max = 30))]
     pub confidence_adjustment: i32,
     /// Why.
     pub reasoning: String,
-    /// What nobody had raised.
+    /// New findings that no reviewer had raised.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub new_observations: Vec<ReplyFinding>,
 }
@@ -177,7 +177,7 @@ pub struct DefenceItem {
     pub finding_id: String,
     /// The word.
     pub action: DefenceWord,
-    /// How much its confidence is to change; counts with `modify`.
+    /// The requested change of its confidence; counts with `modify`.
     #[serde(default)]
     #[schemars(range(min = -30, max = 30))]
     pub confidence_adjustment: i32,
@@ -239,7 +239,7 @@ pub struct ComparisonItem {
     pub reason: Option<String>,
 }
 
-/// A synthesis of several answers. It has the fields that the stage requires beside these.
+/// A synthesis of several answers, which also has the fields that the stage requires.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SynthesisReply {
     /// The nonce of the request.
@@ -255,9 +255,9 @@ pub struct SynthesisReply {
 /// What several answers have in common, and what not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConsensusReply {
-    /// What all agree on.
+    /// What all answers agree on.
     pub agreements: Vec<String>,
-    /// What they do not agree on; an arbiter decides each.
+    /// Disagreements; an arbiter decides each.
     pub conflicts: Vec<String>,
 }
 
@@ -272,7 +272,7 @@ pub struct DecisionReply {
     pub rationale: String,
     /// What changes in the approach.
     pub modifications: Vec<String>,
-    /// How sure the arbiter is; `low` leaves the decision to a person.
+    /// The arbiter's confidence; `low` leaves the decision to a person.
     pub confidence: Certainty,
 }
 
@@ -303,9 +303,9 @@ pub struct PeerReply {
     /// Always `review_result`.
     #[serde(rename = "type")]
     pub form: PeerForm,
-    /// The name of who is asked.
+    /// The name of the reviewer.
     pub reviewer: String,
-    /// When it was made; Glee sets it where it is missing.
+    /// The time of the review; Glee sets it if it is missing.
     pub timestamp: Option<String>,
     /// The review.
     pub payload: PeerPayload,
@@ -337,7 +337,7 @@ pub struct PeerReplyIssue {
     pub severity: String,
     /// What is wrong, and what to do.
     pub description: String,
-    /// Where, as a path inside the tree.
+    /// The path in the tree.
     pub file: Option<String>,
 }
 

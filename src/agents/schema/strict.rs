@@ -1,7 +1,7 @@
-//! A schema in the narrow form that services take which hold a model's words to it.
+//! The restricted form of a schema for services that constrain a model's output.
 //!
-//! They want objects whose properties are all required and no others, enumerations in place of alternatives, and no
-//! references. What may be left out becomes what may be `null`, which Glee reads as the same.
+//! They require objects with required properties only, enumerations instead of alternatives, and no references. Optional
+//! properties become nullable ones, which Glee reads as the same.
 
 use serde_json::{Map, Value, json};
 

@@ -8,7 +8,7 @@ use super::output::print;
 use crate::cli::error::CommandResult;
 use crate::cli::report::{Format, json::pretty};
 use crate::domain::Route;
-use crate::rules::consensus::claim::Policy;
+use crate::rules::consensus::Policy;
 
 /// The words of a flag, each with its value and its line in the help (empty: none).
 pub(crate) type Words<T> = &'static [(&'static str, T, &'static str)];

@@ -1,19 +1,19 @@
-//! What is known about a finding from outside: databases of security advisories.
+//! Entries of security advisory databases about a finding.
 
 use serde::{Deserialize, Serialize};
 
-/// What a database of advisories says of a finding (phase 6).
+/// The result of the look-up of a finding in a database of advisories (phase 6).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "word", rename_all = "snake_case")]
 pub enum AdvisoryStatus {
     /// The finding names no package and no advisory, or there is no database.
     #[default]
     Unasked,
-    /// Nothing, which does not mean that it is safe.
+    /// No entry, which does not mean that it is safe.
     Nothing,
     /// The version in the lock file is affected; `version` is the package with its version.
     Confirmed { id: String, version: String },
-    /// The version in the lock file has the fix, which `fixed` brought.
+    /// The version in the lock file has the fix, which came with `fixed`.
     Patched { id: String, version: String, fixed: String },
 }
 
@@ -28,17 +28,14 @@ impl AdvisoryStatus {
         }
     }
 
-    fn rank(&self) -> u8 {
-        match self {
+    /// The strongest status of several findings that mean the same.
+    pub fn of<'a>(all: impl Iterator<Item = &'a Self>) -> Self {
+        let strength = |status: &&Self| match status {
             Self::Unasked => 0,
             Self::Nothing => 1,
             Self::Patched { .. } => 2,
             Self::Confirmed { .. } => 3,
-        }
-    }
-
-    /// What is said of several findings that mean the same.
-    pub fn of<'a>(all: impl Iterator<Item = &'a Self>) -> Self {
-        all.max_by_key(|advised| advised.rank()).cloned().unwrap_or_default()
+        };
+        all.max_by_key(strength).cloned().unwrap_or_default()
     }
 }

@@ -1,7 +1,7 @@
-//! Findings: what a reviewer asks for.
+//! Findings: requests of reviewers.
 //!
-//! A [`RawFinding`] is what a parser read in one answer; a [`Finding`] is one that belongs to a run, with its id,
-//! who raised it, and where it is anchored in the code.
+//! A [`RawFinding`] is parsed from one answer. `rules::consensus` joins those that are one problem to a `Group`, which
+//! becomes a [`Finding`] of a run with an id, its raisers, and an anchor in the code. The outcome has a `SettledFinding`.
 
 use std::fmt;
 
@@ -14,15 +14,15 @@ use crate::domain::{
     AgentName, Class, Corroboration, Disposition, DisputeNumber, Location, RulingRef, Severity, Untrusted,
 };
 
-/// One finding as it was read in a reviewer's answer.
+/// A finding as a reviewer wrote it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RawFinding {
     /// The tag and the word it was read from.
     #[serde(flatten)]
     pub severity: Severity,
-    /// One line that says what is asked for; markup and a leading place are removed.
+    /// The request in one line, without markup and a leading place.
     pub title: Untrusted,
-    /// What follows the title, as written; empty if there is nothing.
+    /// The text after the title, as written; may be empty.
     #[serde(default)]
     pub body: Untrusted,
     /// The path as written.
@@ -34,25 +34,24 @@ pub struct RawFinding {
     /// The defect class, if the reviewer named one (`sql-injection`, `weak-hash`, ...).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
-    /// What the reviewer proposes instead.
+    /// The reviewer's proposal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<Untrusted>,
-    /// How sure the reviewer says it is.
+    /// The confidence that the reviewer states.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
-    /// Evidence lines the reviewer gave.
+    /// The reviewer's evidence, line by line.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Untrusted>,
     /// The rule of a static analyser that matched, by its id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// The ruling in force that the reviewer was told of and insists against.
+    /// The ruling in force that the reviewer was shown and insists against.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub insists_on: Option<RulingRef>,
 }
 
 impl RawFinding {
-    /// The place, if a file was named.
     pub fn location(&self) -> Option<Location> {
         let file = self.file.clone()?;
         Some(Location { file, line: self.line, end_line: self.end_line })
@@ -84,30 +83,30 @@ pub struct Anchor {
 /// A finding of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
-    /// Its number within the run.
+    /// Its number in the run.
     pub id: FindingId,
-    /// What was read.
+    /// The finding as written.
     #[serde(flatten)]
     pub raw: RawFinding,
     /// Whether the coder may not discard it.
     pub mandatory: bool,
-    /// Who raised it; several names when reviewers said the same.
+    /// Its raisers; several if reviewers raised the same finding.
     pub raised_by: Vec<AgentName>,
     /// The round it was raised in, counted from 1.
     pub round: u32,
     /// Where it is anchored; absent if the place does not exist in the reviewed tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub anchor: Option<Anchor>,
-    /// The earlier finding of this run that this one asks to undo.
+    /// The earlier finding of this run that this one asks to revert.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reverses: Option<FindingId>,
-    /// How the reviewers stand to it; absent where one reviewer alone took part.
+    /// The positions of the reviewers; absent if only one took part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consensus: Option<Corroboration>,
 }
 
 impl Finding {
-    /// Whether it does not stand: taken back by who raised it, or optional and rejected.
+    /// Whether it is rejected: withdrawn by its raiser, or optional and rejected by others.
     pub fn is_rejected(&self) -> bool {
         self.consensus
             .as_ref()
@@ -115,11 +114,11 @@ impl Finding {
     }
 }
 
-/// Where a finding stands.
+/// The state of a finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum FindingState {
-    /// Nobody has answered it.
+    /// Not answered.
     Open,
     /// The coder was asked and gave no answer.
     Unanswered,
@@ -127,11 +126,11 @@ pub enum FindingState {
     Claimed,
     /// Implemented and the code changed; the re-check is off.
     Unchecked,
-    /// Implemented and the code changed, but whoever raised it was asked and gave no answer that counts.
+    /// Implemented and the code changed, but its raiser gave no valid answer to the re-check.
     Unconfirmed,
-    /// Implemented, changed, and whoever raised it says it is not resolved.
+    /// Implemented, changed, and not resolved according to its raiser.
     NotResolved,
-    /// Implemented, changed, and whoever raised it says resolved.
+    /// Implemented, changed, and resolved according to its raiser.
     Resolved,
     /// An optional finding that the coder discarded, or a disputed one discarded by route or policy.
     Discarded,
@@ -177,7 +176,6 @@ impl FindingState {
 }
 
 impl fmt::Display for FindingState {
-    /// The word of the JSON form, and the dispute where there is one.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Open => f.pad("open"),

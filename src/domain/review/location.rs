@@ -19,14 +19,13 @@ pub struct Location {
 }
 
 impl Location {
-    /// The place of one line.
     pub fn line(file: impl Into<String>, line: u32) -> Self {
         Self { file: file.into(), line: Some(line), end_line: None }
     }
 }
 
-/// What a path written in the file `from` may mean: relative to each folder around that file, the nearest first and the
-/// root of the tree last.
+/// The paths that a path written in the file `from` may mean: relative to each enclosing folder of that file, the nearest
+/// first and the root of the tree last.
 pub fn meanings(path: &str, from: &str) -> impl Iterator<Item = String> {
     let folders = from.rmatch_indices('/').map(|(at, _)| &from[..=at]).chain([""]);
     folders.map(move |folder| format!("{folder}{path}"))

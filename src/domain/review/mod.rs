@@ -1,4 +1,4 @@
-//! What a review is made of: findings, severities, places in code, answers, and its outcome.
+//! The parts of a review: findings, severities, places in code, answers, and its outcome.
 
 pub(crate) mod advisory;
 pub(crate) mod finding;

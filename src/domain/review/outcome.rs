@@ -13,13 +13,13 @@ use crate::domain::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerStatus {
-    /// The closing line stands there and its number equals what was read.
+    /// With a closing line whose number equals the number of findings read.
     Complete,
     /// Complete, with no finding.
     Clean,
-    /// Findings without a closing line, or another number of them.
+    /// Findings without a closing line, or a different number of them.
     Incomplete,
-    /// Neither findings nor a closing line: never "clean".
+    /// Neither findings nor a closing line; never "clean".
     NotReviewed,
 }
 
@@ -41,18 +41,17 @@ pub enum SkipReason {
     Oversized,
     /// It cannot be read.
     Unreadable,
-    /// It is no regular file (a FIFO, a device, a socket, a link, a submodule).
+    /// It is not a regular file (a FIFO, a device, a socket, a link, a submodule).
     NotAFile,
     /// The change deletes it.
     Deleted,
-    /// A `.gleeignore` leaves it out.
+    /// A `.gleeignore` excludes it.
     Ignored,
     /// Its change is larger than `review.max_file_size`, and the beginning of it was reviewed.
     Partial,
 }
 
 impl SkipReason {
-    /// The words shown in reports.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Binary => "binary",
@@ -66,7 +65,7 @@ impl SkipReason {
         }
     }
 
-    /// Whether content was there to be reviewed, and nobody asked to leave it out.
+    /// Whether it has content to review that was not excluded on request.
     pub fn is_unread(self) -> bool {
         !matches!(self, Self::Deleted | Self::Ignored)
     }
@@ -95,7 +94,7 @@ pub struct Coverage {
 pub struct ReviewerReport {
     /// Who.
     pub name: AgentName,
-    /// The worst status over its shards.
+    /// The worst status of its shards.
     pub status: AnswerStatus,
     /// How many findings it raised.
     pub findings: u32,
@@ -106,32 +105,32 @@ pub struct ReviewerReport {
     pub failure: Option<String>,
 }
 
-/// The proof of review: what exactly was looked at, by whom.
+/// The proof of review: what was reviewed, and by whom.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Proof {
     /// The commit under review, if there is one.
     pub commit: Option<String>,
     /// The id of the reviewed tree's content: a git tree id, or `blake3:...` outside git.
     pub tree: String,
-    /// What was asked for, in words (`uncommitted changes`, `src/`, `main..HEAD`).
+    /// The target in words (`uncommitted changes`, `src/`, `main..HEAD`).
     pub target: String,
     /// The files covered.
     pub covered: Vec<Coverage>,
     /// The files skipped, each with its reason.
     pub skipped: Vec<Skip>,
-    /// The reviewers and how completely they answered.
+    /// The reviewers, with the status of their answers.
     pub reviewers: Vec<ReviewerReport>,
-    /// What reviewers were not asked about, because they had answered it in an earlier run.
+    /// Reviews that were reused from an earlier run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reused: Vec<Reused>,
     /// Wall time of the run in milliseconds.
     pub millis: u64,
     /// Tokens and money over all calls, where known.
     pub usage: Usage,
-    /// Calls of agents, each repeated try counted.
+    /// Calls of agents, including retries.
     #[serde(default)]
     pub calls: u64,
-    /// What the run may cost.
+    /// The caps of the run.
     #[serde(default, skip_serializing_if = "Caps::is_none")]
     pub caps: Caps,
 }
@@ -148,7 +147,7 @@ pub enum ExitReason {
     Usage,
     /// A dispute waits for a person.
     DisputeOpen,
-    /// An agent failed; nothing may be concluded.
+    /// An agent failed; the result is inconclusive.
     AgentFailed,
     /// A read-only agent changed files, or a path was forbidden.
     ReadOnlyViolation,
@@ -181,30 +180,17 @@ impl ExitReason {
         }
     }
 
-    /// The rank among several reasons: the lowest wins.
-    fn rank(self) -> u8 {
-        match self {
-            Self::Signal(_) => 0,
-            Self::Untrusted => 1,
-            Self::History => 2,
-            Self::Locked => 3,
-            Self::Usage => 4,
-            Self::ReadOnlyViolation => 5,
-            Self::Budget => 6,
-            Self::AgentFailed => 7,
-            Self::DisputeOpen => 8,
-            Self::FindingsOpen => 9,
-            Self::Clean => 10,
-        }
-    }
-
     #[must_use]
     pub fn strongest(self, other: Self) -> Self {
-        if other.rank() < self.rank() { other } else { self }
+        /// The codes from the weakest to the strongest; signals are stronger than all of them.
+        const STRENGTHS: [u8; 10] = [0, 1, 3, 4, 75, 5, 2, 6, 7, 8];
+        let strength =
+            |reason: Self| STRENGTHS.iter().position(|code| *code == reason.code()).unwrap_or(usize::MAX);
+        if strength(other) > strength(self) { other } else { self }
     }
 }
 
-/// What a finding was before a ruling gave it a tag that is not mandatory.
+/// The tag of a finding before a ruling lowered it to one that is not mandatory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Lowered {
     /// The tag that it was raised with.
@@ -213,13 +199,13 @@ pub struct Lowered {
     pub dispute: RulingRef,
 }
 
-/// A finding with everything that became of it.
+/// A finding with its outcome.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SettledFinding {
     /// The finding.
     #[serde(flatten)]
     pub finding: Finding,
-    /// Where it stands.
+    /// Its state.
     #[serde(flatten)]
     pub state: FindingState,
     /// The coder's last answer.
@@ -228,10 +214,10 @@ pub struct SettledFinding {
     /// The ruling that gave it a lower tag, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lowered: Option<Lowered>,
-    /// Whether the reviewer raised it against a ruling that it was told of, without new evidence.
+    /// Whether the reviewer raised it against a ruling that it was shown, without new evidence.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub insisted: bool,
-    /// Earlier disputes that it relates to and that do not bind it.
+    /// Related earlier disputes that do not bind it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier: Vec<EarlierDispute>,
 }
@@ -250,7 +236,7 @@ pub struct Failure {
     pub agent: AgentName,
     /// In which role.
     pub role: Role,
-    /// What happened, in one line.
+    /// The error in one line.
     pub error: String,
     /// What to do about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -274,7 +260,7 @@ pub struct FileChange {
     pub diff: Option<String>,
 }
 
-/// The whole outcome of a run: what `--format json` prints and `report` turns into other forms.
+/// The whole outcome of a run, as `--format json` prints it and other reports render it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
     /// The version of this form; it grows only by optional fields within one number.
@@ -294,13 +280,13 @@ pub struct Outcome {
     pub no_longer_raised: Vec<NoLongerRaised>,
     /// What the coder changed over the whole run, against the before-image.
     pub changes: Vec<FileChange>,
-    /// Whether a before-image exists, so that `glee runs undo` can bring it back.
+    /// Whether a before-image exists, so that `glee runs undo` can restore it.
     pub undoable: bool,
     /// Agents that failed.
     pub failures: Vec<Failure>,
-    /// How many rounds were done.
+    /// The number of rounds.
     pub rounds: u32,
-    /// One line each: defaults taken without a person, quorum, anything a reader has to know.
+    /// Notices to the reader, one line each, such as defaults that were applied without a person.
     pub notices: Vec<String>,
 }
 
@@ -308,7 +294,7 @@ impl Outcome {
     /// The version of the form that this program writes.
     pub const SCHEMA: u32 = 1;
 
-    /// How the notice ends that names a command of `review.verify` that failed.
+    /// The end of the notice about a failed command of `review.verify`.
     pub const VERIFY_FAILS: &'static str = "fails on the coder's edits";
 
     pub fn finding(&self, id: FindingId) -> Option<&SettledFinding> {

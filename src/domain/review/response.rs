@@ -1,4 +1,4 @@
-//! What a coder answers to findings, and what a reviewer says of the coder's changes.
+//! A coder's answers to findings, and a reviewer's answers about the coder's changes.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use crate::domain::{FindingId, Untrusted};
 pub enum Answer {
     /// The coder changed the code as asked.
     Implemented,
-    /// The coder passes over an optional finding. On a mandatory one it is a disagreement.
+    /// The coder discards an optional finding. For a mandatory one it counts as a disagreement.
     Discarded,
     /// The coder objects.
     Disagree,
@@ -31,7 +31,7 @@ pub struct Response {
     pub evidence: Vec<Untrusted>,
 }
 
-/// What the one who raised a finding says of the change made for it.
+/// The raiser's word on the change made for a finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Recheck {
     /// The finding.

@@ -1,7 +1,7 @@
 //! The severity tags of findings.
 //!
-//! A tag is known or it is not; an unknown word is kept as written and never guessed at here. Which known tags are
-//! mandatory, and which words of other vendors mean which tag, is decided in `rules::mandatory`.
+//! An unknown word is kept as written. Which known tags are mandatory, and which words of other vendors mean which tag, is
+//! decided in `rules::mandatory`.
 
 use std::fmt;
 
@@ -36,7 +36,7 @@ impl Tag {
 /// How severe a finding is: the tag, if the word could be read as one, and the word as the reviewer wrote it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Severity {
-    /// The normalised tag; `None` for a word that no vocabulary knows (such a finding counts as mandatory).
+    /// The normalised tag; `None` for an unknown word (such a finding counts as mandatory).
     pub tag: Option<Tag>,
     /// The word as written, without brackets.
     #[serde(rename = "tag_raw")]
@@ -59,7 +59,7 @@ impl fmt::Display for Severity {
     }
 }
 
-/// How sure a reviewer is, 0 to 100.
+/// A reviewer's confidence, 0 to 100.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Confidence(u8);

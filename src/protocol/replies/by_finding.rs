@@ -1,10 +1,10 @@
 //! Answers finding by finding, as coders and re-checking reviewers give them: `[F1] WORD: text`, or a list in JSON.
 //!
-//! The kinds differ in their words, the name of their closing line and of their JSON list; everything else is here.
+//! The kinds differ in their words, the name of their closing line and of their JSON list ([`AnswerWord`]).
 //!
-//! Reviewed code may hold lines that look like answers, and a reviewer may quote them. What counts is therefore read from
+//! Reviewed code may contain lines that look like answers, and a reviewer may quote them. Answers are therefore read from
 //! the signed end only: the lines before the last closing line with the right nonce, as many of them as it announces, or
-//! the items of a JSON object that repeats the nonce. Whatever else looks like an answer can take one away, never give
+//! the items of a JSON object that repeats the nonce. Other text in the form of an answer can invalidate one, never add
 //! one. An id that was not asked about is never an answer.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -12,32 +12,29 @@ use std::io::{self, BufRead};
 
 use crate::domain::FindingId;
 use crate::protocol::replies::reply::{Closing, ReplyLine, Walk, is_nonce};
-use crate::protocol::text::json::{LenientValue, ScanState};
-use crate::protocol::text::markdown::{self, LineKind};
-use crate::protocol::text::tag;
+use crate::protocol::text::{LenientValue, LineKind, ScanState, markdown, tag};
 
 /// The most text that is kept of one answer to a finding.
 const TEXT_CAP: usize = 256 << 10;
 
-/// The most memory that all answers take up.
+/// The most memory of all answers.
 const ANSWERS_CAP: usize = 6 << 20;
 
-/// The most problems that are told.
+/// The most problems that are reported.
 const PROBLEMS_CAP: usize = 20;
 
-/// The words of one kind of answer.
 pub(crate) trait AnswerWord: Copy + Eq + std::fmt::Debug + 'static {
     const WORDS: &'static [(&'static str, Self)];
     const CLOSING: &'static str;
     const LIST: &'static str;
-    /// Whether `Evidence:` lines are told apart from the text.
+    /// Whether `Evidence:` lines are separated from the text.
     const EVIDENCE: bool = false;
 
-    /// Whether what the word says is compared with the tree afterwards. Of words that contradict each other outside of the
-    /// signed end the one at the end then counts; otherwise there is none.
+    /// Whether the word is checked against the tree afterwards. Then the word at the signed end counts, even if other text
+    /// contradicts it; otherwise a contradiction invalidates both.
     const CHECKED: bool = false;
 
-    /// Whether the word leaves the finding as it stands: given last it counts, whatever is quoted beside it.
+    /// Whether the word leaves the finding open: given last it counts, whatever else is quoted.
     fn keeps_open(self) -> bool {
         false
     }
@@ -52,7 +49,6 @@ pub(crate) trait AnswerWord: Copy + Eq + std::fmt::Debug + 'static {
         Self::WORDS.iter().find(|(name, _)| name.eq_ignore_ascii_case(&word)).map(|(_, word)| *word)
     }
 
-    /// The first way the word is written.
     fn name(self) -> &'static str {
         Self::WORDS.iter().find(|(_, word)| *word == self).map_or("", |(name, _)| name)
     }
@@ -68,7 +64,6 @@ pub(crate) struct FindingAnswer<W> {
     pub(crate) word: W,
     pub(crate) text: String,
     pub(crate) evidence: Vec<String>,
-    /// What only a debate's answers in JSON say.
     pub(crate) more: More,
 }
 
@@ -79,18 +74,16 @@ pub(crate) struct More {
     pub(crate) description: Option<String>,
 }
 
-/// What was read.
-///
-/// The entries are for relying on only where `complete` is set; otherwise they show what an unsigned answer says.
+/// The entries are reliable only if `complete` is set; otherwise they show what an unsigned answer says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswersByFinding<T> {
-    /// One a finding, in the order of the answer.
+    /// One for each finding, in the order of the answer.
     pub entries: Vec<T>,
-    /// Whether the closing line (or the nonce of a JSON answer) was right and its number equals what was read.
+    /// Whether the closing line (or the nonce of a JSON answer) is right and its number matches.
     pub complete: bool,
     /// The findings asked about that have no usable answer, in the order they were asked.
     pub missing: Vec<FindingId>,
-    /// What is wrong with the answer, one line each; fit to be sent back.
+    /// What is wrong with the answer, one line each, as it may be sent back.
     pub problems: Vec<String>,
 }
 
@@ -104,7 +97,7 @@ impl<T> AnswersByFinding<T> {
 /// Findings by `path:line:title`, as answers in JSON may name them.
 pub type Names = BTreeMap<String, FindingId>;
 
-/// What a finding is called besides its id, with small letters and single blanks.
+/// The normal form of a finding's name: lower case and single blanks.
 pub(crate) fn name(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
@@ -144,28 +137,26 @@ pub(crate) fn read<W: AnswerWord>(
     }
     let mut answers = settle(prose.finish(), signed, &closing, walk.json.too_large, asked);
     if let Some(fault) = walk.json.fault.filter(|_| !answers.complete) {
-        // What cannot be read is why the rest is missing.
+        // The unreadable JSON explains the missing answers.
         answers.problems.insert(0, fault);
     }
     Ok(answers)
 }
 
-/// Answers as they stand in the text, before anything is compared with what was asked.
+/// Answers as written, before the comparison with what was asked.
 struct Gathered<W> {
     entries: Vec<Placed<W>>,
     problems: BTreeSet<String>,
-    /// Whether there were more than are kept.
     truncated: bool,
     /// The nonce of a JSON object.
     nonce: Option<String>,
-    /// How many entries stand before the last closing line.
+    /// The number of entries before the last closing line.
     signed: Option<usize>,
 }
 
-/// An answer and how it stands to the one before it.
 struct Placed<W> {
     entry: FindingAnswer<W>,
-    /// Whether no other text stands between the two.
+    /// Whether it directly follows the previous answer.
     adjacent: bool,
 }
 
@@ -194,24 +185,23 @@ impl<W: AnswerWord> Gathered<W> {
         self.problem(|| format!("`{word}` for {finding} is none of {}", W::names()));
     }
 
-    /// How many findings are answered before `end`.
     fn count(&self, end: usize) -> u64 {
-        let ids: HashSet<FindingId> = self.entries[..end].iter().map(Placed::id).collect();
+        let ids: HashSet<FindingId> = self.entries[..end].iter().map(id_of).collect();
         ids.len() as u64
     }
 
-    /// Where the last answers to `wanted` findings before `end` begin, together with earlier answers to the same findings
-    /// that directly precede them.
+    /// The start of the last answers to `wanted` findings before `end`, including earlier answers to the same findings that
+    /// directly precede them.
     fn block(&self, wanted: u64, end: usize) -> usize {
         let mut ids = HashSet::new();
         let mut start = end;
         while start > 0 && (ids.len() as u64) < wanted {
             start -= 1;
-            ids.insert(self.entries[start].id());
+            ids.insert(id_of(&self.entries[start]));
         }
         while start > 0
             && self.entries.get(start).is_some_and(|placed| placed.adjacent)
-            && ids.contains(&self.entries[start - 1].id())
+            && ids.contains(&id_of(&self.entries[start - 1]))
         {
             start -= 1;
         }
@@ -219,13 +209,11 @@ impl<W: AnswerWord> Gathered<W> {
     }
 }
 
-impl<W> Placed<W> {
-    fn id(&self) -> FindingId {
-        self.entry.finding
-    }
+fn id_of<W>(placed: &Placed<W>) -> FindingId {
+    placed.entry.finding
 }
 
-/// Puts together what an answer says; `json` are the items of all JSON objects with the nonce.
+/// Combines the parts of an answer; `json` are the items of all JSON objects with the nonce.
 fn settle<W: AnswerWord>(
     prose: Gathered<W>,
     json: Option<Gathered<W>>,
@@ -254,10 +242,10 @@ fn settle<W: AnswerWord>(
             (block, others, prose.problems, read)
         }
     };
-    let ids: HashSet<FindingId> = block.iter().map(Placed::id).collect();
-    // The closing line announces fewer answers than there are to findings that were asked about.
+    let ids: HashSet<FindingId> = block.iter().map(id_of).collect();
+    // Answers to findings that were asked about, beyond the number that the closing line announces.
     let left_over: BTreeSet<FindingId> =
-        others.iter().map(Placed::id).filter(|id| is_asked(id) && !ids.contains(id)).collect();
+        others.iter().map(id_of).filter(|id| is_asked(id) && !ids.contains(id)).collect();
     let is_signed = is_json || prose.signed.is_some();
     let is_counted = match closing.number() {
         Some(number) => number == ids.len() as u64,
@@ -296,8 +284,8 @@ fn settle<W: AnswerWord>(
     AnswersByFinding { entries, complete, missing, problems: problems.into_iter().collect() }
 }
 
-/// Takes the last answer of the signed end to each finding; where there are two that differ, none but both words. `others`
-/// stand outside of the signed end.
+/// Returns the last answer of the signed end to each finding, and the two words for findings with contradicting answers.
+/// `others` are outside of the signed end.
 fn merge<W: AnswerWord>(
     block: Vec<Placed<W>>,
     others: &[Placed<W>],
@@ -318,7 +306,7 @@ fn merge<W: AnswerWord>(
         }
     }
     for other in others.iter().filter(|_| !W::CHECKED) {
-        before.entry(other.id()).or_default().push(other.entry.word);
+        before.entry(id_of(other)).or_default().push(other.entry.word);
     }
     let mut conflicts = BTreeMap::new();
     for entry in entries.iter().filter(|entry| !entry.word.keeps_open()) {
@@ -335,17 +323,15 @@ struct Prose<W> {
     gathered: Gathered<W>,
     weight: usize,
     mode: Mode,
-    /// Whether text that belongs to no answer stands since the last one.
+    /// Whether text that belongs to no answer follows the last one.
     apart: bool,
 }
 
-/// Where the next line goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     Closed,
-    /// To the text of the last answer.
     Text,
-    /// To its evidence. `gap`: a blank line went before, so only a bullet goes on.
+    /// Its evidence. `gap`: a blank line precedes, so only a list item continues it.
     Evidence {
         gap: bool,
     },
@@ -356,14 +342,10 @@ impl<W: AnswerWord> Prose<W> {
         Self { gathered: Gathered::new(), weight: 0, mode: Mode::Closed, apart: true }
     }
 
-    fn close(&mut self) {
-        self.mode = Mode::Closed;
-    }
-
     fn sign(&mut self) {
         self.gathered.signed = Some(self.gathered.entries.len());
         self.apart = true;
-        self.close();
+        self.mode = Mode::Closed;
     }
 
     fn finish(self) -> Gathered<W> {
@@ -388,13 +370,13 @@ impl<W: AnswerWord> Prose<W> {
                 Some(Head::Answer { finding, word, text, row }) => self.begin(finding, word, &text, row),
                 Some(Head::Unknown { finding, word }) => {
                     self.gathered.unknown_word(finding, &word);
-                    self.close();
+                    self.mode = Mode::Closed;
                 }
-                Some(Head::Form) => self.close(),
-                None if step.kind == LineKind::Heading => self.close(),
+                Some(Head::Form) => self.mode = Mode::Closed,
+                None if step.kind == LineKind::Heading => self.mode = Mode::Closed,
                 None => self.go_on(step),
             },
-            LineKind::Rule => self.close(),
+            LineKind::Rule => self.mode = Mode::Closed,
             _ => self.go_on(step),
         }
     }
@@ -403,7 +385,8 @@ impl<W: AnswerWord> Prose<W> {
         self.weight += size_of::<FindingAnswer<W>>() + text.len().min(TEXT_CAP);
         if self.weight > ANSWERS_CAP {
             self.gathered.truncated = true;
-            return self.close();
+            self.mode = Mode::Closed;
+            return;
         }
         let text = text[..text.floor_char_boundary(TEXT_CAP)].to_owned();
         let entry = FindingAnswer { finding, word, text, evidence: Vec::new(), more: More::default() };
@@ -411,14 +394,13 @@ impl<W: AnswerWord> Prose<W> {
         self.mode = if row { Mode::Closed } else { Mode::Text };
     }
 
-    /// Adds a line to the last answer.
     fn go_on(&mut self, step: &ReplyLine<'_>) {
         let last = self.gathered.entries.last_mut().filter(|_| self.mode != Mode::Closed);
         let Some(Placed { entry, .. }) = last else { return };
         let line = step.text;
         self.weight += line.len() + 1;
         if self.weight > ANSWERS_CAP || entry.text.len() + line.len() > TEXT_CAP {
-            // What does not fit is left out; the word and what stands before it stay.
+            // The rest is left out; the word and the text so far stay.
             self.mode = Mode::Closed;
             entry.text.push_str("\n[...]");
             return;
@@ -461,8 +443,8 @@ impl<W: AnswerWord> Prose<W> {
     }
 }
 
-/// Whether a line can be a part of the answer above it alone: blank, indented, an item of a list or evidence. Any other
-/// line may as well be quoted.
+/// Whether a line can only be part of the answer above it: blank, indented, a list item or evidence. Any other line may
+/// be a quotation.
 fn continues<W: AnswerWord>(step: &ReplyLine<'_>) -> bool {
     let is_inner = || step.text.starts_with([' ', '\t']) || markdown::peel(step.text).listed;
     match step.kind {
@@ -472,7 +454,6 @@ fn continues<W: AnswerWord>(step: &ReplyLine<'_>) -> bool {
     }
 }
 
-/// What a line that begins with `[F<n>]` says.
 enum Head<W> {
     Answer {
         finding: FindingId,
@@ -480,44 +461,44 @@ enum Head<W> {
         text: String,
         row: bool,
     },
-    /// A word in capitals that is none of the words.
+    /// An unknown word in capitals.
     Unknown {
         finding: FindingId,
         word: String,
     },
-    /// A form that nobody filled in: `[F1] IMPLEMENTED: <what you changed>`.
+    /// A placeholder of the prompt: `[F1] IMPLEMENTED: <what you changed>`.
     Form,
 }
 
 /// Emphasis and code marks around a word.
-const DRESS: [char; 3] = ['*', '_', '`'];
+const MARKS: [char; 3] = ['*', '_', '`'];
 
 fn head<W: AnswerWord>(line: &str) -> Option<Head<W>> {
     let row = markdown::table_row(line);
     let mark = tag::read(markdown::peel_item(row.map_or(line, |(first, _)| first)).rest)?;
     let finding = FindingId::parse(mark.word)?;
     let cells = row.map(|(_, cells)| format!("{} | {}", mark.rest, markdown::join_cells(cells)));
-    let rest = tag::title(cells.as_deref().unwrap_or(mark.rest), None).trim_start_matches(DRESS);
+    let rest = tag::title(cells.as_deref().unwrap_or(mark.rest), None).trim_start_matches(MARKS);
     let Some((word, written, behind)) = word::<W>(rest) else {
         let word: String = rest.chars().take_while(|c| c.is_alphanumeric() || matches!(c, '_' | '-')).collect();
         let shouts = word.len() > 1 && !word.contains(char::is_lowercase) && word.starts_with(char::is_alphabetic);
         return shouts.then_some(Head::Unknown { finding, word });
     };
-    let undressed = behind.trim_start_matches(DRESS);
-    let text = tag::title(undressed, None);
-    // In small letters the word may be the beginning of a sentence.
-    let separated = text.is_empty() || text.len() < undressed.trim().len() || undressed.len() < behind.len();
+    let plain = behind.trim_start_matches(MARKS);
+    let text = tag::title(plain, None);
+    // In lower case the word may be the beginning of a sentence.
+    let separated = text.is_empty() || text.len() < plain.trim().len() || plain.len() < behind.len();
     if !separated && written.contains(char::is_lowercase) {
         return None;
     }
-    let text = undress(text);
+    let text = without_emphasis(text);
     if tag::is_placeholder(text) {
         return Some(Head::Form);
     }
     Some(Head::Answer { finding, word, text: text.to_owned(), row: row.is_some() })
 }
 
-/// Reads one of the words at the beginning of a text: the word, how it is written, and what follows.
+/// Reads one of the words at the beginning of a text: the word, its spelling, and what follows.
 fn word<W: AnswerWord>(text: &str) -> Option<(W, &str, &str)> {
     W::WORDS.iter().find_map(|(name, word)| {
         let written = text.get(..name.len()).filter(|written| written.eq_ignore_ascii_case(name))?;
@@ -527,22 +508,22 @@ fn word<W: AnswerWord>(text: &str) -> Option<(W, &str, &str)> {
     })
 }
 
-/// Text without the emphasis that closes before it or, opened before the mark, at its end.
-fn undress(text: &str) -> &str {
+/// The text without emphasis that ends before it or that began before the mark and ends with it.
+fn without_emphasis(text: &str) -> &str {
     let open = text.trim_start_matches('*');
     let text = if open.starts_with(char::is_whitespace) { open.trim_start() } else { text };
     if text.matches("**").count() % 2 == 1 { text.strip_suffix("**").unwrap_or(text) } else { text }
 }
 
-/// What follows `Evidence:`, bulleted or emphasised or not.
+/// What follows `Evidence:`, with or without a list marker or emphasis.
 fn evidence(line: &str) -> Option<&str> {
-    let text = markdown::peel(line).rest.trim_start_matches(DRESS);
+    let text = markdown::peel(line).rest.trim_start_matches(MARKS);
     let (name, rest) = text.split_at_checked("evidence".len())?;
     let rest = rest
-        .trim_start_matches(DRESS)
+        .trim_start_matches(MARKS)
         .strip_prefix([':', '：'])
         .filter(|_| name.eq_ignore_ascii_case("evidence"))?;
-    Some(undress(rest.trim_start_matches(['*', '_']).trim()))
+    Some(without_emphasis(rest.trim_start_matches(['*', '_']).trim()))
 }
 
 fn from_json<W: AnswerWord>(text: &str, names: &Names) -> Option<Gathered<W>> {

@@ -1,4 +1,4 @@
-//! What a judge says of findings that may repeat earlier disputes.
+//! A judge's comparison of findings with earlier disputes.
 
 use std::io::{self, BufRead};
 
@@ -7,8 +7,8 @@ use crate::protocol::replies::by_finding::{self, AnswerWord, FindingAnswer, Name
 
 pub use crate::protocol::replies::by_finding::AnswersByFinding;
 
-/// Reads a judge's word on the findings `asked`. Without a nonce any well-formed closing line counts.
-/// Fails only where `input` cannot be read.
+/// Reads a judge's word on the findings `asked`. Without a nonce, any well-formed closing line counts.
+/// Fails only if `input` cannot be read.
 pub fn parse<R: BufRead>(
     input: R,
     nonce: Option<&str>,
@@ -64,7 +64,7 @@ mod tests {
         ] {
             assert!(!read(&bad).0, "{bad}");
         }
-        // A finding that nobody asked about is left out, and so the one that is missing.
+        // Leaves out a finding that was not asked about, and reports the missing one.
         assert_eq!(read(&good.replace("[F2] DIFFERENT", "[F9] SAME")).1, [(1, true)]);
         // Of words that contradict each other the careful one counts, or none.
         let both = format!("[F1] SAME: a\n[F1] DIFFERENT: b\n[F2] SAME: c\n{closing}");

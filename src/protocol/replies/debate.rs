@@ -1,19 +1,18 @@
-//! What reviewers answer in a debate: a word on each finding, a number, and why.
+//! Answers of reviewers in a debate: a word on each finding, an adjustment of its confidence, and the reason.
 //!
-//! The number may stand before or after the colon; without one nothing is adjusted. As JSON: `responses` or `defenses`
-//! in the form of the specification, beside the `nonce`.
+//! The adjustment may precede or follow the colon; it defaults to 0. As JSON: `responses` or `defenses` in the form of
+//! the specification, with the `nonce`.
 
 use std::io::{self, BufRead};
 
 use crate::domain::{
     DefenceWord, Defended, ExaminationWord, Examined, Finding, FindingId, RawFinding, Severity, Tag, Untrusted,
 };
-use crate::protocol::claims;
+use crate::protocol::merge_input::{self, MergeInput};
 use crate::protocol::replies::by_finding::{self, AnswerWord, FindingAnswer};
 use crate::protocol::replies::reply::{Walk, is_nonce};
 use crate::protocol::replies::review::reader;
 use crate::protocol::text::json::{LenientValue, ScanState};
-use crate::rules::consensus::claim::{Claim, Level};
 use crate::rules::review::mandatory;
 
 pub use crate::protocol::replies::by_finding::{AnswersByFinding, Names};
@@ -22,8 +21,7 @@ const NEW: &str = "[NEW ";
 
 const REVISED: &str = "Revised:";
 
-/// The names of findings: `path:line:title`, as the specification's messages call them. A name that two findings have
-/// is none.
+/// The names of findings: `path:line:title`, as in the specification's messages; only unique ones.
 pub fn names<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Names {
     let mut names = Names::new();
     let mut twice = Vec::new();
@@ -41,8 +39,8 @@ pub fn names<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Names {
     names
 }
 
-/// Reads an answer of round 2 on the findings `asked`, which JSON may call by their names; and what nobody had raised.
-/// Fails only where `input` cannot be read.
+/// Reads an answer of round 2 on the findings `asked`, which JSON may name by `names`, and new observations.
+/// Fails only if `input` cannot be read.
 pub fn examine(
     mut input: impl BufRead,
     nonce: Option<&str>,
@@ -59,14 +57,14 @@ pub fn examine(
         let FindingAnswer { finding, word: action, .. } = entry;
         Examined { finding, action, confidence_adjustment, reasoning: reasoning.into() }
     });
-    // What comes without a single answer is no part of one.
+    // Observations count only together with answers.
     let is_answer = read.complete && !read.entries.is_empty();
     let observations = if is_answer { observations(&bytes, nonce)? } else { Vec::new() };
     Ok((read, observations))
 }
 
-/// Reads an answer of round 3 on the findings `asked`, which JSON may call by their names.
-/// Fails only where `input` cannot be read.
+/// Reads an answer of round 3 on the findings `asked`, which JSON may name by `names`.
+/// Fails only if `input` cannot be read.
 pub fn defend(
     input: impl BufRead,
     nonce: Option<&str>,
@@ -97,7 +95,6 @@ fn severity(word: String) -> Severity {
     Severity { tag: mandatory::normalise(&word), raw: word }
 }
 
-/// The adjustment, a tag, and the reasoning of an answer.
 fn adjusted<W>(entry: &FindingAnswer<W>) -> (i32, Option<String>, String) {
     let given = entry.more.adjustment.as_deref().and_then(number);
     let mut rest = entry.text.trim();
@@ -133,14 +130,14 @@ fn number(text: &str) -> Option<i32> {
     Some(number.round() as i32)
 }
 
-/// What was newly observed: lines of prose that begin with `[NEW TAG]` with what is indented below them, and the
+/// New observations: lines of prose that begin with `[NEW TAG]` with the lines indented below them, and the
 /// `new_observations` of JSON objects with the nonce.
 fn observations(answer: &[u8], nonce: Option<&str>) -> io::Result<Vec<RawFinding>> {
     let mut walk = Walk::new(answer, nonce);
-    let (mut prose, mut inside, mut claimed) = (String::new(), false, Vec::new());
+    let (mut prose, mut inside, mut in_json) = (String::new(), false, Vec::new());
     while let Some(step) = walk.next(0)? {
         if let ScanState::Found(object) = &step.json {
-            claimed.extend(claimed_in(&object.text, nonce));
+            in_json.extend(observed_in(&object.text, nonce));
         }
         let begun = step.text.strip_prefix(NEW).filter(|_| step.is_prose());
         if let Some(rest) = begun {
@@ -156,44 +153,18 @@ fn observations(answer: &[u8], nonce: Option<&str>) -> io::Result<Vec<RawFinding
         prose.push('\n');
     }
     if let Some(object) = walk.end() {
-        claimed.extend(claimed_in(&object.text, nonce));
+        in_json.extend(observed_in(&object.text, nonce));
     }
     let mut observed = reader::parse(prose.as_bytes(), None)?.findings;
-    observed.extend(claimed.into_iter().map(finding));
+    observed.extend(in_json);
     Ok(observed)
 }
 
-/// The observations of a JSON object, if it has the nonce.
-fn claimed_in(text: &str, nonce: Option<&str>) -> Vec<Claim> {
+fn observed_in(text: &str, nonce: Option<&str>) -> impl Iterator<Item = RawFinding> {
     let object: LenientValue = serde_json::from_str(text).unwrap_or_default();
-    if !object.get(&["nonce"]).string().is_some_and(|given| is_nonce(nonce, &given)) {
-        return Vec::new();
-    }
-    let read = claims::read(text).unwrap_or_default();
-    read.claims.into_iter().filter(|claim| claim.observed).collect()
-}
-
-fn finding(claim: Claim) -> RawFinding {
-    let tag = match claim.severity {
-        Some(Level::Critical) => Tag::Critical,
-        Some(Level::High) => Tag::High,
-        Some(Level::Medium) | None => Tag::Medium,
-        Some(Level::Low) => Tag::Low,
-    };
-    RawFinding {
-        severity: Severity::known(tag),
-        title: claim.title.into(),
-        body: claim.description.into(),
-        file: claim.file,
-        line: claim.line,
-        end_line: claim.end_line,
-        category: claim.category,
-        suggestion: Some(claim.suggestion).filter(|text| !text.is_empty()).map(Untrusted::from),
-        confidence: claim.confidence.map(|sure| crate::domain::Confidence::clamped(i64::from(sure))),
-        evidence: Vec::new(),
-        rule: claim.rule,
-        insists_on: None,
-    }
+    let is_own = object.get(&["nonce"]).string().is_some_and(|given| is_nonce(nonce, &given));
+    let read = if is_own { merge_input::read(text).unwrap_or_default() } else { MergeInput::default() };
+    read.members.into_iter().filter(|member| member.observed).map(|member| member.raw)
 }
 
 impl AnswerWord for ExaminationWord {

@@ -1,7 +1,7 @@
 //! The `review_result` of a reviewer in a cycle of a watch (seed 004, section 3).
 //!
 //! A verdict is a field of a JSON object with the nonce of the call, never a word in prose: "no critical issues" is not a
-//! blocker, and a quoted example is not an answer. An answer that contradicts itself is none.
+//! blocker, and a quoted example is not an answer. A contradictory answer is invalid.
 
 use std::io::{self, BufRead, Read as _};
 
@@ -15,11 +15,11 @@ use crate::rules::review::mandatory;
 
 const ISSUES: usize = 100;
 
-/// What is read of the words of an agent about its work, in bytes.
+/// The most that is read of an agent's report about its work, in bytes.
 const WORDS: u64 = 64 << 10;
 
-/// Reads what an agent says of the work it was asked for: all but the closing line; `None` if there is nothing.
-/// Fails only where `input` cannot be read.
+/// Reads an agent's report about its work: all but the closing line; `None` if it is empty.
+/// Fails only if `input` cannot be read.
 pub fn work<R: BufRead>(input: R) -> io::Result<Option<Untrusted>> {
     let mut bytes = Vec::new();
     input.take(WORDS).read_to_end(&mut bytes)?;
@@ -29,8 +29,8 @@ pub fn work<R: BufRead>(input: R) -> io::Result<Option<Untrusted>> {
     Ok((!said.is_empty()).then(|| said.into()))
 }
 
-/// Reads the answer to a review request; `now` is the timestamp where it has none.
-/// The outer result fails only where `input` cannot be read; the inner one says why the answer is none.
+/// Reads the answer to a review request; `now` is the timestamp if it has none.
+/// The outer result fails only if `input` cannot be read; the inner one says why the answer is invalid.
 pub fn parse<R: BufRead>(
     input: R,
     nonce: Option<&str>,
@@ -51,7 +51,7 @@ fn review(object: &Map<String, Value>, request: &ReviewRequest, now: Timestamp) 
     }
     let timestamp = match object.get("timestamp") {
         None | Some(Value::Null) => now,
-        // Programs that copy the example of the specification, or cannot tell the time, have said none.
+        // Some programs copy the example of the specification, or do not know the time.
         Some(Value::String(text)) => text.trim().parse().unwrap_or(now),
         Some(_) => return Err(wrong("timestamp", "has to be a time such as 2026-01-31T12:00:00Z")),
     };
@@ -91,7 +91,7 @@ fn review(object: &Map<String, Value>, request: &ReviewRequest, now: Timestamp) 
     }
 }
 
-/// Words of all scales are read as in a review; a word that nobody knows is grave.
+/// Words of all scales are read as in a review; an unknown word is grave.
 fn is_grave(severity: &Untrusted) -> bool {
     matches!(mandatory::normalise(severity.as_written()), None | Some(Tag::Critical | Tag::High | Tag::Must))
 }

@@ -1,19 +1,18 @@
-//! What all answers have in common: lines with their structure, JSON objects among them, and a closing line.
+//! The common parts of all answers: lines with their structure, JSON objects among them, and a closing line.
 //!
-//! A closing line counts alone on its line, outside of fences, quotes and JSON; one with another nonce or without a
-//! number is text.
+//! A closing line is alone on its line, outside of fences, quotes and JSON; one with another nonce or without a number is
+//! text.
 
 use std::io::{self, BufRead};
 
-use crate::protocol::text::json::{Extractor, FoundObject, ScanState, Scope};
+use crate::protocol::text::json::Extractor;
 use crate::protocol::text::lines::{CleanLines, Line};
-use crate::protocol::text::markdown::{LineKind, Structure};
-use crate::protocol::text::nonce;
+use crate::protocol::text::{FoundObject, LineKind, ScanState, Scope, Structure, nonce};
 
 /// Walks through an answer line by line.
 ///
-/// What a repeated prompt shows between `<<<GLEE-DATA mark=<mark> ...` and `>>>GLEE-DATA-END mark=<mark>` is the code
-/// under review, nothing the agent says; it reads like a quote.
+/// The part of a repeated prompt between `<<<GLEE-DATA mark=<mark> ...` and `>>>GLEE-DATA-END mark=<mark>` is the code
+/// under review and counts as a quote.
 #[derive(Debug)]
 pub(crate) struct Walk<'a, R> {
     lines: CleanLines<R>,
@@ -31,7 +30,7 @@ pub(crate) struct ReplyLine<'a> {
 }
 
 impl ReplyLine<'_> {
-    /// Whether a tag or a closing line may stand here.
+    /// Whether it may be a tag or a closing line.
     pub(crate) fn is_prose(&self) -> bool {
         self.kind.is_prose() && self.json == ScanState::Outside
     }
@@ -42,13 +41,13 @@ impl<'a, R: BufRead> Walk<'a, R> {
         Self::with(input, nonce, Scope::Objects)
     }
 
-    /// As [`Walk::new`]; `scope` says what of JSON is looked for.
+    /// As [`Walk::new`]; `scope` says which JSON counts.
     pub(crate) fn with(input: R, nonce: Option<&'a str>, scope: Scope) -> Self {
         let (lines, structure, json) = (CleanLines::new(input), Structure::default(), Extractor::new(scope));
         Self { lines, structure, json, nonce, in_data: false }
     }
 
-    /// The next line; `mark` is the caller's name for it, by which a JSON object is told where it began.
+    /// The next line; `mark` identifies it for the caller: a JSON object has the mark of its first line.
     pub(crate) fn next(&mut self, mark: usize) -> io::Result<Option<ReplyLine<'_>>> {
         let Some(line) = self.lines.next()? else { return Ok(None) };
         let Line { text, .. } = line;
@@ -63,7 +62,7 @@ impl<'a, R: BufRead> Walk<'a, R> {
         Ok(Some(ReplyLine { text, kind, json: self.json.line(line, kind, mark) }))
     }
 
-    /// The object that the end of the answer completes: the content of a fence that was never closed.
+    /// The object that the end of the answer completes: the content of an unclosed fence.
     pub(crate) fn end(&mut self) -> Option<FoundObject> {
         match self.json.end() {
             ScanState::Found(object) => Some(object),
@@ -72,14 +71,13 @@ impl<'a, R: BufRead> Walk<'a, R> {
     }
 }
 
-/// Whether a line begins or ends data of the prompt.
 fn is_data_mark(line: &str, name: &str, nonce: Option<&str>) -> bool {
     let given = line.strip_prefix(name).and_then(|rest| rest.strip_prefix(" mark="));
     let given = given.and_then(|rest| rest.split_whitespace().next());
     given.is_some_and(|given| is_nonce(nonce.map(nonce::mark), given))
 }
 
-/// Whether the nonce of an answer is the one that was given out; without one any will do.
+/// Whether the nonce of an answer is the expected one; without an expected one, any nonce is.
 pub(crate) fn is_nonce(expected: Option<&str>, given: &str) -> bool {
     expected.map_or(!given.is_empty(), |expected| expected == given)
 }
@@ -89,41 +87,40 @@ pub(crate) struct Closing<'a> {
     name: &'static str,
     count: &'static str,
     nonce: Option<&'a str>,
-    /// What they announce; `Err` if they do not agree.
-    announced: Option<Result<u64, Disagree>>,
-    /// A line that was to be one and does not count, in words.
-    astray: Option<&'static str>,
+    /// The announced number; `Err` if several disagree.
+    announced: Option<Result<u64, Disagreement>>,
+    /// Why a line that resembles one does not count.
+    rejected: Option<&'static str>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Disagree;
+struct Disagreement;
 
 impl<'a> Closing<'a> {
     /// Closing lines `<name> nonce=<nonce> <count>=<n>`.
     pub(crate) fn new(name: &'static str, count: &'static str, nonce: Option<&'a str>) -> Self {
-        Self { name, count, nonce, announced: None, astray: None }
+        Self { name, count, nonce, announced: None, rejected: None }
     }
 
-    /// Takes a line of prose; says whether it is a closing line with the right nonce.
+    /// Reads a line of prose; returns whether it is a closing line with the right nonce.
     pub(crate) fn take(&mut self, line: &str) -> bool {
         let Some(count) = self.read(line.trim()) else {
-            self.astray = self.wrong(line.trim()).or(self.astray);
+            self.rejected = self.wrong(line.trim()).or(self.rejected);
             return false;
         };
         self.announced = Some(match self.announced {
             None => Ok(count),
             Some(Ok(before)) if before == count => Ok(count),
-            Some(_) => Err(Disagree),
+            Some(_) => Err(Disagreement),
         });
         true
     }
 
-    /// Whether a line of prose is the closing line as the prompt shows it, its number not filled in.
+    /// Whether a line of prose is the closing line of the prompt, without a number.
     pub(crate) fn is_form(&self, line: &str) -> bool {
         self.count_of(line.trim()).is_some_and(|(nonce, count)| count == "<n>" && is_nonce(self.nonce, nonce))
     }
 
-    /// The nonce and what stands for the number.
     fn count_of<'l>(&self, line: &'l str) -> Option<(&'l str, &'l str)> {
         let (nonce, rest) = line.strip_prefix(self.name)?.strip_prefix(" nonce=")?.split_once(' ')?;
         Some((nonce, rest.strip_prefix(self.count)?.strip_prefix('=')?))
@@ -132,7 +129,7 @@ impl<'a> Closing<'a> {
     fn read(&self, line: &str) -> Option<u64> {
         let (nonce, digits) = self.count_of(line)?;
         let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-        // A number beyond all bounds is still a number, and a wrong one.
+        // A number that is too large is still a number, and a wrong one.
         (is_number && is_nonce(self.nonce, nonce)).then(|| digits.parse().unwrap_or(u64::MAX))
     }
 
@@ -148,13 +145,15 @@ impl<'a> Closing<'a> {
 
     pub(crate) fn problem(&self) -> Option<String> {
         match self.announced {
-            None => Some(format!("the closing line `{}` {}", self.name, self.astray.unwrap_or("is missing"))),
-            Some(Err(Disagree)) => Some(format!("there are closing lines `{}` with different numbers", self.name)),
+            None => Some(format!("the closing line `{}` {}", self.name, self.rejected.unwrap_or("is missing"))),
+            Some(Err(Disagreement)) => {
+                Some(format!("there are closing lines `{}` with different numbers", self.name))
+            }
             Some(Ok(_)) => None,
         }
     }
 
-    /// The number announced; `None` without a closing line, or where several do not agree.
+    /// The announced number; `None` without a closing line, or if several disagree.
     pub(crate) fn number(&self) -> Option<u64> {
         self.announced.and_then(Result::ok)
     }

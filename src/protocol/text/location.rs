@@ -125,7 +125,7 @@ fn first(text: &str) -> Option<NamedPlace> {
 }
 
 /// Splits line numbers off a path: `app.py:12-18`.
-pub fn split(path: &str) -> Option<(&str, u32, Option<u32>)> {
+pub(crate) fn split(path: &str) -> Option<(&str, u32, Option<u32>)> {
     let (path, end) = path.rsplit_once([':', '：'])?;
     let (line, end_line) = lines(end)?;
     Some((path, line, end_line))

@@ -6,4 +6,8 @@ pub(crate) mod location;
 pub(crate) mod markdown;
 pub(crate) mod nonce;
 pub mod printable;
+pub(crate) mod references;
 pub(crate) mod tag;
+
+pub(crate) use json::{FoundObject, LenientValue, ScanState, Scope};
+pub(crate) use markdown::{LineKind, Structure};

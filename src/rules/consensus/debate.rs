@@ -1,74 +1,67 @@
-//! Phase 5.5: what cross-examination and defence do to a finding.
-//!
-//! A missing answer is never agreement: it adds nothing, and is named.
+//! Phase 5.5: how cross-examination and defence change a finding. A missing answer is never agreement: it adds nothing,
+//! and is named.
 
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use super::group::{Level, Member};
+use super::similarity::vectors;
 pub use crate::domain::{DefenceWord, ExaminationWord};
-
-use std::collections::{BTreeSet, HashSet};
-
-use crate::rules::consensus::claim::{Claim, Level};
-use crate::rules::consensus::similarity::vectors;
 
 /// The largest adjustment of a confidence that one answer may ask for.
 const LARGEST: i32 = 30;
 
-/// What a reviewer says of another one's finding.
+/// A reviewer's word on another reviewer's finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Examination {
     pub by: String,
     pub finding: String,
     pub word: ExaminationWord,
-    /// How much the confidence is to change, clamped to 30 either way.
+    /// The requested change of the confidence, clamped to 30 either way.
     pub adjustment: i32,
     pub reasoning: String,
 }
 
-/// What a reviewer says of its own challenged finding.
+/// A reviewer's word on its own challenged finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Defence {
     pub by: String,
     pub finding: String,
     pub word: DefenceWord,
-    /// How much the confidence is to change, clamped to 30 either way; counts with `modify`.
+    /// As that of an [`Examination`]; counts with `modify`.
     pub adjustment: i32,
     pub reasoning: String,
     pub revised_severity: Option<Level>,
     pub revised_description: Option<String>,
 }
 
-/// What rounds 2 and 3 brought; empty without a debate.
+/// The answers of rounds 2 and 3; empty without a debate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Debate {
-    /// All reviewers that took part, also those who raised nothing; those of the claims are added.
+    /// All reviewers that took part, also those that raised nothing; those of the members are added.
     pub reviewers: Vec<String>,
-    /// The answers of round 2.
     pub examinations: Vec<Examination>,
-    /// The answers of round 3.
     pub defences: Vec<Defence>,
-    /// Who did not answer in a round they were asked in.
+    /// Who did not answer in a round.
     pub silent: Vec<String>,
 }
 
-/// The debate about one group.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Effect<'a> {
-    /// One answer a reviewer, of those who did not raise it themselves first.
     pub(crate) examinations: Vec<&'a Examination>,
     pub(crate) defence: Option<&'a Defence>,
-    /// Raisers that withdrew while others did not.
     pub(crate) withdrew: Vec<&'a str>,
 }
 
-/// The debate by claim, so that each group finds its part at once.
+/// The debate by the id of the member.
+#[derive(Default)]
 pub(crate) struct Index<'a> {
-    examinations: std::collections::HashMap<&'a str, Vec<&'a Examination>>,
-    defences: std::collections::HashMap<&'a str, Vec<&'a Defence>>,
+    examinations: HashMap<&'a str, Vec<&'a Examination>>,
+    defences: HashMap<&'a str, Vec<&'a Defence>>,
 }
 
 impl<'a> Index<'a> {
     pub(crate) fn of(debate: &'a Debate) -> Self {
-        let mut index =
-            Self { examinations: std::collections::HashMap::new(), defences: std::collections::HashMap::new() };
+        let mut index = Self::default();
         for examination in &debate.examinations {
             index.examinations.entry(&examination.finding).or_default().push(examination);
         }
@@ -78,32 +71,26 @@ impl<'a> Index<'a> {
         index
     }
 
-    /// What was said about a group's claims. A reviewer counts once a group; nobody examines its own claim, and only
-    /// who raised a claim defends it.
-    pub(crate) fn effect(&self, members: &[&'a Claim]) -> Effect<'a> {
+    /// The debate about a group's members. A reviewer counts once a group; a reviewer's words on its own finding do not
+    /// count as an examination, and only the raiser of a finding defends it.
+    pub(crate) fn effect(&self, members: &[&'a Member]) -> Effect<'a> {
         let mut effect = Effect::default();
         let mut defences: Vec<&'a Defence> = Vec::new();
-        for claim in members {
-            for said in self.examinations.get(claim.id.as_str()).into_iter().flatten() {
+        for Member { id, model, .. } in members {
+            for said in self.examinations.get(id.as_str()).into_iter().flatten() {
                 let again = effect.examinations.iter().any(|other| other.by == said.by);
-                if said.by != claim.model && !again {
+                if said.by != *model && !again {
                     effect.examinations.push(said);
                 }
             }
-            let own =
-                self.defences.get(claim.id.as_str()).into_iter().flatten().find(|said| said.by == claim.model);
-            defences.extend(own.copied());
+            defences.extend(self.defences.get(id.as_str()).into_iter().flatten().find(|said| said.by == *model));
         }
         effect.examinations.sort_by(|a, b| a.by.cmp(&b.by));
-        let stands = defences.iter().find(|said| said.word != DefenceWord::Concede);
+        let maintained = defences.iter().find(|said| said.word != DefenceWord::Concede).copied();
+        // A raiser without an answer defends implicitly.
         let silent = members.len() > defences.len();
-        effect.defence = match stands {
-            Some(stands) => Some(stands),
-            // Who does not answer defends implicitly.
-            None if silent => None,
-            None => defences.first().copied(),
-        };
-        if stands.is_some() || silent {
+        effect.defence = maintained.or_else(|| defences.first().copied().filter(|_| !silent));
+        if maintained.is_some() || silent {
             let conceded = defences.iter().filter(|said| said.word == DefenceWord::Concede);
             effect.withdrew = conceded.map(|said| said.by.as_str()).collect();
         }
@@ -120,7 +107,6 @@ impl Effect<'_> {
         self.examinations.len() - self.agreements()
     }
 
-    /// The sum of what round 2 asks for.
     pub(crate) fn adjustments(&self) -> i32 {
         self.examinations.iter().map(|said| said.adjustment.clamp(-LARGEST, LARGEST)).sum()
     }
@@ -138,27 +124,24 @@ impl Effect<'_> {
 
     /// The boost of the defence.
     pub(crate) fn defended(&self) -> i32 {
-        match self.defence {
-            Some(said) => match said.word {
-                DefenceWord::Defend if is_substantive(&said.reasoning) => 10,
-                DefenceWord::Defend => 0,
-                DefenceWord::Concede => -25,
-                DefenceWord::Modify => said.adjustment.clamp(-LARGEST, LARGEST),
-            },
-            None => 0,
-        }
+        self.defence.map_or(0, |said| match said.word {
+            DefenceWord::Defend if is_substantive(&said.reasoning) => 10,
+            DefenceWord::Defend => 0,
+            DefenceWord::Concede => -25,
+            DefenceWord::Modify => said.adjustment.clamp(-LARGEST, LARGEST),
+        })
     }
 
     pub(crate) fn is_conceded(&self) -> bool {
         self.defence.is_some_and(|said| said.word == DefenceWord::Concede)
     }
 
-    /// Withdrawn by its raiser, and nobody else supports it.
+    /// Withdrawn by its raiser and not supported by other reviewers.
     pub(crate) fn is_withdrawn(&self) -> bool {
         self.is_conceded() && self.cross_examination() <= -10
     }
 
-    /// Whether somebody disagrees with reasons and the raiser has neither conceded nor revised it.
+    /// Whether a reviewer disagrees with reasons and the raiser has neither conceded nor revised it.
     pub(crate) fn is_contested(&self) -> bool {
         let against =
             |said: &&Examination| said.word == ExaminationWord::Disagree && is_substantive(&said.reasoning);
@@ -180,9 +163,9 @@ pub(crate) fn is_substantive(reasoning: &str) -> bool {
         || has_line(&lower, ":")
 }
 
-pub(crate) fn reviewers<'a>(claims: &'a [Claim], debate: &'a Debate) -> BTreeSet<&'a str> {
-    // A tree sorts all it is built from; few of many claims bring a new name.
-    let mut names: HashSet<&str> = claims.iter().map(|claim| claim.model.as_str()).collect();
+pub(crate) fn reviewers<'a>(members: &'a [Member], debate: &'a Debate) -> BTreeSet<&'a str> {
+    // Few of many members have a new name, so names are made unique before they are sorted.
+    let mut names: HashSet<&str> = members.iter().map(|member| member.model.as_str()).collect();
     names.extend(debate.reviewers.iter().map(String::as_str));
     names.into_iter().collect()
 }
@@ -252,7 +235,7 @@ mod tests {
 
     #[test]
     fn nobody_examines_its_own_claim_or_defends_another_ones() {
-        let claim = Claim { id: "f".into(), model: "a".into(), ..Claim::default() };
+        let member = Member { id: "f".into(), model: "a".into(), ..Member::default() };
         let defence = Defence {
             by: "b".into(),
             finding: "f".into(),
@@ -268,7 +251,7 @@ mod tests {
             ..Debate::default()
         };
         let index = Index::of(&debate);
-        let effect = index.effect(&[&claim]);
+        let effect = index.effect(&[&member]);
         assert!(effect.examinations.is_empty() && effect.defence.is_none());
     }
 }

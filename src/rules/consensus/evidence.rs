@@ -3,82 +3,73 @@
 
 use std::sync::LazyLock;
 
-use super::AdvisoryStatus;
-use crate::rules::consensus::claim::{Claim, ClaimChallenge, Criteria, Level};
-use crate::rules::consensus::normalise::{Category, NormalClaim};
-use crate::rules::consensus::similarity::phrases::Phrases;
-use crate::rules::consensus::similarity::vectors::names_code;
+use super::group::{Criteria, EvidenceChallenge, Level, Member};
+use super::normalise::{Category, NormalMember};
+use super::similarity::phrases::Phrases;
+use super::similarity::vectors::names_code;
+use crate::domain::AdvisoryStatus;
 
-/// Words that begin a condition under which something happens.
-static CONDITIONS: LazyLock<Phrases> = LazyLock::new(|| {
-    Phrases::of(
-        "when, if, after, passing, given, whenever, once, during, while, unless, by, e.g, example, because, \
-         second, concurrent, input, every, until, any",
-    )
-});
+/// Words that begin a condition.
+const CONDITIONS: &str = "when, if, after, passing, given, whenever, once, during, while, unless, by, e.g, example, \
+                          because, second, concurrent, input, every, until, any";
 
-/// Beginnings of words for what goes wrong then.
-static CONSEQUENCES: LazyLock<Phrases> = LazyLock::new(|| {
-    Phrases::of(
-        "rais, throw, crash, panic, leak, overflow, underflow, inject, fail, exception, error, lost, lose, \
-         corrupt, deadlock, hang, block, bypass, exec, overwrit, return, cause, result, break, null, undefined, \
-         infinite, denial, expos, never, wrong, stale, duplicate, race, skip",
-    )
-});
+/// Beginnings of words for a failure.
+const CONSEQUENCES: &str = "rais, throw, crash, panic, leak, overflow, underflow, inject, fail, exception, error, \
+                            lost, lose, corrupt, deadlock, hang, block, bypass, exec, overwrit, return, cause, \
+                            result, break, null, undefined, infinite, denial, expos, never, wrong, stale, \
+                            duplicate, race, skip";
 
 /// Phrases of known vulnerability patterns and practices.
-static KNOWN_PATTERNS: LazyLock<Phrases> = LazyLock::new(|| {
-    Phrases::of(
-        "injection, xss, cross-site, csrf, ssrf, traversal, deserializ, hardcoded, hard-coded, md5, sha1, \
-         use after free, use-after-free, double free, buffer overflow, race condition, deadlock, off-by-one, \
-         off by one, null pointer, null dereference, memory leak, resource leak, mutable default, toctou, \
-         open redirect, integer overflow, swallow, eval(, weak hash, plaintext, timing attack, n+1 quer, \
-         not awaited, never awaited, unvalidated, unsanitized, privilege escalation",
-    )
-});
+const KNOWN_PATTERNS: &str = "injection, xss, cross-site, csrf, ssrf, traversal, deserializ, hardcoded, hard-coded, \
+                              md5, sha1, use after free, use-after-free, double free, buffer overflow, \
+                              race condition, deadlock, off-by-one, off by one, null pointer, null dereference, \
+                              memory leak, resource leak, mutable default, toctou, open redirect, \
+                              integer overflow, swallow, eval(, weak hash, plaintext, timing attack, n+1 quer, \
+                              not awaited, never awaited, unvalidated, unsanitized, privilege escalation";
 
-/// What no established practice asks for.
-static AGAINST_PRACTICE: LazyLock<Phrases> = LazyLock::new(|| {
-    Phrases::of(
-        "disable certificate, disable tls, verify=false, disable verification, ignore the error, ignore errors, \
-         swallow the exception, catch all exceptions and, use eval, use md5, disable authentication, \
-         skip validation, hardcode the password, store the password in plain",
-    )
-});
+/// Phrases that contradict established practice.
+const AGAINST_PRACTICE: &str = "disable certificate, disable tls, verify=false, disable verification, \
+                                ignore the error, ignore errors, swallow the exception, catch all exceptions and, \
+                                use eval, use md5, disable authentication, skip validation, hardcode the password, \
+                                store the password in plain";
 
-/// What can be said of a claim's evidence.
+/// Conditions, consequences, known patterns, and what contradicts practice.
+static PHRASES: LazyLock<[Phrases; 4]> =
+    LazyLock::new(|| [CONDITIONS, CONSEQUENCES, KNOWN_PATTERNS, AGAINST_PRACTICE].map(Phrases::of));
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Evidence {
     /// It cites code: a line that is not known to be missing, or names from the code.
     pub(crate) cites: bool,
     pub(crate) line: bool,
-    /// It says what has to happen for it to go wrong.
+    /// It says what triggers the failure.
     pub(crate) trigger: bool,
     /// A known pattern, or confirmed by a rule.
     pub(crate) known: bool,
-    /// Its suggestion is against established practice.
+    /// Its suggestion contradicts established practice.
     pub(crate) against: bool,
     pub(crate) suggests: bool,
     pub(crate) confirmed: bool,
-    /// What was cited does not exist.
+    /// The cited code does not exist.
     pub(crate) refuted: bool,
 }
 
 impl Evidence {
-    pub(crate) fn of(claim: &Claim, entry: &NormalClaim) -> Self {
-        let advised = matches!(claim.checked.advisory, AdvisoryStatus::Confirmed { .. });
-        let confirmed = claim.checked.confirmed || advised;
-        let refuted = claim.checked.place == Some(false) || claim.checked.identifiers == Some(false);
+    pub(crate) fn of(entry: &NormalMember<'_>) -> Self {
+        let [conditions, consequences, known_patterns, against_practice] = &*PHRASES;
+        let (checked, suggestion) = (&entry.member.checked, entry.member.suggestion());
+        let confirmed = checked.confirmed || matches!(checked.advisory, AdvisoryStatus::Confirmed { .. });
+        let refuted = checked.place == Some(false) || checked.identifiers == Some(false);
         let line = entry.lines.is_some() && !refuted;
-        let text = [claim.title.as_str(), claim.description.as_str()];
-        let has = |what: &dyn Fn(&str) -> bool| text.into_iter().any(what);
+        let texts = [entry.member.title(), &entry.member.description()];
+        let has = |what: &dyn Fn(&str) -> bool| texts.into_iter().any(what);
         Self {
-            cites: line || (names_code(&claim.description) || names_code(&claim.title)) && !refuted,
+            cites: line || has(&names_code) && !refuted,
             line,
-            trigger: has(&|text| CONDITIONS.are_words_of(text)) && has(&|text| CONSEQUENCES.begin_a_word(text)),
-            known: confirmed || has(&|text| KNOWN_PATTERNS.are_in(text)),
-            against: AGAINST_PRACTICE.are_in(&claim.suggestion),
-            suggests: !claim.suggestion.trim().is_empty(),
+            trigger: has(&|text| conditions.are_words_of(text)) && has(&|text| consequences.begin_a_word(text)),
+            known: confirmed || has(&|text| known_patterns.are_in(text)),
+            against: against_practice.are_in(suggestion),
+            suggests: !suggestion.trim().is_empty(),
             confirmed,
             refuted,
         }
@@ -93,8 +84,8 @@ impl Evidence {
         }
     }
 
-    /// What counts between two sides of a conflict: cited code, a concrete path, a sound severity, a suggestion, a
-    /// rule that confirms it; what was cited and does not exist counts against.
+    /// The weight of a side of a conflict: cited code, a concrete path, a sound severity, a suggestion, a rule that
+    /// confirms it; cited code that does not exist counts against it.
     pub(crate) fn weight(self, severity: Level, confidence: Option<u8>) -> i32 {
         let sound = severity < Level::High || confidence.is_none_or(|sure| sure >= 70) && self.trigger;
         let points = [self.line, self.trigger, sound, self.suggests, self.confirmed];
@@ -107,13 +98,19 @@ impl Evidence {
     }
 }
 
-/// What is noted of a finding whose reviewer states no confidence.
+/// The note on a critical finding without the confidence that it requires.
+pub(crate) const EXTRAORDINARY: &str = "extraordinary claim requiring extraordinary evidence";
+
+/// What would reverse the acceptance of a finding.
+pub(crate) const REVERSAL: &str = "evidence that the code it names does not behave so";
+
+/// The note on a finding whose reviewer states no confidence.
 pub(crate) const UNSTATED: &str =
     "no confidence stated: scored by its evidence, as what needs a review of the evidence";
 
-/// Phase 4's validation score, and whether a critical claim lacks the confidence that it needs. Where no confidence is
-/// stated, the points are those of what needs a review of the evidence, and no rule about a number applies.
-pub(crate) fn score(entry: &NormalClaim, evidence: Evidence) -> (i32, bool) {
+/// Phase 4's validation score, and whether a critical finding lacks the required confidence. Without a stated confidence
+/// the points are those of a finding that needs a review of its evidence, and no rule about a number applies.
+pub(crate) fn score(entry: &NormalMember<'_>, evidence: Evidence) -> (i32, bool) {
     let confidence = entry.confidence;
     let mut score = match confidence {
         Some(80..) => 3,
@@ -134,14 +131,15 @@ pub(crate) fn score(entry: &NormalClaim, evidence: Evidence) -> (i32, bool) {
 }
 
 /// Phase 5: the challenge of a finding.
-pub(crate) fn challenge(claim: &Claim, entry: &NormalClaim, evidence: Evidence) -> ClaimChallenge {
+pub(crate) fn challenge(entry: &NormalMember<'_>, evidence: Evidence) -> EvidenceChallenge {
     let criteria = Criteria {
         specificity: evidence.cites,
         reproducibility: evidence.trigger || evidence.confirmed,
         impact: entry.severity >= Level::Medium && entry.category != Category::Architecture,
         actionability: evidence.suggests,
     };
-    let place = place(claim);
+    let member = entry.member;
+    let place = place(member);
     let weakest = if evidence.refuted {
         "the code it cites does not exist"
     } else if !evidence.cites {
@@ -162,12 +160,12 @@ pub(crate) fn challenge(claim: &Claim, entry: &NormalClaim, evidence: Evidence) 
         (true, false) => format!("find an input or a sequence of calls that makes {place} go wrong"),
         (false, _) => "name the file and the line it is about, and an input that makes them go wrong".to_owned(),
     };
-    ClaimChallenge {
+    EvidenceChallenge {
         finding: format!(
             "{} claims \"{}\" at {place} with severity {}",
-            claim.model,
-            claim.title,
-            entry.severity.as_str()
+            member.model,
+            member.title(),
+            entry.severity
         ),
         weakest: weakest.to_owned(),
         test,
@@ -176,9 +174,9 @@ pub(crate) fn challenge(claim: &Claim, entry: &NormalClaim, evidence: Evidence) 
     }
 }
 
-/// Where a claim stands, in words.
-pub(crate) fn place(claim: &Claim) -> String {
-    match (&claim.file, claim.line) {
+/// The place of a member, in words.
+pub(crate) fn place(member: &Member) -> String {
+    match (&member.raw.file, member.raw.line) {
         (Some(file), Some(line)) => format!("{file}:{line}"),
         (Some(file), None) => file.clone(),
         (None, Some(line)) => format!("line {line}"),

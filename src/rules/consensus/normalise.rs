@@ -1,30 +1,29 @@
-//! Phase 1: claims made comparable. Paths, categories, severities and confidences get their one form, and what one
-//! reviewer says twice is folded into one entry.
+//! Phase 1: members made comparable. Paths, categories, severities and confidences get one form, and a reviewer's
+//! repetitions are folded into one entry.
 //!
-//! Entries stand in an order that depends on what they say and not on how they came, so everything after this does too.
+//! The order of the entries depends on their content only, so all results do.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use foldhash::{HashMap, HashMapExt as _, HashSet};
 
-use super::Debate;
-use crate::rules::consensus::claim::{Claim, Level};
-use crate::rules::consensus::debate;
-use crate::rules::consensus::similarity::phrases::Phrases;
+use super::debate::{self, Debate};
+use super::group::{Level, Member};
+use super::similarity::phrases::Phrases;
 use crate::rules::parallel;
 
-/// What a round-two observation loses for its lateness.
+/// The deduction from the confidence of an observation of round 2.
 const LATE: u8 = 10;
 
-/// Lines that still count as one place.
+/// The largest distance of lines that count as one place.
 pub(crate) const NEAR: u32 = 5;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Category {
     /// A weakness that can be exploited.
     Security,
-    /// A defect; also what names nothing else.
+    /// A defect; also a finding without another category.
     Bug,
     Architecture,
     Performance,
@@ -33,17 +32,11 @@ pub enum Category {
 
 impl Category {
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Security => "security",
-            Self::Bug => "bug",
-            Self::Architecture => "architecture",
-            Self::Performance => "performance",
-            Self::TestCoverage => "test-coverage",
-        }
+        ["security", "bug", "architecture", "performance", "test-coverage"][self as usize]
     }
 }
 
-/// Beginnings of words and the category they point to; the first category that is found counts.
+/// Beginnings of words and the category they indicate; the first match counts.
 static NAMES: LazyLock<[(Phrases, Category); 4]> = LazyLock::new(|| {
     let security = "secur, vulnerab, injection, xss, csrf, ssrf, traversal, cwe-, cve-";
     let architecture = "maintain, readab, architect, design, style, naming, documentation";
@@ -55,7 +48,7 @@ static NAMES: LazyLock<[(Phrases, Category); 4]> = LazyLock::new(|| {
     ]
 });
 
-/// Beginnings of words in a text that say more than `bug`; fewer than above, since texts mention much.
+/// Beginnings of words in a text that indicate a category; fewer than above, since texts mention much.
 static TEXTS: LazyLock<[(Phrases, Category); 3]> = LazyLock::new(|| {
     let security = "vulnerab, sql injection, command injection, cross-site, path traversal, xss, csrf";
     [
@@ -65,7 +58,7 @@ static TEXTS: LazyLock<[(Phrases, Category); 3]> = LazyLock::new(|| {
     ]
 });
 
-/// The category of a claim: as given, else from its rule, its title, else `bug`.
+/// The category of a finding: as given, else from its rule, its title, else `bug`.
 pub fn category(given: Option<&str>, rule: Option<&str>, title: &str) -> Category {
     let find = |list: &[(Phrases, Category)], text: &str| {
         list.iter().find(|(phrases, _)| phrases.begin_a_word(text)).map(|(_, category)| *category)
@@ -80,42 +73,38 @@ pub fn category(given: Option<&str>, rule: Option<&str>, title: &str) -> Categor
     }
 }
 
-/// Parts of reviewers' names and who makes the model behind them.
-const VENDORS: &[(&str, &str)] = &[
-    ("claude", "anthropic"),
-    ("opus", "anthropic"),
-    ("sonnet", "anthropic"),
-    ("haiku", "anthropic"),
-    ("codex", "openai"),
-    ("gpt", "openai"),
-    ("openai", "openai"),
-    ("gemini", "google"),
-    ("deepseek", "deepseek"),
-    ("qwen", "alibaba"),
-    ("grok", "xai"),
-    ("mistral", "mistral"),
-    ("codestral", "mistral"),
-    ("llama", "meta"),
-    ("kimi", "moonshot"),
-    ("glm", "zhipu"),
+/// Vendors of models, each with the parts of names that indicate it.
+const VENDORS: &[(&str, &[&str])] = &[
+    ("anthropic", &["claude", "opus", "sonnet", "haiku"]),
+    ("openai", &["codex", "gpt", "openai"]),
+    ("google", &["gemini"]),
+    ("deepseek", &["deepseek"]),
+    ("alibaba", &["qwen"]),
+    ("xai", &["grok"]),
+    ("mistral", &["mistral", "codestral"]),
+    ("meta", &["llama"]),
+    ("moonshot", &["kimi"]),
+    ("zhipu", &["glm"]),
 ];
 
-/// Who makes the model behind a reviewer's name; a name that says nothing stands for itself.
+/// The vendor of the model that a reviewer's name indicates; an unknown name is its own vendor.
 pub fn vendor(model: &str) -> String {
     let name = model.to_lowercase();
-    let known = VENDORS.iter().filter_map(|(part, vendor)| Some((name.rfind(part)?, *vendor))).max();
+    let parts = VENDORS.iter().flat_map(|(vendor, parts)| parts.iter().map(move |part| (*part, *vendor)));
+    let known = parts.filter_map(|(part, vendor)| Some((name.rfind(part)?, vendor))).max();
     known.map_or(name, |(_, vendor)| vendor.to_owned())
 }
 
-/// A claim in its one form, with what the same reviewer says again.
+/// A member in comparable form, with its repetitions by the same reviewer.
 #[derive(Clone, Debug)]
-pub(crate) struct NormalClaim {
-    /// The claim by its index in the input.
-    pub(crate) claim: usize,
+pub(crate) struct NormalMember<'a> {
+    pub(crate) member: &'a Member,
+    /// The index of the member in the input.
+    pub(crate) index: usize,
     pub(crate) repeats: Vec<usize>,
-    /// The reviewer, as a number.
+    /// The number of the reviewer.
     pub(crate) model: u32,
-    /// The file, as a number.
+    /// The number of the file.
     pub(crate) file: Option<u32>,
     pub(crate) lines: Option<(u32, u32)>,
     pub(crate) block: Option<(u32, u32)>,
@@ -124,19 +113,18 @@ pub(crate) struct NormalClaim {
     pub(crate) confidence: Option<u8>,
 }
 
-/// How the places of two entries stand to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PlaceMatch {
     Same,
     Near,
     /// In the same function or method.
     Block,
-    /// One of the two names no line.
+    /// One of the two has no line.
     Unknown,
     Apart,
 }
 
-impl NormalClaim {
+impl NormalMember<'_> {
     pub(crate) fn place(&self, other: &Self) -> PlaceMatch {
         if let (Some(a), Some(b)) = (self.file, other.file)
             && a != b
@@ -162,61 +150,62 @@ impl NormalClaim {
     }
 }
 
-/// All claims as entries, ordered by file, place and text, repeats folded.
-pub(crate) fn entries(claims: &[Claim], tree: &[String]) -> Vec<NormalClaim> {
-    let file_numbers = file_numbers(claims, tree);
-    let nobody_else = Debate::default();
-    let models = debate::reviewers(claims, &nobody_else);
-    let models: HashMap<&str, u32> = models.into_iter().zip(0..).collect();
-    let categories =
-        parallel::each(claims, |claim| category(claim.category.as_deref(), claim.rule.as_deref(), &claim.title));
-    let mut entries: Vec<NormalClaim> = claims
+/// All members as entries, ordered by file, place and text, repetitions folded.
+pub(crate) fn entries<'a>(members: &'a [Member], tree: &[String]) -> Vec<NormalMember<'a>> {
+    let file_numbers = file_numbers(members, tree);
+    let no_debate = Debate::default();
+    let models: HashMap<&str, u32> = debate::reviewers(members, &no_debate).into_iter().zip(0..).collect();
+    let categories = parallel::each(members, |member| {
+        category(member.raw.category.as_deref(), member.raw.rule.as_deref(), member.title())
+    });
+    let mut entries: Vec<NormalMember<'_>> = members
         .iter()
         .zip(categories)
         .enumerate()
-        .map(|(index, (claim, category))| {
-            let line = claim.line.filter(|line| *line > 0);
-            NormalClaim {
-                claim: index,
+        .map(|(index, (member, category))| {
+            let line = member.raw.line.filter(|line| *line > 0);
+            NormalMember {
+                member,
+                index,
                 repeats: Vec::new(),
-                model: models[claim.model.as_str()],
+                model: models[member.model.as_str()],
                 file: file_numbers[index],
-                lines: line.map(|line| (line, claim.end_line.unwrap_or(line).max(line))),
-                block: claim.block,
+                lines: line.map(|line| (line, member.raw.end_line.unwrap_or(line).max(line))),
+                block: member.block,
                 category,
-                severity: claim.severity.unwrap_or(Level::Medium),
-                confidence: confidence(claim),
+                severity: member.level(),
+                confidence: confidence(member),
             }
         })
         .collect();
     entries.sort_by(|a, b| {
-        let (x, y) = (&claims[a.claim], &claims[b.claim]);
+        let (x, y) = (a.member, b.member);
         // Not by reviewer: the first of a tie would be favoured (rule 7).
-        (a.file, a.lines)
-            .cmp(&(b.file, b.lines))
-            .then_with(|| (&x.title, &x.description, &x.suggestion).cmp(&(&y.title, &y.description, &y.suggestion)))
+        (a.file, a.lines, x.title())
+            .cmp(&(b.file, b.lines, y.title()))
+            .then_with(|| (x.description(), x.suggestion()).cmp(&(y.description(), y.suggestion())))
             .then_with(|| (b.severity, b.confidence).cmp(&(a.severity, a.confidence)))
             .then_with(|| x.id.cmp(&y.id))
     });
-    fold(entries, claims)
+    fold(entries)
 }
 
-/// The confidence that a reviewer states, a late one lowered; none is made up.
-pub(crate) fn confidence(claim: &Claim) -> Option<u8> {
-    let stated = claim.confidence?.min(100);
-    Some(if claim.observed { stated.saturating_sub(LATE) } else { stated })
+/// The confidence that a reviewer states, that of a late observation lowered.
+pub(crate) fn confidence(member: &Member) -> Option<u8> {
+    let stated = member.raw.confidence?.get();
+    Some(if member.observed { stated.saturating_sub(LATE) } else { stated })
 }
 
-/// Folds what one reviewer says again of the same place: the first stands, with the graver severity and the higher
+/// Folds repetitions of one reviewer about one place: the first is kept, with the graver severity and the higher
 /// confidence of the two.
-fn fold(entries: Vec<NormalClaim>, claims: &[Claim]) -> Vec<NormalClaim> {
-    /// Reviewer, file, category, stance and text.
+fn fold(entries: Vec<NormalMember<'_>>) -> Vec<NormalMember<'_>> {
+    /// Reviewer, file, category, denial and text.
     type Key = (u32, Option<u32>, Category, bool, u64);
-    let mut kept: Vec<NormalClaim> = Vec::with_capacity(entries.len());
+    let mut kept: Vec<NormalMember<'_>> = Vec::with_capacity(entries.len());
     let mut known: HashMap<Key, Vec<usize>> = HashMap::new();
     for entry in entries {
-        let claim = &claims[entry.claim];
-        let key = (entry.model, entry.file, entry.category, claim.denies, text_hash(claim, entry.lines.is_some()));
+        let text = text_hash(entry.member, entry.lines.is_some());
+        let key = (entry.model, entry.file, entry.category, entry.member.denies, text);
         let same = known.entry(key).or_default();
         let is_repeat = |at: &&usize| match (kept[**at].lines, entry.lines) {
             (None, None) => true,
@@ -225,7 +214,7 @@ fn fold(entries: Vec<NormalClaim>, claims: &[Claim]) -> Vec<NormalClaim> {
         };
         if let Some(at) = same.iter().rev().find(is_repeat).copied() {
             let first = &mut kept[at];
-            first.repeats.push(entry.claim);
+            first.repeats.push(entry.index);
             first.severity = first.severity.max(entry.severity);
             first.confidence = first.confidence.max(entry.confidence);
         } else {
@@ -236,20 +225,14 @@ fn fold(entries: Vec<NormalClaim>, claims: &[Claim]) -> Vec<NormalClaim> {
     kept
 }
 
-/// What a claim says, letter case and punctuation aside: its title, and without a place its text too.
-fn text_hash(claim: &Claim, is_located: bool) -> u64 {
+/// A hash of the title, and without a place of the text too, without letter case and punctuation.
+fn text_hash(member: &Member, is_located: bool) -> u64 {
     use std::hash::{DefaultHasher, Hasher as _};
-    let mut said = String::with_capacity(claim.title.len() + 1);
-    let description = if is_located { "" } else { claim.description.as_str() };
-    for text in [claim.title.as_str(), description] {
+    let mut said = String::with_capacity(member.title().len() + 1);
+    let description = if is_located { "".into() } else { member.description() };
+    for text in [member.title(), &description] {
         for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
-            if word.is_ascii() {
-                let start = said.len();
-                said.push_str(word);
-                said[start..].make_ascii_lowercase();
-            } else {
-                said.extend(word.chars().flat_map(char::to_lowercase));
-            }
+            said.extend(word.chars().flat_map(char::to_lowercase));
             said.push(' ');
         }
     }
@@ -258,10 +241,10 @@ fn text_hash(claim: &Claim, is_located: bool) -> u64 {
     hasher.finish()
 }
 
-/// For each claim the number of its path, in the order of the paths; a bare name is the one path that ends in it.
-fn file_numbers(claims: &[Claim], tree: &[String]) -> Vec<Option<u32>> {
+/// For each member the number of its path, in the order of the paths; a bare name is the one path that ends in it.
+fn file_numbers(members: &[Member], tree: &[String]) -> Vec<Option<u32>> {
     let named: Vec<Option<&str>> =
-        claims.iter().map(|claim| claim.file.as_deref().filter(|path| !path.trim().is_empty())).collect();
+        members.iter().map(|member| member.raw.file.as_deref().filter(|path| !path.trim().is_empty())).collect();
     let written: HashSet<&str> = named.iter().copied().flatten().collect();
     let paths: HashMap<&str, String> = written.into_iter().map(|path| (path, canonical(path))).collect();
     let in_tree: Vec<String> = tree.iter().map(|path| canonical(path)).collect();
@@ -291,6 +274,7 @@ fn canonical(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::RawFinding;
 
     #[test]
     fn the_table_of_categories() {
@@ -324,41 +308,36 @@ mod tests {
         }
     }
 
-    fn claim(model: &str, file: Option<&str>, line: Option<u32>, title: &str) -> Claim {
-        Claim {
-            id: format!("{model}{line:?}{title}"),
-            model: model.to_owned(),
-            file: file.map(str::to_owned),
-            line,
-            title: title.to_owned(),
-            ..Claim::default()
-        }
+    fn member(model: &str, file: Option<&str>, line: Option<u32>, title: &str) -> Member {
+        let id = format!("{model}{line:?}{title}");
+        let raw = RawFinding { file: file.map(str::to_owned), line, title: title.into(), ..RawFinding::default() };
+        Member { id, model: model.to_owned(), raw, ..Member::default() }
     }
 
     #[test]
     fn a_bare_name_means_the_only_file_of_that_name() {
-        let claims = [
-            claim("a", Some("./src/db.rs"), Some(1), "x"),
-            claim("b", Some("db.rs"), Some(1), "y"),
-            claim("c", Some("main.rs"), Some(1), "z"),
+        let members = [
+            member("a", Some("./src/db.rs"), Some(1), "x"),
+            member("b", Some("db.rs"), Some(1), "y"),
+            member("c", Some("main.rs"), Some(1), "z"),
         ];
         let tree = ["bin/main.rs".to_owned(), "lib/main.rs".to_owned()];
-        let entries = entries(&claims, &tree);
-        let file = |index| entries.iter().find(|entry| entry.claim == index).and_then(|entry| entry.file);
+        let entries = entries(&members, &tree);
+        let file = |index| entries.iter().find(|entry| entry.index == index).and_then(|entry| entry.file);
         assert_eq!(file(0), file(1));
         assert_ne!(file(2), file(0), "two files have that name");
     }
 
     #[test]
     fn what_a_reviewer_repeats_is_folded() {
-        let claims = [
-            claim("a", Some("x.py"), Some(10), "Leaks the handle"),
-            claim("a", Some("x.py"), Some(10), "leaks the handle."),
-            claim("a", Some("x.py"), Some(40), "Leaks the handle"),
-            claim("b", Some("x.py"), Some(10), "Leaks the handle"),
+        let members = [
+            member("a", Some("x.py"), Some(10), "Leaks the handle"),
+            member("a", Some("x.py"), Some(10), "leaks the handle."),
+            member("a", Some("x.py"), Some(40), "Leaks the handle"),
+            member("b", Some("x.py"), Some(10), "Leaks the handle"),
         ];
-        let folded = entries(&claims, &[]);
-        let shown: Vec<_> = folded.iter().map(|entry| (entry.claim, entry.repeats.clone())).collect();
+        let folded = entries(&members, &[]);
+        let shown: Vec<_> = folded.iter().map(|entry| (entry.index, entry.repeats.clone())).collect();
         assert_eq!(shown, [(0, vec![1]), (3, vec![]), (2, vec![])]);
     }
 }

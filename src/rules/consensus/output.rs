@@ -1,13 +1,14 @@
-//! The answer in the form of the specification, with `groups` beside it.
+//! The answer in the form of the specification, plus `groups`.
 
 use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use super::{Class, Debate, Statistics, debate};
-use crate::rules::consensus::claim::{Claim, ClaimDecision, ClaimStanding, Consensus, Level, Policy};
-use crate::rules::consensus::normalise;
+use super::debate::{Debate, Index};
+use super::group::{Consensus, Group, GroupState, Level, Member, Policy, Statistics};
+use super::{evidence, normalise};
+use crate::domain::Class;
 
 /// The consensus of the specification. Its rows are made one after another while it is written: those of 100,000 findings
 /// at once take 0.9 GiB and half of the time.
@@ -41,18 +42,18 @@ struct Lists<'a> {
     disputed: Rows<'a>,
 }
 
-/// The rows of a list, of which each decision has any number. They are made of the decision and its index in `findings`.
+/// The rows of a list: any number for each group, made from the group and its index in `findings`.
 struct Rows<'a> {
     answer: &'a MergeAnswer<'a>,
-    of: fn(&View<'_>, &ClaimDecision, usize) -> Vec<Value>,
+    of: fn(&View<'_>, &Group, usize) -> Vec<Value>,
 }
 
 impl Serialize for Rows<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut findings = 0;
-        serializer.collect_seq(self.answer.consensus.decisions.iter().flat_map(|decision| {
-            let rows = (self.of)(&self.answer.view, decision, findings);
-            findings += usize::from(decision.is_finding());
+        serializer.collect_seq(self.answer.consensus.groups.iter().flat_map(|group| {
+            let rows = (self.of)(&self.answer.view, group, findings);
+            findings += usize::from(group.is_finding());
             rows
         }))
     }
@@ -66,28 +67,26 @@ impl Serialize for MergeAnswer<'_> {
             model: "glee",
             role: "debate-arbitrator",
             policy: self.policy,
-            file: one_file(self.view.claims),
-            findings: rows(|view, decision, _| row_if(decision.is_finding(), || view.finding(decision))),
+            file: one_file(self.view.members),
+            findings: rows(|view, group, _| row_if(group.is_finding(), || view.finding(group))),
             consensus: Lists {
-                accepted: rows(|view, decision, index| {
-                    row_if(decision.class == Class::Accepted, || view.accepted(decision, index))
+                accepted: rows(|view, group, index| {
+                    row_if(group.class == Class::Accepted, || view.accepted(group, index))
                 }),
-                uncorroborated: rows(|view, decision, index| {
-                    row_if(decision.class == Class::Uncorroborated, || view.uncorroborated(decision, index))
+                uncorroborated: rows(|view, group, index| {
+                    row_if(group.class == Class::Uncorroborated, || view.uncorroborated(group, index))
                 }),
-                rejected: rows(|view, decision, _| match decision.class {
-                    Class::Rejected => view.rejected(decision).collect(),
+                rejected: rows(|view, group, _| match group.class {
+                    Class::Rejected => view.rejected(group).collect(),
                     _ => Vec::new(),
                 }),
-                disputed: rows(|view, decision, _| {
-                    row_if(decision.class == Class::Disputed, || view.disputed(decision))
-                }),
+                disputed: rows(|view, group, _| row_if(group.class == Class::Disputed, || view.disputed(group))),
             },
             debate_statistics: &self.consensus.statistics,
             summary: &self.consensus.summary,
-            groups: rows(|view, decision, _| {
-                let members: Vec<&str> = view.all(decision).iter().map(|claim| claim.id.as_str()).collect();
-                vec![json!({ "members": members, "class": decision.class, "why": decision.why })]
+            groups: rows(|view, group, _| {
+                let members: Vec<&str> = view.all(group).iter().map(|member| member.id.as_str()).collect();
+                vec![json!({ "members": members, "class": group.class, "why": group.why })]
             }),
         };
         form.serialize(serializer)
@@ -98,38 +97,33 @@ fn row_if(is_there: bool, row: impl FnOnce() -> Value) -> Vec<Value> {
     is_there.then(row).into_iter().collect()
 }
 
-impl ClaimDecision {
+impl Group {
     fn is_finding(&self) -> bool {
         matches!(self.class, Class::Accepted | Class::Uncorroborated)
     }
 }
 
 impl Consensus {
-    /// The answer to the same claims and debate that were merged; `id` is that of the run, if it has one.
+    /// The answer; `members` and `debate` are those that were merged, `id` is that of the run, if it has one.
     pub fn answer<'a>(
         &'a self,
-        claims: &'a [Claim],
+        members: &'a [Member],
         debate: &'a Debate,
         policy: Policy,
         id: Option<&'a str>,
     ) -> MergeAnswer<'a> {
         let reviewers = self.statistics.findings_per_model.keys().map(String::as_str).collect();
-        MergeAnswer {
-            consensus: self,
-            view: View { claims, index: debate::Index::of(debate), reviewers },
-            policy,
-            id,
-        }
+        MergeAnswer { consensus: self, view: View { members, index: Index::of(debate), reviewers }, policy, id }
     }
 }
 
-/// The file that all claims are about, if it is one.
-fn one_file(claims: &[Claim]) -> Option<&str> {
-    let first = claims.first()?.file.as_deref()?;
-    claims.iter().all(|claim| claim.file.as_deref() == Some(first)).then_some(first)
+/// The file that all members are about, if it is one.
+fn one_file(members: &[Member]) -> Option<&str> {
+    let first = members.first()?.raw.file.as_deref()?;
+    members.iter().all(|member| member.raw.file.as_deref() == Some(first)).then_some(first)
 }
 
-/// Leaves optional fields out that say nothing; the others are `null` then.
+/// Removes empty optional fields; other empty fields are `null`.
 fn row(mut row: Value) -> Value {
     const OPTIONAL: [&str; 6] = ["file", "end_line", "source", "challenge", "conflict_type", "notes"];
     if let Value::Object(fields) = &mut row {
@@ -140,57 +134,66 @@ fn row(mut row: Value) -> Value {
 }
 
 struct View<'a> {
-    claims: &'a [Claim],
-    index: debate::Index<'a>,
+    members: &'a [Member],
+    index: Index<'a>,
     reviewers: Vec<&'a str>,
 }
 
 impl View<'_> {
-    fn members(&self, decision: &ClaimDecision) -> impl Iterator<Item = &Claim> {
-        decision.members.iter().map(|at| &self.claims[*at])
+    fn members(&self, group: &Group) -> impl Iterator<Item = &Member> {
+        group.members.iter().map(|at| &self.members[*at])
     }
 
     /// The members and their repeats.
-    fn all(&self, decision: &ClaimDecision) -> Vec<&Claim> {
-        decision.members.iter().chain(&decision.repeats).map(|at| &self.claims[*at]).collect()
+    fn all(&self, group: &Group) -> Vec<&Member> {
+        group.members.iter().chain(&group.repeats).map(|at| &self.members[*at]).collect()
     }
 
-    fn severities(&self, decision: &ClaimDecision) -> BTreeMap<&str, Level> {
-        self.members(decision).map(|claim| (claim.model.as_str(), severity(claim))).collect()
+    fn severities(&self, group: &Group) -> BTreeMap<&str, Level> {
+        self.members(group).map(|member| (member.model.as_str(), member.level())).collect()
     }
 
-    fn confidences(&self, decision: &ClaimDecision) -> BTreeMap<&str, Option<u8>> {
-        self.members(decision).map(|claim| (claim.model.as_str(), normalise::confidence(claim))).collect()
+    fn confidences(&self, group: &Group) -> BTreeMap<&str, Option<u8>> {
+        self.members(group).map(|member| (member.model.as_str(), normalise::confidence(member))).collect()
     }
 
-    fn finding(&self, decision: &ClaimDecision) -> Value {
-        let lead = &self.claims[decision.members[0]];
-        let said = &self.claims[decision.described_by].description;
-        let said = decision.revised.as_ref().unwrap_or(if said.is_empty() { &lead.title } else { said });
-        let description: Vec<&str> = std::iter::once(said).chain(&decision.notes).map(String::as_str).collect();
+    fn lead(&self, group: &Group) -> &Member {
+        &self.members[group.members[0]]
+    }
+
+    fn finding(&self, group: &Group) -> Value {
+        let lead = self.lead(group);
+        let mut description = match &group.revised {
+            Some(revised) => revised.clone(),
+            None => said(&self.members[group.described_by], lead),
+        };
+        for note in &group.notes {
+            description.push_str("\n\n");
+            description.push_str(note);
+        }
         row(json!({
-            "severity": decision.severity,
-            "confidence": decision.confidence,
-            "category": self.members(decision).find_map(|claim| claim.category.as_deref()),
-            "file": lead.file,
-            "line": lead.line,
-            "end_line": lead.end_line,
-            "title": lead.title,
-            "description": description.join("\n\n"),
-            "suggestion": self.claims[decision.suggested_by].suggestion,
-            "source": self.source(decision),
-            "cross_examination_trail": self.trail(decision),
+            "severity": group.severity,
+            "confidence": group.confidence,
+            "category": self.members(group).find_map(|member| member.raw.category.as_deref()),
+            "file": lead.raw.file,
+            "line": lead.raw.line,
+            "end_line": lead.raw.end_line,
+            "title": lead.title(),
+            "description": description,
+            "suggestion": self.members[group.suggested_by].suggestion(),
+            "source": self.source(group),
+            "cross_examination_trail": self.trail(group),
         }))
     }
 
-    /// Where a finding comes from, if everything in it was first observed in round 2.
-    fn source(&self, decision: &ClaimDecision) -> Option<&'static str> {
-        self.all(decision).iter().all(|claim| claim.observed).then_some("round2_observation")
+    /// Present if everything in it was first observed in round 2.
+    fn source(&self, group: &Group) -> Option<&'static str> {
+        self.all(group).iter().all(|member| member.observed).then_some("round2_observation")
     }
 
-    fn trail(&self, decision: &ClaimDecision) -> Value {
-        let lead = &self.claims[decision.members[0]];
-        let effect = self.index.effect(&self.all(decision));
+    fn trail(&self, group: &Group) -> Value {
+        let lead = self.lead(group);
+        let effect = self.index.effect(&self.all(group));
         let round2 = self.reviewers.iter().map(|name| {
             let said = effect.examinations.iter().find(|said| said.by == *name);
             let said = json!({
@@ -203,7 +206,7 @@ impl View<'_> {
         json!({
             "round1": {
                 "original_model": lead.model,
-                "original_severity": severity(lead),
+                "original_severity": lead.level(),
                 "original_confidence": normalise::confidence(lead),
             },
             "round2": round2.collect::<Map<String, Value>>(),
@@ -213,101 +216,101 @@ impl View<'_> {
                 "confidence_adjustment": effect.defence.map_or(0, |said| said.adjustment),
                 "reasoning": effect.defence.map_or("", |said| &said.reasoning),
             },
-            "final_confidence_calculation": decision.formula,
+            "final_confidence_calculation": group.formula,
         })
     }
 
-    fn accepted(&self, decision: &ClaimDecision, finding_index: usize) -> Value {
+    fn accepted(&self, group: &Group, finding_index: usize) -> Value {
         row(json!({
             "finding_index": finding_index,
-            "agreement_level": decision.agreement,
-            "contributing_models": self.members(decision).map(|claim| claim.model.as_str()).collect::<Vec<_>>(),
-            "original_severities": self.severities(decision),
-            "original_confidences": self.confidences(decision),
-            "resolution_notes": notes(decision),
-            "challenge": decision.challenge,
+            "agreement_level": group.agreement,
+            "contributing_models": self.members(group).map(|member| member.model.as_str()).collect::<Vec<_>>(),
+            "original_severities": self.severities(group),
+            "original_confidences": self.confidences(group),
+            "resolution_notes": notes(group),
+            "challenge": group.challenge,
         }))
     }
 
-    fn uncorroborated(&self, decision: &ClaimDecision, finding_index: usize) -> Value {
-        let lead = &self.claims[decision.members[0]];
+    fn uncorroborated(&self, group: &Group, finding_index: usize) -> Value {
+        let lead = self.lead(group);
         row(json!({
             "finding_index": finding_index,
             "original_model": lead.model,
-            "original_severity": severity(lead),
-            "original_confidence": decision.original_confidence,
-            "validation_score": decision.score,
-            "would_decide": decision.reversal,
-            "resolution_notes": notes(decision),
-            "challenge": decision.challenge,
+            "original_severity": lead.level(),
+            "original_confidence": group.original_confidence,
+            "validation_score": group.score,
+            "would_decide": group.reversal,
+            "resolution_notes": notes(group),
+            "challenge": group.challenge,
         }))
     }
 
     /// One row a reviewer whose finding is rejected.
-    fn rejected(&self, decision: &ClaimDecision) -> impl Iterator<Item = Value> {
-        self.members(decision).filter(|claim| !claim.denies).map(|claim| {
+    fn rejected(&self, group: &Group) -> impl Iterator<Item = Value> {
+        self.members(group).filter(|member| !member.denies).map(|member| {
             row(json!({
-                "original_title": claim.title,
-                "original_model": claim.model,
-                "original_severity": severity(claim),
-                "original_confidence": normalise::confidence(claim),
-                "rejection_reason": decision.why,
-                "reversal_criteria": decision.reversal,
-                "notes": decision.notes,
-                "source": self.source(decision),
-                "cross_examination_trail": self.trail(decision),
+                "original_title": member.title(),
+                "original_model": member.model,
+                "original_severity": member.level(),
+                "original_confidence": normalise::confidence(member),
+                "rejection_reason": group.why,
+                "reversal_criteria": group.reversal,
+                "notes": group.notes,
+                "source": self.source(group),
+                "cross_examination_trail": self.trail(group),
             }))
         })
     }
 
-    fn disputed(&self, decision: &ClaimDecision) -> Value {
-        let lead = &self.claims[decision.members[0]];
+    fn disputed(&self, group: &Group) -> Value {
+        let lead = self.lead(group);
         let mut perspectives: BTreeMap<&str, String> = BTreeMap::new();
-        for claim in self.members(decision) {
-            let said = if claim.description.is_empty() { &claim.title } else { &claim.description };
-            let word = if claim.denies { "no issue" } else { severity(claim).as_str() };
-            perspectives.insert(&claim.model, format!("{word}: {said}"));
+        for member in self.members(group) {
+            let word = if member.denies { "no issue" } else { member.level().as_str() };
+            perspectives.insert(&member.model, format!("{word}: {}", said(member, member)));
         }
-        for said in self.index.effect(&self.all(decision)).examinations {
+        for said in self.index.effect(&self.all(group)).examinations {
             let word = format!("{}: {}", said.word.as_str(), said.reasoning);
             perspectives.entry(&said.by).and_modify(|text| text.push_str(&format!("; {word}"))).or_insert(word);
         }
-        let place = super::evidence::place(lead);
-        let (conflict, mut questions) = match decision.standing {
-            ClaimStanding::Conflicted(conflict) => (Some(conflict), decision.notes.clone()),
-            ClaimStanding::Agreed | ClaimStanding::Unique => {
-                (None, vec![format!("does \"{}\" happen at {place}?", lead.title)])
+        let place = evidence::place(lead);
+        let (conflict, mut questions) = match group.state {
+            GroupState::Conflicted(conflict) => (Some(conflict), group.notes.clone()),
+            GroupState::Agreed | GroupState::Unique => {
+                (None, vec![format!("does \"{}\" happen at {place}?", lead.title())])
             }
         };
-        questions.extend(decision.challenge.iter().map(|asked| asked.test.clone()));
-        let action = decision.action.as_deref().unwrap_or(&decision.reversal);
-        let escalate = if decision.escalate { "; the recommendation depends on it" } else { "" };
+        questions.extend(group.challenge.iter().map(|asked| asked.test.clone()));
+        let action = group.action.as_deref().unwrap_or(&group.reversal);
+        let escalate = if group.escalate { "; the recommendation depends on it" } else { "" };
         row(json!({
-            "title": lead.title,
-            "file": lead.file,
-            "line": lead.line,
-            "severity": decision.severity,
-            "confidence": decision.confidence,
+            "title": lead.title(),
+            "file": lead.raw.file,
+            "line": lead.raw.line,
+            "severity": group.severity,
+            "confidence": group.confidence,
             "conflict_type": conflict,
-            "original_severities": self.severities(decision),
-            "original_confidences": self.confidences(decision),
+            "original_severities": self.severities(group),
+            "original_confidences": self.confidences(group),
             "perspectives": perspectives,
-            "dispute_reason": decision.why,
-            "notes": decision.notes,
+            "dispute_reason": group.why,
+            "notes": group.notes,
             "unresolved_questions": questions,
             "recommended_action": format!("{action}{escalate}"),
-            "escalate": decision.escalate,
-            "source": self.source(decision),
-            "cross_examination_trail": self.trail(decision),
+            "escalate": group.escalate,
+            "source": self.source(group),
+            "cross_examination_trail": self.trail(group),
         }))
     }
 }
 
-fn severity(claim: &Claim) -> Level {
-    claim.severity.unwrap_or(Level::Medium)
+/// The description of a member, or else the title of `named`.
+fn said(member: &Member, named: &Member) -> String {
+    let description = member.description();
+    if description.is_empty() { named.title().to_owned() } else { description.into_owned() }
 }
 
-/// Why, and what to know besides.
-fn notes(decision: &ClaimDecision) -> String {
-    std::iter::once(&decision.why).chain(&decision.notes).cloned().collect::<Vec<_>>().join("; ")
+fn notes(group: &Group) -> String {
+    std::iter::once(&group.why).chain(&group.notes).cloned().collect::<Vec<_>>().join("; ")
 }

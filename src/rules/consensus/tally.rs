@@ -1,38 +1,38 @@
-//! The order of the decisions, what needs a person, and numbers that add up: every claim is counted once, as a member or
-//! a repeat of one decision, and every decision in exactly one row.
+//! The order of the groups, those that need a person, and the statistics: every finding is counted once, as a member or
+//! a repeat of one group, and every group in exactly one row.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use super::{AdvisoryStatus, Class, Debate, DefenceWord, ExaminationWord, evidence};
-use crate::rules::consensus::claim::{Claim, ClaimDecision, ClaimStanding, Level, Statistics};
-use crate::rules::consensus::debate;
+use super::debate::{self, Debate};
+use super::evidence;
+use super::group::{Group, GroupState, Level, Member, Statistics};
+use crate::domain::{AdvisoryStatus, Class, DefenceWord, ExaminationWord};
 
 impl Statistics {
-    pub(crate) fn of(claims: &[Claim], debate: &Debate, decisions: &[ClaimDecision]) -> Self {
+    pub(crate) fn of(members: &[Member], debate: &Debate, groups: &[Group]) -> Self {
         let mut sum = Self {
-            total_findings_received: claims.len(),
-            groups: decisions.len(),
-            findings_per_model: debate::reviewers(claims, debate)
+            total_findings_received: members.len(),
+            groups: groups.len(),
+            findings_per_model: debate::reviewers(members, debate)
                 .into_iter()
                 .map(|name| (name.to_owned(), 0))
                 .collect(),
             ..Self::default()
         };
-        let counts = claims.iter().fold(HashMap::<&str, usize>::new(), |mut counts, claim| {
-            *counts.entry(&claim.model).or_default() += 1;
-            counts
-        });
-        for (model, count) in counts {
-            sum.findings_per_model.insert(model.to_owned(), count);
+        for member in members {
+            // Every reviewer has an entry, so that no name is copied.
+            if let Some(count) = sum.findings_per_model.get_mut(&member.model) {
+                *count += 1;
+            }
         }
-        for decision in decisions {
-            sum.count(decision);
+        for group in groups {
+            sum.count(group);
         }
         sum.security_advisories_checked =
-            claims.iter().filter(|claim| claim.checked.advisory != AdvisoryStatus::Unasked).count();
-        sum.round2_cross_examination.new_observations_added = claims.iter().filter(|claim| claim.observed).count();
+            members.iter().filter(|member| member.checked.advisory != AdvisoryStatus::Unasked).count();
+        sum.round2_cross_examination.new_observations_added =
+            members.iter().filter(|member| member.observed).count();
         for said in &debate.examinations {
             let round = &mut sum.round2_cross_examination;
             *round.responses_received.entry(said.by.clone()).or_default() += 1;
@@ -54,21 +54,21 @@ impl Statistics {
         sum
     }
 
-    fn count(&mut self, decision: &ClaimDecision) {
-        self.repeats_folded += decision.repeats.len();
-        let row = match (decision.class, decision.standing) {
-            (Class::Rejected, _) if decision.withdrawn => &mut self.withdrawn,
+    fn count(&mut self, group: &Group) {
+        self.repeats_folded += group.repeats.len();
+        let row = match (group.class, group.state) {
+            (Class::Rejected, _) if group.withdrawn => &mut self.withdrawn,
             (Class::Disputed, _) => &mut self.disputes_unresolved,
             (Class::Uncorroborated, _) => &mut self.unique_findings_uncorroborated,
-            (Class::Accepted | Class::Rejected, ClaimStanding::Conflicted(_)) => &mut self.conflicts_resolved,
-            (Class::Accepted, ClaimStanding::Agreed) => &mut self.agreements,
-            (Class::Accepted, ClaimStanding::Unique) => &mut self.unique_findings_accepted,
-            (Class::Rejected, ClaimStanding::Unique) => &mut self.unique_findings_rejected,
-            (Class::Rejected, ClaimStanding::Agreed) => &mut self.withdrawn,
+            (Class::Accepted | Class::Rejected, GroupState::Conflicted(_)) => &mut self.conflicts_resolved,
+            (Class::Accepted, GroupState::Agreed) => &mut self.agreements,
+            (Class::Accepted, GroupState::Unique) => &mut self.unique_findings_accepted,
+            (Class::Rejected, GroupState::Unique) => &mut self.unique_findings_rejected,
+            (Class::Rejected, GroupState::Agreed) => &mut self.withdrawn,
         };
         *row += 1;
         let moves = &mut self.confidence_changes;
-        *match decision.confidence.cmp(&decision.original_confidence) {
+        *match group.confidence.cmp(&group.original_confidence) {
             std::cmp::Ordering::Greater => &mut moves.increased,
             std::cmp::Ordering::Less => &mut moves.decreased,
             std::cmp::Ordering::Equal => &mut moves.unchanged,
@@ -77,34 +77,32 @@ impl Statistics {
 }
 
 /// Marks the disputes that need a person: grave, and nothing accepted settles the recommendation without them.
-pub(crate) fn escalate(decisions: &mut [ClaimDecision]) {
-    let settled = decisions.iter().any(|d| d.class == Class::Accepted && d.severity >= Level::High);
-    for decision in decisions {
-        decision.escalate = decision.class == Class::Disputed && decision.severity >= Level::High && !settled;
+pub(crate) fn escalate(groups: &mut [Group]) {
+    let settled = groups.iter().any(|group| group.class == Class::Accepted && group.severity >= Level::High);
+    for group in groups {
+        group.escalate = group.class == Class::Disputed && group.severity >= Level::High && !settled;
     }
 }
 
 /// Accepted first; within a class by severity, confidence and agreement, then by place.
-pub(crate) fn sort(decisions: &mut [ClaimDecision], claims: &[Claim]) {
-    // Keys are sorted, not decisions, which are large.
-    decisions.sort_by_cached_key(|decision| {
-        let lead = &claims[decision.members[0]];
-        let rank = (decision.class, Reverse(decision.severity), Reverse(decision.confidence), decision.agreement);
-        (rank, lead.file.as_deref(), lead.line, lead.title.as_str(), lead.id.as_str())
+pub(crate) fn sort(groups: &mut [Group], members: &[Member]) {
+    // Sorts keys, because groups are large.
+    groups.sort_by_cached_key(|group| {
+        let lead = &members[group.members[0]];
+        let rank = (group.class, Reverse(group.severity), Reverse(group.confidence), group.agreement);
+        (rank, lead.raw.file.as_deref(), lead.raw.line, lead.title(), lead.id.as_str())
     });
 }
 
-/// The findings that a summary names.
 const NAMED: usize = 3;
 
-/// What was decided, in a few sentences.
-pub(crate) fn summary(sum: &Statistics, decisions: &[ClaimDecision], debate: &Debate, claims: &[Claim]) -> String {
+pub(crate) fn summary(sum: &Statistics, groups: &[Group], debate: &Debate, members: &[Member]) -> String {
     let mut text = String::new();
     let reviewers = sum.findings_per_model.len();
     if sum.total_findings_received == 0 {
         let _ = write!(text, "All {reviewers} reviewers agree that the code passed review: no findings.");
     } else {
-        let count = |class| decisions.iter().filter(|decision| decision.class == class).count();
+        let count = |class| groups.iter().filter(|group| group.class == class).count();
         let _ = write!(
             text,
             "{} findings of {reviewers} reviewers make {} groups: {} accepted, {} uncorroborated, {} disputed, {} \
@@ -116,12 +114,13 @@ pub(crate) fn summary(sum: &Statistics, decisions: &[ClaimDecision], debate: &De
             count(Class::Disputed),
             count(Class::Rejected),
         );
-        named(&mut text, "Agreed on", decisions, claims, |d| {
-            d.class == Class::Accepted && d.standing == ClaimStanding::Agreed
+        named(&mut text, "Agreed on", groups, members, |group| {
+            group.class == Class::Accepted && group.state == GroupState::Agreed
         });
-        named(&mut text, "Left to a person", decisions, claims, |d| d.class == Class::Disputed);
-        let standing = decisions.iter().filter(|d| d.class != Class::Rejected).map(|d| d.severity).max();
-        let risk = standing.map_or("none", Level::as_str);
+        named(&mut text, "Left to a person", groups, members, |group| group.class == Class::Disputed);
+        let highest =
+            groups.iter().filter(|group| group.class != Class::Rejected).map(|group| group.severity).max();
+        let risk = highest.map_or("none", Level::as_str);
         let _ = write!(text, " Risk: {risk}.");
     }
     for name in &debate.silent {
@@ -130,20 +129,14 @@ pub(crate) fn summary(sum: &Statistics, decisions: &[ClaimDecision], debate: &De
     text
 }
 
-fn named(
-    text: &mut String,
-    what: &str,
-    decisions: &[ClaimDecision],
-    claims: &[Claim],
-    wanted: impl Fn(&ClaimDecision) -> bool,
-) {
-    let all: Vec<&ClaimDecision> = decisions.iter().filter(|decision| wanted(decision)).collect();
+fn named(text: &mut String, what: &str, groups: &[Group], members: &[Member], wanted: impl Fn(&Group) -> bool) {
+    let all: Vec<&Group> = groups.iter().filter(|group| wanted(group)).collect();
     if all.is_empty() {
         return;
     }
-    let name = |decision: &&ClaimDecision| {
-        let claim = &claims[decision.members[0]];
-        format!("{} ({})", claim.title, evidence::place(claim))
+    let name = |group: &&Group| {
+        let member = &members[group.members[0]];
+        format!("{} ({})", member.title(), evidence::place(member))
     };
     let shown: Vec<String> = all.iter().take(NAMED).map(name).collect();
     let more = all.len().saturating_sub(NAMED);

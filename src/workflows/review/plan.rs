@@ -7,7 +7,7 @@ use crate::config::settings::{Settings, Validate};
 use crate::domain::event::{Mode, Plan};
 use crate::domain::{Advice, Agent, AgentName, Role, Route};
 use crate::protocol::secrets;
-use crate::rules::consensus::claim::Policy;
+use crate::rules::consensus::Policy;
 use crate::rules::review::coder_selection;
 use crate::workspace::Target;
 

@@ -14,7 +14,7 @@ use crate::domain::{
     Lowered, RawFinding, Recheck, Relation, Response, ReusedFrom, Role, Route, RulingRecord, RulingRef, RunId,
     Severity, Skip, Spent, Tag, Usage,
 };
-use crate::rules::consensus::claim::Policy;
+use crate::rules::consensus::Policy;
 use crate::workflows::run::attempts;
 
 /// How often a reviewer is asked about the change of a finding: once, and once more if it gave no answer.

@@ -13,8 +13,7 @@ use super::osv;
 use crate::config::settings::Advisories;
 use crate::domain::Advice;
 use crate::rules::advisories::{Advisory, AdvisoryMatch, Locked};
-use crate::rules::consensus::claim::Claim;
-use crate::rules::consensus::{AdvisoryStatus, Category, category};
+use crate::rules::consensus::{AdvisoryStatus, Category, Member, category};
 use crate::system::files;
 use crate::workspace::advisories::lockfiles;
 use crate::workspace::root::Workspace;
@@ -50,41 +49,42 @@ impl Advice for AdvisoryError {
 }
 
 struct Question {
-    claim: usize,
+    member: usize,
     ids: Vec<String>,
-    /// The locked packages that the claim's text names.
+    /// The locked packages that the finding's text names.
     named: Vec<Locked>,
     /// All packages locked around it, for an advisory named by its id.
     around: BTreeSet<Locked>,
 }
 
-/// Fills in the advisories of claims from the configured databases; relative paths are in the tree. Fails if a database
+/// Fills in the advisories of findings from the configured databases; relative paths are in the tree. Fails if a database
 /// cannot be read; files in it that are no advisories are ignored.
-pub fn check(claims: &mut [Claim], workspace: &Workspace, databases: &Advisories) -> Result<(), AdvisoryError> {
+pub fn check(members: &mut [Member], workspace: &Workspace, databases: &Advisories) -> Result<(), AdvisoryError> {
     if databases.path.is_empty() && databases.url.is_none() {
         return Ok(());
     }
     let mut locked: BTreeMap<String, BTreeSet<Locked>> = BTreeMap::new();
     let mut questions = Vec::new();
-    for (index, claim) in claims.iter().enumerate() {
-        if category(claim.category.as_deref(), claim.rule.as_deref(), &claim.title) != Category::Security
-            && ids(&claim.title).next().is_none()
+    for (index, member) in members.iter().enumerate() {
+        let (raw, title) = (&member.raw, member.title());
+        if category(raw.category.as_deref(), raw.rule.as_deref(), title) != Category::Security
+            && ids(title).next().is_none()
         {
             continue;
         }
-        let text = format!("{}\n{}", claim.title, claim.description);
+        let text = format!("{title}\n{}", member.description());
         let ids: Vec<String> = ids(&text).map(str::to_owned).collect();
-        let around = around(claim, workspace, &mut locked);
+        let around = around(member, workspace, &mut locked);
         let named: Vec<Locked> = around.iter().filter(|package| names(&text, &package.name)).cloned().collect();
         if !ids.is_empty() || !named.is_empty() {
-            questions.push(Question { claim: index, ids, named, around });
+            questions.push(Question { member: index, ids, named, around });
         }
     }
     if questions.is_empty() {
         return Ok(());
     }
     let ids: BTreeSet<&str> = questions.iter().flat_map(|question| &question.ids).map(String::as_str).collect();
-    // A claim that names an advisory asks only for that one.
+    // A finding that names an advisory asks only for that one.
     let packages: BTreeSet<&Locked> =
         questions.iter().filter(|question| question.ids.is_empty()).flat_map(|question| &question.named).collect();
     let mut advisories = Vec::new();
@@ -104,7 +104,7 @@ pub fn check(claims: &mut [Claim], workspace: &Workspace, databases: &Advisories
     advisories.retain(|advisory| !advisory.is_withdrawn());
     advisories.sort_by(|a, b| a.id.cmp(&b.id));
     for question in questions {
-        claims[question.claim].checked.advisory = question.answer(&advisories);
+        members[question.member].checked.advisory = question.answer(&advisories);
     }
     Ok(())
 }
@@ -142,13 +142,13 @@ fn names(text: &str, name: &str) -> bool {
     })
 }
 
-/// The packages locked in the nearest folder above a claim's file that has lock files.
+/// The packages locked in the nearest folder above a finding's file that has lock files.
 fn around(
-    claim: &Claim,
+    member: &Member,
     workspace: &Workspace,
     known: &mut BTreeMap<String, BTreeSet<Locked>>,
 ) -> BTreeSet<Locked> {
-    let file = claim.file.as_deref().unwrap_or_default().trim_start_matches("./");
+    let file = member.raw.file.as_deref().unwrap_or_default().trim_start_matches("./");
     let mut folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
     loop {
         let here = known.entry(folder.to_owned()).or_insert_with(|| in_folder(folder, workspace));
@@ -244,14 +244,19 @@ mod tests {
     use std::io::Write as _;
 
     use super::*;
+    use crate::domain::RawFinding;
 
     const TIME: &str = r#"{"id": "RUSTSEC-2020-0071", "aliases": ["CVE-2020-26235"], "affected": [{
         "package": {"ecosystem": "crates.io", "name": "time"},
         "ranges": [{"type": "SEMVER", "events": [{"introduced": "0.1.0"}, {"fixed": "0.2.23"}]}]}]}"#;
 
-    fn security(file: &str, title: &str) -> Claim {
-        let (file, title) = (Some(file.to_owned()), title.to_owned());
-        Claim { file, title, category: Some("security".into()), ..Claim::default() }
+    fn finding(category: &str, file: &str, title: &str) -> Member {
+        let (file, title, category) = (Some(file.to_owned()), title.into(), Some(category.to_owned()));
+        Member { raw: RawFinding { file, title, category, ..RawFinding::default() }, ..Member::default() }
+    }
+
+    fn security(file: &str, title: &str) -> Member {
+        finding("security", file, title)
     }
 
     #[test]
@@ -285,22 +290,19 @@ mod tests {
             (security("new/src/a.rs", "`time` has a segfault (CVE-2020-26235)"), patched()),
             (security("old/src/a.rs", "CVE-2099-99999 in `time`"), AdvisoryStatus::Nothing),
             (security("old/src/a.rs", "Takes a long time"), AdvisoryStatus::Unasked),
-            (
-                Claim { category: Some("bug".into()), ..security("old/src/a.rs", "`time` crashes") },
-                AdvisoryStatus::Unasked,
-            ),
+            (finding("bug", "old/src/a.rs", "`time` crashes"), AdvisoryStatus::Unasked),
         ];
         for database in [folder.path().join("osv"), archive] {
-            let mut claims: Vec<Claim> = rows.iter().map(|(claim, _)| claim.clone()).collect();
+            let mut members: Vec<Member> = rows.iter().map(|(member, _)| member.clone()).collect();
             let databases = Advisories { path: vec![database.to_string_lossy().into_owned()], url: None };
-            check(&mut claims, &workspace, &databases).unwrap();
-            for (claim, (_, expected)) in claims.iter().zip(&rows) {
-                assert_eq!(claim.checked.advisory, *expected, "{} in {:?}", claim.title, claim.file);
+            check(&mut members, &workspace, &databases).unwrap();
+            for (member, (_, expected)) in members.iter().zip(&rows) {
+                assert_eq!(member.checked.advisory, *expected, "{} in {:?}", member.title(), member.raw.file);
             }
         }
-        let mut claims = vec![rows[0].0.clone()];
+        let mut members = vec![rows[0].0.clone()];
         let missing = Advisories { path: vec!["none".to_owned()], url: None };
-        let missing = check(&mut claims, &workspace, &missing);
+        let missing = check(&mut members, &workspace, &missing);
         assert!(missing.unwrap_err().to_string().contains("none"));
     }
 }

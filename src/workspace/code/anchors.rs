@@ -284,7 +284,7 @@ thread_local! {
 }
 
 #[cfg(feature = "astgrep")]
-pub(crate) use grammar::BUILT_IN;
+pub(crate) use grammar::{BUILT_IN, language_of};
 
 #[cfg(feature = "astgrep")]
 mod grammar {
@@ -338,10 +338,12 @@ mod grammar {
         "field_declaration_list",
     ];
 
+    pub(crate) fn language_of(path: &str) -> Option<SupportLang> {
+        SupportLang::from_path(path).filter(|language| BUILT_IN.contains(language))
+    }
+
     pub(crate) fn blocks(path: &str, text: &str) -> Vec<Known> {
-        let Some(language) = SupportLang::from_path(path).filter(|language| BUILT_IN.contains(language)) else {
-            return Vec::new();
-        };
+        let Some(language) = language_of(path) else { return Vec::new() };
         #[cfg(test)]
         super::PARSED.set(super::PARSED.get() + 1);
         let tree = language.ast_grep(comments::shortened(path, text));

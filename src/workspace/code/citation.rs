@@ -1,34 +1,36 @@
-//! Checks a claim against the reviewed code: whether the cited lines exist and contain the names in its text, and which
+//! Checks a finding against the reviewed code: whether the cited lines exist and contain the names in its text, and which
 //! block they are in.
 
 use similar::DiffTag;
 
-use crate::rules::consensus::claim::Claim;
+use crate::rules::consensus::Member;
 use crate::workspace::code::anchors::Blocks;
 use crate::workspace::diff::unified;
 
 /// The shortest name that is searched.
 const SHORTEST: usize = 3;
 
-/// Fills in the block and the checks of a claim about a file.
-pub fn check(claim: &mut Claim, text: &str, blocks: &Blocks<'_>) {
-    let Some(line) = claim.line.filter(|line| *line > 0) else { return };
+/// Fills in the block and the checks of a finding about a file.
+pub fn check(member: &mut Member, text: &str, blocks: &Blocks<'_>) {
+    let Some(line) = member.raw.line.filter(|line| *line > 0) else { return };
     let lines = blocks.lines();
-    claim.checked.place = Some(line as usize <= lines.len());
+    member.checked.place = Some(line as usize <= lines.len());
     if line as usize > lines.len() {
         return;
     }
     let block = blocks.enclosing(line);
-    claim.block = Some((*block.start(), *block.end()));
-    let names: Vec<&str> = names(&claim.title).chain(names(&claim.description)).collect();
+    member.block = Some((*block.start(), *block.end()));
+    let description = member.description();
+    let names: Vec<&str> = names(member.title()).chain(names(&description)).collect();
     if names.is_empty() {
         return;
     }
     let inside = &lines[*block.start() as usize - 1..(*block.end() as usize).min(lines.len())];
     let in_block = names.iter().any(|name| inside.iter().any(|line| line.contains(name)));
-    // A name from elsewhere in the file neither supports nor refutes the claim.
+    // A name from elsewhere in the file neither supports nor refutes the finding.
     let elsewhere = || names.iter().any(|name| text.contains(name));
-    claim.checked.identifiers = if in_block || !elsewhere() { Some(in_block) } else { None };
+    let identifiers = if in_block || !elsewhere() { Some(in_block) } else { None };
+    member.checked.identifiers = identifiers;
 }
 
 /// The names in the backticks of a text.
@@ -52,6 +54,7 @@ pub fn inserted(before: &str, now: &str) -> Vec<(u32, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::RawFinding;
 
     const TEXT: &str = "def load(path):\n    return eval(path)\n\n\ndef save(path):\n    return dump(path)\n";
 
@@ -66,9 +69,10 @@ mod tests {
         ];
         let blocks = Blocks::of("a.py", TEXT);
         for (line, title, place, identifiers) in rows {
-            let mut claim = Claim { line: Some(line), title: title.to_owned(), ..Claim::default() };
-            check(&mut claim, TEXT, &blocks);
-            assert_eq!((claim.checked.place, claim.checked.identifiers), (place, identifiers), "{line} {title}");
+            let raw = RawFinding { line: Some(line), title: title.into(), ..RawFinding::default() };
+            let mut member = Member { raw, ..Member::default() };
+            check(&mut member, TEXT, &blocks);
+            assert_eq!((member.checked.place, member.checked.identifiers), (place, identifiers), "{line} {title}");
         }
     }
 

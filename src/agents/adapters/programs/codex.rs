@@ -71,7 +71,7 @@ impl Adapter for Codex {
 
     fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
         let (mut args, mut files) = (self.args(query), Vec::new());
-        let form = SchemaForm::held_to(&query.request.task);
+        let form = SchemaForm::constraint(&query.request.task);
         if let Some(form) = form.filter(|_| query.program.names("--output-schema")) {
             let path = query.folder.join(format!("{}-schema.json", form.as_str()));
             args.extend(["--output-schema".to_owned(), path.to_string_lossy().into_owned()]);

@@ -1,36 +1,30 @@
-//! The languages the embedded agents read: ast-grep's names for the grammars that are compiled in.
+//! The languages that rules of the embedded agents apply to.
 //!
-//! Nothing else may be handed to the engine: it panics on a language whose grammar is missing.
+//! The engine panics on a language without a built-in grammar, so it gets no other language.
 
-use ast_grep_language::{Language as _, SupportLang};
+use ast_grep_language::SupportLang;
 
-/// The languages with a grammar.
-pub(crate) use crate::workspace::code::anchors::BUILT_IN as ALL;
-
-pub(crate) fn of_path(path: &str) -> Option<SupportLang> {
-    SupportLang::from_path(path).filter(|language| ALL.contains(language))
-}
+pub(crate) use crate::workspace::code::anchors::{BUILT_IN as ALL, language_of as of_path};
 
 pub(crate) fn named(name: &str) -> Option<SupportLang> {
     name.parse().ok().filter(|language| ALL.contains(language))
 }
 
-/// The languages that a project's rule written for `language` looks at.
-pub(crate) fn looked_at(language: SupportLang) -> &'static [SupportLang] {
+/// The languages that a project's rule written for `language` applies to.
+pub(crate) fn applied_to(language: SupportLang) -> &'static [SupportLang] {
     match language {
         SupportLang::TypeScript => &[SupportLang::TypeScript, SupportLang::Tsx],
         other => ALL.iter().find(|known| **known == other).map_or(&[], std::slice::from_ref),
     }
 }
 
-/// The languages whose packaged rules look at files in `language`: what is wrong in JavaScript is wrong in TypeScript,
-/// and both have JSX.
+/// The languages whose packaged rules apply to files in `language`: TypeScript includes JavaScript, and both have JSX.
 pub(crate) fn packaged_for(language: SupportLang) -> &'static [SupportLang] {
     match language {
         SupportLang::JavaScript => &[SupportLang::JavaScript, SupportLang::Tsx],
         SupportLang::TypeScript => &[SupportLang::JavaScript, SupportLang::TypeScript],
         SupportLang::Tsx => &[SupportLang::JavaScript, SupportLang::TypeScript, SupportLang::Tsx],
-        other => looked_at(other),
+        other => applied_to(other),
     }
 }
 

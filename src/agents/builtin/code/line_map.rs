@@ -1,4 +1,4 @@
-//! Reading a unified diff backwards and forwards: where a line went, and what the file was before.
+//! Maps lines of a file through a unified diff, and restores the text before it.
 
 use crate::workspace::diff::parse::{self, DiffMark, Patch, Side};
 
@@ -6,14 +6,14 @@ use crate::workspace::diff::parse::{self, DiffMark, Patch, Side};
 pub(crate) struct LineMap(Option<Patch>);
 
 impl LineMap {
-    /// The part of a diff that is about `path`; nothing if the diff does not name it.
+    /// The part of a diff about `path`; empty if the diff does not name it.
     pub(crate) fn of(diff: &str, path: &str) -> Self {
         let patches = parse::parse(diff.as_bytes()).patches;
         Self(patches.into_iter().find(|patch| patch.new.as_deref() == Some(path.as_bytes())))
     }
 
-    /// The lines of the new text that stand where the old lines `first` to `last` stood: what replaced them, or they
-    /// themselves if they were kept. The first number is greater than the last if nothing is left of them.
+    /// The lines of the new text in the place of the old lines `first` to `last`: their replacement, or the lines themselves
+    /// if they were kept. The first number is greater than the last if they were deleted.
     pub(crate) fn moved(&self, first: u32, last: u32) -> (u32, u32) {
         let mut shift: i64 = 0;
         for hunk in self.0.iter().flat_map(|patch| &patch.hunks) {

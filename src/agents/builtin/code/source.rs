@@ -1,4 +1,4 @@
-//! Files of the tree as the fixer reads and writes them: whole, inside the tree, and byte for byte but for the fix.
+//! Reads and writes files of the tree for the fixer: whole, inside the tree, and unchanged outside of the fix.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::system::files;
 
-/// A file's text, with what has to be put back around it. Errors say why the file is left alone.
+/// A file's text, with what has to be restored around it. Errors say why the file cannot be changed.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct SourceText {
     /// The text with `\n` line ends and without a byte order mark.
@@ -38,7 +38,7 @@ impl SourceText {
     }
 }
 
-/// Puts a file in the place of the one that was read, with its permissions.
+/// Replaces the file that was read, keeping its permissions.
 pub(crate) fn write(root: &Path, path: &str, source: &SourceText) -> Result<(), String> {
     let target = resolve(root, path)?;
     let folder = target.parent().unwrap_or(root);
@@ -53,7 +53,7 @@ pub(crate) fn write(root: &Path, path: &str, source: &SourceText) -> Result<(), 
     write().map_err(io_error(path))
 }
 
-/// The absolute path of a regular file inside `root`; no part of it may be a link or lie in a `.git` folder.
+/// The absolute path of a regular file inside `root`, without links and not in a `.git` folder.
 pub(crate) fn resolve(root: &Path, path: &str) -> Result<PathBuf, String> {
     let outside = || format!("`{path}` is outside the tree");
     let mut target = root.to_owned();

@@ -1,4 +1,4 @@
-//! Names in code: what a line belongs to, where something is defined, and what a piece of code mentions.
+//! Names in code: the definitions around a line, the definition of a name, and the names in a piece of code.
 
 use std::ops::Range;
 
@@ -6,11 +6,11 @@ use ast_grep_core::Node;
 use ast_grep_core::tree_sitter::StrDoc;
 use ast_grep_language::SupportLang;
 
-use crate::agents::builtin::rules::scan::SyntaxTree;
+use crate::agents::builtin::rules::scan::{self, SyntaxTree};
 
 pub(crate) type Syntax<'a> = Node<'a, StrDoc<SupportLang>>;
 
-/// The functions that test frameworks of JavaScript name their tests with.
+/// The functions that declare tests in JavaScript.
 const TEST_CALLS: [&str; 5] = ["test", "it", "describe", "suite", "specify"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,8 +20,8 @@ enum Named {
     Value,
 }
 
-/// The names that stand for the code on a line: of the functions around it, innermost first; of the type as well where
-/// the function is a constructor; outside of any function of the values being assigned and of the type.
+/// The names of the code on a line: of the enclosing functions, innermost first, and of the type of a constructor; outside
+/// of functions, of the assigned values and of the type.
 pub(crate) fn owners(tree: &SyntaxTree, line: u32) -> Vec<String> {
     let around: Vec<(Named, String)> = chain(tree, line).iter().filter_map(named).collect();
     let of = |wanted: Named| around.iter().filter(move |(kind, _)| *kind == wanted).map(|(_, name)| name.clone());
@@ -37,7 +37,7 @@ pub(crate) fn owners(tree: &SyntaxTree, line: u32) -> Vec<String> {
     names
 }
 
-/// The lines of the innermost function, type or value around a line, if there is one.
+/// The lines of the innermost function, type or value around a line.
 pub(crate) fn block(tree: &SyntaxTree, line: u32) -> Option<(u32, u32)> {
     chain(tree, line).iter().find(|node| named(node).is_some()).map(lines)
 }
@@ -46,15 +46,10 @@ pub(crate) fn block(tree: &SyntaxTree, line: u32) -> Option<(u32, u32)> {
 pub(crate) fn definition<'a>(tree: &'a SyntaxTree, path: &[String]) -> Option<Syntax<'a>> {
     let (name, outer) = path.split_last()?;
     tree.root().dfs().find(|node| {
-        let defines =
-            named(node).is_some_and(|(_, defined)| defined == *name) || test_title(node).as_ref() == Some(name);
-        defines
-            && outer.iter().all(|outer| {
-                node.ancestors().any(|around| {
-                    named(&around).is_some_and(|(_, defined)| defined == *outer)
-                        || test_title(&around).as_ref() == Some(outer)
-                })
-            })
+        let defines = |node: &Syntax<'_>, name: &String| {
+            named(node).is_some_and(|(_, defined)| defined == *name) || test_title(node).as_ref() == Some(name)
+        };
+        defines(node, name) && outer.iter().all(|outer| node.ancestors().any(|around| defines(&around, outer)))
     })
 }
 
@@ -72,22 +67,19 @@ pub(crate) fn mentions(tree: &SyntaxTree, range: &Range<usize>, names: &[String]
 
 /// The lines of a node, counted from 1.
 pub(crate) fn lines(node: &Syntax<'_>) -> (u32, u32) {
-    let number = |index: usize| u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1);
-    (number(node.start_pos().line()), number(node.end_pos().line()))
+    (scan::line(node.start_pos().line()), scan::line(node.end_pos().line()))
 }
 
 /// The innermost node that covers a range of bytes.
 pub(crate) fn covering<'a>(tree: &'a SyntaxTree, range: &Range<usize>) -> Syntax<'a> {
     let mut node = tree.root();
+    let covers = |child: &Syntax<'_>| {
+        let at = child.range();
+        at.start <= range.start && range.end <= at.end && !at.is_empty()
+    };
     loop {
-        let inner = node.children().find(|child| {
-            let at = child.range();
-            at.start <= range.start && range.end <= at.end && !at.is_empty()
-        });
-        match inner {
-            Some(inner) => node = inner,
-            None => return node,
-        }
+        let Some(inner) = node.children().find(covers) else { return node };
+        node = inner;
     }
 }
 
@@ -112,54 +104,47 @@ fn chain(tree: &SyntaxTree, line: u32) -> Vec<Syntax<'_>> {
     nodes
 }
 
+/// Kinds of nodes that define a function, a type and a value, with the field that has the name; see also
+/// [`FUNCTION_VALUES`].
+const DEFINITIONS: &[(Named, &str, &str)] = &[
+    (
+        Named::Function,
+        "name",
+        "function_item function_definition function_declaration generator_function_declaration method_definition \
+         method_declaration constructor_declaration macro_definition",
+    ),
+    (
+        Named::Type,
+        "name",
+        "class_definition class_declaration abstract_class_declaration interface_declaration enum_declaration \
+         record_declaration struct_item enum_item trait_item type_spec mod_item",
+    ),
+    (Named::Type, "type", "impl_item"),
+    (
+        Named::Value,
+        "name",
+        "variable_declarator const_item static_item const_spec var_spec public_field_definition",
+    ),
+    (Named::Value, "property", "field_definition"),
+    (Named::Value, "pattern", "let_declaration"),
+    (Named::Value, "key", "pair"),
+    (Named::Value, "left", "assignment assignment_expression short_var_declaration"),
+];
+
+const FUNCTION_VALUES: &str = "arrow_function function_expression function generator_function";
+
 fn named(node: &Syntax<'_>) -> Option<(Named, String)> {
-    let field = |name: &str| node.field(name).map(|field| last_name(&field));
-    let is_function = |name: &str| {
-        node.field(name).is_some_and(|value| {
-            matches!(&*value.kind(), "arrow_function" | "function_expression" | "function" | "generator_function")
-        })
-    };
+    let is_one_of = |kinds: &str, kind: &str| kinds.split(' ').any(|known| known == kind);
     let kind = node.kind();
-    let (what, name) = match &*kind {
-        "function_item"
-        | "function_definition"
-        | "function_declaration"
-        | "generator_function_declaration"
-        | "method_definition"
-        | "method_declaration"
-        | "constructor_declaration"
-        | "macro_definition" => (Named::Function, field("name")),
-        "class_definition"
-        | "class_declaration"
-        | "abstract_class_declaration"
-        | "interface_declaration"
-        | "enum_declaration"
-        | "record_declaration"
-        | "struct_item"
-        | "enum_item"
-        | "trait_item"
-        | "type_spec"
-        | "mod_item" => (Named::Type, field("name")),
-        "impl_item" => (Named::Type, field("type")),
-        "variable_declarator" | "public_field_definition" if is_function("value") => {
-            (Named::Function, field("name"))
-        }
-        "field_definition" if is_function("value") => (Named::Function, field("property")),
-        "pair" if is_function("value") => (Named::Function, field("key")),
-        "assignment_expression" if is_function("right") => (Named::Function, field("left")),
-        "variable_declarator"
-        | "const_item"
-        | "static_item"
-        | "const_spec"
-        | "var_spec"
-        | "public_field_definition" => (Named::Value, field("name")),
-        "field_definition" => (Named::Value, field("property")),
-        "let_declaration" => (Named::Value, field("pattern")),
-        "pair" => (Named::Value, field("key")),
-        "assignment" | "assignment_expression" | "short_var_declaration" => (Named::Value, field("left")),
-        _ => return None,
+    let (named, field, _) = DEFINITIONS.iter().find(|(.., kinds)| is_one_of(kinds, &kind))?;
+    let value = match &*kind {
+        "variable_declarator" | "public_field_definition" | "field_definition" | "pair" => node.field("value"),
+        "assignment_expression" => node.field("right"),
+        _ => None,
     };
-    name.filter(|name| !name.is_empty()).map(|name| (what, name))
+    let is_function = value.is_some_and(|value| is_one_of(FUNCTION_VALUES, &value.kind()));
+    let name = node.field(field).map(|name| last_name(&name)).filter(|name| !name.is_empty())?;
+    Some((if is_function { Named::Function } else { *named }, name))
 }
 
 /// The title of a test written as a call: `test("a title", ...)`.

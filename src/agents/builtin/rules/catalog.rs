@@ -1,13 +1,13 @@
 //! The rules of the embedded reviewer: the packaged ones and the project's own in `.glee/rules/*.yml`.
 //!
-//! A rule file that cannot be used fails the whole load with its place: a rule is never passed over in silence.
+//! An unusable rule file fails the whole load, with its place.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use ast_grep_config::{
     DeserializeEnv, GlobalRules, RuleCollection, RuleConfig, RuleConfigError, SerializableGlobalRule,
-    SerializableRuleConfig, from_multiple,
+    SerializableRuleConfig, Severity, from_multiple,
 };
 use ast_grep_language::SupportLang;
 use serde::{Deserialize, Serialize};
@@ -37,7 +37,7 @@ pub struct RuleInfo {
     /// The defect class; a project's own rule may have none.
     pub category: Option<String>,
     pub tag: Tag,
-    /// The title of its findings; may hold `$NAME` for what was matched.
+    /// The title of its findings; `$NAME` in it is replaced by what was matched.
     pub message: String,
     pub note: Option<String>,
     pub fixable: bool,
@@ -82,12 +82,12 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// Loads the packaged rules and those below `root`, as far as they look at one of the `paths`.
+    /// Loads the packaged rules and those below `root` that apply to one of the `paths`.
     pub fn for_paths<'a>(root: &Path, paths: impl IntoIterator<Item = &'a str>) -> Result<Self, CatalogError> {
         Self::load(&languages(paths), None, &project_files(root)?)
     }
 
-    /// Loads the rules with these ids, packaged or below `root`, as far as they look at one of the `paths`.
+    /// Loads the rules with these ids, packaged or below `root`, that apply to one of the `paths`.
     pub fn for_rules<'a>(
         root: &Path,
         paths: impl IntoIterator<Item = &'a str>,
@@ -97,12 +97,11 @@ impl Catalog {
         Self::load(&languages(paths), Some(&ids), &project_files(root)?)
     }
 
-    /// Loads all rules, packaged and below `root`.
     pub fn all(root: &Path) -> Result<Self, CatalogError> {
         Self::load(&language::ALL, None, &project_files(root)?)
     }
 
-    /// Loads all packaged rules and nothing else; this never fails, as a test shows.
+    /// Loads all packaged rules only; a test shows that this never fails.
     pub fn packaged() -> Result<Self, CatalogError> {
         Self::load(&language::ALL, None, &[])
     }
@@ -124,7 +123,7 @@ impl Catalog {
         for &language in languages {
             loading.packaged(language, ids)?;
         }
-        // A project's rules are all checked, also those for languages that nobody asked for.
+        // All of a project's rules are checked, including those for other languages.
         for (file, text) in project {
             loading.project(languages, file, text)?;
         }
@@ -136,13 +135,8 @@ impl Catalog {
 }
 
 fn languages<'a>(paths: impl IntoIterator<Item = &'a str>) -> Vec<SupportLang> {
-    let mut languages = Vec::new();
-    for language in paths.into_iter().filter_map(language::of_path) {
-        if !languages.contains(&language) {
-            languages.push(language);
-        }
-    }
-    languages
+    let found: Vec<SupportLang> = paths.into_iter().filter_map(language::of_path).collect();
+    language::ALL.into_iter().filter(|language| found.contains(language)).collect()
 }
 
 #[derive(Default)]
@@ -152,7 +146,7 @@ struct Loading {
 }
 
 impl Loading {
-    /// Loads the rules with these ids, or all. Compiling a rule is slow, so only these are compiled.
+    /// Loads the rules with these ids, or all. Only these are compiled, because compiling a rule is slow.
     fn packaged(&mut self, language: SupportLang, ids: Option<&BTreeSet<&str>>) -> Result<(), CatalogError> {
         let families = language::packaged_for(language);
         let files = || packaged::FILES.iter().filter(|file| families.contains(&file.language));
@@ -199,7 +193,7 @@ impl Loading {
             if self.infos.contains_key(&info.id) || is_packaged(&info.id) {
                 return Err(fail(&format!("the id `{}` is taken by another rule", info.id)));
             }
-            for &target in language::looked_at(rule.language) {
+            for &target in language::applied_to(rule.language) {
                 let config =
                     compile(rule.clone(), target, &GlobalRules::default()).map_err(|error| fail(&error))?;
                 if languages.contains(&target) {
@@ -212,7 +206,7 @@ impl Loading {
     }
 }
 
-/// The id of a packaged rule, which stands on its document's first line.
+/// The id of a packaged rule, which is on the first line of its document.
 fn packaged_id(document: &str) -> Option<&str> {
     document.lines().next()?.strip_prefix("id: ").map(str::trim)
 }
@@ -224,7 +218,7 @@ fn is_packaged(id: &str) -> bool {
         .any(|document| packaged_id(document) == Some(id))
 }
 
-/// As much of a rule as can be read before its language is known to have a grammar.
+/// The part of a rule that is read before its language is known to have a grammar.
 #[derive(Deserialize)]
 struct Head {
     #[serde(default)]
@@ -250,7 +244,11 @@ fn info(rule: &SerializableRuleConfig<SupportLang>, origin: RuleOrigin) -> Resul
         Some(word) => Tag::parse(word.trim()).ok_or_else(|| {
             format!("`metadata.tag` is `{word}`, not one of {}", Tag::ALL.map(|tag| tag.to_string()).join(", "))
         })?,
-        None => tag_of(&rule.severity),
+        None => match rule.severity {
+            Severity::Error => Tag::High,
+            Severity::Warning => Tag::Medium,
+            Severity::Info | Severity::Hint | Severity::Off => Tag::Low,
+        },
     };
     let message = if rule.message.trim().is_empty() { rule.id.clone() } else { rule.message.trim().to_owned() };
     Ok(RuleInfo {
@@ -263,16 +261,6 @@ fn info(rule: &SerializableRuleConfig<SupportLang>, origin: RuleOrigin) -> Resul
         fixable: rule.fix.is_some(),
         origin,
     })
-}
-
-/// The tag of a rule that names none.
-fn tag_of(severity: &ast_grep_config::Severity) -> Tag {
-    use ast_grep_config::Severity;
-    match severity {
-        Severity::Error => Tag::High,
-        Severity::Warning => Tag::Medium,
-        Severity::Info | Severity::Hint | Severity::Off => Tag::Low,
-    }
 }
 
 fn compile(
@@ -291,7 +279,7 @@ fn parse<'a, T: Deserialize<'a>>(file: &str, text: &'a str) -> Result<Vec<T>, Ca
     })
 }
 
-/// The line on which a rule names its id; the first one if it is written in another way.
+/// The line of a rule's id; the first line if it is written in another way.
 fn line_of(text: &str, id: &str) -> u64 {
     let names = |line: &str| {
         let value = line.trim_start_matches("- ").trim_start().strip_prefix("id:").map(str::trim);

@@ -1,8 +1,8 @@
-//! Measuring the rules against labelled code: precision and recall, in all and for each defect class.
+//! Measures the rules on labelled code: precision and recall, in total and for each defect class.
 //!
-//! A folder of samples holds `labels.jsonl`, one object a line (`{"file", "labels": [{"line", "category", "also"}]}`), and
-//! the files it names. A finding is right if a label of its class, or one of the lines where the same defect can be
-//! reported as well (`also`), lies within two lines of it.
+//! A folder of samples has `labels.jsonl`, one object a line (`{"file", "labels": [{"line", "category", "also"}]}`), and
+//! the files it names. A finding is right if a label of its class, or one of the other lines at which the defect may be
+//! reported (`also`), is within two lines of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -20,10 +20,8 @@ const NEAR: u32 = 2;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Score {
-    /// Findings with a label.
     pub true_positives: u32,
     pub false_positives: u32,
-    /// Labels without a finding.
     pub false_negatives: u32,
 }
 
@@ -48,7 +46,7 @@ pub struct Miss {
     pub file: String,
     pub line: u32,
     pub category: String,
-    /// The rule that was wrong; absent for a missed label.
+    /// The rule of a wrong finding; absent for a missed label.
     pub rule: Option<String>,
 }
 
@@ -58,7 +56,7 @@ pub struct Measure {
     pub labels: usize,
     pub total: Score,
     pub categories: BTreeMap<String, Score>,
-    /// What was wrong or missed, in the order of the samples.
+    /// Wrong findings and missed labels, in the order of the samples.
     pub misses: Vec<Miss>,
 }
 
@@ -72,7 +70,6 @@ pub enum MeasureError {
     },
     #[error("`{LABELS}`, line {line}")]
     Label {
-        /// The line, counted from 1.
         line: usize,
         #[source]
         source: serde_json::Error,
@@ -102,7 +99,7 @@ struct Sample {
 struct Label {
     line: u32,
     category: String,
-    /// Other lines at which the very same defect can fairly be reported.
+    /// Other lines at which the same defect may be reported.
     #[serde(default)]
     also: Vec<u32>,
 }
@@ -142,7 +139,7 @@ pub fn measure(folder: &Path) -> Result<Measure, MeasureError> {
     Ok(measure)
 }
 
-/// Counts one sample: a label counts once however many findings it covers, a finding without a label is wrong.
+/// Counts one sample: a label counts once for all findings that it covers, a finding without a label is wrong.
 fn judge(catalog: &Catalog, known: &BTreeSet<&str>, sample: &Sample, text: &str, measure: &mut Measure) {
     let hits = folded(catalog.scan(&sample.file, text, None));
     for label in &sample.labels {

@@ -1,7 +1,7 @@
-//! Matching: a catalog's rules over the text of one file.
+//! Matches a catalog's rules against the text of one file.
 //!
-//! Every rule is asked at every node whose kind it can match. Unlike in ast-grep no comment silences a rule: who
-//! objects to a finding does so on the record.
+//! Every rule is matched at every node of a kind that it can match. Unlike in ast-grep, no comment disables a rule:
+//! objections to findings are recorded.
 
 use std::ops::Range;
 use std::path::Path;
@@ -39,7 +39,7 @@ pub(crate) struct RuleEdit {
 
 pub(crate) type SyntaxTree = AstGrep<StrDoc<SupportLang>>;
 
-/// Parses a file, if its language is known. Any text has a tree; what is no code becomes error nodes.
+/// Parses a file, if its language is known. Any text has a tree, with error nodes where it is no code.
 pub(crate) fn tree(path: &str, text: &str) -> Option<SyntaxTree> {
     language::of_path(path).map(|language| language.ast_grep(comments::shortened(path, text)))
 }
@@ -93,8 +93,8 @@ impl Catalog {
     }
 }
 
-/// Folds what says the same: of the hits of one category that overlap or begin on one line the gravest stays, of equals
-/// one that knows a fix, then the first.
+/// Folds hits of one category that overlap or begin on one line: the gravest is kept, of equals one with a fix, then the
+/// first.
 pub(crate) fn folded(hits: Vec<Hit>) -> Vec<Hit> {
     let mut kept: Vec<Hit> = Vec::new();
     for hit in hits {
@@ -104,23 +104,20 @@ pub(crate) fn folded(hits: Vec<Hit>) -> Vec<Hit> {
                     || (other.range.start < hit.range.end && hit.range.start < other.range.end))
         };
         match kept.iter_mut().find(same) {
-            Some(other) => {
-                if (hit.tag, hit.edit.is_none()) < (other.tag, other.edit.is_none()) {
-                    *other = hit;
-                }
-            }
+            Some(other) if (hit.tag, hit.edit.is_none()) < (other.tag, other.edit.is_none()) => *other = hit,
+            Some(_) => {}
             None => kept.push(hit),
         }
     }
     kept
 }
 
-/// A line number counted from 1, of one counted from 0.
-fn line(index: usize) -> u32 {
+/// Converts a line index to a line number, which counts from 1.
+pub(crate) fn line(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1)
 }
 
-/// The line of a match's last byte; a line end that belongs to it opens no further line.
+/// The line of a match's last byte; a line end at its end adds no line.
 fn last_line(matched: &NodeMatch<'_, StrDoc<SupportLang>>) -> u32 {
     let (start, end) = (matched.start_pos(), matched.end_pos());
     let index = if end.byte_point().1 == 0 && end.line() > start.line() { end.line() - 1 } else { end.line() };

@@ -1,7 +1,7 @@
 //! Waivers: comments in which the code's author objects to a rule, `glee-allow: <rule> -- <reason>`.
 //!
-//! A waiver stands on a line of the flagged code or in the comment right above it, and only in a comment: the same
-//! words in a string are no waiver. It silences nothing; it is the objection the coder answers with.
+//! A waiver is on a line of the flagged code or in the comment directly above it, and only in a comment: the same words in
+//! a string are no waiver. It does not disable the rule; the coder answers with it as an objection.
 
 use std::ops::Range;
 
@@ -12,19 +12,16 @@ const MARK: &str = "glee-allow:";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Waiver {
-    /// Why the rule should not apply; empty if none is given.
     pub(crate) reason: String,
-    /// The bytes to delete to take the waiver out of the text.
+    /// The bytes of the waiver in the text.
     pub(crate) bytes: Range<usize>,
 }
 
 struct Line {
     number: u32,
-    /// What is written, without the comment's marks.
     text: String,
     /// The bytes of the whole line of the file, or of the comment and the blanks before it.
     bytes: Range<usize>,
-    /// Whether nothing but the comment stands on the line.
     alone: bool,
 }
 
@@ -36,7 +33,7 @@ pub(crate) fn waiver(tree: &SyntaxTree, hit: &Hit) -> Option<Waiver> {
     on_it.chain(above).find_map(|lines| read(lines, &hit.rule))
 }
 
-/// Reads the waiver for `rule` in adjacent comment lines: it goes on to the last of them, or to the next waiver.
+/// Reads the waiver for `rule` in adjacent comment lines: it extends to the last of them, or to the next waiver.
 fn read(lines: &[Line], rule: &str) -> Option<Waiver> {
     let starts = |line: &Line| line.text.contains(MARK);
     let at = lines.iter().position(|line| {
@@ -51,7 +48,6 @@ fn read(lines: &[Line], rule: &str) -> Option<Waiver> {
     Some(Waiver { reason, bytes: lines[at].bytes.start..lines[end - 1].bytes.end })
 }
 
-/// The lines of the comment that ends right above a line.
 fn block_above(comments: &[Line], line: u32) -> &[Line] {
     let alone = |number: u32| comments.iter().position(|comment| comment.number == number && comment.alone);
     let Some(last) = line.checked_sub(1).and_then(alone) else { return &[] };

@@ -100,11 +100,13 @@ const HASH: &str = "import hashlib\n\n\ndef etag(page):\n    return hashlib.md5(
 fn a_finding_says_where_what_and_how() {
     let tree = Tree::new(&[("a.py", HASH)]);
     let expected = json!({
-        "severity": "MUST",
+        "tag": "MUST",
+        "tag_raw": "MUST",
         "file": "a.py",
         "line": 5,
+        "end_line": null,
         "title": "`md5` is broken as a hash",
-        "description": "Collisions are cheap to make. Use SHA-256, for passwords a slow hash such as `hashlib.scrypt`; \
+        "body": "Collisions are cheap to make. Use SHA-256, for passwords a slow hash such as `hashlib.scrypt`; \
                         where it is only a checksum, say so with `usedforsecurity=False`.",
         "suggestion": "return hashlib.sha256(page).hexdigest()",
         "category": "weak-hash",
@@ -164,7 +166,8 @@ fn a_project_brings_its_own_rules() {
     ]);
     let expected = |file: &str| {
         json!({
-            "severity": "MEDIUM", "file": file, "line": 1, "title": "Do not sleep", "category": "no-sleep", "rule": "no-sleep",
+            "tag": "MEDIUM", "tag_raw": "MEDIUM", "file": file, "line": 1, "end_line": null, "title": "Do not sleep",
+            "body": "", "category": "no-sleep", "rule": "no-sleep",
         })
     };
     assert_eq!(tree.review(&["a.ts", "b.tsx", "c.js"]), Ok(vec![expected("a.ts"), expected("b.tsx")]));
@@ -266,8 +269,8 @@ fn what_cannot_be_fixed_is_said() {
     assert_eq!(
         answer["answers"],
         json!([
-            {"finding": "F2", "answer": "DISCARDED", "text": "rule `py-mutable-default` knows no fix for a.py:1"},
-            {"finding": "F8", "answer": "DISCARDED", "text": "no rule raised it, and only rules' fixes can be applied"},
+            {"finding": "F2", "answer": "DISCARDED", "text": "rule `py-mutable-default` knows no fix for a.py:1", "evidence": []},
+            {"finding": "F8", "answer": "DISCARDED", "text": "no rule raised it, and only rules' fixes can be applied", "evidence": []},
         ])
     );
     assert_eq!(
@@ -350,10 +353,8 @@ fn a_waiver_is_the_objection() {
         let tree = Tree::new(&[(file, text)]);
         let (rule, line) = place.split_once(':').unwrap();
         let item = finding("F1", &format!("{file}:{line}"), rule);
-        let mut expected = json!({"finding": "F1", "answer": "DISAGREE", "text": reason});
-        if !evidence.is_null() {
-            expected["evidence"] = evidence;
-        }
+        let evidence = if evidence.is_null() { json!([]) } else { evidence };
+        let mut expected = json!({"finding": "F1", "answer": "DISAGREE", "text": reason, "evidence": evidence});
         assert_eq!(tree.fix(std::slice::from_ref(&item))["answers"], json!([expected.clone()]), "{text}");
         assert_eq!(tree.read(file), text);
         expected["answer"] = json!("DISCARDED");

@@ -10,10 +10,9 @@ use crate::cli::context::{
 };
 use crate::config::settings::Advisories;
 use crate::domain::ExitReason;
-use crate::protocol::claims::{self, MergeInput};
+use crate::protocol::merge_input::{self, MergeInput};
 use crate::protocol::text::printable;
-use crate::rules::consensus;
-use crate::rules::consensus::claim::{Claim, Policy};
+use crate::rules::consensus::{self, Member, Policy};
 use crate::workflows::review::recorded::view;
 use crate::workspace::advisories::check;
 use crate::workspace::code::{anchors::Blocks, citation};
@@ -66,7 +65,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         reader.read_to_string(&mut text).map_err(|error| unreadable(&name, error))?;
         text.push('\n');
     }
-    let mut input = claims::read(&text).map_err(|error| not_findings(&error.to_string()))?;
+    let mut input = merge_input::read(&text).map_err(|error| not_findings(&error.to_string()))?;
     drop(text);
     merger.answer(&mut input, true, &mut io::stdout().lock())?;
     Ok(ExitReason::Clean)
@@ -87,7 +86,8 @@ fn batch(merger: &mut Merger, file: &Path, globals: &Globals) -> Result<(), Comm
         if line.trim().is_empty() {
             continue;
         }
-        let mut input = claims::read(&line).map_err(|error| not_findings(&format!("line {number}: {error}")))?;
+        let mut input =
+            merge_input::read(&line).map_err(|error| not_findings(&format!("line {number}: {error}")))?;
         if !merger.answer(&mut input, false, &mut out)? {
             break;
         }
@@ -132,8 +132,8 @@ impl Merger {
             stream::err(&format!("warning: {}\n", printable::line(problem)));
         }
         self.check(input)?;
-        let merged = consensus::merge(&input.claims, &input.debate, &[], self.policy);
-        let answer = merged.answer(&input.claims, &input.debate, self.policy, input.id.as_deref());
+        let merged = consensus::merge(&input.members, &input.debate, &[], self.policy);
+        let answer = merged.answer(&input.members, &input.debate, self.policy, input.id.as_deref());
         let to_text = if is_pretty { serde_json::to_string_pretty } else { serde_json::to_string };
         let text = to_text(&answer).map_err(io::Error::from)?;
         let written = writeln!(out, "{}", printable::json(text)).and_then(|()| out.flush());
@@ -143,21 +143,21 @@ impl Merger {
         }
     }
 
-    /// Checks claims against the files that they name, and against the advisories of packages.
+    /// Checks findings against the files that they name, and against the advisories of packages.
     fn check(&mut self, input: &mut MergeInput) -> Result<(), CommandError> {
         let Some(workspace) = &self.workspace else { return Ok(()) };
-        let mut by_file: HashMap<String, Vec<&mut Claim>> = HashMap::new();
-        for claim in &mut input.claims {
-            if let Some(file) = claim.file.clone() {
-                by_file.entry(file).or_default().push(claim);
+        let mut by_file: HashMap<String, Vec<&mut Member>> = HashMap::new();
+        for member in &mut input.members {
+            if let Some(file) = member.raw.file.clone() {
+                by_file.entry(file).or_default().push(member);
             }
         }
-        for (file, claims) in by_file {
+        for (file, members) in by_file {
             let text = self.texts.entry(file.clone()).or_insert_with(|| workspace.read(&file));
             let Some(text) = text else { continue };
             let blocks = Blocks::of(&file, text);
-            claims.into_iter().for_each(|claim| citation::check(claim, text, &blocks));
+            members.into_iter().for_each(|member| citation::check(member, text, &blocks));
         }
-        Ok(check::check(&mut input.claims, workspace, &self.advisories)?)
+        Ok(check::check(&mut input.members, workspace, &self.advisories)?)
     }
 }

@@ -1,4 +1,4 @@
-//! What a reviewer says of the changes made for its findings (section 3.1 of the design).
+//! A reviewer's answer about the changes made for its findings (section 3.1 of the design).
 
 use std::io::{self, BufRead};
 
@@ -8,9 +8,9 @@ use crate::protocol::text::json::LenientValue;
 
 pub use crate::protocol::replies::by_finding::AnswersByFinding;
 
-/// Reads a reviewer's word on the findings `asked`; without a list, for looking at an answer, on any finding. Without a
-/// nonce any well-formed closing line counts.
-/// Fails only where `input` cannot be read.
+/// Reads a reviewer's word on the findings `asked`, or without a list on any finding. Without a nonce, any well-formed
+/// closing line counts.
+/// Fails only if `input` cannot be read.
 pub fn parse<R: BufRead>(
     input: R,
     nonce: Option<&str>,
@@ -21,7 +21,6 @@ pub fn parse<R: BufRead>(
     Ok(by_finding::read(input, nonce, asked, &Names::new())?.map(check))
 }
 
-/// Whether a change resolves a finding.
 impl AnswerWord for bool {
     const WORDS: &'static [(&'static str, Self)] =
         &[("RESOLVED", true), ("UNRESOLVED", false), ("NOT RESOLVED", false), ("NOT_RESOLVED", false)];

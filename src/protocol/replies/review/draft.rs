@@ -1,15 +1,14 @@
-//! Tagged prose to findings.
+//! Reads findings from tagged prose.
 //!
-//! The text of an answer is kept once, in order, with the places where findings and notes begin; bodies and notes are
-//! cut out of it at the end. What goes beyond the caps is counted, not kept.
+//! The text of an answer is kept once, in order, with the starts of findings and notes; bodies and notes are cut out of it
+//! at the end. Text beyond the caps is counted, not kept.
 
 use super::insists;
 use super::sure::{self, Sure};
 use crate::domain::{RawFinding, RulingRef, Severity, Tag};
 use crate::protocol::replies::reply::ReplyLine;
 use crate::protocol::text::location::{self, Paths};
-use crate::protocol::text::markdown::{self, LineKind, Structure};
-use crate::protocol::text::tag;
+use crate::protocol::text::{LineKind, Structure, markdown, tag};
 
 /// The most text that is kept of one answer, in bytes.
 const TEXT_CAP: usize = 6 << 20;
@@ -19,37 +18,35 @@ const SEGMENT_CAP: usize = 1 << 20;
 
 const TITLE_CAP: usize = 256 << 10;
 
-/// The most memory that findings take up, their bodies apart.
+/// The most memory of findings without their bodies.
 const FINDINGS_CAP: usize = 3 << 20;
 
 #[derive(Debug)]
-pub(crate) struct Draft<'a> {
+pub(crate) struct ProseReader<'a> {
     paths: &'a Paths,
-    /// The rulings that the reviewer was told of.
+    /// The rulings that the reviewer was shown.
     shown: &'a [RulingRef],
     text: String,
     segments: Vec<Segment>,
     findings: Vec<RawFinding>,
     weight: usize,
-    /// All findings, also those that are not kept.
+    /// All findings, including those that are not kept.
     count: u64,
     previous: Previous,
     form: Option<Form>,
 }
 
-/// The findings in prose that stand before the form of the closing line.
+/// The findings in prose before the unfilled closing line of the prompt.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Form {
-    /// Those that are kept.
     pub(crate) kept: usize,
     pub(crate) count: u64,
 }
 
-/// A stretch of the text, up to the next one's start.
+/// A part of the text, up to the start of the next one.
 #[derive(Debug)]
 struct Segment {
     start: usize,
-    /// Where the body of a finding begins.
     body: usize,
     owner: Owner,
     left_out: u64,
@@ -63,30 +60,28 @@ enum Owner {
     Row(usize),
 }
 
-/// What the line before was, as far as the next one can change its meaning.
+/// The kind of the previous line, as far as the next one can change its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Previous {
     Other,
-    /// A line of a paragraph that begins here in the text: a heading, if it gets underlined.
+    /// A line of a paragraph that begins at this position: a heading, if it is underlined.
     Paragraph(usize),
-    /// The line of a finding, without a list marker: a heading, if it gets underlined.
+    /// The line of a finding without a list marker: a heading, if it is underlined.
     Item,
     /// The first row of a table: its header, if a delimiter row follows. `item`: it was read as a finding.
     FirstRow {
         item: bool,
     },
-    /// A later row of a table.
     Row,
 }
 
-/// A finding in one line.
 struct Item {
     finding: RawFinding,
     row: bool,
     listed: bool,
 }
 
-impl<'a> Draft<'a> {
+impl<'a> ProseReader<'a> {
     pub(crate) fn new(paths: &'a Paths, shown: &'a [RulingRef]) -> Self {
         let notes = Segment { start: 0, body: 0, owner: Owner::Notes, left_out: 0 };
         Self {
@@ -102,37 +97,35 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// The position in the kept text, as a name for the next line.
+    /// The position in the kept text, which identifies the next line.
     pub(crate) fn mark(&self) -> usize {
         self.text.len()
     }
 
-    /// How many findings were read, also those that are not kept.
+    /// The number of findings read, including those that are not kept.
     pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
-    /// Ends the finding that is being read.
     pub(crate) fn close(&mut self) {
         if self.last().owner != Owner::Notes {
             self.begin(Owner::Notes, self.text.len());
         }
     }
 
-    /// Notes that the closing line stands here as the prompt shows it, without a number: up to here the agent may have
-    /// repeated its prompt.
+    /// Records the unfilled closing line of the prompt: up to here the agent may have repeated its prompt.
     pub(crate) fn form_ends(&mut self) {
         self.close();
         self.form = Some(Form { kept: self.findings.len(), count: self.count });
     }
 
-    /// What stands before the form of the closing line, where it may be a repeated prompt: examples name no place.
+    /// The findings before the unfilled closing line, if they may be a repeated prompt: examples name no place.
     pub(crate) fn form(&self) -> Option<Form> {
         self.form
             .filter(|form| form.count > 0 && self.findings[..form.kept].iter().all(|found| found.file.is_none()))
     }
 
-    /// Makes notes of the findings before the form of the closing line.
+    /// Turns the findings before the unfilled closing line into notes.
     pub(crate) fn forget(&mut self, form: Form) {
         self.count -= form.count;
         self.findings.drain(..form.kept);
@@ -162,9 +155,7 @@ impl<'a> Draft<'a> {
             (LineKind::Delimiter, _) => Previous::Row,
             (LineKind::Text, Some(item)) if !item.listed => Previous::Item,
             (LineKind::Text, None) => Previous::Paragraph(start),
-            (LineKind::Rule, _) if self.previous == Previous::Item => {
-                return;
-            }
+            (LineKind::Rule, _) if self.previous == Previous::Item => return,
             (LineKind::Underline, _) => return self.underline(),
             _ => Previous::Other,
         };
@@ -181,11 +172,11 @@ impl<'a> Draft<'a> {
     }
 
     fn last(&self) -> &Segment {
-        self.segments.last().expect("a draft begins with notes")
+        self.segments.last().expect("the first segment are notes")
     }
 
     fn last_mut(&mut self) -> &mut Segment {
-        self.segments.last_mut().expect("a draft begins with notes")
+        self.segments.last_mut().expect("the first segment are notes")
     }
 
     fn begin(&mut self, owner: Owner, start: usize) {
@@ -203,7 +194,7 @@ impl<'a> Draft<'a> {
         self.begin(if item.row { Owner::Row(number) } else { Owner::Finding(number) }, self.text.len());
     }
 
-    /// The line before is a heading: it and what follows belong to no finding, unless it begins one itself.
+    /// The previous line is a heading: it and the following text belong to no finding, unless it begins one itself.
     fn underline(&mut self) {
         if let Previous::Paragraph(start) = self.previous
             && self.last().owner != Owner::Notes
@@ -213,7 +204,7 @@ impl<'a> Draft<'a> {
         self.previous = Previous::Other;
     }
 
-    /// The line before was the header of a table, no finding.
+    /// The previous line was the header of a table, no finding.
     fn retract(&mut self) {
         if let Owner::Finding(_) | Owner::Row(_) = self.last().owner {
             self.findings.pop();
@@ -222,7 +213,6 @@ impl<'a> Draft<'a> {
         self.count -= 1;
     }
 
-    /// Keeps a line, as far as there is room.
     fn keep(&mut self, line: &str) {
         let room = TEXT_CAP.saturating_sub(self.text.len() + 1);
         let taken = self.text.len() - self.last().start;
@@ -236,35 +226,29 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// How many findings are kept.
-    pub(crate) fn kept(&self) -> usize {
-        self.findings.len()
-    }
-
-    /// The findings that are kept; their bodies are cut out of the text at the end.
+    /// The kept findings, whose bodies are cut out of the text at the end.
     pub(crate) fn findings(&self) -> &[RawFinding] {
         &self.findings
     }
 
-    /// Takes the text back that was kept since a mark, and ends the finding that is being read.
+    /// Removes the text that was kept since a mark, and ends the current finding.
     pub(crate) fn cut(&mut self, mark: usize) {
         self.text.truncate(mark.max(self.last().body));
         self.close();
         self.previous = Previous::Other;
     }
 
-    /// All text, for an answer whose findings stand elsewhere.
+    /// All text, for an answer whose findings are elsewhere.
     pub(crate) fn into_notes(self) -> String {
         let left_out: u64 = self.segments.iter().map(|segment| segment.left_out).sum();
-        let starts: Vec<usize> = self.segments.iter().map(|segment| segment.start).collect();
-        let ends = starts.iter().skip(1).copied().chain([self.text.len()]);
-        let parts = starts.iter().zip(ends).map(|(start, end)| markdown::trim_blank_lines(&self.text[*start..end]));
+        let ends = self.segments.iter().skip(1).map(|segment| segment.start).chain([self.text.len()]);
+        let parts = self.segments.iter().zip(ends);
+        let parts = parts.map(|(segment, end)| markdown::trim_blank_lines(&self.text[segment.start..end]));
         let mut notes = paragraphs(parts);
-        say_left_out(&mut notes, left_out);
+        note_left_out(&mut notes, left_out);
         notes
     }
 
-    /// The findings with their bodies, and what belongs to none.
     pub(crate) fn into_findings(mut self) -> (Vec<RawFinding>, String) {
         let ends = self.segments.iter().skip(1).map(|segment| segment.start).chain([self.text.len()]);
         let mut notes = Vec::new();
@@ -272,7 +256,7 @@ impl<'a> Draft<'a> {
             match segment.owner {
                 Owner::Notes => {
                     let mut text = markdown::trim_blank_lines(&self.text[segment.start..end]).to_owned();
-                    say_left_out(&mut text, segment.left_out);
+                    note_left_out(&mut text, segment.left_out);
                     notes.push(text);
                 }
                 Owner::Finding(number) | Owner::Row(number) => {
@@ -284,7 +268,7 @@ impl<'a> Draft<'a> {
                     if finding.confidence.is_none() {
                         sure_from_body(finding, &mut body);
                     }
-                    say_left_out(&mut body, segment.left_out);
+                    note_left_out(&mut body, segment.left_out);
                     finding.body = body.into();
                 }
             }
@@ -305,22 +289,21 @@ fn paragraphs<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> String {
     joined
 }
 
-fn say_left_out(text: &mut String, bytes: u64) {
+fn note_left_out(text: &mut String, bytes: u64) {
     if bytes > 0 {
         text.push_str(&format!("\n[... {bytes} bytes left out]"));
     }
 }
 
-/// The memory a finding takes up.
+/// The memory of a finding, in bytes.
 pub(crate) fn weight(finding: &RawFinding) -> usize {
     let names = [&finding.category, &finding.file, &finding.rule].into_iter().flatten().map(String::len);
     let texts = finding.suggestion.iter().chain(&finding.evidence).map(|text| text.as_written().len());
     let lengths = names.chain(texts).map(|length| length + size_of::<String>()).sum::<usize>();
-    let told = [&finding.title, &finding.body].map(|text| text.as_written().len());
-    size_of::<RawFinding>() + finding.severity.raw.len() + told[0] + told[1] + lengths
+    let own = finding.title.as_written().len() + finding.body.as_written().len();
+    size_of::<RawFinding>() + finding.severity.raw.len() + own + lengths
 }
 
-/// Reads the finding that a line begins, if it begins one.
 fn item(line: &str, paths: &Paths, shown: &[RulingRef]) -> Option<Item> {
     let row = markdown::table_row(line);
     let peeled = markdown::peel_item(row.map_or(line, |(first, _)| first));
@@ -329,15 +312,12 @@ fn item(line: &str, paths: &Paths, shown: &[RulingRef]) -> Option<Item> {
     let rest = cells.as_deref().unwrap_or(mark.rest);
     let (without, insists_on) = insists::split(rest, paths, shown).unzip();
     let rest = without.as_deref().unwrap_or(rest);
-    let (rest, sure) = match sure::split(rest) {
-        Some((rest, sure)) => (rest, Some(sure)),
-        None => (rest, None),
-    };
+    let (rest, sure) = sure::split(rest);
     let tag = Tag::parse(mark.word);
     if tag::is_log_level(mark.word) || tag::is_legend(rest) || (tag.is_none() && tag::is_link_definition(rest)) {
         return None;
     }
-    // Emphasis that began before the tag ends behind it: `**2) [MUST]** a`.
+    // Emphasis that began before the tag ends after it: `**2) [MUST]** a`.
     let rest = rest.strip_prefix("** ").or_else(|| rest.strip_prefix("__ ")).unwrap_or(rest);
     let place = location::find_of(rest, paths);
     let title = tag::title(rest, place.as_ref());
@@ -380,17 +360,14 @@ fn shorten(mut title: String) -> String {
     title
 }
 
-/// A tag alone on its line, or with a place only, is followed by its title.
+/// Takes the title from the next line if the tag is alone on its line, or with a place only.
 fn title_from_body(finding: &mut RawFinding, body: &mut String, paths: &Paths) {
     let (first, rest) = body.split_once('\n').unwrap_or((body, ""));
     if Structure::default().classify(first) != LineKind::Text {
         return;
     }
     let text = markdown::peel(first).rest;
-    let (text, sure) = match sure::split(text) {
-        Some((text, sure)) => (text, Some(sure)),
-        None => (text, None),
-    };
+    let (text, sure) = sure::split(text);
     let place = if finding.file.is_none() { location::find_of(text, paths) } else { None };
     let title = markdown::plain(tag::title(text, place.as_ref()));
     if title.is_empty() {
@@ -402,11 +379,11 @@ fn title_from_body(finding: &mut RawFinding, body: &mut String, paths: &Paths) {
     put_sure(finding, sure);
 }
 
-/// A title that is broken over two lines may leave the brackets on the second one.
+/// Takes the confidence from the second line, if a title is broken over two lines.
 fn sure_from_body(finding: &mut RawFinding, body: &mut String) {
     let (first, rest) = body.split_once('\n').unwrap_or((body, ""));
-    if let Some(("", sure)) = sure::split(first.trim_start()) {
-        put_sure(finding, Some(sure));
+    if let ("", sure @ Some(_)) = sure::split(first.trim_start()) {
+        put_sure(finding, sure);
         *body = markdown::dedent(rest);
     }
 }

@@ -1,4 +1,4 @@
-//! The ruling that a reviewer insists against, in brackets before or behind the title: `(D12)`, `(confidence 80, D12)`.
+//! The ruling that a reviewer insists against, in brackets before or after the title: `(D12)`, `(confidence 80, D12)`.
 
 use crate::domain::RulingRef;
 use crate::protocol::text::location::{self, Paths};
@@ -7,8 +7,8 @@ use crate::protocol::text::tag;
 /// The longest text before a reference that is read as a place, in bytes.
 const HEAD: usize = 1 << 10;
 
-/// The text behind a mark without the first reference to one of the rulings `shown`, and the reference. Brackets between
-/// the words of the title, and references that the prompt did not show, belong to the text.
+/// Splits the text after a tag into the text without the first reference to one of the rulings `shown`, and that ruling.
+/// Brackets between the words of the title, and references to other rulings, belong to the text.
 pub(crate) fn split(text: &str, paths: &Paths, shown: &[RulingRef]) -> Option<(String, RulingRef)> {
     if shown.is_empty() {
         return None;

@@ -1,9 +1,9 @@
-//! A reviewer's answer: tagged prose and JSON to findings, and findings back to prose.
+//! A reviewer's answer: reads findings from tagged prose and JSON, and writes them as prose.
 
 pub(crate) mod answer;
 mod draft;
+pub(crate) mod fields;
 mod insists;
-pub(crate) mod issue;
 pub(crate) mod reader;
 mod render;
 mod result;
@@ -17,7 +17,7 @@ pub use self::render::render;
 use crate::domain::AnswerStatus;
 #[cfg(test)]
 use crate::domain::RawFinding;
-pub use crate::protocol::text::location::{Paths, split};
+pub use crate::protocol::text::location::Paths;
 
 #[cfg(test)]
 mod corpus;

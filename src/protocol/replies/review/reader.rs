@@ -3,23 +3,23 @@ use std::io::{self, BufRead};
 use crate::domain::RulingRef;
 use crate::protocol::replies::reply::{Closing, Walk};
 use crate::protocol::replies::review::answer::ReviewAnswer;
-use crate::protocol::replies::review::draft::Draft;
+use crate::protocol::replies::review::draft::ProseReader;
 use crate::protocol::replies::review::union::Results;
 use crate::protocol::text::json::{ScanState, Scope};
 use crate::protocol::text::location::Paths;
 
 /// Reads a reviewer's answer. Without a nonce any well-formed closing line counts.
 ///
-/// All JSON results and all tagged prose count; what is said in both forms counts once. A result directly before the
-/// closing line stands for what precedes it where its number is the one announced (see `union`). Time is linear in the
-/// size of the answer, memory bounded.
-/// Fails only where `input` cannot be read.
+/// All JSON results and all tagged prose count; repetitions count once. A result directly before the closing line replaces
+/// everything before it if its number is the announced one (see `union`). Time is linear in the size of the answer, memory
+/// is bounded.
+/// Fails only if `input` cannot be read.
 pub fn parse<R: BufRead>(input: R, nonce: Option<&str>) -> io::Result<ReviewAnswer> {
     parse_of(input, nonce, &Paths::default(), &[])
 }
 
-/// As [`parse`]; paths under review are recognised in prose as they are, blanks in them included, and so are references
-/// to the rulings `shown` that the reviewer was told of. Fails only where `input` cannot be read.
+/// As [`parse`]; recognises in prose the paths under review, including those with blanks, and references to the rulings
+/// `shown` to the reviewer. Fails only if `input` cannot be read.
 pub fn parse_of<R: BufRead>(
     input: R,
     nonce: Option<&str>,
@@ -28,30 +28,30 @@ pub fn parse_of<R: BufRead>(
 ) -> io::Result<ReviewAnswer> {
     let mut walk = Walk::with(input, nonce, Scope::Lists);
     let mut closing = Closing::new("GLEE-REVIEW-END", "findings", nonce);
-    let mut draft = Draft::new(paths, shown);
+    let mut prose = ProseReader::new(paths, shown);
     let mut results = Results::new(nonce, |text| parse(text.as_bytes(), None).ok());
-    while let Some(step) = walk.next(draft.mark())? {
+    while let Some(step) = walk.next(prose.mark())? {
         if step.is_prose() && closing.take(step.text) {
-            draft.close();
+            prose.close();
             results.close();
             continue;
         }
         if step.is_prose() && closing.is_form(step.text) {
-            draft.form_ends();
+            prose.form_ends();
             continue;
         }
-        draft.take(&step);
+        prose.take(&step);
         match step.json {
-            ScanState::Found(object) => results.take(object, &mut draft),
+            ScanState::Found(object) => results.take(object, &mut prose),
             ScanState::Inside => {}
             ScanState::Outside => results.pass(&step),
         }
     }
     if let Some(object) = walk.end() {
-        results.take(object, &mut draft);
+        results.take(object, &mut prose);
     }
-    results.leave_out_prompt(&mut draft, closing.number());
-    let mut answer = results.unite(draft, &closing, walk.json.too_large, walk.json.broken);
+    results.leave_out_prompt(&mut prose, closing.number());
+    let mut answer = results.unite(prose, &closing, walk.json.too_large, walk.json.broken);
     for finding in &mut answer.findings {
         let named = finding.insists_on.take().map(|ruling| ruling.mark());
         finding.insists_on = named.and_then(|named| RulingRef::among(&named, shown)).cloned();
@@ -62,7 +62,7 @@ pub fn parse_of<R: BufRead>(
     Ok(answer)
 }
 
-/// Why an answer cannot be relied on: what the parser met first, else what the answer lacks.
+/// Why an answer is unreliable: the first fault of the parser, else what the answer lacks.
 pub(crate) fn problem(answer: &ReviewAnswer, fault: Option<String>, closing: &Closing<'_>) -> String {
     let read = match answer.findings.len() {
         0 => "no finding was read".to_owned(),

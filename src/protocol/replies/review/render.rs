@@ -1,18 +1,17 @@
-//! Findings to the text of a review.
+//! Writes findings as the text of a review.
 
 use std::fmt::Write as _;
 
 use crate::domain::RawFinding;
 use crate::protocol::replies::review::reader::parse;
 
-/// Writes findings as a reviewer would: tagged prose with its closing line where that says everything, else JSON with
-/// the nonce.
+/// Writes findings as a reviewer would: tagged prose with its closing line if that is lossless, else JSON with the nonce.
 ///
-/// Read back with [`parse`] it gives the same findings, for those that `parse` itself can give: a title in one line,
-/// lines from 1, ranges that go forward, no blank texts.
+/// [`parse`] reads the same findings back, if they are such as `parse` returns: a title in one line, lines from 1,
+/// ascending ranges, no blank texts.
 pub fn render(findings: &[RawFinding], nonce: &str) -> String {
     let prose = prose(findings, nonce);
-    // Whether prose says everything is found out by reading it, not by listing all that it cannot say.
+    // Prose is lossless if reading it gives the same findings.
     let read = parse(prose.as_bytes(), Some(nonce));
     if read.is_ok_and(|answer| answer.status.is_complete() && answer.findings == findings) {
         return prose;

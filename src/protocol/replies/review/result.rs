@@ -1,34 +1,32 @@
 //! The JSON forms of a review: a `review_result` with its payload, a list of findings, and what models write instead.
 //!
-//! Besides the two forms of the protocol, findings are read wherever a model puts them: in a list without an object around
-//! it, one object a line, a list for each file, a text that holds the list. What stands in the place of a finding and
-//! cannot be read is remembered, so that such an answer is never complete.
+//! Besides the two forms of the protocol, findings are read from all places where models put them: a bare list, one object
+//! a line, a list for each file, a text with the list in it. An unreadable value in the place of a finding makes the answer
+//! incomplete.
 
 use std::collections::BTreeSet;
 
 use super::answer::ReviewAnswer;
 use super::draft;
-use super::issue::JsonIssue;
+use super::fields::FindingFields;
 use crate::domain::RawFinding;
 use crate::protocol::text::json::LenientValue;
 
 /// The most memory that the findings of one document take up.
 const FINDINGS_CAP: usize = 6 << 20;
 
-/// Names of lists of findings.
 const LISTS: &str = "findings issues problems comments violations vulnerabilities defects bugs review_comments";
 
-/// Names of what may stand around a review.
+/// Names of objects around a review.
 const WRAPPERS: [&str; 8] = ["files", "results", "result", "reviews", "review", "data", "output", "payload"];
 
 #[derive(Debug, Default)]
 pub(crate) struct JsonResult {
     pub(crate) findings: Vec<RawFinding>,
-    /// How many findings there are, also those that are not kept.
+    /// The number of findings, including those that are not kept.
     pub(crate) count: u64,
-    /// Whether something stands in the place of a finding that is none.
+    /// Whether a value in the place of a finding is none.
     pub(crate) malformed: bool,
-    /// Whether it is a whole `review_result`.
     pub(crate) enveloped: bool,
     pub(crate) verdict: Option<String>,
     pub(crate) summary: Option<String>,
@@ -43,13 +41,13 @@ pub(crate) struct JsonResult {
 pub(crate) type OfText = fn(&str) -> Option<ReviewAnswer>;
 
 impl JsonResult {
-    /// The nonce, if it has just one.
+    /// The nonce, if it is unique.
     pub(crate) fn nonce(&self) -> Option<&str> {
         self.nonces.first().filter(|_| self.nonces.len() == 1).map(String::as_str)
     }
 
-    /// Whether the verdict asks for something. A word that is not known to approve does: nothing goes green because
-    /// it could not be read.
+    /// Whether the verdict asks for a change. Every word that is not known to approve does, so that an unreadable one
+    /// never passes.
     pub(crate) fn objects(&self) -> bool {
         self.verdict.as_deref().is_some_and(|verdict| !approves(&plain(verdict)))
     }
@@ -62,7 +60,7 @@ impl JsonResult {
         }
     }
 
-    /// Takes a text in the place of a list or of a finding: the findings in it, or else the text itself as one.
+    /// Reads a text in the place of a list or of a finding: the findings in it, or else the text itself as one.
     fn take_text(&mut self, text: &str, place: Place) {
         let word = plain(text);
         if word.is_empty() || approves(&word) || word == "na" {
@@ -76,9 +74,9 @@ impl JsonResult {
             }
             (None, Place::Item) => {
                 let text = LenientValue::Text(text.to_owned());
-                let mut issue = JsonIssue::default();
-                issue.push("text", &text);
-                self.push(issue.finding());
+                let mut own = FindingFields::default();
+                own.push("text", &text);
+                self.push(own.finding());
             }
             (None, Place::List) => self.malformed = true,
             (None, Place::Top | Place::Wrapped) => {}
@@ -86,7 +84,7 @@ impl JsonResult {
     }
 }
 
-/// Verdicts that ask for nothing; `approved` is the protocol's, the others are what is said instead.
+/// Verdicts that approve; `approved` is the protocol's, the others are variants that models write.
 const APPROVALS: &str = "approved approve accepted accept pass passed lgtm ok okay clean good looksgood none noissues \
                          noconcerns nofindings";
 
@@ -94,7 +92,7 @@ fn approves(word: &str) -> bool {
     APPROVALS.split(' ').any(|approval| approval == word)
 }
 
-/// The letters and digits of a text, in small letters.
+/// The letters and digits of a text, in lower case.
 fn plain(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
@@ -108,18 +106,15 @@ pub(crate) fn read(text: &str, of_text: OfText) -> Option<JsonResult> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// The document, or an item of it.
     Top,
     Wrapped,
-    /// In the place of a list of findings.
     List,
-    /// In the place of a finding.
     Item,
 }
 
 impl JsonResult {
-    /// Takes the findings of a value; `file` holds for everything inside that names none. Says whether there was a list
-    /// or an object at all.
+    /// Reads the findings of a value; `file` applies to everything inside that names none. Returns whether it was a list
+    /// or an object.
     fn take(&mut self, value: &LenientValue, place: Place, file: Option<&str>) -> bool {
         match value {
             LenientValue::Nothing | LenientValue::Bool(_) | LenientValue::Number(_) => {
@@ -133,7 +128,7 @@ impl JsonResult {
                 false
             }
             LenientValue::List(items) => {
-                // In a list in the place of a finding only objects can be findings.
+                // In a list in the place of a finding, only objects can be findings.
                 let is_item = place == Place::Item;
                 let inner = match place {
                     Place::Item => Place::Wrapped,
@@ -153,9 +148,8 @@ impl JsonResult {
 
     fn take_object(&mut self, fields: &[(String, LenientValue)], place: Place, file: Option<&str>) -> bool {
         let known = self.findings.len();
-        let mut issue = JsonIssue::default();
-        let (mut kind, mut verdict, mut nonce) =
-            (&LenientValue::Nothing, &LenientValue::Nothing, &LenientValue::Nothing);
+        let mut own = FindingFields::default();
+        let [mut kind, mut verdict, mut nonce] = [&LenientValue::Nothing; 3];
         let (mut has_list, mut has_payload) = (false, false);
         for (name, value) in fields {
             match name.as_str() {
@@ -176,16 +170,16 @@ impl JsonResult {
                     self.in_form = form;
                 }
                 // Lists of findings by the names of their files.
-                name if place == Place::List && !JsonIssue::knows(name) => {
+                name if place == Place::List && !FindingFields::knows(name) => {
                     self.take(value, Place::List, Some(name));
                 }
-                name => issue.push(name, value),
+                name => own.push(name, value),
             }
         }
         let word = verdict.word();
         self.nonces.extend(nonce.word());
         if place == Place::Wrapped {
-            // Whether it counts is up to what is around it.
+            // The object around it decides whether it counts.
             self.in_form |= has_list || word.is_some();
         } else if kind.word().as_deref() == Some("review_result") && has_payload {
             self.in_form = true;
@@ -195,20 +189,20 @@ impl JsonResult {
         }
         let holds_findings = self.findings.len() > known || has_list || has_payload;
         let is_finding = match place {
-            Place::Item => issue.has_text() || !holds_findings,
-            Place::List => issue.has_text() && !issue.is_log_line(),
+            Place::Item => own.has_text() || !holds_findings,
+            Place::List => own.has_text() && !own.is_log_line(),
             Place::Top | Place::Wrapped => {
-                issue.has_severity() && issue.has_text() && !holds_findings && !issue.is_log_line()
+                own.has_severity() && own.has_text() && !holds_findings && !own.is_log_line()
             }
         };
-        name_file(&mut self.findings[known..], issue.file());
+        name_file(&mut self.findings[known..], own.file());
         if is_finding {
-            let mut found = [issue.finding()];
+            let mut found = [own.finding()];
             name_file(&mut found, file);
             found.into_iter().for_each(|finding| self.push(finding));
         } else {
             name_file(&mut self.findings[known..], file);
-            self.summary = issue.summary().or(self.summary.take());
+            self.summary = own.summary().or(self.summary.take());
         }
         if word.is_some() {
             self.verdict = verdict.string();
@@ -217,7 +211,7 @@ impl JsonResult {
     }
 }
 
-/// Findings that name no file are about the one around them.
+/// Gives findings without a file the one of the object around them.
 fn name_file(findings: &mut [RawFinding], file: Option<&str>) {
     let Some(file) = file else { return };
     for finding in findings.iter_mut().filter(|finding| finding.file.is_none()) {

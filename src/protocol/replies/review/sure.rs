@@ -1,20 +1,22 @@
-//! How sure a reviewer is and the category, in brackets at the end of a title: `(confidence 85, security)`.
+//! The confidence and the category in brackets at the end of a title: `(confidence 85, security)`.
 
 use crate::domain::Confidence;
 
-/// The longest category, in bytes.
 const LONGEST: usize = 40;
 
-/// What is said in the brackets.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Sure {
     pub(crate) confidence: Confidence,
     pub(crate) category: Option<String>,
 }
 
-/// The text without the brackets at its end, and what they say. Brackets that name no confidence, or hold anything but a
-/// category beside it, belong to the text.
-pub(crate) fn split(text: &str) -> Option<(&str, Sure)> {
+/// The text without the brackets at its end, and their content. Brackets without a confidence, or with more than a
+/// confidence and a category, belong to the text.
+pub(crate) fn split(text: &str) -> (&str, Option<Sure>) {
+    bracket(text).map_or((text, None), |(before, sure)| (before, Some(sure)))
+}
+
+fn bracket(text: &str) -> Option<(&str, Sure)> {
     let inside = text.trim_end_matches([' ', '\t', '*', '_', '.']).strip_suffix([')', ']'])?;
     let (before, inside) = inside.rsplit_once(['(', '['])?;
     let (mut confidence, mut category) = (None, None);
@@ -78,7 +80,7 @@ mod tests {
             ("Bind it (confidence <n>, <category>)", None),
             ("Bind it (confidence 85, `sql`)", None),
         ] {
-            assert_eq!(split(text), expected, "{text}");
+            assert_eq!(bracket(text), expected, "{text}");
         }
     }
 }

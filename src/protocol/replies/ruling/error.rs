@@ -1,7 +1,7 @@
 use crate::domain::{DisputeNumber, Ruling, RulingWord};
 use crate::protocol::replies::reply::is_nonce;
 
-/// Why a judge's answer is no ruling; its text is sent back to the judge.
+/// Why a judge's answer is no ruling; the text is sent back to the judge.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RulingError {
     #[error(
@@ -9,10 +9,9 @@ pub enum RulingError {
          `GLEE-RULING nonce=<nonce> dispute=<n> ruling=<WORD>`"
     )]
     Missing,
-    /// What was to be the ruling is no JSON: what the parser says, with line and column.
+    /// The parser's error, with line and column.
     #[error("{0}")]
     Malformed(String),
-    /// A ruling is there, but not at the end.
     #[error("text follows the ruling, which has to be the last thing in the answer")]
     TextBehind,
     #[error("the answer has a JSON object that is too large to be read")]
@@ -24,19 +23,13 @@ pub enum RulingError {
     #[error("`{given}` is no ruling; it is one of `ENFORCE`, `DISMISS`, `ESCALATE`")]
     Word { given: String },
     #[error("`{given}` is no value of `{field}`; {expected}")]
-    Field {
-        field: &'static str,
-        given: String,
-        /// What may stand there.
-        expected: &'static str,
-    },
+    Field { field: &'static str, given: String, expected: &'static str },
     #[error("`{field}` goes with `DISMISS` only, the ruling is `{ruling}`")]
     DismissOnly { field: &'static str, ruling: RulingWord },
     #[error("the answer has rulings that contradict each other: {}", words(.0))]
     Contradiction(Vec<RulingWord>),
 }
 
-/// What a ruling has to name.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ExpectedRuling<'a> {
     pub(crate) nonce: Option<&'a str>,
@@ -44,7 +37,7 @@ pub(crate) struct ExpectedRuling<'a> {
 }
 
 impl ExpectedRuling<'_> {
-    /// Holds a nonce and the number of a dispute against what was asked.
+    /// Compares a nonce and the number of a dispute with the expected ones.
     pub(crate) fn check(self, nonce: Option<&str>, dispute: Option<&str>) -> Result<(), RulingError> {
         if !nonce.is_some_and(|given| is_nonce(self.nonce, given)) {
             return Err(RulingError::Nonce);
@@ -58,20 +51,19 @@ impl ExpectedRuling<'_> {
     }
 }
 
-/// Something that has the form of a ruling.
+/// A JSON object or a line in the form of a ruling.
 #[derive(Debug)]
 pub(crate) enum DisputeMatch {
-    /// A ruling with another nonce or on another dispute: not one on what was asked.
+    /// A ruling with another nonce or on another dispute.
     Foreign(RulingError),
-    /// A ruling on what was asked, or what is wrong with it.
+    /// A ruling on the expected dispute, or its error.
     Own(Result<Claimed, RulingError>),
 }
 
-/// A ruling and the form it was given in.
 #[derive(Clone, Debug)]
 pub(crate) struct Claimed {
     pub(crate) ruling: Ruling,
-    /// Whether it is a closing line: then everything but its word is in the text before it.
+    /// Whether it is a closing line: then all but its word is in the text before it.
     pub(crate) is_line: bool,
 }
 

@@ -1,7 +1,7 @@
 //! A judge's answer (section 3.5 of the design).
 //!
-//! A ruling is taken from the end of the answer only: what is quoted, fenced or argued before it is text. Whatever is
-//! not exactly one ruling of the right nonce and dispute is none.
+//! A ruling is read from the end of the answer only: earlier quotations, fences and arguments are text. Anything but exactly
+//! one ruling with the right nonce and dispute is none.
 
 pub(crate) mod error;
 mod shape;
@@ -11,23 +11,21 @@ use std::io::{self, BufRead};
 use crate::domain::{DisputeNumber, Location, Ruling, RulingWord, Untrusted};
 use crate::protocol::replies::reply::{ReplyLine, Walk};
 use crate::protocol::replies::ruling::error::{Claimed, DisputeMatch, ExpectedRuling, RulingError};
-use crate::protocol::text::json::ScanState;
-use crate::protocol::text::location;
-use crate::protocol::text::markdown::LineKind;
+use crate::protocol::text::{LineKind, ScanState, location};
 
-/// The most text that is kept as the rationale of a ruling in prose, in bytes.
+/// The most text of the rationale of a ruling in prose, in bytes.
 const RATIONALE_CAP: usize = 256 << 10;
 
-/// The most places that are taken out of the rationale of a ruling in prose.
+/// The most places that are read from the rationale of a ruling in prose.
 const CITATIONS_CAP: usize = 100;
 
-/// Reads the ruling on `dispute`. Without a nonce any nonce counts, without a number any dispute.
+/// Reads the ruling on `dispute`. Without a nonce, any nonce counts; without a number, any dispute.
 ///
 /// A ruling is a JSON object (fenced or on lines of its own) or a closing line; only blank lines and further rulings may
-/// follow it. A ruling in a fence that text follows is a quotation. For a ruling in prose the text before it is the
-/// rationale, and the places named there are its citations; a last line `Coder-evidence: <why>` before the closing line
-/// says why places count that the coder wrote in this run.
-/// The outer result fails only where `input` cannot be read; the inner one says why the answer is no ruling.
+/// follow it. A ruling in a fence before text is a quotation. For a ruling in prose the text before it is the rationale,
+/// and the places in it are the citations; a last line `Coder-evidence: <why>` before the closing line says why places
+/// count that the coder wrote in this run.
+/// The outer result fails only if `input` cannot be read; the inner one says why the answer is no ruling.
 pub fn parse<R: BufRead>(
     input: R,
     nonce: Option<&str>,
@@ -35,71 +33,64 @@ pub fn parse<R: BufRead>(
 ) -> io::Result<Result<Ruling, RulingError>> {
     let asked = ExpectedRuling { nonce, dispute: dispute.into() };
     let mut walk = Walk::new(input, nonce);
-    let mut docket = Docket::default();
+    let mut candidates = Candidates::default();
     let mut reasons = Reasons::default();
     while let Some(step) = walk.next(0)? {
         match step.json {
             ScanState::Found(object) => match shape::object(&object.text, asked) {
-                Some(claim) => docket.take(claim, object.fenced),
-                None => docket.text(),
+                Some(claim) => candidates.take(claim, object.fenced),
+                None => candidates.text(),
             },
             ScanState::Outside if step.is_prose() => match shape::line(step.text.trim(), asked) {
-                Some(claim) => docket.take(claim, false),
+                Some(claim) => candidates.take(claim, false),
                 None => {
-                    docket.text();
+                    candidates.text();
                     reasons.take(&step);
                 }
             },
-            // What is not known yet to be a ruling: the line that ends it says so.
-            ScanState::Inside => docket.pending = true,
-            ScanState::Outside => match step.kind {
-                LineKind::Blank => reasons.take(&step),
-                LineKind::FenceOpen | LineKind::Code => {
-                    docket.pending = true;
-                    reasons.take(&step);
+            // The last line of the JSON decides whether it is a ruling.
+            ScanState::Inside => candidates.pending = true,
+            ScanState::Outside => {
+                match step.kind {
+                    LineKind::Blank => {}
+                    LineKind::FenceOpen | LineKind::Code => candidates.pending = true,
+                    _ => candidates.text(),
                 }
-                _ => {
-                    docket.text();
-                    reasons.take(&step);
-                }
-            },
+                reasons.take(&step);
+            }
         }
     }
     if let Some(object) = walk.end()
         && let Some(claim) = shape::object(&object.text, asked)
     {
-        docket.take(claim, object.fenced);
+        candidates.take(claim, object.fenced);
     }
     if walk.json.too_large {
         return Ok(Err(RulingError::TooLarge));
     }
-    let decided = docket.decide().map(|claimed| reasons.complete(claimed));
+    let decided = candidates.decide().map(|claimed| reasons.complete(claimed));
     Ok(decided.map_err(|error| match (error, walk.json.fault) {
         (RulingError::Missing, Some(fault)) => RulingError::Malformed(fault),
         (error, _) => error,
     }))
 }
 
-/// The claims of an answer.
 #[derive(Debug, Default)]
-struct Docket {
-    /// Words of rulings outside of fences, wherever they stand.
+struct Candidates {
     unfenced: Vec<RulingWord>,
-    /// Words of rulings since the last text.
     group: Vec<RulingWord>,
-    /// What is wrong with a ruling since the last text.
+    /// The error of a ruling since the last text.
     wrong: Option<RulingError>,
-    /// What the last foreign ruling since the last text has wrong.
+    /// The error of the last foreign ruling since the last text.
     foreign: Option<RulingError>,
     last: Option<Claimed>,
     any: bool,
-    /// Whether text follows the last claim.
     text_behind: bool,
-    /// Whether lines follow it of which it is not known yet whether they are one.
+    /// Whether lines follow it that may become one.
     pending: bool,
 }
 
-impl Docket {
+impl Candidates {
     fn take(&mut self, claim: DisputeMatch, fenced: bool) {
         if std::mem::take(&mut self.text_behind) {
             self.group.clear();
@@ -107,7 +98,7 @@ impl Docket {
         }
         (self.any, self.pending) = (true, false);
         match claim {
-            // Another nonce is quoted; another dispute behind the ruling is the judge's own doubt.
+            // A ruling with another nonce is a quotation; one on another dispute after the ruling makes it doubtful.
             DisputeMatch::Foreign(error @ RulingError::Dispute { .. }) if self.last.is_some() => {
                 self.wrong = Some(error)
             }
@@ -152,13 +143,12 @@ fn add(words: &mut Vec<RulingWord>, word: RulingWord) {
     }
 }
 
-/// How the line begins that says why what the coder wrote in this run counts as evidence.
+/// The beginning of the line that says why code that the coder wrote in this run counts as evidence.
 const CODER_EVIDENCE: &str = "coder-evidence:";
 
-/// The text of an answer and the places it names.
 #[derive(Debug, Default)]
 struct Reasons {
-    /// The last line that is not blank, if it says why what the coder wrote counts.
+    /// The reason in the last line that is not blank.
     coder_evidence: Option<Untrusted>,
     text: String,
     citations: Vec<String>,
@@ -192,7 +182,8 @@ impl Reasons {
         }
     }
 
-    /// Gives a ruling in prose its rationale and citations, and one in JSON without a rationale the text before it.
+    /// Adds the rationale and the citations to a ruling in prose, and the text before it to one in JSON without a
+    /// rationale.
     fn complete(self, claimed: Claimed) -> Ruling {
         let Claimed { mut ruling, is_line } = claimed;
         if ruling.rationale.is_empty() {
@@ -207,7 +198,6 @@ impl Reasons {
     }
 }
 
-/// The reason on a line `Coder-evidence: <why>`.
 fn coder_evidence(line: &str) -> Option<Untrusted> {
     let line = line.trim();
     let named = line.get(..CODER_EVIDENCE.len()).is_some_and(|start| start.eq_ignore_ascii_case(CODER_EVIDENCE));

@@ -1,7 +1,7 @@
 //! Answers in stages and at checkpoints: JSON objects that repeat the nonce, and for a stage prose as well.
 //!
-//! An object counts wherever an answer's objects count (see `json`), once; two that differ are none. What binds others,
-//! a decision or a validation, must be the last thing that is said.
+//! Equal objects count once; two different ones invalidate the answer. A decision or a validation, which binds others, must
+//! be the end of the answer.
 
 use std::io::{self, BufRead};
 
@@ -13,8 +13,7 @@ use crate::domain::{
 };
 use crate::protocol::replies::reply::{Closing, Walk, is_nonce};
 use crate::protocol::request::Task;
-use crate::protocol::text::json::ScanState;
-use crate::protocol::text::markdown::LineKind;
+use crate::protocol::text::{LineKind, ScanState};
 use crate::rules::stages::stage;
 
 /// The most prose that is kept of an answer to a stage, in bytes.
@@ -23,12 +22,12 @@ const PROSE_CAP: usize = 1 << 20;
 /// The most items of a list that are read.
 const LIST_CAP: usize = 1000;
 
-/// Why an answer is none; its text is sent back to the agent.
+/// Why an answer is invalid; the text is sent back to the agent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StageError {
     #[error("the answer has no JSON object with the `nonce` that was given")]
     Missing,
-    /// What was to be the object is no JSON: what the parser says, with line and column.
+    /// The parser's error, with line and column.
     #[error("{0}")]
     Malformed(String),
     #[error("the answer has several JSON objects with the `nonce`, and they differ")]
@@ -38,15 +37,11 @@ pub enum StageError {
     #[error("the answer has a JSON object that is too large to be read")]
     TooLarge,
     #[error("`{field}` {expected}")]
-    Field {
-        field: &'static str,
-        /// What has to stand there.
-        expected: &'static str,
-    },
+    Field { field: &'static str, expected: &'static str },
 }
 
 /// Reads the answer to a task of a stage or a checkpoint.
-/// The outer result fails only where `input` cannot be read; the inner one says why the answer is none.
+/// The outer result fails only if `input` cannot be read; the inner one says why the answer is invalid.
 ///
 /// # Panics
 /// For a task of a review.
@@ -81,28 +76,18 @@ pub fn parse<R: BufRead>(input: R, nonce: Option<&str>, task: &Task) -> io::Resu
             found.object().and_then(|object| answers(&object, questions)).map(|answers| Said::Answers { answers })
         }
         Task::Validate { .. } => found.last_object().and_then(|object| validation(&object)).map(Said::Validation),
-        Task::Review { .. }
-        | Task::Examine { .. }
-        | Task::Defend { .. }
-        | Task::Respond { .. }
-        | Task::Judge { .. }
-        | Task::Recheck { .. }
-        | Task::Compare { .. }
-        | Task::Work { .. }
-        | Task::Peer { .. } => unreachable!("reviews have parsers of their own"),
+        _ => unreachable!("reviews have parsers of their own"),
     })
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct FoundAnswer {
     objects: Vec<Map<String, Value>>,
-    /// Whether text follows the last of them.
     text_behind: bool,
     too_large: bool,
-    /// What is wrong with JSON that was to be the answer.
     fault: Option<String>,
     prose: String,
-    /// Whether the closing line was there, with the number of the one answer.
+    /// Whether there is a closing line that announces one answer.
     closed: bool,
 }
 
@@ -152,7 +137,7 @@ pub(crate) fn find<R: BufRead>(input: R, nonce: Option<&str>) -> io::Result<Foun
             ScanState::Found(object) => found.take(&object.text, nonce),
             ScanState::Inside => {}
             ScanState::Outside if step.is_prose() && closing.take(step.text) => found.closed = true,
-            // The prompt repeated is not said.
+            // A repeated prompt does not count.
             ScanState::Outside if step.kind == LineKind::Quote => {}
             ScanState::Outside => found.say(step.text),
         }
@@ -166,7 +151,7 @@ pub(crate) fn find<R: BufRead>(input: R, nonce: Option<&str>) -> io::Result<Foun
     Ok(found)
 }
 
-/// The required fields that an object does not have, or that are empty.
+/// The required fields that are missing or empty.
 fn missing(object: &Map<String, Value>, required: &[String]) -> Vec<String> {
     let is_empty = |value: &Value| match value {
         Value::Null => true,
@@ -203,7 +188,7 @@ fn decision(object: &Map<String, Value>, answered: &[AgentName]) -> Result<Decis
     let choice = "has to be `approach_a`, `approach_b` and so on, an agent's name, or `hybrid`";
     let certainty = "has to be `high`, `medium` or `low`";
     let modifications = list(object, "modifications")?;
-    // A list of one is that one; parts of several approaches are a hybrid.
+    // A list of one counts as that one; several approaches are a hybrid.
     let chosen = match object.get("decision") {
         Some(Value::Array(items)) => {
             let named: Option<Vec<Approach>> =
@@ -252,7 +237,6 @@ fn validation(object: &Map<String, Value>) -> Result<Validation, StageError> {
     })
 }
 
-/// The items of a list, which may be absent.
 fn list(fields: &Map<String, Value>, field: &'static str) -> Result<Vec<Untrusted>, StageError> {
     match fields.get(field) {
         None | Some(Value::Null) => Ok(Vec::new()),

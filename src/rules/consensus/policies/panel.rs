@@ -1,46 +1,48 @@
 //! The policy `panel`: agreement ranks and gates, and never deletes.
 //!
-//! Two reviewers or more: accepted. One: uncorroborated, with its score and what would decide it, unless another one
-//! agreed in the debate. Who contradicts another one with reasons makes it a dispute between reviewers. Only who raised
-//! a finding can take it back, and only where nobody else supports it.
+//! A finding of two reviewers or more is accepted. A finding of one is uncorroborated, with its score and what would
+//! decide it, unless another reviewer agreed in the debate. A contradiction with reasons makes it a dispute between
+//! reviewers. A finding is withdrawn only by its raiser, and only without support from others.
 
-use crate::rules::consensus::case::{Case, DecisionDraft, DecisionRun};
-use crate::rules::consensus::claim::{Agreement, Claim, ClaimConflict, ClaimDecision, ClaimStanding};
+use crate::domain::{Class, ExaminationWord};
 use crate::rules::consensus::debate::Debate;
-use crate::rules::consensus::normalise::NormalClaim;
+use crate::rules::consensus::evidence;
+use crate::rules::consensus::group::{Agreement, ConflictKind, Group, GroupState, Member};
+use crate::rules::consensus::normalise::NormalMember;
 use crate::rules::consensus::similarity::groups;
-use crate::rules::consensus::{Class, evidence};
+use crate::rules::consensus::votes::{Votes, Voting};
 
-pub(crate) fn decide(claims: &[Claim], entries: &[NormalClaim], debate: &Debate) -> Vec<ClaimDecision> {
-    let vectors = groups::vectors(claims, entries);
-    let groups = groups::by_meaning(entries, &vectors);
-    DecisionRun::of(claims, debate).decide(entries, &vectors, &groups, case)
+pub(crate) fn decide(members: &[Member], entries: &[NormalMember<'_>], debate: &Debate) -> Vec<Group> {
+    let vectors = groups::vectors(entries);
+    Voting::of(members, debate).decide(entries, &vectors, &groups::by_meaning(entries, &vectors), group)
 }
 
-fn case(case: &Case<'_>) -> ClaimDecision {
-    let standing = case.standing();
-    let raisers = case.entries.len();
-    let supporters = case.supporters();
-    let contradicted = standing == ClaimStanding::Conflicted(ClaimConflict::Validity) || case.effect.is_contested();
-    let (score, extraordinary) = evidence::score(case.entries[0], case.evidence[0]);
+fn group(votes: &Votes<'_>) -> Group {
+    let state = votes.state();
+    let raisers = votes.affirming.len();
+    let supporters = votes.supporters();
+    let contradicted = state == GroupState::Conflicted(ConflictKind::Validity) || votes.effect.is_contested();
+    let (score, extraordinary) = evidence::score(votes.affirming[0], votes.evidence[0]);
     let score = (raisers == 1).then_some(score);
-    let challenge = case.challenge(score);
+    let challenge = votes.challenge(score);
     let mut notes = Vec::new();
     if extraordinary && raisers == 1 {
-        notes.push("extraordinary claim requiring extraordinary evidence".to_owned());
+        notes.push(evidence::EXTRAORDINARY.to_owned());
     }
-    if standing == ClaimStanding::Conflicted(ClaimConflict::Severity) {
+    if state == GroupState::Conflicted(ConflictKind::Severity) {
         notes.push("reviewers disagree on the severity".to_owned());
     }
-    let names = case.names().join(", ");
-    let (class, agreement, why) = if case.effect.is_withdrawn() {
+    let names = votes.names().join(", ");
+    let mut bonus = (0, "single source");
+    let (class, agreement, why) = if votes.effect.is_withdrawn() {
         (Class::Rejected, None, format!("{names} withdrew it, and nobody else supports it"))
     } else if contradicted {
-        (Class::Disputed, None, format!("reviewers contradict each other: {}", sides(case)))
+        bonus = (0, "disputed");
+        (Class::Disputed, None, format!("reviewers contradict each other: {}", sides(votes)))
     } else if raisers >= 2 {
-        let bonus = case.independent_bonus();
-        let of_one_vendor = if bonus < case.agreement_bonus() { ", some of one vendor" } else { "" };
-        (Class::Accepted, Some(case.agreement()), format!("{raisers} reviewers say so: {names}{of_one_vendor}"))
+        bonus = (votes.independent_bonus(), "agreement");
+        let of_one_vendor = if bonus.0 < votes.agreement_bonus() { ", some of one vendor" } else { "" };
+        (Class::Accepted, Some(votes.agreement()), format!("{raisers} reviewers say so: {names}{of_one_vendor}"))
     } else if !supporters.is_empty() {
         let why = format!("raised by {names}, confirmed by {}", supporters.join(", "));
         (Class::Accepted, Some(Agreement::Majority), why)
@@ -48,46 +50,35 @@ fn case(case: &Case<'_>) -> ClaimDecision {
         let score = score.unwrap_or_default();
         (Class::Uncorroborated, None, format!("only {names} says so; its evidence scores {score}"))
     };
-    let (original, bonus, bonus_name) = match class {
-        Class::Disputed => (case.lowest_confidence(), 0, "disputed"),
-        Class::Accepted if raisers >= 2 => (case.highest_confidence(), case.independent_bonus(), "agreement"),
-        _ => (case.highest_confidence(), 0, "single source"),
-    };
+    let is_disputed = class == Class::Disputed;
     let reversal = match class {
-        Class::Accepted => "evidence that the code it names does not behave so".to_owned(),
+        Class::Accepted => evidence::REVERSAL,
         Class::Uncorroborated | Class::Rejected => {
-            let test = challenge.as_ref().map_or("a second reviewer or a judge confirms it", |asked| &asked.test);
-            test.to_owned()
+            challenge.as_ref().map_or("a second reviewer or a judge confirms it", |asked| &asked.test)
         }
-        Class::Disputed => "a judge or a person decides between the positions".to_owned(),
+        Class::Disputed => "a judge or a person decides between the positions",
     };
-    case.decision(DecisionDraft {
+    let is_supported = state == GroupState::Unique && !supporters.is_empty();
+    votes.complete(Group {
         class,
-        standing: if standing == ClaimStanding::Unique && !supporters.is_empty() {
-            ClaimStanding::Agreed
-        } else {
-            standing
-        },
+        state: if is_supported { GroupState::Agreed } else { state },
         agreement,
-        severity: if class == Class::Disputed { case.highest_severity() } else { case.severity() },
-        original,
+        severity: if is_disputed { votes.highest_severity() } else { votes.severity() },
+        original_confidence: if is_disputed { votes.lowest_confidence() } else { votes.highest_confidence() },
         bonus,
-        bonus_name,
         score,
         notes,
         why,
+        reversal: reversal.to_owned(),
         challenge,
-        reversal,
+        ..votes.undecided()
     })
 }
 
-pub(crate) fn sides(case: &Case<'_>) -> String {
-    let against = case.deniers.iter().map(|entry| case.claims[entry.claim].model.as_str());
-    let disagreeing = case
-        .effect
-        .examinations
-        .iter()
-        .filter(|said| said.word == crate::rules::consensus::ExaminationWord::Disagree);
-    let against: Vec<&str> = against.chain(disagreeing.map(|said| said.by.as_str())).collect();
-    format!("{} for it, {} against it", case.names().join(", "), against.join(", "))
+pub(crate) fn sides(votes: &Votes<'_>) -> String {
+    let denying = votes.denying.iter().map(|entry| entry.member.model.as_str());
+    let examinations = votes.effect.examinations.iter();
+    let disagreeing = examinations.filter(|said| said.word == ExaminationWord::Disagree);
+    let against: Vec<&str> = denying.chain(disagreeing.map(|said| said.by.as_str())).collect();
+    format!("{} for it, {} against it", votes.names().join(", "), against.join(", "))
 }

@@ -1,105 +1,92 @@
 //! The policy `specification`: the debate arbitrator's phases 1 to 7.
 
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use super::panel;
-use crate::rules::consensus::Class;
-use crate::rules::consensus::case::{Case, DecisionDraft, DecisionRun};
-use crate::rules::consensus::claim::{
-    Agreement, Claim, ClaimChallenge, ClaimConflict, ClaimDecision, ClaimStanding, Criteria, Level, UNTITLED,
-};
+use crate::domain::Class;
 use crate::rules::consensus::debate::Debate;
 use crate::rules::consensus::evidence::{self, Evidence};
-use crate::rules::consensus::normalise::{Category, NormalClaim, category};
+use crate::rules::consensus::group::{
+    Agreement, ConflictKind, Criteria, EvidenceChallenge, Group, GroupState, Level, Member, UNTITLED,
+};
+use crate::rules::consensus::normalise::{Category, NormalMember, category};
 use crate::rules::consensus::similarity::groups;
-use crate::rules::consensus::similarity::vectors::Vectors;
+use crate::rules::consensus::votes::{Votes, Voting};
 
-/// A side of a conflict whose evidence has this many points more is clearly stronger.
+/// A side of a conflict is clearly stronger if its evidence has this many points more.
 const CLEARLY: i32 = 2;
 
-/// The findings before one that are searched for one that it is part of.
+/// How many preceding findings are searched for one that a finding is part of.
 const NEIGHBOURS: usize = 16;
 
-/// What the note begins with that a finding is one reviewer's alone.
+/// The beginning of the note on a finding of one reviewer.
 const SINGLE: &str = "single source: ";
 
-/// What the winner of a conflict loses.
+/// The deduction from the confidence of the winner of a conflict.
 const CONFLICT: i32 = -10;
 
-pub(crate) fn decide(claims: &[Claim], entries: &[NormalClaim], debate: &Debate) -> Vec<ClaimDecision> {
-    let vectors: Vectors = groups::vectors(claims, entries);
-    let groups = groups::by_place(entries);
-    let run = DecisionRun::of(claims, debate);
-    let decisions = run.decide(entries, &vectors, &groups, case);
-    let by_claim: HashMap<usize, &NormalClaim> = entries.iter().map(|entry| (entry.claim, entry)).collect();
-    let joined = assemble(decisions, claims);
-    let all = joined.into_iter().map(|Joined { decision, parts }| {
-        let of =
-            |part: &ClaimDecision| part.members.iter().filter_map(|claim| by_claim.get(claim).copied()).collect();
-        match &*parts {
-            [] => decision,
-            parts => join(
-                &run,
-                claims,
-                (&decision, parts),
-                std::iter::once(&decision).chain(parts).flat_map::<Vec<_>, _>(of),
-            ),
+pub(crate) fn decide(members: &[Member], entries: &[NormalMember<'_>], debate: &Debate) -> Vec<Group> {
+    let voting = Voting::of(members, debate);
+    let groups = voting.decide(entries, &groups::vectors(entries), &groups::by_place(entries), group);
+    let by_index: HashMap<usize, &NormalMember<'_>> = entries.iter().map(|entry| (entry.index, entry)).collect();
+    let joined = assemble(groups, members).into_iter().map(|parts| match &*parts {
+        [group] => group.clone(),
+        parts => {
+            let indices = parts.iter().flat_map(|part| &part.members);
+            join(&voting, members, parts, indices.filter_map(|index| by_index.get(index).copied()))
         }
     });
-    all.collect()
+    joined.collect()
 }
 
-/// A decision and those that are merged into it.
-struct Joined {
-    decision: ClaimDecision,
-    parts: Vec<ClaimDecision>,
-}
-
-/// Phase 7: accepted findings that are part of another one, or say the same of another place, are merged into it.
-fn assemble(decisions: Vec<ClaimDecision>, claims: &[Claim]) -> Vec<Joined> {
-    let mut kept: Vec<Joined> = Vec::with_capacity(decisions.len());
+/// Phase 7: accepted findings that are part of another one, or say the same of another place, are merged into it. The
+/// groups that are to be one, the main one first.
+fn assemble(groups: Vec<Group>, members: &[Member]) -> Vec<Vec<Group>> {
+    let mut kept: Vec<Vec<Group>> = Vec::with_capacity(groups.len());
     let mut causes: HashMap<(Category, String), usize> = HashMap::new();
-    for decision in decisions {
-        let claim = &claims[decision.members[0]];
-        if decision.class != Class::Accepted || claim.title.is_empty() || claim.title == UNTITLED {
-            kept.push(Joined { decision, parts: Vec::new() });
+    for group in groups {
+        let member = &members[group.members[0]];
+        let raw = &member.raw;
+        if group.class != Class::Accepted || raw.title.is_empty() || member.title() == UNTITLED {
+            kept.push(vec![group]);
             continue;
         }
-        let category = category(claim.category.as_deref(), claim.rule.as_deref(), &claim.title);
-        let title = claim.title.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
-        let same_cause = causes.get(&(category, title.clone())).copied();
-        // The earlier findings of a file stand right before it.
+        let category = category(raw.category.as_deref(), raw.rule.as_deref(), member.title());
+        let title = member.title().split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+        // The earlier findings of a file directly precede it.
         let part_of = || {
-            let near = kept.iter().enumerate().rev().take(NEIGHBOURS);
-            near.filter(|(_, other)| other.decision.class == Class::Accepted)
-                .find(|(_, other)| is_part(claim, &title, &claims[other.decision.members[0]]))
-                .map(|(at, _)| at)
+            let mut near = kept.iter().enumerate().rev().take(NEIGHBOURS);
+            let is_whole = |other: &Group| {
+                other.class == Class::Accepted && is_part(member, &title, &members[other.members[0]])
+            };
+            near.find(|(_, other)| is_whole(&other[0])).map(|(at, _)| at)
         };
-        let Some(into) = same_cause.or_else(part_of) else {
-            causes.insert((category, title), kept.len());
-            kept.push(Joined { decision, parts: Vec::new() });
-            continue;
-        };
-        kept[into].parts.push(decision);
+        let cause = (category, title.clone());
+        match causes.get(&cause).copied().or_else(part_of) {
+            Some(into) => kept[into].push(group),
+            None => {
+                causes.insert(cause, kept.len());
+                kept.push(vec![group]);
+            }
+        }
     }
     kept
 }
 
-/// The one decision of several: each reviewer is a member once, with the gravest severity and the highest confidence of
-/// what it says; what it says besides is a repeat. Reviewers that say the same of different places agree.
+/// The one group of several: each reviewer is a member once, with the gravest severity and the highest confidence of
+/// its findings; its other findings are repeats. Reviewers that say the same of different places agree.
 fn join<'a>(
-    run: &DecisionRun<'_>,
-    claims: &[Claim],
-    (first, parts): (&ClaimDecision, &[ClaimDecision]),
-    entries: impl Iterator<Item = &'a NormalClaim>,
-) -> ClaimDecision {
-    let mut members: Vec<NormalClaim> = Vec::new();
-    let mut lead: Option<u32> = None;
+    voting: &Voting<'_>,
+    all: &[Member],
+    parts: &[Group],
+    entries: impl Iterator<Item = &'a NormalMember<'a>>,
+) -> Group {
+    let mut members: Vec<NormalMember<'_>> = Vec::new();
     for entry in entries {
-        lead.get_or_insert(entry.model);
         match members.iter_mut().find(|known| known.model == entry.model) {
             Some(known) => {
-                known.repeats.push(entry.claim);
+                known.repeats.push(entry.index);
                 known.repeats.extend(&entry.repeats);
                 known.severity = known.severity.max(entry.severity);
                 known.confidence = known.confidence.max(entry.confidence);
@@ -107,230 +94,211 @@ fn join<'a>(
             None => members.push(entry.clone()),
         }
     }
-    let all = || std::iter::once(first).chain(parts);
-    let severity = all().map(|part| part.severity).max().unwrap_or(first.severity);
-    let also = parts.iter().map(|part| {
-        let claim = &claims[part.members[0]];
-        format!("also at {}: {}", evidence::place(claim), claim.title)
+    let severity = parts.iter().map(|part| part.severity).max().unwrap_or(Level::Low);
+    let also = parts[1..].iter().map(|part| {
+        let member = &all[part.members[0]];
+        format!("also at {}: {}", evidence::place(member), member.title())
     });
-    let agree = members.len() > 1 && all().all(|part| !matches!(part.standing, ClaimStanding::Conflicted(_)));
-    let notes = all().flat_map(|part| &part.notes).filter(|note| !agree || !note.starts_with(SINGLE)).cloned();
+    let agree = members.len() > 1 && parts.iter().all(|part| !matches!(part.state, GroupState::Conflicted(_)));
+    let notes =
+        parts.iter().flat_map(|part| &part.notes).filter(|note| !agree || !note.starts_with(SINGLE)).cloned();
     let mut notes: Vec<String> = notes.chain(also).collect();
-    let mut decision = if agree {
-        let mut case = run.case(members.iter().collect());
-        // The place of the first finding stays the one that is shown.
-        case.entries.sort_by_key(|entry| Some(entry.model) != lead);
-        let mut draft = DecisionDraft { severity, ..agreed(&case) };
-        after_debate(&case, &mut draft);
-        let decision = case.decision(draft);
-        notes.extend(decision.notes.iter().cloned());
-        decision
+    let mut group = if agree {
+        let lead = members[0].model;
+        let mut votes = voting.votes(members.iter().collect());
+        // The place of the first finding is the one that is shown.
+        votes.affirming.sort_by_key(|entry| entry.model != lead);
+        let mut group = Group { severity, ..agreed(&votes) };
+        after_debate(&votes, &mut group);
+        let group = votes.complete(group);
+        notes.extend(group.notes.iter().cloned());
+        group
     } else {
-        ClaimDecision {
+        Group {
             severity,
-            members: members.iter().map(|entry| entry.claim).collect(),
+            members: members.iter().map(|entry| entry.index).collect(),
             repeats: members.iter().flat_map(|entry| entry.repeats.iter().copied()).collect(),
-            ..first.clone()
+            ..parts[0].clone()
         }
     };
     let mut seen = HashSet::new();
     notes.retain(|note| seen.insert(note.clone()));
-    decision.notes = notes;
-    decision
+    group.notes = notes;
+    group
 }
 
-/// Whether a claim says nothing that another one about the same lines does not say too.
-fn is_part(claim: &Claim, title: &str, other: &Claim) -> bool {
-    let lines = |claim: &Claim| claim.line.map(|line| (line, claim.end_line.unwrap_or(line)));
-    let (Some(inner), Some(outer)) = (lines(claim), lines(other)) else { return false };
-    claim.file == other.file
+/// Whether a finding says nothing that another one about the same lines does not say too.
+fn is_part(member: &Member, title: &str, other: &Member) -> bool {
+    let lines = |member: &Member| member.raw.line.map(|line| (line, member.raw.end_line.unwrap_or(line)));
+    let (Some(inner), Some(outer)) = (lines(member), lines(other)) else { return false };
+    member.raw.file == other.raw.file
         && outer.0 <= inner.0
         && inner.1 <= outer.1
-        && other.description.to_lowercase().contains(title)
+        && other.description().to_lowercase().contains(title)
 }
 
-fn case(case: &Case<'_>) -> ClaimDecision {
-    let standing = match case.standing() {
+fn group(votes: &Votes<'_>) -> Group {
+    let state = match votes.state() {
         // Three reviewers that call it an issue agree on that; the median is their severity.
-        ClaimStanding::Conflicted(ClaimConflict::Severity) if case.entries.len() > 2 && !case.unlike => {
-            ClaimStanding::Agreed
+        GroupState::Conflicted(ConflictKind::Severity) if votes.affirming.len() > 2 && !votes.unlike => {
+            GroupState::Agreed
         }
-        standing => standing,
+        state => state,
     };
-    let mut draft = match standing {
-        ClaimStanding::Agreed => agreed(case),
-        ClaimStanding::Conflicted(conflict) => conflicted(case, conflict),
-        ClaimStanding::Unique if case.supporters().is_empty() => unique(case),
-        ClaimStanding::Unique => supported(case),
+    let mut group = match state {
+        GroupState::Agreed => agreed(votes),
+        GroupState::Conflicted(conflict) => conflicted(votes, conflict),
+        GroupState::Unique if votes.supporters().is_empty() => unique(votes),
+        GroupState::Unique => supported(votes),
     };
-    if let Some(challenge) = &draft.challenge
-        && !challenge.holds
-        && draft.class == Class::Accepted
+    if group.class == Class::Accepted
+        && let Some(challenge) = group.challenge.clone().filter(|challenge| !challenge.holds)
     {
-        weaken(&mut draft);
+        weaken(&mut group, challenge);
     }
-    after_debate(case, &mut draft);
-    case.decision(draft)
+    after_debate(votes, &mut group);
+    votes.complete(group)
 }
 
-fn agreed(case: &Case<'_>) -> DecisionDraft {
-    DecisionDraft {
+fn agreed(votes: &Votes<'_>) -> Group {
+    Group {
         class: Class::Accepted,
-        standing: ClaimStanding::Agreed,
-        agreement: Some(case.agreement()),
-        severity: case.severity(),
-        original: case.highest_confidence(),
-        bonus: case.agreement_bonus(),
-        bonus_name: "agreement",
-        score: None,
-        notes: Vec::new(),
-        why: format!("{} reviewers agree: {}", case.entries.len(), case.names().join(", ")),
-        challenge: case.challenge(None),
-        reversal: "evidence that the code it names does not behave so".to_owned(),
+        state: GroupState::Agreed,
+        agreement: Some(votes.agreement()),
+        bonus: (votes.agreement_bonus(), "agreement"),
+        why: format!("{} reviewers agree: {}", votes.affirming.len(), votes.names().join(", ")),
+        challenge: votes.challenge(None),
+        reversal: evidence::REVERSAL.to_owned(),
+        ..votes.undecided()
     }
 }
 
 /// Phase 2 for a finding of one reviewer that others support in round 2: their support counts in the cross-examination,
-/// so there is no bonus besides.
-fn supported(case: &Case<'_>) -> DecisionDraft {
-    let (score, _) = evidence::score(case.entries[0], case.evidence[0]);
-    let (raiser, supporters) = (&case.lead().model, case.supporters().join(", "));
-    DecisionDraft {
-        bonus: 0,
+/// so there is no bonus.
+fn supported(votes: &Votes<'_>) -> Group {
+    let (score, _) = evidence::score(votes.affirming[0], votes.evidence[0]);
+    let (raiser, supporters) = (&votes.lead().model, votes.supporters().join(", "));
+    Group {
+        bonus: (0, ""),
         score: Some(score),
         why: format!("raised by {raiser}, confirmed by {supporters}"),
-        ..agreed(case)
+        ..agreed(votes)
     }
 }
 
-/// A side of a conflict: who speaks for it, and the weight of its evidence.
-struct Side<'a> {
-    entry: &'a NormalClaim,
-    weight: i32,
-}
-
-fn conflicted(case: &Case<'_>, conflict: ClaimConflict) -> DecisionDraft {
-    let weigh = |entry: &NormalClaim, evidence: Evidence| evidence.weight(entry.severity, entry.confidence);
-    let mut sides: Vec<Side<'_>> = match conflict {
-        ClaimConflict::Severity | ClaimConflict::Cause => {
-            let all = case.entries.iter().zip(&case.evidence);
-            all.map(|(entry, evidence)| Side { entry, weight: weigh(entry, *evidence) }).collect()
-        }
-        ClaimConflict::Validity => {
-            let against = case
-                .deniers
-                .iter()
-                .map(|entry| Side { entry, weight: weigh(entry, Evidence::of(&case.claims[entry.claim], entry)) });
-            let weights = case.entries.iter().zip(&case.evidence).map(|(entry, evidence)| weigh(entry, *evidence));
-            let affirming = Side { entry: case.entries[0], weight: weights.max().unwrap_or(0) };
-            std::iter::once(affirming).chain(against).collect()
+fn conflicted(votes: &Votes<'_>, conflict: ConflictKind) -> Group {
+    let weigh = |entry: &NormalMember<'_>, evidence: Evidence| evidence.weight(entry.severity, entry.confidence);
+    let affirming =
+        votes.affirming.iter().zip(&votes.evidence).map(|(entry, evidence)| (*entry, weigh(entry, *evidence)));
+    // Each side with the weight of its evidence.
+    let mut sides: Vec<(&NormalMember<'_>, i32)> = match conflict {
+        ConflictKind::Severity | ConflictKind::Cause => affirming.collect(),
+        ConflictKind::Validity => {
+            let denying = votes.denying.iter().map(|entry| (*entry, weigh(entry, Evidence::of(entry))));
+            let strongest = affirming.map(|(_, weight)| weight).max().unwrap_or(0);
+            std::iter::once((votes.affirming[0], strongest)).chain(denying).collect()
         }
     };
-    // Stable: of equals the one with the higher confidence, as the members stand.
-    sides.sort_by_key(|side| std::cmp::Reverse(side.weight));
-    let rival = sides.iter().skip(1).find(|side| opposes(conflict, sides[0].entry, side.entry));
-    let clear = rival.is_none_or(|rival| sides[0].weight - rival.weight >= CLEARLY);
-    let winner = sides[0].entry;
-    let question = question(case, conflict, winner, rival.map_or(winner, |rival| rival.entry));
-    let stated = case.entries.iter().chain(&case.deniers).filter_map(|entry| entry.confidence);
-    let all: Vec<u8> = stated.collect();
-    let mut draft = DecisionDraft {
+    // Stable: of equals the one with the higher confidence, as the members are sorted.
+    sides.sort_by_key(|(_, weight)| Reverse(*weight));
+    let (winner, weight) = sides[0];
+    let rival = sides.iter().skip(1).find(|(entry, _)| opposes(conflict, winner, entry));
+    let clear = rival.is_none_or(|(_, other)| weight - other >= CLEARLY);
+    let mut group = Group {
         class: Class::Disputed,
-        standing: ClaimStanding::Conflicted(conflict),
-        agreement: None,
-        severity: case.highest_severity(),
-        original: case.lowest_confidence(),
-        bonus: 0,
-        bonus_name: "conflict resolved",
-        score: None,
-        notes: vec![question],
+        state: GroupState::Conflicted(conflict),
+        severity: votes.highest_severity(),
+        original_confidence: votes.lowest_confidence(),
+        bonus: (0, "conflict resolved"),
+        notes: vec![question(conflict, winner, rival.map_or(winner, |(entry, _)| entry))],
         why: "reviewers contradict each other, and neither side's evidence is clearly stronger".to_owned(),
-        challenge: case.challenge(None),
+        challenge: votes.challenge(None),
         reversal: "what the resolution criteria name".to_owned(),
+        ..votes.undecided()
     };
-    let name = |entry: &NormalClaim| case.claims[entry.claim].model.as_str();
     if clear {
-        draft.original = winner.confidence;
-        draft.bonus = CONFLICT;
-        draft.severity = winner.severity;
-        if case.claims[winner.claim].denies {
-            draft.class = Class::Rejected;
-            draft.why = format!("{} calls it no issue with clearly stronger evidence", name(winner));
+        let name = &winner.member.model;
+        group.original_confidence = winner.confidence;
+        group.bonus.0 = CONFLICT;
+        group.severity = winner.severity;
+        if winner.member.denies {
+            group.class = Class::Rejected;
+            group.why = format!("{name} calls it no issue with clearly stronger evidence");
         } else {
-            draft.class = Class::Accepted;
-            draft.agreement = Some(Agreement::ConflictResolved);
-            draft.why = format!("the evidence of {} is clearly stronger", name(winner));
+            group.class = Class::Accepted;
+            group.agreement = Some(Agreement::ConflictResolved);
+            group.why = format!("the evidence of {name} is clearly stronger");
         }
-        let dissent: Vec<&str> = sides
-            .iter()
-            .filter(|side| opposes(conflict, winner, side.entry))
-            .map(|side| name(side.entry))
-            .collect();
-        draft.notes.push(format!("dissenting: {}", dissent.join(", ")));
-    } else if conflict == ClaimConflict::Cause {
-        draft.severity = case.severity();
-        let sum: usize = all.iter().map(|confidence| usize::from(*confidence)).sum();
-        draft.original = (sum + all.len() / 2).checked_div(all.len()).and_then(|mean| u8::try_from(mean).ok());
-        draft.class = Class::Accepted;
-        draft.agreement = Some(Agreement::ConflictResolved);
-        draft.why = "the reviewers diagnose one place differently; both may be right in part".to_owned();
+        let dissent = sides.iter().filter(|(entry, _)| opposes(conflict, winner, entry));
+        let dissent: Vec<&str> = dissent.map(|(entry, _)| entry.member.model.as_str()).collect();
+        group.notes.push(format!("dissenting: {}", dissent.join(", ")));
+    } else if conflict == ConflictKind::Cause {
+        let stated = votes.affirming.iter().chain(&votes.denying).filter_map(|entry| entry.confidence);
+        let all: Vec<usize> = stated.map(usize::from).collect();
+        let mean = (all.iter().sum::<usize>() + all.len() / 2).checked_div(all.len());
+        group.severity = votes.severity();
+        group.original_confidence = mean.and_then(|mean| u8::try_from(mean).ok());
+        group.class = Class::Accepted;
+        group.agreement = Some(Agreement::ConflictResolved);
+        group.why = "the reviewers diagnose one place differently; both may be right in part".to_owned();
     }
-    draft
+    group
 }
 
 /// Whether two sides contradict each other.
-fn opposes(conflict: ClaimConflict, a: &NormalClaim, b: &NormalClaim) -> bool {
+fn opposes(conflict: ConflictKind, a: &NormalMember<'_>, b: &NormalMember<'_>) -> bool {
     match conflict {
-        ClaimConflict::Severity => a.severity.max(b.severity) as usize - a.severity.min(b.severity) as usize >= 2,
-        ClaimConflict::Validity | ClaimConflict::Cause => a.claim != b.claim,
+        ConflictKind::Severity => (a.severity as usize).abs_diff(b.severity as usize) >= 2,
+        ConflictKind::Validity | ConflictKind::Cause => a.index != b.index,
     }
 }
 
 /// The challenge question of phase 3, with all its parts.
-fn question(case: &Case<'_>, conflict: ClaimConflict, x: &NormalClaim, w: &NormalClaim) -> String {
-    let (claim, counter) = (&case.claims[x.claim], &case.claims[w.claim]);
-    let against = match conflict {
-        ClaimConflict::Severity => format!("severity {} is right", w.severity.as_str()),
-        ClaimConflict::Validity => format!("it is no issue: {}", counter.title),
-        ClaimConflict::Cause => format!("the cause is another: {}", counter.title),
+fn question(conflict: ConflictKind, x: &NormalMember<'_>, w: &NormalMember<'_>) -> String {
+    let (member, counter) = (x.member, w.member);
+    let (against, criteria) = match conflict {
+        ConflictKind::Severity => {
+            (format!("severity {} is right", w.severity), "what an attacker or a user can bring about at worst")
+        }
+        ConflictKind::Validity => {
+            (format!("it is no issue: {}", counter.title()), "whether an input exists that triggers it")
+        }
+        ConflictKind::Cause => {
+            (format!("the cause is another: {}", counter.title()), "which change makes the symptom go away")
+        }
     };
-    let criteria = match conflict {
-        ClaimConflict::Severity => "what an attacker or a user can bring about at worst",
-        ClaimConflict::Validity => "whether an input exists that triggers it",
-        ClaimConflict::Cause => "which change makes the symptom go away",
-    };
-    let first = |text: &str| text.lines().next().unwrap_or_default().to_owned();
+    let first = |member: &Member| member.description().lines().next().unwrap_or_default().to_owned();
     format!(
         "{} claims \"{}\" at {} with severity {}, but {} claims that {against}. Evidence from {}: {}. Evidence from \
          {}: {}. Resolution criteria: {criteria}.",
-        claim.model,
-        claim.title,
-        evidence::place(claim),
-        x.severity.as_str(),
+        member.model,
+        member.title(),
+        evidence::place(member),
+        x.severity,
         counter.model,
-        claim.model,
-        first(&claim.description),
+        member.model,
+        first(member),
         counter.model,
-        first(&counter.description),
+        first(counter),
     )
 }
 
 /// Phase 4, and rule 9.
-fn unique(case: &Case<'_>) -> DecisionDraft {
-    let entry = case.entries[0];
-    let (score, extraordinary) = evidence::score(entry, case.evidence[0]);
-    let challenge = case.challenge(Some(score));
-    let name = &case.lead().model;
+fn unique(votes: &Votes<'_>) -> Group {
+    let entry = votes.affirming[0];
+    let (score, extraordinary) = evidence::score(entry, votes.evidence[0]);
+    let challenge = votes.challenge(Some(score));
+    let name = &votes.lead().model;
     let (accepted, bonus) = unique_decision(entry.confidence, score);
     let mut notes = Vec::new();
     if extraordinary {
-        notes.push("extraordinary claim requiring extraordinary evidence".to_owned());
+        notes.push(evidence::EXTRAORDINARY.to_owned());
     }
     if entry.confidence.is_none() {
         notes.push(evidence::UNSTATED.to_owned());
     }
     let sure = entry.confidence.is_some_and(|sure| sure >= 85);
-    let lacks = entry.severity == Level::Critical && !(sure && case.evidence[0].is_concrete());
+    let lacks = entry.severity == Level::Critical && !(sure && votes.evidence[0].is_concrete());
     let (class, why) = match (accepted, lacks) {
         (true, false) => {
             notes.push(format!("{SINGLE}{name}"));
@@ -344,24 +312,24 @@ fn unique(case: &Case<'_>) -> DecisionDraft {
             (Class::Rejected, format!("insufficient evidence for an uncorroborated claim: it scores {score}"))
         }
     };
-    DecisionDraft {
+    Group {
         class,
-        standing: ClaimStanding::Unique,
+        state: GroupState::Unique,
         agreement: Some(Agreement::SingleSourceValidated),
         severity: entry.severity,
-        original: entry.confidence,
-        bonus: if accepted { bonus } else { 0 },
-        bonus_name: "single source",
+        original_confidence: entry.confidence,
+        bonus: (bonus, "single source"),
         score: Some(score),
         notes,
         why,
-        reversal: test(challenge.as_ref(), "evidence that the code it names does not behave so"),
+        reversal: challenge.as_ref().map_or(evidence::REVERSAL, |asked| &asked.test).to_owned(),
         challenge,
+        ..votes.undecided()
     }
 }
 
-/// Whether a finding of one reviewer is accepted, and what its confidence changes by: the score decides both (phase 4).
-/// Below 40 the table asks for exceptional evidence.
+/// Whether a finding of one reviewer is accepted, and the change of its confidence: the score decides both (phase 4).
+/// Below 40 the table requires exceptional evidence.
 fn unique_decision(confidence: Option<u8>, score: i32) -> (bool, i32) {
     match (confidence, score) {
         (_, 5..) => (true, -5),
@@ -371,41 +339,37 @@ fn unique_decision(confidence: Option<u8>, score: i32) -> (bool, i32) {
     }
 }
 
-fn test(challenge: Option<&ClaimChallenge>, otherwise: &str) -> String {
-    challenge.map_or_else(|| otherwise.to_owned(), |asked| asked.test.clone())
-}
-
-/// A challenge that does not hold: without any of the criteria it is disputed, with one its severity falls.
-fn weaken(draft: &mut DecisionDraft) {
-    let Some(challenge) = &draft.challenge else { return };
-    if challenge.criteria == Criteria::default() {
-        draft.class = Class::Disputed;
-        draft.why = format!("the challenge found no support: {}", challenge.weakest);
+/// Applies a challenge that does not hold: without any of the criteria the group is disputed, with one its severity
+/// falls.
+fn weaken(group: &mut Group, EvidenceChallenge { criteria, weakest, test, .. }: EvidenceChallenge) {
+    if criteria == Criteria::default() {
+        group.class = Class::Disputed;
+        group.why = format!("the challenge found no support: {weakest}");
     } else {
-        let lower = draft.severity.lower();
-        if lower != draft.severity {
-            draft.notes.push(format!("downgraded from {}: {}", draft.severity.as_str(), challenge.weakest));
+        let lower = group.severity.lower();
+        if lower != group.severity {
+            group.notes.push(format!("downgraded from {}: {weakest}", group.severity));
         }
-        draft.severity = lower;
+        group.severity = lower;
     }
-    draft.reversal.clone_from(&challenge.test);
+    group.reversal = test;
 }
 
-/// Phase 5.5: concessions, and disagreements that stand.
-fn after_debate(case: &Case<'_>, draft: &mut DecisionDraft) {
-    let effect = &case.effect;
+/// Phase 5.5: concessions, and unresolved disagreements.
+fn after_debate(votes: &Votes<'_>, group: &mut Group) {
+    let effect = &votes.effect;
     if effect.is_withdrawn() {
-        draft.class = Class::Rejected;
-        draft.agreement = None;
-        draft.why = format!("{} withdrew it, and the cross-examination was negative", case.names().join(", "));
-        draft.reversal = "new evidence that it happens".to_owned();
-    } else if draft.class == Class::Accepted
+        group.class = Class::Rejected;
+        group.agreement = None;
+        group.why = format!("{} withdrew it, and the cross-examination was negative", votes.names().join(", "));
+        group.reversal = "new evidence that it happens".to_owned();
+    } else if group.class == Class::Accepted
         && effect.is_contested()
-        && effect.disagreements() >= effect.agreements() + case.entries.len()
+        && effect.disagreements() >= effect.agreements() + votes.affirming.len()
     {
-        draft.class = Class::Disputed;
-        draft.why = format!("reviewers contradict each other: {}", panel::sides(case));
-        draft.reversal = "a judge or a person decides between the positions".to_owned();
+        group.class = Class::Disputed;
+        group.why = format!("reviewers contradict each other: {}", panel::sides(votes));
+        group.reversal = "a judge or a person decides between the positions".to_owned();
     }
 }
 

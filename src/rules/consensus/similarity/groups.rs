@@ -1,49 +1,53 @@
-//! Which entries mean the same: by their texts and their places together, at most one entry a reviewer a group.
+//! Which entries mean the same: by their texts and their places together, at most one entry a reviewer in a group.
 //!
-//! A place alone never groups. Pairs are looked for near a finding's lines, and by its rarest terms where that
-//! neighbourhood is large, so the cost stays nearly linear. Groups grow from the most alike pair downwards and join
-//! while the average over all their pairs reaches what their places demand.
+//! A place alone never groups. Candidates for pairs are near a finding's lines, or share its rarest terms if that
+//! neighbourhood is large, so the cost is nearly linear. Groups grow from the most similar pair downwards and join
+//! while the average over all their pairs reaches the threshold of their places.
 
 use std::ops::Range;
 
-use crate::rules::consensus::claim::{Claim, UNTITLED};
-use crate::rules::consensus::normalise::{NEAR, NormalClaim, PlaceMatch};
+use crate::rules::consensus::group::UNTITLED;
+use crate::rules::consensus::normalise::{Category, NEAR, NormalMember, PlaceMatch};
 use crate::rules::consensus::similarity::vectors::{Vectors, as_u32};
 use crate::rules::parallel;
 
-/// How alike two texts must be, by place. Findings of one place share its names whatever they say, so a shared place
-/// asks for more than texts alone.
+/// The least cosine of two texts, by place. Findings of one place share its names whatever they say, so a shared place
+/// requires more than texts alone.
 const SAME_LINES: f32 = 0.18;
 const SAME_BLOCK: f32 = 0.22;
 const TEXT_ALONE: f32 = 0.13;
 
-/// The pairs that are looked at for one entry: its whole neighbourhood up to this size, else those with its rarest terms.
-const LOOKS: usize = 256;
+/// The candidates for one entry: its whole neighbourhood up to this size, else those with its rarest terms.
+const CANDIDATES: usize = 256;
 
 /// The pairs that are kept for one entry.
 const KEPT: usize = 32;
 
-/// Two entries and how alike they are, as a multiple of what their place demands.
+/// Two entries and their similarity, as a multiple of the threshold of their place.
 struct Pair {
     likeness: f32,
     a: u32,
     b: u32,
 }
 
-pub(crate) fn vectors(claims: &[Claim], entries: &[NormalClaim]) -> Vectors {
-    let texts = entries.iter().map(|entry| {
-        let claim = &claims[entry.claim];
-        let title = claim.title.trim();
-        let (title, description) = (if title == UNTITLED { "" } else { title }, claim.description.as_str());
+pub(crate) fn vectors(entries: &[NormalMember<'_>]) -> Vectors {
+    let texts: Vec<_> = entries
+        .iter()
+        .map(|entry| {
+            (Some(entry.member.title().trim()).filter(|title| *title != UNTITLED), entry.member.description())
+        })
+        .collect();
+    let texts = texts.iter().map(|(title, description)| {
+        let title = title.unwrap_or_default();
         // A title is often the beginning of its text; its words then count once.
         let begins = description.trim_start().starts_with(title.trim_end_matches(['.', '…', ' ']));
-        if begins { [description, ""] } else { [title, description] }
+        if begins { [description.as_ref(), ""] } else { [title, description] }
     });
     Vectors::of(&texts.collect::<Vec<_>>())
 }
 
 /// The groups of the entries, by their indices, in the order of their first entries.
-pub(crate) fn by_meaning(entries: &[NormalClaim], vectors: &Vectors) -> Vec<Vec<usize>> {
+pub(crate) fn by_meaning(entries: &[NormalMember<'_>], vectors: &Vectors) -> Vec<Vec<usize>> {
     let finder = Finder { entries, vectors, files: files(entries) };
     let mut pairs = finder.pairs();
     pairs.sort_unstable_by(|x, y| y.likeness.total_cmp(&x.likeness).then((x.a, x.b).cmp(&(y.a, y.b))));
@@ -67,25 +71,24 @@ pub(crate) fn by_meaning(entries: &[NormalClaim], vectors: &Vectors) -> Vec<Vec<
     groups
 }
 
-/// Where the entries of each file stand; those without a file first.
-fn files(entries: &[NormalClaim]) -> Vec<Range<usize>> {
-    let mut files: Vec<Range<usize>> = Vec::new();
-    let mut start = 0;
-    for same in entries.chunk_by(|a, b| a.file == b.file) {
-        files.push(start..start + same.len());
-        start += same.len();
-    }
-    files
+/// The range of the entries of each file; those without a file first.
+fn files(entries: &[NormalMember<'_>]) -> Vec<Range<usize>> {
+    let files = entries.chunk_by(|a, b| a.file == b.file);
+    let ranges = files.scan(0, |end, same| {
+        let start = *end;
+        *end += same.len();
+        Some(start..*end)
+    });
+    ranges.collect()
 }
 
 struct Finder<'a> {
-    entries: &'a [NormalClaim],
+    entries: &'a [NormalMember<'a>],
     vectors: &'a Vectors,
     files: Vec<Range<usize>>,
 }
 
 impl Finder<'_> {
-    /// All pairs alike enough for their places, at most [`KEPT`] found from each entry.
     fn pairs(&self) -> Vec<Pair> {
         let all: Vec<(usize, &Range<usize>)> =
             self.files.iter().flat_map(|file| file.clone().map(move |index| (index, file))).collect();
@@ -116,7 +119,8 @@ impl Finder<'_> {
         pairs
     }
 
-    /// Gives the entries that may mean the same as one. `seen_from` tells for each entry from where it was last seen.
+    /// Passes the entries that may mean the same as one to `look`. `seen_from` has for each entry the one that it was last
+    /// passed for.
     fn look_from(&self, index: usize, file: &Range<usize>, seen_from: &mut [usize], mut look: impl FnMut(usize)) {
         let entry = &self.entries[index];
         let mut scopes: [Range<usize>; 2] = [0..0, 0..0];
@@ -132,11 +136,11 @@ impl Finder<'_> {
             }
         }
         let size: usize = scopes.iter().map(ExactSizeIterator::len).sum();
-        if size <= LOOKS {
+        if size <= CANDIDATES {
             scopes.into_iter().flatten().for_each(look);
             return;
         }
-        let mut left = LOOKS;
+        let mut left = CANDIDATES;
         let mut terms: Vec<u32> = self.vectors.terms(index).iter().map(|(term, _)| *term).collect();
         terms.sort_by_key(|term| (self.vectors.frequency(*term), *term));
         // Those that share its rarest terms, the nearest first.
@@ -165,18 +169,18 @@ impl Finder<'_> {
         }
     }
 
-    /// How alike two entries are, as a multiple of what their place demands; `None` below it.
+    /// The similarity of two entries as a multiple of the threshold of their place; `None` below it.
     fn likeness(&self, a: usize, b: usize, cosine: impl Fn(usize) -> f32) -> Option<f32> {
         let (x, y) = (&self.entries[a], &self.entries[b]);
         if x.model == y.model {
             return None;
         }
-        let likeness = cosine(b) / self.demanded(a, b)?;
+        let likeness = cosine(b) / self.threshold(a, b)?;
         (likeness >= 1.0).then_some(likeness)
     }
 
-    /// What the places of two entries demand of their texts; `None` where no text makes them one.
-    fn demanded(&self, a: usize, b: usize) -> Option<f32> {
+    /// The least cosine of the texts of two entries by their places; `None` if no text makes them one.
+    fn threshold(&self, a: usize, b: usize) -> Option<f32> {
         match self.entries[a].place(&self.entries[b]) {
             PlaceMatch::Same => Some(SAME_LINES),
             PlaceMatch::Near | PlaceMatch::Block => Some(SAME_BLOCK),
@@ -186,10 +190,10 @@ impl Finder<'_> {
     }
 
     fn ratio(&self, a: usize, b: usize) -> f32 {
-        self.demanded(a, b).map_or(0.0, |demanded| self.vectors.cosine(a, b) / demanded)
+        self.threshold(a, b).map_or(0.0, |threshold| self.vectors.cosine(a, b) / threshold)
     }
 
-    /// Whether two groups share no reviewer and are alike enough on average.
+    /// Whether two groups share no reviewer and are similar enough on average.
     fn may_join(&self, a: &[usize], b: &[usize]) -> bool {
         let model = |index: &usize| self.entries[*index].model;
         if a.iter().any(|x| b.iter().any(|y| model(x) == model(y))) {
@@ -203,11 +207,11 @@ impl Finder<'_> {
 }
 
 /// The groups of the specification's phase 1: matching places and similar categories, whatever the texts say.
-pub(crate) fn by_place(entries: &[NormalClaim]) -> Vec<Vec<usize>> {
+pub(crate) fn by_place(entries: &[NormalMember<'_>]) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut open: Vec<usize> = Vec::new();
     for (index, entry) in entries.iter().enumerate() {
-        // Groups that no later entry can reach are done with.
+        // Drops groups that no later entry can reach.
         open.retain(|group| {
             groups[*group].iter().any(|member| {
                 let member = &entries[*member];
@@ -231,16 +235,11 @@ pub(crate) fn by_place(entries: &[NormalClaim]) -> Vec<Vec<usize>> {
 }
 
 /// The three match rules: the same line, within five lines, or the same function; the last two with the same category.
-fn matches_place(a: &NormalClaim, b: &NormalClaim) -> bool {
+fn matches_place(a: &NormalMember<'_>, b: &NormalMember<'_>) -> bool {
     match a.place(b) {
-        PlaceMatch::Same => is_similar(a, b),
+        // Any defect may be called `bug`.
+        PlaceMatch::Same => a.category == b.category || [a.category, b.category].contains(&Category::Bug),
         PlaceMatch::Near | PlaceMatch::Block => a.category == b.category,
         PlaceMatch::Unknown | PlaceMatch::Apart => false,
     }
-}
-
-/// Whether two categories may name one issue: `bug` is what any defect is called by somebody who says no more.
-fn is_similar(a: &NormalClaim, b: &NormalClaim) -> bool {
-    use crate::rules::consensus::Category::Bug;
-    a.category == b.category || a.category == Bug || b.category == Bug
 }

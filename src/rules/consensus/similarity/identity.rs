@@ -1,9 +1,9 @@
 //! Whether two findings about the same unchanged code name the same problem.
 //!
-//! A category never decides: two defects of one function often share it. The words have to be alike by the measure that
-//! merges findings, the lines have to be near, and nothing may contradict: another kind of defect, another identifier of
-//! the code, another rule, or the opposite request. Where it is uncertain the answer is no, so that a finding is shown
-//! once more instead of being hidden by a decision about something else.
+//! A category never decides: two defects of one function often share it. The words must be similar by the measure that
+//! merges findings, the lines must be near, and nothing may contradict: another kind of defect, another identifier of
+//! the code, another rule, or the opposite request. An uncertain answer is no, so that a finding is shown again rather
+//! than hidden by a decision about another one.
 
 use std::collections::BTreeSet;
 
@@ -13,51 +13,45 @@ use crate::rules::consensus::similarity::vectors::Vectors;
 /// Whether two findings mean the same problem.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Likeness {
-    /// They do; how surely, 0 to 1. 1 is said of equal words alone.
+    /// They do, with this certainty, 0 to 1; 1 for equal words only.
     Same(f32),
-    /// They may: nothing contradicts it, and the words are not alike enough. Their cosine.
+    /// They may: nothing contradicts, but the cosine of the words, which is given, is too low.
     Unsure(f32),
     Different,
 }
 
 impl Likeness {
     pub fn same(self) -> Option<f32> {
-        match self {
-            Self::Same(likeness) => Some(likeness),
-            Self::Unsure(_) | Self::Different => None,
-        }
+        if let Self::Same(likeness) = self { Some(likeness) } else { None }
     }
 
     pub fn unsure(self) -> Option<f32> {
-        match self {
-            Self::Unsure(cosine) => Some(cosine),
-            Self::Same(_) | Self::Different => None,
-        }
+        if let Self::Unsure(cosine) = self { Some(cosine) } else { None }
     }
 }
 
-/// How far apart two lines of one block may be for words alone to match.
+/// The largest distance of two lines of one block at which words alone match.
 pub const NEAR: u32 = 3;
 
-/// The terms from which on a text says enough to be judged by its words alone.
+/// The least number of terms of a text that is judged by its words alone.
 const LONG: usize = 5;
 
 /// The least cosine of two long texts, and of two short ones that name the same kind of defect. Measured on eight models
-/// that reviewed the same code several times: .2 binds 1 of 1,750 other findings, .25 misses 1% of the same ones.
+/// that reviewed the same code several times: .2 matches 1 of 1,750 different findings, .25 misses 1% of equal ones.
 const SAME: f32 = 0.21;
-/// The least cosine of two short texts of which one names no kind of defect.
+/// The least cosine of two short texts if one names no kind of defect.
 const SHORT: f32 = 0.5;
-/// The least cosine of two long texts that each name a kind of defect that the other does not, of two that name none in
-/// common, and of two that name other identifiers. Short ones are different then.
+/// The least cosine of two long texts that each name a kind of defect that the other does not, of two without a common
+/// kind, and of two that name different identifiers. Short ones are different then.
 const APART: f32 = 0.3;
 const DISJOINT: f32 = 0.5;
 const OTHER_NAMES: f32 = 0.35;
 
-/// The least cosine of two texts that may mean the same. Measured as `SAME`, one of the findings ruled on: between the two
-/// are the 3 of 103 that `SAME` misses, and 1 of 451 other ones.
+/// The least cosine of two texts that may mean the same. Measured as `SAME`, with one finding ruled on: between the two
+/// are the 3 of 103 that `SAME` misses, and 1 of 451 different ones.
 const UNSURE: f32 = 0.1;
 
-/// Kinds of defects, and how the words that name each begin.
+/// Kinds of defects by the beginnings of words that name them.
 const KINDS: &[&[&str]] = &[
     &["md5", "sha1", "sha256", "hash", "digest", "checksum"],
     &["password", "passwd", "credential", "secret", "hardcoded", "hard-coded", "token", "apikey"],
@@ -98,12 +92,12 @@ const KINDS: &[&[&str]] = &[
     &["cache", "cached", "lru_cache", "memoiz"],
 ];
 
-/// The cosine from which on two texts say the same but for a negation that only one of them has.
-const BUT_FOR_A_NEGATION: f32 = 0.95;
+/// The least cosine of two texts that are equal except for a negation in one of them.
+const EXCEPT_NEGATION: f32 = 0.95;
 const NEGATIONS: &[&str] =
     &["not", "never", "no", "without", "cannot", "isn", "aren", "doesn", "don", "nobody", "nothing"];
 
-/// Words that ask to take something away, and words that say it is missing.
+/// Words that ask for a removal, and words for something missing.
 const TOO_MUCH: &[&str] = &["unnecessary", "redundant", "needless", "superfluous", "remove", "drop", "overkill"];
 const TOO_LITTLE: &[&str] =
     &["missing", "lacks", "lacking", "add", "absent", "without", "needs", "require", "requires"];
@@ -123,12 +117,12 @@ pub fn names(title: &str, code: &str) -> Vec<String> {
     names_among(title, |word| known.contains(word))
 }
 
-/// The identifiers of some code, as often as they occur.
+/// The identifiers of some code, with repetitions.
 pub fn identifiers(code: &str) -> impl Iterator<Item = &str> {
     code.split(|c: char| !is_part(c)).filter(|word| word.len() >= 3)
 }
 
-/// The names of code in a title, sorted, of which `is_known` tells what the code has.
+/// The names of code in a title, sorted; `is_known` is true for identifiers of the code.
 pub fn names_among(title: &str, is_known: impl Fn(&str) -> bool) -> Vec<String> {
     let named = title.split(|c: char| !is_part(c)).filter(|word| is_known(word));
     let named: BTreeSet<&str> = named.filter(|word| !PLAIN.contains(&word.to_lowercase().as_str())).collect();
@@ -139,14 +133,13 @@ fn is_part(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Findings and rulings about one file, read once for any number of comparisons. A word that many of them have says less
-/// than one that few have.
+/// Findings and rulings about one file, prepared for any number of comparisons. Rare words weigh more than common ones.
 pub struct Wordings<'a> {
     profiles: Vec<Profile<'a>>,
     vectors: Vectors,
 }
 
-/// An anchor with what its words say.
+/// An anchor with the features of its words.
 struct Profile<'a> {
     anchor: &'a Anchor,
     /// The kinds of defects that it names, one bit each.
@@ -163,7 +156,7 @@ impl<'a> Wordings<'a> {
         Self { vectors: Vectors::of(&texts), profiles }
     }
 
-    /// Whether the anchors with two indexes mean the same problem. `distance` is that between their lines, if both are
+    /// Whether two anchors, given by their indices, mean the same problem. `distance` is that of their lines, if both are
     /// known.
     pub fn compare(&self, a: usize, b: usize, distance: Option<u32>) -> Likeness {
         let (ours, theirs) = (&self.profiles[a], &self.profiles[b]);
@@ -182,7 +175,7 @@ impl<'a> Wordings<'a> {
         let same_rule = rule.is_some() && rule == other_rule && distance == Some(0);
         let is_long = [a, b].iter().all(|text| self.vectors.terms(*text).len() >= LONG);
         let cosine = self.vectors.cosine(a, b);
-        if ours.negates != theirs.negates && cosine >= BUT_FOR_A_NEGATION {
+        if ours.negates != theirs.negates && cosine >= EXCEPT_NEGATION {
             return Likeness::Different;
         }
         match ours.demanded(theirs, is_long, same_rule) {
@@ -192,8 +185,8 @@ impl<'a> Wordings<'a> {
         }
     }
 
-    /// How much the words of two anchors in different code are alike, 0 to 1; `None` where they ask for opposites or name
-    /// other rules.
+    /// The similarity of the words of two anchors in different code, 0 to 1; `None` if they ask for opposites or name
+    /// different rules.
     pub fn resemblance(&self, a: usize, b: usize) -> Option<f32> {
         let (ours, theirs) = (&self.profiles[a], &self.profiles[b]);
         let contradict = ours.asks_the_opposite(theirs) || ours.names_another_rule(theirs);
@@ -208,19 +201,16 @@ impl<'a> Profile<'a> {
         Self { anchor, kinds: kinds(&anchor.text), asks_for_less, asks_for_more, negates: says(NEGATIONS) }
     }
 
-    /// The cosine from which on two texts mean the same; `None` where nothing that they have in common is enough.
+    /// The least cosine at which two texts mean the same; `None` if none is sufficient.
     fn demanded(&self, other: &Self, is_long: bool, same_rule: bool) -> Option<f32> {
         let (ours, theirs) = (self.kinds, other.kinds);
         let (names, other_names) = (&self.anchor.names, &other.anchor.names);
+        let both_name = !names.is_empty() && !other_names.is_empty();
+        let names_differ = both_name && names.iter().all(|name| !other_names.contains(name));
         let contradictions = [
             (ours & !theirs != 0 && theirs & !ours != 0, APART),
             (ours != 0 && theirs != 0 && ours & theirs == 0, DISJOINT),
-            (
-                !names.is_empty()
-                    && !other_names.is_empty()
-                    && names.iter().all(|name| !other_names.contains(name)),
-                OTHER_NAMES,
-            ),
+            (names_differ, OTHER_NAMES),
         ];
         let contradictions = contradictions.into_iter().filter_map(|(holds, demanded)| holds.then_some(demanded));
         let least = if is_long || same_rule || ours & theirs != 0 { SAME } else { SHORT };
@@ -239,7 +229,7 @@ impl<'a> Profile<'a> {
     }
 }
 
-/// The rule of a finding, where it is an identifier and not a word such as `security`.
+/// The rule of a finding, if it is an identifier and not a word such as `security`.
 fn specific(anchor: &Anchor) -> Option<&str> {
     let is_identifier =
         |rule: &str| rule.contains(|c: char| c.is_ascii_digit() || matches!(c, '-' | '_' | '/' | '.'));
@@ -249,7 +239,6 @@ fn specific(anchor: &Anchor) -> Option<&str> {
 /// The kinds of defects that a title names, one bit each.
 fn kinds(title: &str) -> u64 {
     let lower = title.to_lowercase();
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let words: Vec<&str> = lower.split(|c: char| !is_part(c)).filter(|word| !word.is_empty()).collect();
     let begins = |stem: &str| {
         let mut parts = stem.split(['-', '.', '+']);

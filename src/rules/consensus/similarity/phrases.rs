@@ -1,8 +1,8 @@
-//! Finding any of many phrases in a text in one pass, in whatever letter case.
+//! Searches a text for any of many phrases in one pass, ignoring letter case.
 
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, Match};
 
-/// Phrases to look for, written in lower case.
+/// Phrases in lower case.
 pub(crate) struct Phrases(AhoCorasick);
 
 impl Phrases {
@@ -12,7 +12,7 @@ impl Phrases {
         Self(built.expect("a few short phrases"))
     }
 
-    /// Whether any of them stands anywhere in the text.
+    /// Whether any of them occurs in the text.
     pub(crate) fn are_in(&self, text: &str) -> bool {
         self.0.is_match(text)
     }
@@ -28,7 +28,7 @@ impl Phrases {
         self.beginnings(text).next().is_some()
     }
 
-    /// Where they stand at the beginning of a word.
+    /// The matches at the beginning of a word.
     fn beginnings<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Match> + 'a {
         let is_inside = |at: usize| text[..at].ends_with(|c: char| c.is_alphanumeric());
         self.0.find_overlapping_iter(text).filter(move |found| !is_inside(found.start()))

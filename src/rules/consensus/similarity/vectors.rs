@@ -1,7 +1,7 @@
-//! What a finding is about, as numbers: TF-IDF vectors over the findings of one run.
+//! TF-IDF vectors over the texts of the findings of one run.
 //!
-//! Terms are words and the parts of identifiers, stemmed lightly. Terms get their numbers in the order of the texts, so
-//! texts in one order give the same vectors bit for bit.
+//! Terms are words and the parts of identifiers, stemmed lightly. Terms are numbered in the order of the texts, so equal
+//! texts in equal order give the same vectors bit for bit.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use foldhash::fast::RandomState;
 
 use crate::rules::parallel;
 
-/// Whether a word says nothing about a finding.
+/// Whether a word is too common to be a term.
 fn is_stop_word(word: &str) -> bool {
     #[rustfmt::skip]
     let stops = matches!(
@@ -21,19 +21,19 @@ fn is_stop_word(word: &str) -> bool {
     stops
 }
 
-/// Endings that are cut off words of six letters or more, the longest first.
+/// Endings that are removed from words of six letters or more, the longest first.
 const ENDINGS: &[&str] = &["ations", "ation", "ings", "ing", "ed", "es", "ly", "s"];
 
-/// The number of each word. Nearly all time of a large merge goes into looking words up, so this is not the standard hash.
+/// The number of each word. A large merge spends most of its time on these look-ups, so the hash is a fast one.
 type Numbers = HashMap<Box<str>, u32, RandomState>;
 
-/// The vectors of some texts, and for each term the texts that hold it.
+/// The vectors of some texts, and for each term the texts that contain it.
 pub(crate) struct Vectors {
-    /// Where each text's terms begin in `terms`.
+    /// The start of each text's terms in `terms`.
     starts: Vec<u32>,
     /// Term and weight, by term within a text; the weights of a text have length 1.
     terms: Vec<(u32, f32)>,
-    /// Where each term's texts begin in `holders`.
+    /// The start of each term's texts in `holders`.
     held: Vec<u32>,
     holders: Vec<u32>,
 }
@@ -94,7 +94,7 @@ impl Vectors {
         }
     }
 
-    /// Turns counts into weights: rare terms count more, and every text has length 1.
+    /// Turns counts into weights: rare terms weigh more, and every text has length 1.
     fn weigh(&mut self) {
         #[expect(clippy::cast_precision_loss, reason = "a weight needs no more digits")]
         let rarity = |holders: u32, texts: usize| ((texts as f32 + 1.0) / (holders as f32 + 1.0)).ln() + 1.0;
@@ -113,7 +113,7 @@ impl Vectors {
         }
     }
 
-    /// How many texts hold a term.
+    /// The number of texts that contain a term.
     pub(crate) fn frequency(&self, term: u32) -> u32 {
         self.held[term as usize + 1] - self.held[term as usize]
     }
@@ -122,12 +122,12 @@ impl Vectors {
         &self.terms[self.starts[text] as usize..self.starts[text + 1] as usize]
     }
 
-    /// The texts that hold a term, in order.
+    /// The texts that contain a term, in order.
     pub(crate) fn holders(&self, term: u32) -> &[u32] {
         &self.holders[self.held[term as usize] as usize..self.held[term as usize + 1] as usize]
     }
 
-    /// How alike two texts are: the cosine of their vectors, 0 to 1.
+    /// The cosine of the vectors of two texts, 0 to 1.
     pub(crate) fn cosine(&self, a: usize, b: usize) -> f32 {
         let (mut rest, mut sum) = (self.terms(a), 0.0);
         for (term, weight) in self.terms(b) {
@@ -137,22 +137,20 @@ impl Vectors {
         sum
     }
 
-    /// Room to compare one text with many.
+    /// Buffers to compare one text with many.
     pub(crate) fn comparer(&self) -> Comparer<'_> {
         Comparer { vectors: self, text: None, weights: vec![0.0; self.held.len()] }
     }
 }
 
-/// One text, its weights laid out by term: most of the time of a merge within one large file goes into comparing.
+/// One text, its weights laid out by term: comparisons take most of the time of a merge within one large file.
 pub(crate) struct Comparer<'a> {
     vectors: &'a Vectors,
     text: Option<usize>,
-    /// By term, of `text`.
     weights: Vec<f32>,
 }
 
 impl Comparer<'_> {
-    /// Sets the text that others are compared with.
     pub(crate) fn set(&mut self, text: usize) {
         for (term, _) in self.text.replace(text).into_iter().flat_map(|text| self.vectors.terms(text)) {
             self.weights[*term as usize] = 0.0;
@@ -168,17 +166,17 @@ impl Comparer<'_> {
     }
 }
 
-/// The words of some texts, numbered in the order in which they first stand there.
+/// The words of some texts, numbered in the order of their first occurrence.
 struct Counts {
     words: Vec<Box<str>>,
-    /// How many different words each text has.
+    /// The number of different words of each text.
     lengths: Vec<u32>,
     /// Word and damped count, text after text.
     terms: Vec<(u32, f32)>,
 }
 
 impl Counts {
-    /// The terms under the numbers that their words have among all texts, by these within a text.
+    /// The terms with the numbers that their words have among all texts, sorted by these within a text.
     fn numbered(&self, number_of: &[u32]) -> Vec<(u32, f32)> {
         let mut terms: Vec<(u32, f32)> =
             self.terms.iter().map(|(word, count)| (number_of[*word as usize], *count)).collect();
@@ -221,12 +219,11 @@ impl Counts {
     }
 }
 
-/// A count as the number that indexes it.
 pub(crate) fn as_u32(count: usize) -> u32 {
     u32::try_from(count).expect("a run has fewer than 2^32 terms")
 }
 
-/// Gives each term of a text; `lower` is room to work in.
+/// Passes each term of a text to `give`; `lower` is a buffer.
 pub(crate) fn tokens(text: &str, lower: &mut String, give: &mut impl FnMut(&str)) {
     for word in text.split(|c: char| !(c.is_alphanumeric() || c == '_')) {
         let word = word.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -258,7 +255,7 @@ fn term(word: &str, give: &mut impl FnMut(&str)) {
     give(stem.unwrap_or(word));
 }
 
-/// A word of another script: whole, and by pairs of characters, since not every script parts its words.
+/// A word of another script: whole, and by pairs of characters, since not every script separates its words.
 fn foreign(word: &str, give: &mut impl FnMut(&str)) {
     let lower = word.to_lowercase();
     give(&lower);

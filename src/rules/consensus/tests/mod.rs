@@ -1,10 +1,55 @@
 //! Whole merges, by hand: what groups, what conflicts, what counts.
 
 use super::*;
-use crate::rules::consensus::claim::{Agreement, ClaimConflict, ClaimStanding, Level, Policy};
+use crate::domain::{Confidence, RawFinding, Severity, Untrusted};
 
 mod properties;
 mod specified;
+
+/// A member in one level, as the tables of the tests write it.
+#[derive(Clone, Debug, Default)]
+struct Claim {
+    id: String,
+    model: String,
+    file: Option<String>,
+    line: Option<u32>,
+    block: Option<(u32, u32)>,
+    severity: Option<Level>,
+    confidence: Option<u8>,
+    category: Option<String>,
+    title: String,
+    description: String,
+    suggestion: String,
+    denies: bool,
+    checked: CheckedEvidence,
+}
+
+fn members(claims: &[Claim]) -> Vec<Member> {
+    let member = |claim: Claim| Member {
+        id: claim.id,
+        model: claim.model,
+        block: claim.block,
+        denies: claim.denies,
+        checked: claim.checked,
+        raw: RawFinding {
+            severity: Severity::known(claim.severity.unwrap_or(Level::Medium).tag()),
+            title: claim.title.into(),
+            body: claim.description.into(),
+            file: claim.file,
+            line: claim.line,
+            category: claim.category,
+            suggestion: Some(claim.suggestion).filter(|text| !text.is_empty()).map(Untrusted::from),
+            confidence: claim.confidence.map(|sure| Confidence::clamped(sure.into())),
+            ..RawFinding::default()
+        },
+        ..Member::default()
+    };
+    claims.iter().cloned().map(member).collect()
+}
+
+fn merge(claims: &[Claim], debate: &Debate, tree: &[String], policy: Policy) -> Consensus {
+    super::merge(&members(claims), debate, tree, policy)
+}
 
 fn claim(model: &str, line: u32, severity: Level, confidence: u8, title: &str) -> Claim {
     Claim {
@@ -28,7 +73,7 @@ fn merged(claims: &[Claim], policy: Policy) -> Consensus {
 
 /// Class, agreement, severity, confidence of each decision.
 fn rows(consensus: &Consensus) -> Vec<(Class, Option<Agreement>, Level, u8)> {
-    consensus.decisions.iter().map(|d| (d.class, d.agreement, d.severity, d.confidence.expect("stated"))).collect()
+    consensus.groups.iter().map(|d| (d.class, d.agreement, d.severity, d.confidence.expect("stated"))).collect()
 }
 
 const TITLE: &str = "Empty pool breaks acquire";
@@ -77,7 +122,7 @@ fn the_three_match_rules_of_the_specification() {
     for (other, together, why) in rows {
         let first = Claim { block: Some((1, 90)), ..base.clone() };
         let found = merged(&[first, other], Policy::Specification);
-        assert_eq!(found.decisions.len() == 1, together, "{why}");
+        assert_eq!(found.groups.len() == 1, together, "{why}");
     }
 }
 
@@ -87,7 +132,7 @@ fn a_place_alone_never_groups_under_panel() {
         claim("a", 10, Level::High, 80, TITLE),
         Claim { description: "Spelling".into(), ..claim("b", 10, Level::Low, 80, "Typo in comment") },
     ];
-    assert_eq!(merged(&claims, Policy::Panel).decisions.len(), 2);
+    assert_eq!(merged(&claims, Policy::Panel).groups.len(), 2);
 }
 
 #[test]
@@ -99,13 +144,13 @@ fn conflicts_by_type() {
     };
     let strong = claim("a", 10, Level::High, 90, TITLE);
     let far = merged(&[strong.clone(), weak("b", Level::Low)], Policy::Specification);
-    assert_eq!(far.decisions[0].standing, ClaimStanding::Conflicted(ClaimConflict::Severity));
+    assert_eq!(far.groups[0].state, GroupState::Conflicted(ConflictKind::Severity));
     assert_eq!(rows(&far), [(Class::Accepted, Some(Agreement::ConflictResolved), Level::High, 80)], "winner - 10");
 
     let balanced = merged(&[strong.clone(), claim("b", 10, Level::Low, 70, TITLE)], Policy::Specification);
     assert_eq!(rows(&balanced), [(Class::Disputed, None, Level::High, 70)], "the minimum");
-    assert!(balanced.decisions[0].escalate, "grave, unresolved, and nothing else decides");
-    let question = &balanced.decisions[0].notes[0];
+    assert!(balanced.groups[0].escalate, "grave, unresolved, and nothing else decides");
+    let question = &balanced.groups[0].notes[0];
     for part in
         ["a claims", "src/db.py:10", "severity high", "but b claims", "Evidence from a", "Resolution criteria"]
     {
@@ -115,7 +160,7 @@ fn conflicts_by_type() {
     let denial = Claim { denies: true, ..claim("b", 10, Level::High, 70, TITLE) };
     for policy in Policy::ALL {
         let denied = merged(&[strong.clone(), denial.clone()], policy);
-        assert_eq!(denied.decisions[0].standing, ClaimStanding::Conflicted(ClaimConflict::Validity));
+        assert_eq!(denied.groups[0].state, GroupState::Conflicted(ConflictKind::Validity));
         assert_eq!(rows(&denied), [(Class::Disputed, None, Level::High, 70)], "{policy:?}");
     }
 
@@ -124,7 +169,7 @@ fn conflicts_by_type() {
         ..claim("b", 10, Level::High, 75, "Retry storm")
     };
     let causes = merged(&[strong, cause], Policy::Specification);
-    assert_eq!(causes.decisions[0].standing, ClaimStanding::Conflicted(ClaimConflict::Cause));
+    assert_eq!(causes.groups[0].state, GroupState::Conflicted(ConflictKind::Cause));
     assert_eq!(
         rows(&causes),
         [(Class::Accepted, Some(Agreement::ConflictResolved), Level::High, 83)],
@@ -140,9 +185,9 @@ fn one_reviewer_alone() {
         rows(&critical(85)),
         [(Class::Accepted, Some(Agreement::SingleSourceValidated), Level::Critical, 80)]
     );
-    assert_eq!(critical(84).decisions[0].class, Class::Disputed, "rule 9");
+    assert_eq!(critical(84).groups[0].class, Class::Disputed, "rule 9");
     let low = critical(65);
-    assert!(low.decisions[0].notes.iter().any(|note| note.contains("extraordinary claim")));
+    assert!(low.groups[0].notes.iter().any(|note| note.contains("extraordinary claim")));
     let vague = Claim {
         title: "Could be nicer".into(),
         description: "Meh".into(),
@@ -151,8 +196,8 @@ fn one_reviewer_alone() {
         ..claim("a", 1, Level::Low, 45, "")
     };
     let rejected = merged(std::slice::from_ref(&vague), Policy::Specification);
-    assert_eq!(rejected.decisions[0].class, Class::Rejected);
-    assert!(!rejected.decisions[0].reversal.is_empty() && !rejected.decisions[0].why.is_empty());
+    assert_eq!(rejected.groups[0].class, Class::Rejected);
+    assert!(!rejected.groups[0].reversal.is_empty() && !rejected.groups[0].why.is_empty());
     let kept = merged(&[vague], Policy::Panel);
     assert_eq!(rows(&kept), [(Class::Uncorroborated, None, Level::Low, 45)], "a panel deletes nothing");
 }
@@ -161,15 +206,15 @@ fn one_reviewer_alone() {
 fn reviewers_of_one_vendor_count_less() {
     let of =
         |a, b| merged(&[claim(a, 10, Level::High, 70, TITLE), claim(b, 10, Level::High, 70, TITLE)], Policy::Panel);
-    assert_eq!(of("opus", "gpt-5").decisions[0].confidence, Some(80));
-    assert_eq!(of("opus", "sonnet").decisions[0].confidence, Some(77));
+    assert_eq!(of("opus", "gpt-5").groups[0].confidence, Some(80));
+    assert_eq!(of("opus", "sonnet").groups[0].confidence, Some(77));
 }
 
 #[test]
 fn no_findings_is_agreement_that_the_code_passed() {
     let debate = Debate { reviewers: vec!["a".into(), "b".into()], ..Debate::default() };
     let consensus = merge(&[], &debate, &[], Policy::Specification);
-    assert!(consensus.decisions.is_empty());
+    assert!(consensus.groups.is_empty());
     assert_eq!(consensus.summary, "All 2 reviewers agree that the code passed review: no findings.");
 }
 
@@ -177,8 +222,8 @@ fn no_findings_is_agreement_that_the_code_passed() {
 fn the_same_cause_elsewhere_is_one_finding_of_the_specification() {
     let claims = [claim("a", 10, Level::High, 90, TITLE), claim("a", 300, Level::High, 90, TITLE)];
     let consensus = merged(&claims, Policy::Specification);
-    assert_eq!(consensus.decisions.len(), 1);
-    assert!(consensus.decisions[0].notes.iter().any(|note| note == &format!("also at src/db.py:300: {TITLE}")));
+    assert_eq!(consensus.groups.len(), 1);
+    assert!(consensus.groups[0].notes.iter().any(|note| note == &format!("also at src/db.py:300: {TITLE}")));
 }
 
 #[test]
@@ -202,7 +247,7 @@ fn the_table_of_advisories() {
         let mut claim = claim("a", 10, Level::High, 80, TITLE);
         claim.checked.advisory = advisory.clone();
         let consensus = merged(&[claim], Policy::Panel);
-        let decision = &consensus.decisions[0];
+        let decision = &consensus.groups[0];
         assert_eq!((decision.severity, decision.confidence), (severity, Some(confidence)), "{advisory:?}");
         assert_eq!(consensus.statistics.security_advisories_checked, checked, "{advisory:?}");
         assert_eq!(decision.notes.iter().find(|said| said.contains("RUSTSEC")).map(String::as_str), note);

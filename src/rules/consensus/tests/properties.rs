@@ -67,7 +67,7 @@ type Said = (Vec<String>, Class, Level, Option<u8>, String);
 /// What an answer says, by the ids of its members.
 fn said(consensus: &Consensus, claims: &[Claim]) -> Vec<Said> {
     let mut said: Vec<_> = consensus
-        .decisions
+        .groups
         .iter()
         .map(|d| {
             let mut ids: Vec<String> =
@@ -82,7 +82,7 @@ fn said(consensus: &Consensus, claims: &[Claim]) -> Vec<Said> {
 
 fn answered(claims: &[Claim], debate: &Debate, policy: Policy) -> serde_json::Value {
     let consensus = merge(claims, debate, &[], policy);
-    serde_json::to_value(consensus.answer(claims, debate, policy, None)).expect("an answer is JSON")
+    serde_json::to_value(consensus.answer(&members(claims), debate, policy, None)).expect("an answer is JSON")
 }
 
 proptest! {
@@ -95,20 +95,20 @@ proptest! {
             let consensus = merge(&claims, &debate, &[], policy);
             let sum = &consensus.statistics;
             let mut members: Vec<usize> =
-                consensus.decisions.iter().flat_map(|d| d.members.iter().chain(&d.repeats)).copied().collect();
+                consensus.groups.iter().flat_map(|d| d.members.iter().chain(&d.repeats)).copied().collect();
             members.sort_unstable();
             prop_assert_eq!(members, (0..claims.len()).collect::<Vec<_>>(), "every claim once");
             prop_assert_eq!(sum.findings_per_model.values().sum::<usize>(), sum.total_findings_received);
             let all = sum.agreements + sum.conflicts_resolved + sum.disputes_unresolved + sum.unique_findings_accepted
                 + sum.unique_findings_rejected + sum.unique_findings_uncorroborated + sum.withdrawn;
             prop_assert_eq!(all, sum.groups);
-            prop_assert_eq!(sum.groups, consensus.decisions.len());
+            prop_assert_eq!(sum.groups, consensus.groups.len());
             let moves = sum.confidence_changes;
             prop_assert_eq!(moves.increased + moves.decreased + moves.unchanged, sum.groups);
             let round2 = &sum.round2_cross_examination;
             let words = round2.agreements + round2.disagreements + round2.partial_agreements;
             prop_assert_eq!(words, round2.responses_received.values().sum::<usize>());
-            for decision in &consensus.decisions {
+            for decision in &consensus.groups {
                 let models: BTreeSet<_> =
                     decision.members.iter().map(|at| &claims[*at].model).collect();
                 prop_assert_eq!(models.len(), decision.members.len(), "one a reviewer");
@@ -133,7 +133,7 @@ proptest! {
     fn a_panel_rejects_only_what_its_raiser_withdrew(claims in claims(), seeds in prop::collection::vec(any::<u8>(), 1..9)) {
         let debate = debate(&claims, &seeds);
         let consensus = merge(&claims, &debate, &[], Policy::Panel);
-        for decision in consensus.decisions.iter().filter(|d| d.class == Class::Rejected) {
+        for decision in consensus.groups.iter().filter(|d| d.class == Class::Rejected) {
             let raisers: Vec<&str> = decision.members.iter().map(|at| claims[*at].model.as_str()).collect();
             let conceded = debate.defences.iter().any(|said| {
                 said.word == DefenceWord::Concede && raisers.contains(&said.by.as_str())

@@ -1,10 +1,9 @@
 //! The tables and rules of the debate arbitrator's specification, row by row.
 
 use super::*;
-use crate::rules::consensus::claim::{ClaimDecision, Criteria};
 
-fn alone(claim: &Claim) -> ClaimDecision {
-    merged(std::slice::from_ref(claim), Policy::Specification).decisions.remove(0)
+fn alone(claim: &Claim) -> Group {
+    merged(std::slice::from_ref(claim), Policy::Specification).groups.remove(0)
 }
 
 /// A claim that cites nothing, describes no trigger and follows no known pattern.
@@ -185,7 +184,7 @@ fn the_escalation_threshold() {
         };
         let consensus = merge(claims, &debate, &[], Policy::Specification);
         let contested =
-            consensus.decisions.into_iter().find(|d| d.members.contains(&0)).expect("every claim is decided");
+            consensus.groups.into_iter().find(|d| d.members.contains(&0)).expect("every claim is decided");
         (contested.class, contested.escalate)
     };
     let at = |severity| claim("a", 10, severity, 90, TITLE);
@@ -222,7 +221,8 @@ fn what_is_ambiguous_is_shown_to_a_person_with_both_positions() {
     let claims = [claim("a", 10, Level::High, 90, TITLE), claim("b", 10, Level::Low, 90, TITLE)];
     let consensus = merged(&claims, Policy::Specification);
     let debate = Debate::default();
-    let answer = consensus.answer(&claims, &debate, Policy::Specification, None);
+    let members = members(&claims);
+    let answer = consensus.answer(&members, &debate, Policy::Specification, None);
     let answer = serde_json::to_value(&answer).expect("an answer is JSON");
     let disputed = &answer["consensus"]["disputed"][0];
     assert_eq!(disputed["conflict_type"], "A");
@@ -247,7 +247,7 @@ fn the_best_of_all_reviewers_is_kept() {
         },
     ];
     for policy in Policy::ALL {
-        let decision = &merged(&claims, policy).decisions[0];
+        let decision = &merged(&claims, policy).groups[0];
         assert_eq!((decision.described_by, decision.suggested_by), (1, 1), "{policy:?}: longer, and with code");
         assert_eq!(decision.members[0], 0, "the surest speaks for the group");
     }

@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 
 use crate::domain::Finding;
 use crate::protocol::request::{CoderWritten, SourceFile};
-use crate::workflows::review::disputes::references::{Reference, Support};
+use crate::protocol::text::references::Reference;
+use crate::workflows::review::disputes::references::Support;
 use crate::workflows::review::{code::trees, requests::RequestBuilder};
 use crate::workspace::code::citation::inserted;
 

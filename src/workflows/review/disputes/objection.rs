@@ -5,7 +5,8 @@ use crate::domain::{
     AgentName, Answer, Class, ExaminationWord, Finding, FindingId, Objector, RawFinding, Response, Sides,
     Untrusted, event::CallAnswer,
 };
-use crate::workflows::review::{disputes::references, state::ReviewState};
+use crate::protocol::text::references;
+use crate::workflows::review::state::ReviewState;
 
 impl ReviewState {
     pub(crate) fn sides(&self, id: FindingId) -> Sides {
@@ -54,8 +55,7 @@ impl ReviewState {
         for statement in self.statements(finding) {
             lines.push(statement.line());
             if statement.is_against {
-                let cited =
-                    references::references(statement.reasoning).into_iter().filter(|found| found.lines.is_some());
+                let cited = references::references(statement.reasoning).filter(|found| found.lines.is_some());
                 for found in cited.map(|found| Untrusted::from(found.to_string())) {
                     if !evidence.contains(&found) {
                         evidence.push(found);

@@ -8,8 +8,9 @@ use crate::domain::event::{CallAnswer, Purpose};
 use crate::domain::{
     AgentName, DisputeNumber, Finding, PanelVote, Ruler, Ruling, RulingRecord, RulingWord, Severity, Tag, Untrusted,
 };
+use crate::protocol::text::references::{Reference, reference, references};
 use crate::rules::{review::mandatory, votes::panel};
-use crate::workflows::review::disputes::references::{Reference, Support, reference, references};
+use crate::workflows::review::disputes::references::Support;
 use crate::workflows::review::requests::RequestBuilder;
 
 pub(crate) fn due(
@@ -113,7 +114,7 @@ fn doubt(ruling: &Ruling, require_evidence: bool, support: &dyn Fn(&Reference) -
     let explained = ruling.coder_evidence.is_some();
     let unexplained = |found: &Reference| !explained && support(found) == Support::Written;
     let cited: Vec<(String, Option<Reference>)> = if ruling.citations.is_empty() {
-        in_rationale().into_iter().map(|found| (found.path.clone(), Some(found))).collect()
+        in_rationale().map(|found| (found.path.clone(), Some(found))).collect()
     } else {
         let citations = ruling.citations.iter().map(Untrusted::as_written);
         citations.map(|citation| (citation.to_owned(), reference(citation))).collect()
@@ -127,7 +128,7 @@ fn doubt(ruling: &Ruling, require_evidence: bool, support: &dyn Fn(&Reference) -
         return Some(format!("the judge dismissed it citing `{citation}`, which does not exist"));
     }
     // References with lines in the rationale are checked too.
-    let of_rationale = in_rationale().into_iter().filter(|found| found.lines.is_some());
+    let of_rationale = in_rationale().filter(|found| found.lines.is_some());
     let written = cited.into_iter().filter_map(|(_, found)| found).chain(of_rationale).find(unexplained);
     written.map(|found| {
         let line = found.lines.map(|(first, _)| format!(":{first}")).unwrap_or_default();
@@ -143,25 +144,6 @@ fn doubt(ruling: &Ruling, require_evidence: bool, support: &dyn Fn(&Reference) -
 mod tests {
     use super::*;
     use crate::workflows::review::disputes::references::exists;
-
-    #[test]
-    fn the_table_of_references() {
-        let found = |path: &str, lines| Some(Reference { path: path.into(), lines });
-        let rows = [
-            ("src/a.rs:12", found("src/a.rs", Some((12, 12)))),
-            ("`src/a.rs:12-18`,", found("src/a.rs", Some((12, 18)))),
-            ("tests/test_x.py::test_y", found("tests/test_x.py", None)),
-            ("./a.py.", found("a.py", None)),
-            ("**.github/ci.yml:3**", found(".github/ci.yml", Some((3, 3)))),
-            ("e.g.", None),
-            ("1.5", None),
-            ("word", None),
-            ("12:30", None),
-        ];
-        for (text, expected) in rows {
-            assert_eq!(references(text).into_iter().next(), expected, "{text}");
-        }
-    }
 
     fn dismiss(citations: &[&str]) -> CallAnswer {
         CallAnswer::Judge {

@@ -1,7 +1,7 @@
-//! From answers to the findings of a round.
+//! Turns answers into the findings of a round.
 //!
-//! `merge` makes one list of what reviewers raised, `debate` concludes their cross-examination, `recognition` and
-//! `relations` compare with earlier disputes (`past`), `round` is what both are given.
+//! `merge` makes one list of the reviewers' findings, `debate` concludes their cross-examination, `recognition` and
+//! `relations` compare it with earlier disputes (`past`); `round` is the input of both.
 
 pub(crate) mod debate;
 pub(crate) mod merge;

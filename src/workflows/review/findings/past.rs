@@ -1,4 +1,4 @@
-//! What the history keeps of an earlier dispute beside its binding: the dispute itself, and the code of that time.
+//! Records of an earlier dispute in the history: the dispute, and the code of that time.
 
 use crate::domain::{Dispute, DisputeNumber, RunId};
 use crate::history::queries::rows::Binding;
@@ -9,7 +9,7 @@ use crate::workflows::review::code::trees::Trees;
 use crate::workflows::run::redaction::Redaction;
 use crate::workspace::code::anchors::Blocks;
 
-/// The rounds of an earlier run that are searched for the code that it reviewed.
+/// The most rounds of an earlier run that are searched for its code.
 const ROUNDS: u32 = 20;
 
 #[derive(Clone, Copy)]
@@ -23,17 +23,17 @@ impl Past<'_> {
         Some(self.journal.dispute(number).ok()??.dispute)
     }
 
-    /// The text of the file that a dispute was about, as it was when the block of its anchor stood in it: as the reviewers
-    /// were shown it, or as git still has it. `None` where neither is kept any more.
+    /// The text of the file of a dispute with the block of its anchor: as the reviewers were shown it, or as git has it.
+    /// `None` if neither is kept.
     pub(crate) fn text(&self, binding: &Binding) -> Option<String> {
         let path = &binding.anchor.file;
-        let stands = |text: &String| Blocks::of(path, text).place(&binding.anchor).is_some();
-        self.reviewed(&binding.run, path).into_iter().find(stands).or_else(|| {
+        let has_block = |text: &String| Blocks::of(path, text).place(&binding.anchor).is_some();
+        self.reviewed(&binding.run, path).into_iter().find(has_block).or_else(|| {
             let plan = self.journal.plan(&binding.run).ok()??;
             let recorded = || self.trees.read_at(&plan.tree, path);
             let committed = || self.trees.workspace.read_at_commit(plan.commit.as_deref()?, path);
             let texts = [recorded(), committed()].into_iter().flatten();
-            texts.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).find(stands)
+            texts.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).find(has_block)
         })
     }
 

@@ -1,8 +1,8 @@
-//! Which findings of a round are known already: from an earlier round of the run, or from a dispute.
+//! Recognises the findings of a round that are known from an earlier round of the run, or from a dispute.
 //!
-//! Two of them are compared where their blocks still stand in the code as it is reviewed now, in this file or, moved, in
-//! another: in one block by their lines within it, and where one block lies in the other by their lines in the file. What
-//! the words say is decided by [`Wordings`].
+//! Two findings are compared if their blocks still exist in the code under review, in the same file or moved to another
+//! one: within one block by their lines in it, and with one block inside the other by their lines in the file. [`Wordings`]
+//! compares their words.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::RangeInclusive;
@@ -20,7 +20,7 @@ use crate::workflows::review::findings::round::{MergeSettings, Round, TextOf};
 use crate::workflows::review::state::ReviewState;
 use crate::workspace::code::anchors::Blocks;
 
-/// An anchor and where it is in the present text.
+/// An anchor and its position in the present text.
 struct Placed<'a> {
     anchor: &'a Anchor,
     block: Option<RangeInclusive<u32>>,
@@ -31,10 +31,10 @@ impl Placed<'_> {
         Some(self.block.as_ref()?.start() + self.anchor.offset?)
     }
 
-    /// The distance between the lines of two anchors, if both are known; `None` where they are not of one block.
+    /// The distance between the lines of two anchors, if both are known; `None` if they do not share a block.
     fn distance(&self, other: &Self) -> Option<Option<u32>> {
         if self.anchor.block == other.anchor.block {
-            // What was recorded before offsets were is compared by its words.
+            // Older records have no offset; only their words are compared.
             return Some(self.anchor.offset.zip(other.anchor.offset).map(|(a, b)| a.abs_diff(b)));
         }
         let (ours, theirs) = (self.line()?, other.line()?);
@@ -43,10 +43,10 @@ impl Placed<'_> {
     }
 }
 
-/// Whether something that is known and a finding mean the same, and the index of each.
+/// Whether a known anchor and a finding mean the same, and the index of each.
 type Pair = (Likeness, usize, usize);
 
-/// The pairs that mean the same or may do so. Only what is near in its block or in the file is compared.
+/// The pairs that mean the same or may do so. Only near ones, in a block or in the file, are compared.
 fn pairs(known: &[&Anchor], found: &[&Anchor], text_of: TextOf<'_>) -> Vec<Pair> {
     let mut by_file: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (index, anchor) in found.iter().enumerate() {
@@ -56,7 +56,7 @@ fn pairs(known: &[&Anchor], found: &[&Anchor], text_of: TextOf<'_>) -> Vec<Pair>
     for (file, new) in by_file {
         let text = text_of(file);
         let blocks = Blocks::of(file, &text);
-        // What stands no more where it was has moved, with its file or without it; what still does was copied.
+        // A block that no longer exists in its file has moved; one that still does was copied.
         let has_moved = |anchor: &Anchor| {
             blocks.place(anchor).is_some()
                 && Blocks::of(&anchor.file, &text_of(&anchor.file)).place(anchor).is_none()
@@ -98,7 +98,7 @@ fn pairs(known: &[&Anchor], found: &[&Anchor], text_of: TextOf<'_>) -> Vec<Pair>
     pairs
 }
 
-/// The indexes of the findings of a later round that repeat one of this run which the coder will be given again anyway.
+/// The indices of the findings of a later round that repeat an open one of this run, which the coder gets again anyway.
 pub(crate) fn repeated(state: &ReviewState, findings: &[Finding], text_of: TextOf<'_>) -> BTreeSet<usize> {
     let open: Vec<&Finding> = state
         .findings
@@ -111,12 +111,12 @@ pub(crate) fn repeated(state: &ReviewState, findings: &[Finding], text_of: TextO
     pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
     let (mut repeated, mut taken) = (BTreeSet::new(), BTreeSet::new());
     for (_, earlier, finding) in pairs {
-        // Two findings of one round are two problems, so only one of them repeats an earlier one.
+        // Two findings of one round are two problems; only one of them repeats an earlier one.
         if !repeated.contains(&indexes[finding]) && taken.insert(earlier) {
             repeated.insert(indexes[finding]);
         }
     }
-    // Of a place that does not exist in the tree, only the same words are the same.
+    // Without a place in the tree, only equal words are the same.
     let mut at: HashMap<_, Vec<&Finding>> = HashMap::new();
     for earlier in open.into_iter().filter(|earlier| earlier.raw.file.is_some()) {
         at.entry((&earlier.raw.file, earlier.raw.line, earlier.raw.title.as_written())).or_default().push(earlier);
@@ -131,7 +131,7 @@ pub(crate) fn repeated(state: &ReviewState, findings: &[Finding], text_of: TextO
     repeated
 }
 
-/// The anchors of those findings that have one, each with its index among all.
+/// The anchors of those findings that have one, and their indices among all.
 fn anchored<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> (Vec<usize>, Vec<&'a Anchor>) {
     let findings = findings.into_iter().enumerate();
     findings.filter_map(|(index, finding)| Some((index, finding.anchor.as_ref()?))).unzip()
@@ -141,12 +141,12 @@ fn sure(pairs: &[Pair]) -> impl Iterator<Item = (f32, usize, usize)> {
     pairs.iter().filter_map(|(likeness, known, found)| Some((likeness.same()?, *known, *found)))
 }
 
-/// What earlier disputes say of some findings of a round.
+/// Applies earlier disputes to some findings of a round.
 ///
-/// A ruling that a reviewer names binds what it names it with. Of the others a dispute binds one finding of a reviewer: a
-/// reviewer that names two problems means two, and a decision was on one. The surest pair is taken first, of equals the
-/// newest dispute. A ruling that has ended binds nothing; where no other does, it is named. What is not bound may still
-/// relate to an earlier dispute.
+/// A ruling that a reviewer names binds the finding that names it. Any other dispute binds one finding of a reviewer,
+/// because it was about one problem. The surest pair is taken first, of equals the newest dispute. A ruling that has ended
+/// binds nothing; if no other one does, a notice names it. A finding that is not bound may still relate to an earlier
+/// dispute.
 pub(crate) fn earlier<'a>(
     findings: impl IntoIterator<Item = &'a Finding>,
     bindings: &[Binding],
@@ -201,7 +201,7 @@ pub(crate) fn earlier<'a>(
     events
 }
 
-/// What orders rulings from the oldest to the newest; what waits is newer than what was ruled.
+/// A key that sorts rulings from the oldest to the newest; an open dispute is newer than a ruling.
 pub(crate) fn age(binding: &Binding) -> impl Ord + use<'_> {
     (binding.settled_at.is_none(), binding.settled_at, &binding.dispute)
 }
@@ -212,7 +212,7 @@ fn not_reopened(bindings: &[Binding]) -> impl Iterator<Item = &Binding> {
     bindings.iter().filter(move |binding| binding.number().is_none_or(|number| !reopened.contains(&number)))
 }
 
-/// What a dispute says of a finding; nothing where it gave it a tag that is mandatory by now, which takes no obligation away.
+/// The event of a dispute that binds a finding; none if it gave it a tag that is mandatory by now.
 fn ruled(found: &Finding, binding: &Binding, lists: &MergeSettings) -> Option<EventKind> {
     let (finding, dispute, new_tag) = (found.id, binding.dispute.clone(), binding.new_tag);
     let Some(disposition) = binding.disposition.clone() else {
@@ -241,27 +241,26 @@ fn ruled(found: &Finding, binding: &Binding, lists: &MergeSettings) -> Option<Ev
     }))
 }
 
-/// The rulings that reviewers of these files are told of: those whose code stands in one of them, where it stood then or
-/// moved there.
+/// The rulings that reviewers of these files are shown: those whose code is in one of them, unmoved or moved there.
 pub(crate) fn in_force(bindings: &[Binding], files: &[SourceFile], text_of: TextOf<'_>) -> Vec<RulingInForce> {
     let blocks: Vec<Blocks<'_>> = files.iter().map(|file| Blocks::of(&file.path, &file.text)).collect();
-    let stands = |anchor: &Anchor, path: &str, blocks: &Blocks<'_>| {
+    let is_in = |anchor: &Anchor, path: &str, blocks: &Blocks<'_>| {
         blocks.place(anchor).is_some()
             && (anchor.file == path || Blocks::of(&anchor.file, &text_of(&anchor.file)).place(anchor).is_none())
     };
     let binds = |binding: &&Binding| {
         let closes = binding.disposition.as_ref().is_some_and(Disposition::closes);
-        // What is open under another tag is raised again.
+        // A finding that is open under another tag is raised again.
         closes && binding.new_tag.is_none() && binding.ended.is_none()
     };
     let in_force = not_reopened(bindings).filter(binds).filter(|binding| {
         let mut shown = files.iter().zip(&blocks);
-        shown.any(|(file, blocks)| stands(&binding.anchor, &file.path, blocks))
+        shown.any(|(file, blocks)| is_in(&binding.anchor, &file.path, blocks))
     });
     in_force.filter_map(shown).collect()
 }
 
-/// A ruling as agents are told of it; `None` while the dispute is open.
+/// A ruling as it is sent to agents; `None` while the dispute is open.
 fn shown(binding: &Binding) -> Option<RulingInForce> {
     Some(RulingInForce {
         dispute: binding.dispute.clone(),
@@ -272,9 +271,9 @@ fn shown(binding: &Binding) -> Option<RulingInForce> {
     })
 }
 
-/// The rulings that a later one on the same finding supersedes: the index of each, with that of the later one.
+/// The index of each ruling that a later one on the same finding supersedes, with the index of the later one.
 ///
-/// Findings of one run are different problems, so a ruling supersedes one ruling of each other run at most: the surest.
+/// Findings of one run are different problems, so a ruling supersedes at most one ruling of each other run: the surest.
 pub(crate) fn superseded(bindings: &[Binding]) -> BTreeMap<usize, usize> {
     let mut blocks: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
     for (index, binding) in bindings.iter().enumerate().filter(|(_, binding)| binding.disposition.is_some()) {
@@ -304,13 +303,12 @@ pub(crate) fn superseded(bindings: &[Binding]) -> BTreeMap<usize, usize> {
     superseded
 }
 
-/// The precedents that a judge is shown at most.
 const PRECEDENTS: usize = 3;
 
 /// The least cosine of the words of a precedent.
-const ALIKE: f32 = 0.3;
+const SIMILAR: f32 = 0.3;
 
-/// Earlier rulings on the like in other code, the most alike first: same file or category, similar words.
+/// Earlier rulings on similar findings in other code, the most similar first: same file or category, similar words.
 pub(crate) fn precedents<'a>(
     finding: &Finding,
     candidates: impl IntoIterator<Item = &'a Binding>,
@@ -323,14 +321,14 @@ pub(crate) fn precedents<'a>(
         .filter(|binding| binding.anchor.block != anchor.block && concerns(&binding.anchor))
         .collect();
     let wordings = Wordings::of(std::iter::once(anchor).chain(candidates.iter().map(|binding| &binding.anchor)));
-    let alike = (1..).zip(candidates).filter_map(|(index, binding)| {
-        let resemblance = wordings.resemblance(0, index).filter(|cosine| *cosine >= ALIKE)?;
+    let similar = (1..).zip(candidates).filter_map(|(index, binding)| {
+        let resemblance = wordings.resemblance(0, index).filter(|cosine| *cosine >= SIMILAR)?;
         Some((resemblance, binding))
     });
-    let mut alike: Vec<(f32, &Binding)> = alike.collect();
-    alike.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| age(b.1).cmp(&age(a.1))));
-    alike.truncate(PRECEDENTS);
-    alike.into_iter().filter_map(|(_, binding)| shown(binding)).collect()
+    let mut similar: Vec<(f32, &Binding)> = similar.collect();
+    similar.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| age(b.1).cmp(&age(a.1))));
+    similar.truncate(PRECEDENTS);
+    similar.into_iter().filter_map(|(_, binding)| shown(binding)).collect()
 }
 
 #[cfg(test)]
@@ -339,7 +337,7 @@ mod tests {
 
     use super::*;
     use crate::domain::{DisputeNumber, FindingId, RawFinding};
-    use crate::rules::consensus::claim::Policy;
+    use crate::rules::consensus::Policy;
 
     const TITLES: [&str; 6] =
         ["weak hash", "a weak hash is used", "weak md5 hash", "sql injection", "remove the lock", "add the lock"];
@@ -608,7 +606,7 @@ mod tests {
         ];
         let shown: Vec<String> =
             precedents(&found, &candidates).iter().map(|one| one.dispute.to_string()).collect();
-        assert_eq!(shown, ["7", "4", "3"], "the most alike, of equals the newest, three at most");
+        assert_eq!(shown, ["7", "4", "3"], "the most similar, of equals the newest, three at most");
         assert!(precedents(&Finding { anchor: None, ..found }, &candidates).is_empty());
     }
 

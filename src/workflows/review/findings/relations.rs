@@ -1,8 +1,8 @@
-//! What earlier disputes have to do with findings that they do not bind by their words.
+//! Relates findings to earlier disputes that do not bind them by their words.
 //!
-//! A reviewer may name the ruling that it insists against: then the ruling binds what it is named with, unless that brings
-//! evidence which the ruling did not have. Where the code of a dispute has changed, or where it is uncertain whether both
-//! mean the same, the finding stands and says so.
+//! A reviewer may name the ruling that it insists against: then the ruling binds the finding, unless the finding has
+//! evidence which the ruling did not have. If the code of a dispute has changed, or if it is uncertain whether both mean
+//! the same, the finding remains and refers to the dispute.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,24 +11,24 @@ use crate::domain::{
     Anchor, Disposition, Dispute, EarlierDispute, Finding, FindingId, RawFinding, Relation, RulingRef, Untrusted,
 };
 use crate::history::queries::rows::Binding;
+use crate::protocol::text::references::{self, Reference};
 use crate::rules::consensus::similarity::identity::{self, NEAR, Wordings};
 use crate::rules::review::rulings;
-use crate::workflows::review::disputes::references::{self, Reference, Support};
+use crate::workflows::review::disputes::references::{Support, exists};
 use crate::workflows::review::findings::round::Round;
 use crate::workflows::run::redaction::Redaction;
 use crate::workspace::code::anchors::Blocks;
 use crate::workspace::diff::unified;
 
-/// The pairs of a round of which it is said that they may mean the same.
+/// The most pairs of a round that are reported as possibly the same.
 const UNSURE: usize = 20;
 
-/// The bytes of a difference that are kept.
+/// The most bytes of a diff that are kept.
 const LARGEST: usize = 8 << 10;
 
-/// How far a place may have moved where the code of that time cannot be had.
+/// How far a place may have moved if the earlier code is not available, in lines.
 const FAR: u32 = 20;
 
-/// The finding that an event is about.
 pub(crate) fn subject(event: &EventKind) -> Option<FindingId> {
     match event {
         EventKind::Review(
@@ -50,8 +50,8 @@ fn related(finding: FindingId, binding: &Binding, relation: Relation) -> EventKi
     EventKind::Review(ReviewEvent::RelatedDispute { finding, earlier: Box::new(earlier) })
 }
 
-/// What comes of the findings whose reviewers name a ruling that still binds code of the same file. A ruling is reopened
-/// once, by the first finding that has new evidence.
+/// The events for findings whose reviewers name a ruling that still binds code of the same file. A ruling is reopened
+/// once, by the first finding with new evidence.
 pub(crate) fn named(findings: &[&Finding], bindings: &[&Binding], round: &Round<'_>) -> Vec<EventKind> {
     let mut reopened: BTreeSet<RulingRef> = round
         .state
@@ -69,7 +69,7 @@ pub(crate) fn named(findings: &[&Finding], bindings: &[&Binding], round: &Round<
             continue;
         };
         let Some(disposition) = binding.disposition.clone().filter(Disposition::closes) else { continue };
-        if !stands_in(binding, &anchor.file, round) {
+        if !is_in(binding, &anchor.file, round) {
             continue;
         }
         let evidence = match round.past {
@@ -98,42 +98,30 @@ pub(crate) fn named(findings: &[&Finding], bindings: &[&Binding], round: &Round<
     events
 }
 
-/// Whether the code of a dispute stands in a file: where it stood then, or moved there.
-fn stands_in(binding: &Binding, file: &str, round: &Round<'_>) -> bool {
-    let stands = |path: &str| Blocks::of(path, &(round.text_of)(path)).place(&binding.anchor).is_some();
-    stands(file) && (binding.anchor.file == file || !stands(&binding.anchor.file))
+/// Whether the code of a dispute is in a file, unmoved or moved there.
+fn is_in(binding: &Binding, file: &str, round: &Round<'_>) -> bool {
+    let has_block = |path: &str| Blocks::of(path, &(round.text_of)(path)).place(&binding.anchor).is_some();
+    has_block(file) && (binding.anchor.file == file || !has_block(&binding.anchor.file))
 }
 
-/// A place, a test or a command that a text names.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Cited {
-    place: Reference,
-    /// The last part of `path::test`.
-    test: Option<String>,
-}
-
-fn cited(text: &str) -> impl Iterator<Item = Cited> {
-    references::words(text).filter_map(|word| {
-        let place = references::reference(word)?;
-        let test = word.split_once("::").and_then(|(_, names)| {
-            let last = names.rsplit("::").next()?;
-            let end = last.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(last.len());
-            (end > 0).then(|| last[..end].to_owned())
-        });
-        Some(Cited { place, test })
+/// The places and tests that a text names; of `path::Outer::name` the last name counts.
+fn cited(text: &str) -> impl Iterator<Item = Reference> {
+    references::references(text).map(|mut cited| {
+        cited.names.drain(..cited.names.len().saturating_sub(1));
+        cited
     })
 }
 
-/// What a finding cites that exists and that the dispute did not have: lines of the tree, tests, and commands that fail.
-/// A line counts by its text where the file of that time is known, because edits elsewhere give it another number.
+/// New evidence that a finding cites: existing lines, tests, and failing commands that the dispute did not have. If the
+/// earlier file is known, a line is compared by its text, because edits elsewhere change its number.
 fn new_evidence(
     finding: &Finding,
     dispute: &Dispute,
     reviewed: &dyn Fn(&str) -> Vec<String>,
     round: &Round<'_>,
 ) -> Vec<Untrusted> {
-    let then: Vec<&str> = said(dispute).into_iter().map(Untrusted::as_written).collect();
-    let known: Vec<Cited> = then.iter().flat_map(|text| cited(text)).collect();
+    let then: Vec<&str> = texts(dispute).into_iter().map(Untrusted::as_written).collect();
+    let known: Vec<Reference> = then.iter().flat_map(|text| cited(text)).collect();
     let own = [&finding.raw, &dispute.finding.raw].map(place_of);
     let text_of = |path: &str| Some((round.text_of)(path)).filter(|text| !text.is_empty());
     let is_same_file = |a: &str, b: &str| a == b || a.ends_with(&format!("/{b}")) || b.ends_with(&format!("/{a}"));
@@ -141,20 +129,17 @@ fn new_evidence(
         let lines = text.lines().skip(first.saturating_sub(1) as usize);
         lines.take((last - first) as usize + 1).map(|line| line.trim().to_owned()).collect()
     };
-    let is_new = |one: &Cited| {
-        let path = one.place.path.as_str();
-        let Some(text) = text_of(path).filter(|_| references::exists(&one.place, &text_of) == Support::Exists)
-        else {
-            return false;
-        };
-        if let Some(test) = &one.test {
-            let is_known = known.iter().any(|known| known.test.as_ref() == Some(test));
+    let is_new = |one: &Reference| {
+        let path = one.path.as_str();
+        let Some(text) = text_of(path).filter(|_| exists(one, &text_of) == Support::Exists) else { return false };
+        if let [test] = one.names.as_slice() {
+            let is_known = known.iter().any(|known| known.names == one.names);
             return !is_known && identity::identifiers(&text).any(|word| word == test);
         }
-        let Some(lines) = one.place.lines else { return false };
+        let Some(lines) = one.lines else { return false };
         let overlaps = |other: (u32, u32)| other.0 <= lines.1 && lines.0 <= other.1;
         let of_file = |other: &&Reference| is_same_file(&other.path, path);
-        let places = || known.iter().map(|known| &known.place).chain(own.iter().flatten()).filter(of_file);
+        let places = || known.iter().chain(own.iter().flatten()).filter(of_file);
         if places().filter_map(|place| place.lines).any(overlaps) {
             return false;
         }
@@ -169,8 +154,7 @@ fn new_evidence(
         [&raw.title, &raw.body].into_iter().chain(&raw.evidence).map(Untrusted::as_written).collect();
     let mut evidence: Vec<Untrusted> = Vec::new();
     for one in now.iter().flat_map(|text| cited(text)).filter(is_new) {
-        let test = one.test.map(|test| format!("::{test}")).unwrap_or_default();
-        let shown = Untrusted::from(format!("{}{test}", one.place));
+        let shown = Untrusted::from(one.to_string());
         if !evidence.contains(&shown) {
             evidence.push(shown);
         }
@@ -182,32 +166,31 @@ fn new_evidence(
     evidence
 }
 
-/// The place of a finding itself, which is no evidence for it.
+/// The place of the finding, which is no evidence for it.
 fn place_of(raw: &RawFinding) -> Option<Reference> {
     let lines = raw.line.map(|line| (line, raw.end_line.unwrap_or(line).max(line)));
-    Some(Reference { path: raw.file.clone()?, lines })
+    Some(Reference { path: raw.file.clone()?, lines, names: Vec::new() })
 }
 
-/// Everything that was said in a dispute.
-fn said(dispute: &Dispute) -> Vec<&Untrusted> {
+fn texts(dispute: &Dispute) -> Vec<&Untrusted> {
     let raw = &dispute.finding.raw;
-    let mut said = vec![&raw.title, &raw.body, &dispute.objection.text];
-    said.extend(raw.evidence.iter().chain(&raw.suggestion).chain(&dispute.objection.evidence));
+    let mut texts = vec![&raw.title, &raw.body, &dispute.objection.text];
+    texts.extend(raw.evidence.iter().chain(&raw.suggestion).chain(&dispute.objection.evidence));
     for record in &dispute.rulings {
         let votes = record.votes.iter().filter_map(|vote| vote.ruling.as_ref());
         for ruling in votes.chain([&record.ruling]) {
-            said.push(&ruling.rationale);
-            said.extend(ruling.citations.iter().chain(&ruling.coder_evidence));
+            texts.push(&ruling.rationale);
+            texts.extend(ruling.citations.iter().chain(&ruling.coder_evidence));
         }
     }
-    said.extend(dispute.earlier.iter().flat_map(|earlier| match &earlier.relation {
+    texts.extend(dispute.earlier.iter().flat_map(|earlier| match &earlier.relation {
         Relation::Reopens { evidence } => evidence.as_slice(),
         Relation::CodeChanged { .. } | Relation::MayRepeat => &[],
     }));
-    said
+    texts
 }
 
-/// The findings that were disputed before, about code that has changed since: near the old place, in the same words.
+/// The events for findings about changed code that was disputed before: near the old place, in the same words.
 pub(crate) fn changed<'a>(
     findings: impl Iterator<Item = &'a Finding>,
     bindings: &[&Binding],
@@ -259,7 +242,7 @@ pub(crate) fn changed<'a>(
     events
 }
 
-/// How a block changed, without secrets and cut where it is long.
+/// The diff of a block, redacted and truncated.
 fn diff(known: &Binding, text_then: &str, now: String) -> Option<Untrusted> {
     let blocks = Blocks::of(&known.anchor.file, text_then);
     let then = blocks.text(&blocks.place(&known.anchor)?);
@@ -271,21 +254,20 @@ fn diff(known: &Binding, text_then: &str, now: String) -> Option<Untrusted> {
     (!diff.is_empty()).then(|| diff.into())
 }
 
-/// A finding and a dispute of which it is uncertain whether they mean the same.
 pub(crate) struct Unsure<'a> {
     pub(crate) likeness: f32,
     pub(crate) binding: &'a Binding,
     pub(crate) finding: &'a Finding,
 }
 
-/// What is said of the findings that may repeat an earlier dispute, each paired with one: the likeliest pairs first. Those
-/// in `told` have another relation already.
-pub(crate) fn may_repeat(mut unsure: Vec<Unsure<'_>>, told: &BTreeSet<FindingId>) -> Vec<EventKind> {
+/// The events for findings that may repeat an earlier dispute, each paired with one: the likeliest pairs first. Findings in
+/// `related_already` are left out.
+pub(crate) fn may_repeat(mut unsure: Vec<Unsure<'_>>, related_already: &BTreeSet<FindingId>) -> Vec<EventKind> {
     unsure.sort_by(|a, b| {
         let newest = b.binding.dispute.cmp(&a.binding.dispute);
         b.likeness.total_cmp(&a.likeness).then(newest).then(a.finding.id.cmp(&b.finding.id))
     });
-    let (mut findings, mut disputes) = (told.clone(), BTreeSet::new());
+    let (mut findings, mut disputes) = (related_already.clone(), BTreeSet::new());
     unsure.retain(|pair| {
         let is_free = !findings.contains(&pair.finding.id) && !disputes.contains(&pair.binding.dispute);
         if is_free {
@@ -300,14 +282,14 @@ pub(crate) fn may_repeat(mut unsure: Vec<Unsure<'_>>, told: &BTreeSet<FindingId>
         unsure.iter().map(|pair| related(pair.finding.id, pair.binding, Relation::MayRepeat)).collect();
     if left_out > 0 {
         let text = format!(
-            "{left_out} more findings may repeat an earlier dispute; of {UNSURE} it is said, the likeliest ones"
+            "{left_out} more findings may repeat an earlier dispute; the {UNSURE} likeliest ones are reported"
         );
         events.push(EventKind::notice(text));
     }
     events
 }
 
-/// Whether the ruling may close a finding: one that was shared closes a security finding only if a person answers for it.
+/// Whether the ruling may close a finding: a shared one closes a security finding only if a person vouches for it.
 pub(crate) fn may_close(found: &Finding, binding: &Binding) -> bool {
     let (raw, disposition) = (&found.raw, binding.disposition.as_ref());
     let needs_person = |disposition| {
@@ -393,16 +375,12 @@ mod tests {
 
     #[test]
     fn what_a_text_cites() {
-        let read = |text: &str| -> Vec<String> {
-            cited(text)
-                .map(|one| format!("{}{}", one.place, one.test.map(|test| format!("::{test}")).unwrap_or_default()))
-                .collect()
-        };
+        let read = |text: &str| -> Vec<String> { cited(text).map(|one| one.to_string()).collect() };
         assert_eq!(
             read("See `src/a.py:3-4`, tests/t.py::Case::test_x[1] and e.g. b.rs."),
             ["src/a.py:3-4", "tests/t.py::test_x", "b.rs"]
         );
         let raw = RawFinding { file: Some("a.py".into()), line: Some(3), ..finding(1).raw };
-        assert_eq!(place_of(&raw), Some(Reference { path: "a.py".into(), lines: Some((3, 3)) }));
+        assert_eq!(place_of(&raw), Some(Reference { path: "a.py".into(), lines: Some((3, 3)), names: Vec::new() }));
     }
 }

@@ -1,7 +1,7 @@
-//! A round with the lists and the history that its findings are compared with.
+//! A round with the settings and the history that its findings are compared with.
 
 use crate::config::settings::Settings;
-use crate::rules::consensus::claim::Policy;
+use crate::rules::consensus::Policy;
 use crate::workflows::review::findings::past::Past;
 use crate::workflows::review::state::ReviewState;
 
@@ -22,11 +22,10 @@ impl MergeSettings {
 /// The text of a file as it is reviewed now, by its path.
 pub(crate) type TextOf<'a> = &'a dyn Fn(&str) -> String;
 
-/// A round with what its findings are compared with.
 pub(crate) struct Round<'a> {
     pub(crate) state: &'a ReviewState,
     pub(crate) lists: &'a MergeSettings,
     pub(crate) text_of: TextOf<'a>,
-    /// Absent where the history cannot be asked.
+    /// Absent if the history is not available.
     pub(crate) past: Option<Past<'a>>,
 }

@@ -17,7 +17,7 @@ use crate::domain::event::{CallAnswer, CallId, EventKind, Plan, Purpose, ReviewE
 use crate::domain::{Agent, AgentName, AskedFile, Coverage, FileReview, RawFinding, ReusedFrom, Role, RunId};
 use crate::history::{JournalError, queries::rows::Binding, store::Journal};
 use crate::protocol::prompts::{self, PromptError};
-use crate::protocol::{replies::review, request::SourceFile, secrets};
+use crate::protocol::{request::SourceFile, secrets, text::location};
 use crate::system::files;
 use crate::workflows::review::state::{Reuse, ReviewState};
 use crate::workflows::review::{code::sources::Sources, findings::recognition};
@@ -310,7 +310,7 @@ fn placed(finding: &RawFinding, paths: &[&str]) -> Option<(usize, RawFinding)> {
         (Some(at), _) => (at, (finding.line, finding.end_line)),
         (None, Some(_)) => return None,
         (None, None) => {
-            let (path, line, end_line) = review::split(named)?;
+            let (path, line, end_line) = location::split(named)?;
             (known(path)?, (Some(line), end_line))
         }
     };

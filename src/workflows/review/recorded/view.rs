@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::domain::{ExitReason, Outcome, RunId, event::Event};
 use crate::history::store::Journal;
-use crate::rules::consensus::claim::Policy;
+use crate::rules::consensus::Policy;
 use crate::workflows::review::code::sources::Sources;
 use crate::workflows::review::code::trees::{self, Trees};
 use crate::workflows::review::disputes::rulings::{self, SharedRulings};
@@ -84,7 +84,7 @@ pub(crate) fn decided_again(
     let decided = (1..=state.round()).map(|round| {
         let context =
             merge::RoundContext { state: &state, round, lists: &lists, sources: &sources, workspace, past: None };
-        debate::Merged::of(&context).json(policy, Some(&run.0))
+        debate::MergedRound::of(&context).json(policy, Some(&run.0))
     });
     Ok(decided.collect())
 }

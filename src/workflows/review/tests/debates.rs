@@ -3,7 +3,7 @@
 use super::*;
 use crate::config::settings::DebateRounds;
 use crate::domain::Confidence;
-use crate::rules::consensus::claim::Policy;
+use crate::rules::consensus::Policy;
 
 fn events(bench: &Bench, run: &RunId) -> Vec<serde_json::Value> {
     let journal = Journal::open(&bench.folder.path().join("state/history.db")).unwrap();

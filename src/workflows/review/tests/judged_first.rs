@@ -3,7 +3,7 @@
 use super::*;
 use crate::config::settings::{DebateRounds, Validate};
 use crate::domain::DisputeNumber;
-use crate::rules::consensus::claim::Policy;
+use crate::rules::consensus::Policy;
 
 fn validate(bench: &mut Bench) {
     bench.settings.review.consensus.validate = Validate::Judge;

@@ -1,7 +1,7 @@
 //! Recorded runs under other rules: what follows, and what the record cannot say.
 
 use super::*;
-use crate::rules::consensus::claim::Policy;
+use crate::rules::consensus::Policy;
 
 /// A run whose judge dismissed F1, citing a place.
 fn dismissed(bench: &Bench, place: &str) -> RunId {

@@ -28,7 +28,7 @@ impl ReviewWorkflow {
         self.bindings = self.known_rulings()?;
         let lists = self.lists();
         let context = self.context(round, &lists);
-        let advised = context.advise(&context.unmerged(), &self.runner.settings.advisories);
+        let advised = context.advise(context.unmerged(), &self.runner.settings.advisories);
         self.append_all(advised)?;
         self.append_all(self.context(round, &lists).merge(&self.bindings)).map(drop)
     }
@@ -46,7 +46,7 @@ impl ReviewWorkflow {
     pub(super) fn conclude(&mut self, round: u32) -> Result<(), RunError> {
         let lists = self.lists();
         let context = self.context(round, &lists);
-        let advised = context.advise(&debate::observations(&context), &self.runner.settings.advisories);
+        let advised = context.advise(debate::observations(&context), &self.runner.settings.advisories);
         self.append_all(advised)?;
         self.append_all(debate::conclude(&self.context(round, &lists), &self.bindings)).map(drop)
     }

@@ -1,7 +1,7 @@
 //! What a person is asked about a dispute.
 
 use crate::domain::{Dispute, DisputeNumber, Route};
-use crate::workflows::review::disputes::references;
+use crate::protocol::text::references;
 use crate::workflows::review::schedule::DisputeQuestion;
 use crate::workflows::review::workflow::{ReviewInput, ReviewWorkflow};
 use crate::workflows::run::ports::PersonQuestion;

@@ -10,8 +10,10 @@ use crate::domain::{
     RulingWord, Severity, Untrusted, WatchStatus,
 };
 use crate::protocol::request::{SourceFile, Task};
+use crate::protocol::text::references::references;
 use crate::rules::review::{mandatory, objections};
-use crate::workflows::review::disputes::{references, resolve};
+use crate::workflows::review::disputes::references::exists;
+use crate::workflows::review::disputes::resolve;
 use crate::workflows::run::call::CallRequest;
 use crate::workflows::run::error::RunError;
 use crate::workflows::run::workflow::WorkflowExt as _;
@@ -60,10 +62,10 @@ impl WatchWorkflow {
 
     /// The current text of the files that the issue and the answers name.
     fn files_for(&self, disputed: &Disputed) -> Vec<SourceFile> {
-        let said = references::references(disputed.dispute.objection.text.as_written());
+        let said = references(disputed.dispute.objection.text.as_written());
         let named = disputed.dispute.finding.raw.file.clone().into_iter();
         let mut files: Vec<SourceFile> = Vec::new();
-        for path in named.chain(said.into_iter().map(|reference| reference.path)) {
+        for path in named.chain(said.map(|reference| reference.path)) {
             if let Some(text) =
                 self.runner.workspace.read(&path).filter(|_| files.iter().all(|file| file.path != path))
             {
@@ -131,7 +133,7 @@ impl WatchWorkflow {
         let by = Ruler::Judge { name: call.agent.clone() };
         let text_of = |path: &str| self.runner.workspace.read(path);
         let require = self.runner.settings.review.judge.require_evidence;
-        let ruling = resolve::counted(Some(last), require, &|cited| references::exists(cited, &text_of))
+        let ruling = resolve::counted(Some(last), require, &|cited| exists(cited, &text_of))
             .unwrap_or_else(|error| Ruling { rationale: error.into(), ..Ruling::bare(RulingWord::Escalate) });
         let disposition = objections::disposition(&ruling);
         let reason = ruling.rationale.clone();

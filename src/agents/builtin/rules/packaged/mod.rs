@@ -1,4 +1,4 @@
-//! The packaged rules, as they lie in `packaged/`: for each language the matchers its rules share, then the rules.
+//! The packaged rules in `packaged/`: for each language the matchers that its rules share, then the rules.
 //!
 //! Adding a rule is adding a YAML document to one of these files and a sample of the same name to `tests/rules/`.
 

@@ -9,7 +9,7 @@ use crate::cli::context::{
 use crate::config::settings::Settings;
 use crate::config::{self, ConfigSources};
 use crate::protocol::text::printable;
-use crate::rules::consensus::claim::Policy;
+use crate::rules::consensus::Policy;
 use crate::workflows::review;
 
 /// Decide a recorded run again, optionally by other rules, without calls

@@ -1,32 +1,23 @@
-//! A finding in JSON, whatever its fields are called.
+//! The fields of a finding in JSON, under all the names that models use.
 
 use crate::domain::{Confidence, DisputeId, DisputeNumber, RawFinding, RulingRef, Severity, Tag, Untrusted};
-use crate::protocol::text::json::LenientValue;
-use crate::protocol::text::{location, markdown, tag};
-use crate::rules::consensus::claim::UNTITLED;
+use crate::protocol::text::{LenientValue, location, markdown, tag};
+use crate::rules::consensus::UNTITLED;
 
-/// Names of what is taken as the title, the best first.
+/// Names of the title, in the order of preference.
 pub(crate) const HEADS: [&str; 4] = ["title", "headline", "summary", "name"];
 
-/// Names of what is taken as the text, the best first.
+/// Names of the text, in the order of preference.
+#[rustfmt::skip]
 pub(crate) const BODIES: [&str; 11] = [
-    "description",
-    "body",
-    "message",
-    "text",
-    "comment",
-    "details",
-    "detail",
-    "explanation",
-    "problem",
-    "issue",
+    "description", "body", "message", "text", "comment", "details", "detail", "explanation", "problem", "issue",
     "finding",
 ];
 
 /// Names of the other fields; of several in a document the last one counts.
 const SEVERITY: &[&str] = &["severity", "tag_raw"];
 const TAG: &[&str] = &["tag"];
-/// What stands for a severity only where there is none.
+/// Counts as the severity if there is no other.
 const LEVEL: &[&str] = &["priority", "level"];
 pub(crate) const FILE: &[&str] = &["file", "path", "filename", "file_path"];
 pub(crate) const LINE: &[&str] = &["line", "start_line", "line_number"];
@@ -39,14 +30,13 @@ const EVIDENCE: &[&str] = &["evidence"];
 const RULE: &[&str] = &["rule"];
 const INSISTS_ON: &[&str] = &["insists_on", "ruling", "dispute"];
 
-/// Names of fields whose texts say nothing of a finding.
+/// Names of fields whose texts do not describe a finding.
 const NO_TEXT: [&str; 9] = ["id", "type", "role", "status", "nonce", "model", "reviewer", "agent", "timestamp"];
 
-/// The fields of a finding.
 #[derive(Default)]
-pub(crate) struct JsonIssue<'a>(Vec<(&'a str, &'a LenientValue)>);
+pub(crate) struct FindingFields<'a>(Vec<(&'a str, &'a LenientValue)>);
 
-impl<'a> JsonIssue<'a> {
+impl<'a> FindingFields<'a> {
     pub(crate) fn push(&mut self, name: &'a str, value: &'a LenientValue) {
         self.0.push((name, value));
     }
@@ -56,12 +46,12 @@ impl<'a> JsonIssue<'a> {
         named.map_or(&LenientValue::Nothing, |(_, value)| value)
     }
 
-    /// The texts in fields of these names, in the order of the names.
+    /// The texts in fields with these names, in the order of the names.
     fn texts(&self, names: &[&str]) -> Vec<String> {
         names.iter().filter_map(|name| self.get(&[name]).joined()).collect()
     }
 
-    /// Whether a field of this name says something of a finding.
+    /// Whether a field with this name describes a finding.
     pub(crate) fn knows(name: &str) -> bool {
         let others = [
             SEVERITY, TAG, LEVEL, FILE, LINE, END_LINE, LOCATION, CATEGORY, SUGGESTION, CONFIDENCE, EVIDENCE, RULE,
@@ -71,9 +61,8 @@ impl<'a> JsonIssue<'a> {
     }
 
     pub(crate) fn has_text(&self) -> bool {
-        self.0
-            .iter()
-            .any(|(name, value)| (HEADS.contains(name) || BODIES.contains(name)) && value.joined().is_some())
+        let is_text = |name: &&str| HEADS.contains(name) || BODIES.contains(name);
+        self.0.iter().any(|(name, value)| is_text(name) && value.joined().is_some())
     }
 
     pub(crate) fn has_severity(&self) -> bool {
@@ -94,7 +83,6 @@ impl<'a> JsonIssue<'a> {
         }
     }
 
-    /// The text of an object that is no finding itself.
     pub(crate) fn summary(&self) -> Option<String> {
         self.get(&["summary"]).joined()
     }
@@ -114,7 +102,6 @@ impl<'a> JsonIssue<'a> {
         let (title, body) = texts(heads, bodies);
         let [mut file, mut line, mut end] = [FILE, LINE, END_LINE].map(|names| self.get(names).clone());
         if file.word().is_none() {
-            // The fields of their own, or else those of the location.
             let [at, first, last] = located(self.get(LOCATION));
             file = at;
             line = if first.is_nothing() { line } else { first };
@@ -138,7 +125,7 @@ impl<'a> JsonIssue<'a> {
     }
 }
 
-/// A reference to a ruling as it is written; whether the reviewer was told of it is not known here.
+/// Any well-formed reference to a ruling; the caller checks whether the reviewer was shown it.
 fn ruling(word: &str) -> Option<RulingRef> {
     let digits = word.trim().trim_start_matches(['D', 'd']);
     let is_id = (8..=16).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -146,23 +133,20 @@ fn ruling(word: &str) -> Option<RulingRef> {
     number.or_else(|| is_id.then(|| RulingRef::Shared(DisputeId(digits.to_ascii_lowercase()))))
 }
 
-/// The title and the text: the best name given to either, and the others below.
+/// The title and the text: the first of either, and the others below.
 fn texts(heads: Vec<String>, bodies: Vec<String>) -> (String, String) {
     let mut heads = heads.into_iter();
     let head = heads.next();
     let text = bodies.into_iter().chain(heads).collect::<Vec<_>>().join("\n\n");
     let (title, body) = match head {
         Some(title) => (markdown::fold(&title), text),
-        None => title_of(&text),
+        None => {
+            let text = text.trim();
+            let (first, rest) = text.split_once("\n\n").unwrap_or((text, ""));
+            (markdown::fold(first), markdown::trim_blank_lines(rest).to_owned())
+        }
     };
     if title.is_empty() { (UNTITLED.to_owned(), body) } else { (title, body) }
-}
-
-/// The first paragraph of a description, and the others.
-fn title_of(description: &str) -> (String, String) {
-    let text = description.trim();
-    let (first, rest) = text.split_once("\n\n").unwrap_or((text, ""));
-    (markdown::fold(first), markdown::trim_blank_lines(rest).to_owned())
 }
 
 /// A line is a number, a text with a number, or a range in a text. Zero, fractions and the like are none.
@@ -172,14 +156,14 @@ fn lines(line: &LenientValue, end: &LenientValue) -> (Option<u32>, Option<u32>) 
     (Some(line), end.filter(|end| *end > line))
 }
 
-/// 0 to 100, absurd numbers clamped; a number between 0 and 1 is a share of one.
+/// 0 to 100, clamped; a number between 0 and 1 is a share of one.
 fn confidence(value: &LenientValue) -> Option<Confidence> {
     let number: f64 = value.word()?.trim_end_matches('%').trim_end().parse().ok().filter(|n: &f64| !n.is_nan())?;
     let percent = if number > 0.0 && number < 1.0 { number * 100.0 } else { number };
     Some(Confidence::clamped(percent.round() as i64))
 }
 
-/// The file, the first and the last line that one field tells: a place such as `app.py:12`, a line, or an object.
+/// The file, the first and the last line in one field: a place such as `app.py:12`, a line, or an object.
 fn located(location: &LenientValue) -> [LenientValue; 3] {
     match location {
         LenientValue::Text(text) => {

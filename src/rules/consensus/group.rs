@@ -1,13 +1,16 @@
+//! Findings of several reviewers that are one problem, and what was decided about them.
+
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{AdvisoryStatus, Class, Tag};
+use crate::domain::{AdvisoryStatus, Anchor, Class, RawFinding, Tag, Untrusted};
 
-/// The title of a finding that has no text at all; it is like no other text.
+/// The title of a finding without any text; it resembles no other text.
 pub(crate) const UNTITLED: &str = "(a finding without a text)";
 
-/// How severe a claim is, on the scale of the consensus; `MUST` stands with high, `SHOULD` with medium.
+/// A severity on the scale of the consensus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
@@ -18,10 +21,10 @@ pub enum Level {
 }
 
 impl Level {
-    /// All levels, the lowest first.
+    /// The lowest first.
     pub const ALL: [Self; 4] = [Self::Low, Self::Medium, Self::High, Self::Critical];
 
-    /// The level of a tag; an unknown word stands with high, because it counts as mandatory.
+    /// The level of a tag; an unknown word counts as high, because it counts as mandatory.
     pub fn of(tag: Option<Tag>) -> Self {
         match tag {
             Some(Tag::Critical) => Self::Critical,
@@ -31,44 +34,62 @@ impl Level {
         }
     }
 
-    /// One level down, at the lowest the same.
+    pub(crate) fn tag(self) -> Tag {
+        [Tag::Low, Tag::Medium, Tag::High, Tag::Critical][self as usize]
+    }
+
+    /// One level down; the lowest level stays.
     #[must_use]
     pub fn lower(self) -> Self {
         Self::ALL[(self as usize).saturating_sub(1)]
     }
 }
 
-/// One reviewer's finding, as it enters a merge.
+/// One reviewer's finding as a member of a [`Group`]; its severity is normalised.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Claim {
-    /// Its id, unique within the merge.
+pub struct Member {
+    /// Unique within the merge; in a run the call and the position in its answer.
     pub id: String,
+    /// The reviewer.
     pub model: String,
-    /// Who made the reviewer's model; told by the reviewer's name where absent.
+    /// Who made the reviewer's model; derived from the reviewer's name if absent.
     pub vendor: Option<String>,
-    /// The path as written.
-    pub file: Option<String>,
-    /// The first line, counted from 1.
-    pub line: Option<u32>,
-    pub end_line: Option<u32>,
-    /// The first and last line of the function or method around it, where that is known.
+    pub raw: RawFinding,
+    /// Where it is anchored in the tree of a run.
+    pub anchor: Option<Anchor>,
+    /// The first and last line of the enclosing function or method, if known.
     pub block: Option<(u32, u32)>,
-    /// How severe it is; medium where the reviewer did not say.
-    pub severity: Option<Level>,
-    /// How sure the reviewer is, 0 to 100, where it says so.
-    pub confidence: Option<u8>,
-    /// The category as written.
-    pub category: Option<String>,
-    /// The rule of an analyser that matched.
-    pub rule: Option<String>,
-    pub title: String,
-    pub description: String,
-    pub suggestion: String,
     /// Whether the reviewer says that this is no issue.
     pub denies: bool,
     /// Whether it was first observed in the second round of a debate.
     pub observed: bool,
     pub checked: CheckedEvidence,
+}
+
+impl Member {
+    pub(crate) fn title(&self) -> &str {
+        self.raw.title.as_written()
+    }
+
+    /// The body with its evidence.
+    pub(crate) fn description(&self) -> Cow<'_, str> {
+        let body = self.raw.body.as_written();
+        match self.raw.evidence.as_slice() {
+            [] => Cow::Borrowed(body),
+            evidence => {
+                let lines = std::iter::once(body).chain(evidence.iter().map(Untrusted::as_written));
+                Cow::Owned(lines.collect::<Vec<_>>().join("\n"))
+            }
+        }
+    }
+
+    pub(crate) fn suggestion(&self) -> &str {
+        self.raw.suggestion.as_ref().map_or("", Untrusted::as_written)
+    }
+
+    pub(crate) fn level(&self) -> Level {
+        Level::of(self.raw.severity.tag)
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -86,7 +107,7 @@ impl Policy {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum ClaimConflict {
+pub enum ConflictKind {
     /// One issue, severities two levels or more apart.
     #[serde(rename = "A")]
     Severity,
@@ -98,13 +119,13 @@ pub enum ClaimConflict {
     Cause,
 }
 
-/// How the claims of a group stand to each other (phases 2 to 4).
+/// How the members of a group relate to each other (phases 2 to 4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ClaimStanding {
+pub enum GroupState {
     /// Two or more reviewers agree.
     Agreed,
     /// Reviewers contradict each other.
-    Conflicted(ClaimConflict),
+    Conflicted(ConflictKind),
     /// One reviewer raised it.
     Unique,
 }
@@ -113,88 +134,88 @@ pub enum ClaimStanding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Agreement {
-    /// All reviewers of the run raised it.
+    /// All reviewers raised it.
     Unanimous,
     /// Two or more did.
     Majority,
     /// A conflict was resolved in its favour.
     ConflictResolved,
-    /// One did, and its evidence holds.
+    /// One did, with sufficient evidence.
     SingleSourceValidated,
 }
 
-/// What was decided about a group of claims.
+/// Findings of several reviewers that are one problem, and what was decided about them.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ClaimDecision {
-    /// The claims by their index in the input: one a reviewer, the one that speaks for the group first.
+pub struct Group {
+    /// Indices into the members of the merge: one a reviewer, the representative first.
     pub members: Vec<usize>,
     /// Repeats of members by the same reviewer.
     pub repeats: Vec<usize>,
     pub class: Class,
-    pub standing: ClaimStanding,
-    /// How far reviewers agree, where it is accepted.
+    pub state: GroupState,
+    /// Present if it is accepted.
     pub agreement: Option<Agreement>,
     pub severity: Level,
-    /// The confidence before the debate and the bonus.
+    /// The confidence before the debate and the bonus; absent if no reviewer stated one.
     pub original_confidence: Option<u8>,
-    /// The final confidence; absent where no reviewer stated one.
     pub confidence: Option<u8>,
+    /// What the policy adds to the confidence, and the name of that in the formula.
+    pub(crate) bonus: (i32, &'static str),
+    /// How the confidence was computed.
     pub formula: String,
     /// The validation score of phase 4, where one reviewer raised it.
     pub score: Option<i32>,
-    /// The claim with the most detailed description.
+    /// The index of the member with the most detailed description.
     pub described_by: usize,
     /// A description that a reviewer revised in its defence.
     pub revised: Option<String>,
-    /// The claim with the most actionable suggestion.
+    /// The index of the member with the most actionable suggestion.
     pub suggested_by: usize,
-    /// What to know about it besides: flags, dissent, concessions, notes.
+    /// Flags, dissent, concessions.
     pub notes: Vec<String>,
     pub why: String,
-    /// The question of the challenge protocol, where it was asked.
-    pub challenge: Option<ClaimChallenge>,
+    pub challenge: Option<EvidenceChallenge>,
     /// What would change the decision.
     pub reversal: String,
-    /// What to do to settle it, where it is disputed.
+    /// What settles it; present if it is disputed.
     pub action: Option<String>,
-    /// Whether who raised it took it back and nobody else supports it.
+    /// Whether its raisers withdrew it and no other reviewer supports it.
     pub withdrawn: bool,
     pub advised: AdvisoryStatus,
-    /// Reviewers that did not raise it and support it in round 2.
+    /// Reviewers that support it in round 2 without having raised it.
     pub supporters: Vec<String>,
-    /// Whether only a person can settle it: grave, unresolved, and the recommendation depends on it.
+    /// Whether it needs a person: grave, unresolved, and the recommendation depends on it.
     pub escalate: bool,
 }
 
-impl ClaimDecision {
-    /// Whether it is accepted and more than one reviewer stands behind it.
+impl Group {
+    /// Whether it is accepted and more than one reviewer supports it.
     pub fn is_confirmed(&self) -> bool {
         self.class == Class::Accepted && self.agreement != Some(Agreement::SingleSourceValidated)
     }
 
-    /// Whether it stands on the word of one reviewer.
+    /// Whether one reviewer alone supports it.
     pub fn is_alone(&self) -> bool {
         matches!(self.class, Class::Accepted | Class::Uncorroborated) && !self.is_confirmed()
     }
 }
 
-/// The answer of a merge.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Consensus {
-    /// The decisions: accepted first, each class by severity, confidence and agreement.
-    pub decisions: Vec<ClaimDecision>,
+    /// Accepted first, each class by severity, confidence and agreement.
+    pub groups: Vec<Group>,
     pub statistics: Statistics,
     pub summary: String,
 }
 
-/// What was checked about a claim against the reviewed code; the default is that nothing was.
+/// What was checked of a finding against the reviewed code; by default nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckedEvidence {
     /// Whether the cited file and line exist.
     pub place: Option<bool>,
     /// Whether identifiers of the text occur in the cited block.
     pub identifiers: Option<bool>,
-    /// Whether an embedded rule found the same.
+    /// Whether an embedded rule matches.
     pub confirmed: bool,
     pub advisory: AdvisoryStatus,
 }
@@ -218,11 +239,11 @@ impl Criteria {
     }
 }
 
-/// A challenge: the question put to a finding and how it stands up.
+/// The challenge of phase 5: what is asked about a finding, and whether its evidence suffices.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ClaimChallenge {
+pub struct EvidenceChallenge {
     pub finding: String,
-    /// What is weakest about its evidence.
+    /// The weakest point of its evidence.
     pub weakest: String,
     /// What would confirm or deny it.
     pub test: String,
@@ -239,24 +260,20 @@ pub struct ClaimChallenge {
 pub struct Statistics {
     pub total_findings_received: usize,
     pub findings_per_model: BTreeMap<String, usize>,
-    /// Claims folded into another one of the same decision and reviewer, or into one with the same root cause.
+    /// Findings folded into another one of the same group and reviewer, or of the same root cause.
     pub repeats_folded: usize,
     pub groups: usize,
     /// Accepted because reviewers agree.
     pub agreements: usize,
-    /// Conflicts that were resolved, either way.
+    /// Either way.
     pub conflicts_resolved: usize,
-    /// Left to a judge or a person.
     pub disputes_unresolved: usize,
-    /// Of one reviewer, accepted.
     pub unique_findings_accepted: usize,
-    /// Of one reviewer, rejected.
     pub unique_findings_rejected: usize,
-    /// Of one reviewer, and nobody else has said anything yet.
+    /// Of one reviewer, with no word from another one.
     pub unique_findings_uncorroborated: usize,
     /// Withdrawn by all who raised it.
     pub withdrawn: usize,
-    /// Security findings looked up in a database of advisories.
     pub security_advisories_checked: usize,
     pub round2_cross_examination: ExaminationCounts,
     pub round3_defense: DefenceCounts,
@@ -269,7 +286,6 @@ pub struct ExaminationCounts {
     pub agreements: usize,
     pub disagreements: usize,
     pub partial_agreements: usize,
-    /// Findings that were first observed then.
     pub new_observations_added: usize,
 }
 
@@ -281,7 +297,7 @@ pub struct DefenceCounts {
     pub modified: usize,
 }
 
-/// How the decisions' confidences stand to their originals.
+/// How many confidences changed in the debate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Moves {
     pub increased: usize,

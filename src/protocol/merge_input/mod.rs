@@ -1,16 +1,18 @@
-//! Findings of any reviewers, and the messages of a debate, as JSON on its way into a merge.
+//! The input of `glee merge`: findings of any reviewers and the messages of a debate, as JSON.
 //!
 //! A document is a finding, a reviewer's answer, a message of round 2 or 3, a run of any of these under `findings`,
-//! `responses`, `defenses` and `debate`, or a list of documents. A reviewer's name and a file hold for everything inside
-//! that names none. Nothing is dropped in silence: what is not understood is named in `problems`.
+//! `responses`, `defenses` and `debate`, or a list of documents. A reviewer's name and a file apply to everything inside
+//! that names none. Everything that is not understood is reported in `problems`.
 
 mod node;
 
 use std::collections::{HashMap, HashSet};
 
+use crate::domain::{RawFinding, Severity, Untrusted};
 use crate::protocol::text::json::LenientValue;
-use crate::rules::consensus::claim::{Claim, Level, UNTITLED};
-use crate::rules::consensus::{CheckedEvidence, Debate, Defence, DefenceWord, Examination, ExaminationWord};
+use crate::rules::consensus::{
+    Debate, Defence, DefenceWord, Examination, ExaminationWord, Level, Member, UNTITLED,
+};
 use crate::rules::review::mandatory;
 use node::{Node, documents};
 
@@ -22,39 +24,35 @@ const UNNAMED: &str = "unnamed";
 #[derive(Debug, Default)]
 pub struct MergeInput {
     pub id: Option<String>,
-    pub claims: Vec<Claim>,
-    /// Rounds 2 and 3.
+    pub members: Vec<Member>,
     pub debate: Debate,
-    /// What was not understood, one line each.
     pub problems: Vec<String>,
 }
 
-/// Reads all documents of a text, one after another. Fails when the text is not JSON, or JSON of another form.
+/// Reads all documents of a text. Fails if the text is not JSON, or JSON of another form.
 pub fn read(text: &str) -> Result<MergeInput, serde_json::Error> {
-    let mut dossier = MergeInput::default();
+    let mut input = MergeInput::default();
     let mut debate = Vec::new();
     for document in serde_json::Deserializer::from_str(text).into_iter::<LenientValue>() {
         for node in documents(&document?)? {
-            dossier.take(node, Place::Top, &Context::default(), &mut debate)?;
+            input.take(node, Place::Top, &Context::default(), &mut debate)?;
         }
     }
-    dossier.name_claims();
-    dossier.debate(debate);
-    Ok(dossier)
+    input.name_members();
+    input.debate(debate);
+    Ok(input)
 }
 
-/// Where a document stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// By itself, or in something around a review.
+    /// By itself, or in an object around a review.
     Top,
-    /// In a list of findings: whatever stands there is one.
+    /// In a list of findings: every item is one.
     Item,
     /// In a list of answers of a debate.
     Answer,
 }
 
-/// What holds for everything inside a document.
 #[derive(Clone, Default)]
 struct Context {
     model: Option<String>,
@@ -63,7 +61,7 @@ struct Context {
     observed: bool,
 }
 
-/// A message whose finding is looked for when all findings are known.
+/// A message of a debate; its finding is looked up when all findings are known.
 struct Message {
     document: LenientValue,
     by: Option<String>,
@@ -108,7 +106,7 @@ impl MergeInput {
             }
             debate.push(Message { document: node.0.clone(), by: context.model });
         } else if node.is_message() && place == Place::Top {
-            // What it says is a document, or tells people how far the debate has come.
+            // Its content is a document, or a progress message for people.
             let text = node.text(&["content"]).unwrap_or_default();
             let inside: Vec<LenientValue> =
                 serde_json::Deserializer::from_str(&text).into_iter().map_while(Result::ok).collect();
@@ -118,12 +116,12 @@ impl MergeInput {
         } else if node.is_text() && place != Place::Item {
             self.signal(node, place);
         } else if node.is_finding() {
-            self.claim(node, context);
+            self.add(node, context);
         } else if place == Place::Answer {
             self.problems.push("an answer of the debate names no finding".to_owned());
         } else if !self.take_nested(node, place, &context, debate) {
             if place == Place::Item || !node.has_verdict() && node.says_something() {
-                self.claim(node, context);
+                self.add(node, context);
             } else if node.has_verdict() {
                 self.debate.reviewers.extend(context.model);
             } else {
@@ -133,7 +131,7 @@ impl MergeInput {
         Ok(())
     }
 
-    /// A text between the documents: the lead's word that a round is complete says nothing new.
+    /// Reads a text between the documents; the lead's message that a round is complete adds nothing.
     fn signal(&mut self, node: Node<'_>, place: Place) {
         let text = node.texts().1;
         let words: Vec<&str> = text.split_whitespace().collect();
@@ -146,9 +144,11 @@ impl MergeInput {
         }
     }
 
-    /// Takes what the fields of other names hold: findings by the names of their files, or something around a review.
+    /// Reads fields with other names: findings by the names of their files, or an object around a review.
     fn take_nested(&mut self, node: Node<'_>, place: Place, context: &Context, debate: &mut Vec<Message>) -> bool {
-        let known = (self.claims.len(), self.debate.reviewers.len(), debate.len());
+        let size =
+            |input: &Self, debate: &[Message]| (input.members.len(), input.debate.reviewers.len(), debate.len());
+        let known = size(self, debate);
         let problems = self.problems.len();
         for (name, value) in node.nested() {
             let Ok(documents) = documents(value) else { continue };
@@ -161,35 +161,31 @@ impl MergeInput {
                 ..context.clone()
             };
             for inner in documents {
-                // Some text within another field is no finding, and what cannot be read there is none either.
+                // Text in another field is no finding, and an unreadable value there is none either.
                 if !inner.is_text() && (!by_file || inner.is_finding()) {
                     let _ = self.take(inner, Place::Top, &context, debate);
                 }
             }
         }
-        let is_taken = known != (self.claims.len(), self.debate.reviewers.len(), debate.len());
+        let is_taken = known != size(self, debate);
         if !is_taken {
             self.problems.truncate(problems);
         }
         is_taken
     }
 
-    fn claim(&mut self, node: Node<'_>, context: Context) {
-        let (mut line, mut end) = node.lines();
-        let mut file = context.file;
-        if let Some(located) = node.located() {
-            line = line.or(located.line);
-            end = end.or(located.end);
-            file = file.or(located.file);
-        }
+    fn add(&mut self, node: Node<'_>, context: Context) {
+        let (line, end_line) = node.lines();
+        let (located, first, last) = node.located();
+        let (file, line, end_line) = (context.file.or(located), line.or(first), end_line.or(last));
         let (title, description) = node.texts();
         let title = title.unwrap_or_else(|| first_line(&description));
-        let severity = node.severity().map(|word| {
-            let level = Level::of(mandatory::normalise(&word));
-            if mandatory::normalise(&word).is_none() {
+        let level = node.severity().map_or(Level::Medium, |word| {
+            let tag = mandatory::normalise(&word);
+            if tag.is_none() {
                 self.problems.push(format!("the severity `{word}` is unknown and counts as high"));
             }
-            level
+            Level::of(tag)
         });
         let model = context.model.unwrap_or_else(|| UNNAMED.to_owned());
         let title = if title.is_empty() {
@@ -198,32 +194,34 @@ impl MergeInput {
         } else {
             title
         };
-        self.claims.push(Claim {
+        self.members.push(Member {
             id: node.text(&["id"]).unwrap_or_default(),
             model,
             vendor: context.vendor,
-            file: file.filter(|file| !file.is_empty()),
-            line,
-            end_line: end,
-            block: None,
-            severity,
-            confidence: node::percent(node.get(&["confidence"])),
-            category: node.filled(&["category"]),
-            rule: node.filled(&["rule"]),
             denies: *node.get(&["valid"]) == LenientValue::Bool(false) || denies(&title),
-            title,
-            description,
-            suggestion: node.text(node::SUGGESTION).unwrap_or_default(),
             observed: context.observed,
-            checked: CheckedEvidence::default(),
+            raw: RawFinding {
+                severity: Severity::known(level.tag()),
+                title: title.into(),
+                body: description.into(),
+                file: file.filter(|file| !file.is_empty()),
+                line,
+                end_line,
+                category: node.filled(&["category"]),
+                suggestion: node.filled(node::SUGGESTION).map(Untrusted::from),
+                confidence: node::percent(node.get(&["confidence"])),
+                rule: node.filled(&["rule"]),
+                ..RawFinding::default()
+            },
+            ..Member::default()
         });
     }
 
     /// Gives ids to findings without one, or with one that another finding has.
-    fn name_claims(&mut self) {
-        let mut known: HashSet<&str> = HashSet::with_capacity(self.claims.len());
-        let all = self.claims.iter().enumerate();
-        let nameless = all.filter(|(_, claim)| claim.id.is_empty() || !known.insert(&claim.id));
+    fn name_members(&mut self) {
+        let mut known: HashSet<&str> = HashSet::with_capacity(self.members.len());
+        let all = self.members.iter().enumerate();
+        let nameless = all.filter(|(_, member)| member.id.is_empty() || !known.insert(&member.id));
         let nameless: Vec<usize> = nameless.map(|(index, _)| index).collect();
         if nameless.is_empty() {
             return;
@@ -231,11 +229,11 @@ impl MergeInput {
         let mut known: HashSet<String> = known.into_iter().map(str::to_owned).collect();
         let mut counts: HashMap<String, usize> = HashMap::new();
         for index in nameless {
-            let claim = &mut self.claims[index];
-            let count = counts.entry(claim.model.clone()).or_default();
-            claim.id = loop {
+            let member = &mut self.members[index];
+            let count = counts.entry(member.model.clone()).or_default();
+            member.id = loop {
                 *count += 1;
-                let id = format!("{}/{count}", claim.model);
+                let id = format!("{}/{count}", member.model);
                 if known.insert(id.clone()) {
                     break id;
                 }
@@ -247,14 +245,14 @@ impl MergeInput {
         if messages.is_empty() {
             return;
         }
-        let place = |claim: &Claim| {
-            let line = claim.line.map(|line| line.to_string()).unwrap_or_default();
-            format!("{}:{line}:{}", claim.file.as_deref().unwrap_or_default(), claim.title)
+        let place = |Member { raw, .. }: &Member| {
+            let line = raw.line.map(|line| line.to_string()).unwrap_or_default();
+            format!("{}:{line}:{}", raw.file.as_deref().unwrap_or_default(), raw.title.as_written())
         };
-        let by_id = |claim: &Claim| (claim.id.clone(), claim.id.clone());
-        // An id is stronger than a place.
-        let places = self.claims.iter().map(|claim| (place(claim), claim.id.clone()));
-        let finder: HashMap<String, String> = places.chain(self.claims.iter().map(by_id)).collect();
+        let by_id = |member: &Member| (member.id.clone(), member.id.clone());
+        // An id takes precedence over a place.
+        let places = self.members.iter().map(|member| (place(member), member.id.clone()));
+        let finder: HashMap<String, String> = places.chain(self.members.iter().map(by_id)).collect();
         for Message { document, by } in messages {
             let node = Node(&document);
             let named = node.text(&["finding_id"]).unwrap_or_default();
@@ -272,8 +270,8 @@ impl MergeInput {
                     self.debate.examinations.push(Examination { by, finding, word, adjustment, reasoning });
                 }
                 (None, Some(word)) => {
-                    // Only who raised a finding defends it.
-                    let raiser = || self.claims.iter().find(|claim| claim.id == finding);
+                    // Only the raiser of a finding defends it.
+                    let raiser = || self.members.iter().find(|member| member.id == finding);
                     let by = by.or_else(|| Some(raiser()?.model.clone())).unwrap_or_else(|| UNNAMED.to_owned());
                     let severity = node.text(&["revised_severity"]);
                     let revised_severity = severity.map(|word| Level::of(mandatory::normalise(&word)));
@@ -291,7 +289,6 @@ impl MergeInput {
     }
 }
 
-/// Whether a title says that there is no issue.
 pub fn denies(title: &str) -> bool {
     let title = title.trim().to_lowercase();
     ["not an issue", "not a bug", "not a vulnerability", "no issue", "false positive:", "works as intended"]
@@ -312,6 +309,7 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
+    use crate::domain::Confidence;
 
     #[test]
     fn reviewers_answers_of_the_specification() {
@@ -321,22 +319,30 @@ mod tests {
               {"severity": "P2", "confidence": 0.5, "line": "3-4", "title": "Slow", "description": ""}]}
             [{"reviewer": "gemini", "findings": []}, {"model": "claude", "title": "Not an issue: `q` is bound", "valid": false}]
         "#;
-        let dossier = read(text).unwrap();
-        let rows: Vec<_> = dossier
-            .claims
-            .iter()
-            .map(|c| (c.id.as_str(), c.file.as_deref(), c.line, c.end_line, c.severity, c.confidence, c.denies))
-            .collect();
+        let input = read(text).unwrap();
+        let row = |member: &Member| {
+            let RawFinding { file, line, end_line, confidence, .. } = member.raw.clone();
+            (
+                member.id.clone(),
+                file,
+                line,
+                end_line,
+                member.level(),
+                confidence.map(Confidence::get),
+                member.denies,
+            )
+        };
+        let rows: Vec<_> = input.members.iter().map(row).collect();
         assert_eq!(
             rows,
             [
-                ("codex/1", Some("src/db.py"), Some(12), None, Some(Level::Critical), Some(90), false),
-                ("codex/2", Some("src/db.py"), Some(3), Some(4), Some(Level::Medium), Some(50), false),
-                ("claude/1", None, None, None, None, None, true),
+                ("codex/1".into(), Some("src/db.py".into()), Some(12), None, Level::Critical, Some(90), false),
+                ("codex/2".into(), Some("src/db.py".into()), Some(3), Some(4), Level::Medium, Some(50), false),
+                ("claude/1".into(), None, None, None, Level::Medium, None, true),
             ]
         );
-        assert_eq!(dossier.debate.reviewers, ["codex", "gemini"]);
-        assert!(dossier.problems.is_empty());
+        assert_eq!(input.debate.reviewers, ["codex", "gemini"]);
+        assert!(input.problems.is_empty());
     }
 
     #[test]
@@ -351,15 +357,15 @@ mod tests {
                {"model": "codex", "round": 3, "phase": "defend", "defenses": [
                  {"finding_id": "a", "action": "modify", "confidence_adjustment": -10, "revised_severity": "low"}]}]}
         "#;
-        let dossier = read(text).unwrap();
-        assert_eq!(dossier.id.as_deref(), Some("run"));
-        let claims: Vec<_> = dossier.claims.iter().map(|c| (c.id.as_str(), c.model.as_str(), c.observed)).collect();
-        assert_eq!(claims, [("a", "codex", false), ("gemini/1", "gemini", true)]);
-        let said = &dossier.debate.examinations[0];
+        let input = read(text).unwrap();
+        assert_eq!(input.id.as_deref(), Some("run"));
+        let members: Vec<_> = input.members.iter().map(|m| (m.id.as_str(), m.model.as_str(), m.observed)).collect();
+        assert_eq!(members, [("a", "codex", false), ("gemini/1", "gemini", true)]);
+        let said = &input.debate.examinations[0];
         assert_eq!((said.by.as_str(), said.finding.as_str(), said.adjustment), ("gemini", "a", 5));
-        assert_eq!(dossier.debate.defences[0].revised_severity, Some(Level::Low));
+        assert_eq!(input.debate.defences[0].revised_severity, Some(Level::Low));
         assert_eq!(
-            dossier.problems,
+            input.problems,
             [
                 "gemini answers to the finding `nothing`, which does not exist",
                 "gemini answers `shrug` to `a`, which is no word of a debate",

@@ -1,36 +1,29 @@
-//! A document as it is written: what its fields are called, and in which forms their values come.
+//! A document as it is written: the names of its fields and the forms of their values.
 
 use serde::de::{Error as _, Unexpected};
 
-use crate::protocol::replies::review;
-use crate::protocol::replies::review::issue::{BODIES, FILE, HEADS, LINE};
-use crate::protocol::text::json::LenientValue;
+use crate::domain::Confidence;
+use crate::protocol::replies::review::fields::{BODIES, FILE, HEADS, LINE};
+use crate::protocol::text::{LenientValue, location};
 
 pub(crate) const MODEL: &[&str] = &["model", "reviewer", "agent"];
-/// Of several fields that name a severity the first of these counts.
+/// The first of these that is present counts.
 const SEVERITIES: &[&str] = &["severity", "tag", "priority", "level"];
 pub(crate) const SUGGESTION: &[&str] = &["suggestion", "recommendation", "fix"];
 pub(crate) const FINDINGS: &[&str] = &["findings", "issues"];
 pub(crate) const DOCUMENTS: &[&str] = &["debate", "payload"];
 pub(crate) const ANSWERS: &[&str] = &["responses", "defenses", "defences"];
 
-/// The fields whose meaning is known, besides those of a title, a text and a place; the last ones say nothing of a finding.
+/// The other fields with a known meaning, besides those of a title, a text and a place.
 const KNOWN: &str = "id model reviewer agent vendor end_line severity tag priority level confidence category \
                      rule suggestion recommendation fix valid verdict type content finding_id action \
                      confidence_adjustment reasoning revised_severity revised_description findings issues debate \
                      payload responses defenses defences new_observations reviewers silent role round phase \
                      nonce status original_model recipient sender timestamp label source";
 
-/// A document: a finding, an answer, what holds some, or a text.
+/// A document: a finding, an answer, a container of these, or a text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Node<'a>(pub(crate) &'a LenientValue);
-
-/// A place in one field.
-pub(crate) struct Located {
-    pub(crate) file: Option<String>,
-    pub(crate) line: Option<u32>,
-    pub(crate) end: Option<u32>,
-}
 
 /// The documents of a value, which is one or a list of them.
 pub(crate) fn documents(value: &LenientValue) -> Result<Vec<Node<'_>>, serde_json::Error> {
@@ -56,7 +49,7 @@ impl<'a> Node<'a> {
         self.get(names).text()
     }
 
-    /// As [`Self::text`]; an empty one is none.
+    /// As [`Self::text`], without an empty one.
     pub(crate) fn filled(self, names: &[&str]) -> Option<String> {
         self.text(names).filter(|text| !text.is_empty())
     }
@@ -65,7 +58,7 @@ impl<'a> Node<'a> {
         self.text(FILE)
     }
 
-    /// The documents in all fields of these names; `None` where there is no such field.
+    /// The documents in all fields with these names; `None` without such a field.
     pub(crate) fn inside(self, names: &[&str]) -> Result<Option<Vec<Self>>, serde_json::Error> {
         let given =
             self.0.fields().iter().filter(|(name, value)| names.contains(&name.as_str()) && !value.is_nothing());
@@ -73,7 +66,6 @@ impl<'a> Node<'a> {
         Ok((!inside.is_empty()).then(|| inside.into_iter().flatten().collect()))
     }
 
-    /// The first and the last line.
     pub(crate) fn lines(self) -> (Option<u32>, Option<u32>) {
         let (line, end) = range(self.get(LINE));
         (line, range(self.get(&["end_line"])).0.or(end))
@@ -91,7 +83,7 @@ impl<'a> Node<'a> {
         matches!(self.0, LenientValue::Text(_))
     }
 
-    /// Whether it has a title, a text or a severity of its own; a mere summary says nothing of one finding.
+    /// Whether it has a title, a text or a severity of its own; a summary alone makes no finding.
     pub(crate) fn is_finding(self) -> bool {
         let title = self.named(&HEADS).next();
         self.is_text()
@@ -100,13 +92,11 @@ impl<'a> Node<'a> {
             || self.severity().is_some()
     }
 
-    /// Whether it is a message between agents, around what one of them says.
     pub(crate) fn is_message(self) -> bool {
         const KINDS: [&str; 3] = ["message", "shutdown_request", "shutdown_response"];
         self.text(&["type"]).is_some_and(|kind| KINDS.contains(&kind.as_str()))
     }
 
-    /// Whether it says anything in words, or names a place.
     pub(crate) fn says_something(self) -> bool {
         let has_words =
             self.named(&HEADS).next().is_some() || self.others().any(|(_, value)| value.string().is_some());
@@ -114,22 +104,25 @@ impl<'a> Node<'a> {
     }
 
     /// The file and the lines in `location`, which is a text such as `app.py:12` or an object.
-    pub(crate) fn located(self) -> Option<Located> {
+    pub(crate) fn located(self) -> (Option<String>, Option<u32>, Option<u32>) {
         match self.get(&["location"]) {
-            LenientValue::Text(place) => Some(match review::split(place.trim()) {
-                Some((file, line, end)) => Located { file: Some(file.to_owned()), line: Some(line), end },
-                None => Located { file: Some(place.trim().to_owned()), line: None, end: None },
-            }),
+            LenientValue::Text(place) => {
+                let (file, line, end) = match location::split(place.trim()) {
+                    Some((file, line, end)) => (file, Some(line), end),
+                    None => (place.trim(), None, None),
+                };
+                (Some(file.to_owned()), line, end)
+            }
             inside @ LenientValue::Object(_) => {
                 let (line, end) = Node(inside).lines();
-                Some(Located { file: Node(inside).file(), line, end })
+                (Node(inside).file(), line, end)
             }
-            _ => None,
+            _ => (None, None, None),
         }
     }
 
-    /// Its title and its text: the best name given to either, and the others below. A text in a field of another name
-    /// counts where there is none.
+    /// Its title and its text: the first of the known names for either, the others below. Without any, texts in fields
+    /// with other names count.
     pub(crate) fn texts(self) -> (Option<String>, String) {
         if let LenientValue::Text(text) = self.0 {
             return (None, text.clone());
@@ -146,12 +139,11 @@ impl<'a> Node<'a> {
         (head, bodies.join("\n\n"))
     }
 
-    /// The lists and objects in fields of other names.
+    /// The lists and objects in fields with other names.
     pub(crate) fn nested(self) -> impl Iterator<Item = (&'a str, &'a LenientValue)> {
         self.others().filter(|(_, value)| is_nested(value))
     }
 
-    /// The fields of other names.
     fn others(self) -> impl Iterator<Item = (&'a str, &'a LenientValue)> {
         let fields = self.0.fields().iter().map(|(name, value)| (name.as_str(), value));
         let is_known = |name: &&str| {
@@ -161,7 +153,7 @@ impl<'a> Node<'a> {
         fields.filter(move |(name, _)| !is_known(name))
     }
 
-    /// The texts in fields of these names, in the order of the names.
+    /// The texts in fields with these names, in the order of the names.
     fn named(self, names: &[&'static str]) -> impl Iterator<Item = (&'static str, String)> {
         names.iter().filter_map(move |name| Some((*name, self.get(&[name]).joined()?)))
     }
@@ -185,12 +177,12 @@ pub(crate) fn number(value: &LenientValue) -> Option<i32> {
 }
 
 /// A confidence; numbers between 0 and 1 are shares of 100.
-pub(crate) fn percent(value: &LenientValue) -> Option<u8> {
+pub(crate) fn percent(value: &LenientValue) -> Option<Confidence> {
     let number = match value {
         LenientValue::Number(share) if *share > 0.0 && *share < 1.0 => number(&LenientValue::Number(share * 100.0)),
         value => number(value),
     };
-    number.map(|number| u8::try_from(number.clamp(0, 100)).unwrap_or(100))
+    number.map(|number| Confidence::clamped(number.into()))
 }
 
 /// `12`, `"12"` or `"12-14"`.
@@ -200,7 +192,7 @@ fn range(value: &LenientValue) -> (Option<u32>, Option<u32>) {
             let (first, last) = text.split_once('-').unwrap_or((text, ""));
             (first.trim().parse().ok(), last.trim().parse().ok())
         }
-        // What no line can be is none.
+        // Too large for a line.
         LenientValue::Number(line) if *line > f64::from(i32::MAX) => (None, None),
         other => (number(other).and_then(|number| u32::try_from(number).ok()), None),
     }

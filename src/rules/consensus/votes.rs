@@ -1,0 +1,304 @@
+//! The votes on one group: who raised it, who denies it, and what the debate says. Policies decide by them.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::debate::{Debate, Effect, Index, reviewers};
+use super::evidence::{self, Evidence};
+use super::group::{Agreement, ConflictKind, EvidenceChallenge, Group, GroupState, Level, Member};
+use super::normalise::{NormalMember, vendor};
+use super::similarity::vectors::Vectors;
+use crate::domain::{AdvisoryStatus, Class, ExaminationWord};
+use crate::rules::parallel;
+
+const UNLIKE: f32 = 0.1;
+
+/// The severities of a conflict are this many levels apart.
+const FAR: usize = 2;
+
+/// What a confirming advisory adds to the confidence.
+const ADVISORY: i32 = 10;
+
+pub(crate) struct Votes<'a> {
+    /// Those that call it an issue, or all if none does; the representative of the group first.
+    pub(crate) affirming: Vec<&'a NormalMember<'a>>,
+    /// Those that call it no issue.
+    pub(crate) denying: Vec<&'a NormalMember<'a>>,
+    /// The evidence of each affirming member.
+    pub(crate) evidence: Vec<Evidence>,
+    pub(crate) effect: Effect<'a>,
+    reviewers: usize,
+    vendors: &'a HashMap<&'a str, String>,
+    pub(crate) unlike: bool,
+}
+
+pub(crate) struct Voting<'a> {
+    members: &'a [Member],
+    index: Index<'a>,
+    reviewers: usize,
+    vendors: HashMap<&'a str, String>,
+}
+
+impl<'a> Voting<'a> {
+    pub(crate) fn of(members: &'a [Member], debate: &'a Debate) -> Self {
+        let reviewers = reviewers(members, debate);
+        let vendors = reviewers.iter().map(|name| (*name, vendor(name))).collect();
+        Self { members, index: Index::of(debate), reviewers: reviewers.len(), vendors }
+    }
+
+    pub(crate) fn decide(
+        &self,
+        entries: &[NormalMember<'_>],
+        vectors: &Vectors,
+        groups: &[Vec<usize>],
+        rule: impl Fn(&Votes<'_>) -> Group + Sync,
+    ) -> Vec<Group> {
+        parallel::each(groups, |group| {
+            let pairs = group.iter().enumerate().flat_map(|(at, a)| group[at + 1..].iter().map(move |b| (*a, *b)));
+            let unlike = group.len() > 1 && pairs.into_iter().all(|(a, b)| vectors.cosine(a, b) < UNLIKE);
+            rule(&Votes { unlike, ..self.votes(group.iter().map(|at| &entries[*at]).collect()) })
+        })
+    }
+
+    /// The votes of some entries, one a reviewer, with similar texts.
+    pub(crate) fn votes<'e>(&'e self, entries: Vec<&'e NormalMember<'e>>) -> Votes<'e> {
+        let (mut denying, mut affirming): (Vec<_>, Vec<_>) =
+            entries.into_iter().partition(|entry| entry.member.denies);
+        if affirming.is_empty() {
+            std::mem::swap(&mut denying, &mut affirming);
+        }
+        affirming.sort_by_key(|entry| std::cmp::Reverse((entry.confidence, entry.member.description().len())));
+        let debated: Vec<&Member> = affirming
+            .iter()
+            .flat_map(|entry| std::iter::once(&entry.index).chain(&entry.repeats))
+            .map(|index| &self.members[*index])
+            .collect();
+        Votes {
+            evidence: affirming.iter().map(|entry| Evidence::of(entry)).collect(),
+            effect: self.index.effect(&debated),
+            affirming,
+            denying,
+            reviewers: self.reviewers,
+            vendors: &self.vendors,
+            unlike: false,
+        }
+    }
+}
+
+impl<'a> Votes<'a> {
+    pub(crate) fn lead(&self) -> &'a Member {
+        self.affirming[0].member
+    }
+
+    pub(crate) fn names(&self) -> Vec<&'a str> {
+        self.affirming.iter().map(|entry| entry.member.model.as_str()).collect()
+    }
+
+    /// Who supports it in round 2 without having raised it.
+    pub(crate) fn supporters(&self) -> Vec<&'a str> {
+        let raisers = self.names();
+        let support = self.effect.examinations.iter().filter(|said| said.word != ExaminationWord::Disagree);
+        support.map(|said| said.by.as_str()).filter(|by| !raisers.contains(by)).collect()
+    }
+
+    /// Phases 2 and 3.
+    pub(crate) fn state(&self) -> GroupState {
+        let severities = || self.affirming.iter().map(|entry| entry.severity as usize);
+        let apart = severities().max().unwrap_or(0) - severities().min().unwrap_or(0);
+        if !self.denying.is_empty() {
+            GroupState::Conflicted(ConflictKind::Validity)
+        } else if self.affirming.len() == 1 {
+            GroupState::Unique
+        } else if apart >= FAR {
+            GroupState::Conflicted(ConflictKind::Severity)
+        } else if self.unlike {
+            GroupState::Conflicted(ConflictKind::Cause)
+        } else {
+            GroupState::Agreed
+        }
+    }
+
+    /// The median of the severities, the higher of two.
+    pub(crate) fn severity(&self) -> Level {
+        median(self.affirming.iter().map(|entry| entry.severity).collect())
+    }
+
+    /// What a dispute counts as until it is settled.
+    pub(crate) fn highest_severity(&self) -> Level {
+        self.affirming.iter().map(|entry| entry.severity).max().unwrap_or(Level::Medium)
+    }
+
+    pub(crate) fn highest_confidence(&self) -> Option<u8> {
+        self.affirming.iter().filter_map(|entry| entry.confidence).max()
+    }
+
+    /// The lowest confidence that is stated, on either side.
+    pub(crate) fn lowest_confidence(&self) -> Option<u8> {
+        self.affirming.iter().chain(&self.denying).filter_map(|entry| entry.confidence).min()
+    }
+
+    /// `min(15, 5 x reviewers)`.
+    pub(crate) fn agreement_bonus(&self) -> i32 {
+        i32::try_from(self.affirming.len()).unwrap_or(i32::MAX).saturating_mul(5).min(15)
+    }
+
+    /// The same with 2 instead of 5 for each further reviewer of one vendor.
+    pub(crate) fn independent_bonus(&self) -> i32 {
+        let mut vendors = BTreeSet::new();
+        let points = self.affirming.iter().map(|entry| {
+            let member = entry.member;
+            let vendor = member.vendor.as_ref().unwrap_or_else(|| &self.vendors[member.model.as_str()]);
+            if vendors.insert(vendor) { 5 } else { 2 }
+        });
+        points.sum::<i32>().min(15)
+    }
+
+    pub(crate) fn agreement(&self) -> Agreement {
+        match self.affirming.len() + self.supporters().len() {
+            1 => Agreement::SingleSourceValidated,
+            all if all >= self.reviewers => Agreement::Unanimous,
+            _ => Agreement::Majority,
+        }
+    }
+
+    /// The group before a policy decides on it.
+    pub(crate) fn undecided(&self) -> Group {
+        let best = |key: &dyn Fn(&Member) -> (bool, usize)| {
+            // Of equals the first in the members' order.
+            let best = self.affirming.iter().rev().max_by_key(|entry| key(entry.member));
+            best.map_or(0, |entry| entry.index)
+        };
+        let all = || self.affirming.iter().chain(&self.denying);
+        Group {
+            members: all().map(|entry| entry.index).collect(),
+            repeats: all().flat_map(|entry| entry.repeats.clone()).collect(),
+            class: Class::Disputed,
+            state: self.state(),
+            agreement: None,
+            severity: self.severity(),
+            original_confidence: self.highest_confidence(),
+            confidence: None,
+            bonus: (0, ""),
+            formula: String::new(),
+            score: None,
+            described_by: best(&|member| (false, member.description().len())),
+            revised: self.effect.defence.and_then(|said| said.revised_description.clone()),
+            // Code first, then length.
+            suggested_by: best(&|member| (member.suggestion().contains('`'), member.suggestion().len())),
+            notes: Vec::new(),
+            why: String::new(),
+            challenge: None,
+            reversal: String::new(),
+            action: None,
+            withdrawn: self.effect.is_withdrawn(),
+            advised: AdvisoryStatus::of(self.affirming.iter().map(|entry| &entry.member.checked.advisory)),
+            supporters: self.supporters().into_iter().map(str::to_owned).collect(),
+            escalate: false,
+        }
+    }
+
+    /// The group as a policy decided on it, with everything that follows from the decision.
+    pub(crate) fn complete(&self, mut group: Group) -> Group {
+        group.notes.extend(self.debate_notes());
+        group.notes.extend(group.advised.note());
+        if let Some(revised) = self.effect.defence.and_then(|said| said.revised_severity) {
+            group.severity = revised;
+        }
+        if let AdvisoryStatus::Patched { .. } = group.advised {
+            group.severity = group.severity.lower();
+        }
+        (group.confidence, group.formula) = self.confidence(&group);
+        group.agreement = group.agreement.filter(|_| group.class == Class::Accepted);
+        group.action = (group.class == Class::Disputed).then(|| self.action(group.state));
+        group
+    }
+
+    fn debate_notes(&self) -> Vec<String> {
+        let withdrew = self.effect.withdrew.iter();
+        let mut notes: Vec<String> =
+            withdrew.map(|name| format!("{name} withdrew it; others still support it")).collect();
+        if self.effect.is_conceded() {
+            let others = self.effect.cross_examination() > 0;
+            let others = if others { "; other reviewers still support it" } else { "" };
+            notes.push(format!("{} conceded it{others}", self.lead().model));
+        }
+        notes
+    }
+
+    fn confidence(&self, group: &Group) -> (Option<u8>, String) {
+        let (original, (bonus, bonus_name)) = (group.original_confidence, group.bonus);
+        let (advisory, id) = match &group.advised {
+            AdvisoryStatus::Confirmed { id, .. } => (ADVISORY, id.as_str()),
+            AdvisoryStatus::Unasked | AdvisoryStatus::Nothing | AdvisoryStatus::Patched { .. } => (0, ""),
+        };
+        let terms = [
+            (self.effect.adjustments(), "round 2 adjustments"),
+            (self.effect.cross_examination(), "cross-examination"),
+            (self.effect.defended(), "defence"),
+            (bonus, bonus_name),
+            (advisory, id),
+        ];
+        let moved = terms.iter().map(|(number, _)| number).sum::<i32>();
+        let confidence = original.map(|sure| u8::try_from((i32::from(sure) + moved).clamp(0, 100)).unwrap_or(100));
+        let mut formula = original.map_or_else(|| "not stated".to_owned(), |sure| format!("{sure} (original)"));
+        for (number, name) in terms.into_iter().filter(|(number, _)| *number != 0) {
+            let sign = if number < 0 { '-' } else { '+' };
+            formula.push_str(&format!(" {sign} {} ({name})", number.abs()));
+        }
+        if let Some(confidence) = confidence {
+            formula.push_str(&format!(" = {confidence}"));
+        }
+        (confidence, formula)
+    }
+
+    /// What settles a dispute.
+    fn action(&self, state: GroupState) -> String {
+        let place = evidence::place(self.lead());
+        match state {
+            GroupState::Conflicted(ConflictKind::Severity) => format!(
+                "find out what an attacker or a user can bring about at worst at {place}, and set the severity by that"
+            ),
+            GroupState::Conflicted(ConflictKind::Cause) => {
+                format!("reproduce the symptom at {place} and see which of the changes makes it go away")
+            }
+            GroupState::Conflicted(ConflictKind::Validity) | GroupState::Agreed | GroupState::Unique => {
+                evidence::challenge(self.affirming[0], self.evidence[0]).test
+            }
+        }
+    }
+
+    /// The challenge of phase 5, asked below a confidence of 70 or a score of 5.
+    pub(crate) fn challenge(&self, score: Option<i32>) -> Option<EvidenceChallenge> {
+        let asked = self.highest_confidence().is_some_and(|sure| sure < 70) || score.is_some_and(|score| score < 5);
+        asked.then(|| evidence::challenge(self.affirming[0], self.evidence[0]))
+    }
+}
+
+/// The median; of two in the middle the level halfway, rounded up.
+pub(crate) fn median(mut levels: Vec<Level>) -> Level {
+    levels.sort_unstable();
+    let Some(last) = levels.len().checked_sub(1) else { return Level::Medium };
+    let (low, high) = (levels[last / 2] as usize, levels[last.div_ceil(2)] as usize);
+    Level::ALL[(low + high).div_ceil(2)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_of_medians() {
+        use Level::{Critical, High, Low, Medium};
+        let rows: [(&[Level], Level); 7] = [
+            (&[High], High),
+            (&[High, High, Medium], High),
+            (&[Critical, High], Critical),
+            (&[Medium, Low], Medium),
+            (&[Critical, Low], High),
+            (&[Critical, Medium, Low], Medium),
+            (&[Critical, High, Medium, Low], High),
+        ];
+        for (levels, expected) in rows {
+            assert_eq!(median(levels.to_vec()), expected, "{levels:?}");
+        }
+    }
+}
