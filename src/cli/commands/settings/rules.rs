@@ -17,7 +17,6 @@ pub(crate) struct Args {
 }
 
 #[derive(Debug, Subcommand)]
-#[cfg_attr(not(feature = "astgrep"), expect(dead_code, reason = "this build has no embedded agents"))]
 enum Action {
     /// List the packaged rules and the project's own (`.glee/rules/*.yml`)
     #[command(after_help = "Examples:
