@@ -1,8 +1,8 @@
-//! Opening files by what they are.
+//! Opens files after a check of their type.
 //!
-//! Whoever opens a FIFO waits for its writer, and some devices have no end. What a configuration or the tree names has to
-//! be a regular file ([`regular`]). What a person names as input may be a FIFO as well, as in `--diff <(git diff)`
-//! ([`input`]); waiting for it is what was asked for. Anything else is an error that says what stands there.
+//! Opening a FIFO waits for its writer, and some devices are endless. A file that a configuration or the tree names must be
+//! a regular file ([`regular`]). Input that the user names may also be a FIFO, as in `--diff <(git diff)` ([`input`]). For
+//! anything else the error says what the file is.
 
 use std::fs::{File, FileType, Metadata};
 use std::io::{self, IsTerminal as _, Read as _};
@@ -14,7 +14,7 @@ use nix::fcntl::OFlag;
 
 /// Opens a regular file for reading; links are followed, and a FIFO is never waited for.
 pub fn regular(path: &Path) -> io::Result<File> {
-    // Opening a tape or a watchdog may do more than that, so it is looked at first, and again once it is open.
+    // Opening some devices has effects, so the type is checked before and after.
     checked(std::fs::metadata(path)?.file_type())?;
     let file = open_at_once(path)?;
     checked(file.metadata()?.file_type())?;
@@ -33,7 +33,7 @@ pub fn read_to_string(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Opens what a person named as input: a regular file, FIFO, terminal, `/dev/null`, or standard input by its path.
+/// Opens input that the user names: a regular file, FIFO, terminal, `/dev/null`, or standard input by its path.
 pub fn input(path: &Path) -> io::Result<File> {
     if let Some(stdin) = standard(path) {
         return stdin;
@@ -71,13 +71,12 @@ fn what(kind: FileType) -> &'static str {
     }
 }
 
-/// Whether it is `/dev/null`, under whatever name.
 fn is_empty_device(found: &Metadata) -> bool {
     let is_same = |null: Metadata| null.rdev() == found.rdev();
     found.file_type().is_char_device() && std::fs::metadata("/dev/null").is_ok_and(is_same)
 }
 
-/// Standard input, where a path is its name: it may be a socket, which no path opens.
+/// Standard input, if a path is its name: it may be a socket, which cannot be opened by a path.
 fn standard(path: &Path) -> Option<io::Result<File>> {
     let is_stdin = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"].iter().any(|name| path == Path::new(name));
     is_stdin.then(|| io::stdin().as_fd().try_clone_to_owned().map(File::from))

@@ -1,7 +1,7 @@
-//! Diagnosis: what the program did, for whoever has to find out why.
+//! Logging.
 //!
-//! Events and spans of `tracing` go to stderr as far as `-v`, `-vv` or `GLEE_LOG` asks, and to a file of the run, which
-//! is bounded and cleaned of secrets. Nothing of it goes to stdout.
+//! Events and spans of `tracing` are written to stderr as selected by `-v`, `-vv` or `GLEE_LOG`, and to a file of the run,
+//! which is bounded and redacted. Nothing is written to stdout.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tracing_subscriber::Layer;
 use tracing_subscriber::field::MakeExt as _;
-use tracing_subscriber::filter::{EnvFilter, LevelFilter};
+use tracing_subscriber::filter::EnvFilter;
 use tracing_subscriber::fmt::{self, format};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::{SubscriberInitExt as _, TryInitError};
@@ -19,12 +19,12 @@ use crate::system::private;
 
 /// The variable with the filter, in the syntax of `EnvFilter`: `debug`, `glee::agents=trace,info`.
 pub const VARIABLE: &str = "GLEE_LOG";
-/// The name of a run's log, beside its raw answers.
+/// The name of a run's log, in the folder of its raw answers.
 pub const FILE: &str = "log.txt";
-/// What a run's log holds at most, in bytes.
-const KEPT: u64 = 4 << 20;
-/// What is kept in memory before the run is known, in bytes.
-const HELD: usize = 64 << 10;
+/// The maximum size of a run's log, in bytes.
+const FILE_CAP: u64 = 4 << 20;
+/// How many bytes are buffered before the run is known.
+const BUFFER_CAP: usize = 64 << 10;
 
 static RUN: Mutex<RunLog> = Mutex::new(RunLog::Memory(Vec::new()));
 static SCREEN: Mutex<Option<LinePrinter>> = Mutex::new(None);
@@ -41,18 +41,17 @@ pub enum LogError {
     Begun(#[from] TryInitError),
 }
 
-/// Begins logging, once in a process: `verbose` counts `-v`, `filter` is the value of [`VARIABLE`].
+/// Starts logging, once in a process: `verbose` counts `-v`, `filter` is the value of [`VARIABLE`].
 pub fn begin(verbose: u8, filter: Option<&str>, clean: Clean) -> Result<(), LogError> {
-    let named = filter.filter(|filter| !filter.is_empty());
-    let by_level = |level: LevelFilter| EnvFilter::default().add_directive(level.into());
-    let read = |filter: &str| EnvFilter::builder().parse(filter);
-    let (screen, run) = match (named, verbose) {
-        (Some(filter), _) => (read(filter)?, read(filter)?),
-        (None, 0) => (by_level(LevelFilter::OFF), by_level(LevelFilter::INFO)),
-        (None, 1) => (by_level(LevelFilter::INFO), by_level(LevelFilter::INFO)),
-        (None, _) => (by_level(LevelFilter::DEBUG), by_level(LevelFilter::DEBUG)),
+    let (screen, run) = match (filter.filter(|filter| !filter.is_empty()), verbose) {
+        (Some(filter), _) => (filter, filter),
+        (None, 0) => ("off", "info"),
+        (None, 1) => ("info", "info"),
+        (None, _) => ("debug", "debug"),
     };
-    // Two layers that format fields alike would write those of a span into one text, twice.
+    let read = |filter: &str| EnvFilter::builder().parse(filter);
+    let (screen, run) = (read(screen)?, read(run)?);
+    // With the same type of formatter, both layers would append the fields of a span to one text.
     let fields = format::debug_fn(|line, field, value| match field.name() {
         "message" => write!(line, "{value:?}"),
         name => write!(line, "{name}={value:?}"),
@@ -64,7 +63,7 @@ pub fn begin(verbose: u8, filter: Option<&str>, clean: Clean) -> Result<(), LogE
         .without_time()
         .with_writer(move || Cleaned(clean, show))
         .with_filter(screen);
-    let keep = move || Cleaned(clean, |text| lock(&RUN).take(text.as_bytes()));
+    let keep = move || Cleaned(clean, |text| lock(&RUN).append(text.as_bytes()));
     tracing_subscriber::registry()
         .with(screen)
         .with(fmt::layer().with_ansi(false).with_target(false).with_writer(keep).with_filter(run))
@@ -72,32 +71,31 @@ pub fn begin(verbose: u8, filter: Option<&str>, clean: Clean) -> Result<(), LogE
     Ok(())
 }
 
-/// Has the lines for stderr printed by `screen` until the guard is dropped.
-#[must_use = "the lines go past the screen when this is dropped"]
+/// Prints the lines for stderr with `screen` until the guard is dropped.
+#[must_use = "dropping it restores the output to stderr"]
 pub fn on_screen(screen: LinePrinter) -> impl Drop {
-    struct Past;
-    impl Drop for Past {
+    struct Restore;
+    impl Drop for Restore {
         fn drop(&mut self) {
             *lock(&SCREEN) = None;
         }
     }
     *lock(&SCREEN) = Some(screen);
-    Past
+    Restore
 }
 
-/// Writes what was logged until now, and all that follows, to the log of a run; where that fails, nothing is kept.
+/// Writes the buffered and all later lines to the log of a run. If that fails, the lines are dropped.
 pub fn keep_in(folder: &Path) -> io::Result<PathBuf> {
     let path = folder.join(FILE);
     let opened = private::options().append(true).create(true).open(&path);
     let mut log = lock(&RUN);
-    let held = match std::mem::replace(&mut *log, RunLog::Nowhere) {
-        RunLog::Memory(held) => held,
-        RunLog::Nowhere | RunLog::File { .. } => Vec::new(),
-    };
+    let earlier = std::mem::replace(&mut *log, RunLog::Nowhere);
     let file = opened?;
-    let left = KEPT.saturating_sub(file.metadata()?.len());
+    let left = FILE_CAP.saturating_sub(file.metadata()?.len());
     *log = RunLog::File { file, left };
-    log.take(&held);
+    if let RunLog::Memory(buffered) = earlier {
+        log.append(&buffered);
+    }
     Ok(path)
 }
 
@@ -105,46 +103,44 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The log of the run that this process works on.
 enum RunLog {
-    /// It is not known yet which run that is.
+    /// The run is not known yet.
     Memory(Vec<u8>),
     File {
         file: File,
-        /// How many more bytes it takes.
         left: u64,
     },
     Nowhere,
 }
 
 impl RunLog {
-    /// Keeps lines, as far as there is room; the last line of a full log says that it is one.
-    fn take(&mut self, lines: &[u8]) {
+    /// Appends lines up to the capacity; a full log ends with a notice.
+    fn append(&mut self, lines: &[u8]) {
         match self {
-            Self::Memory(held) if held.len() + lines.len() <= HELD => held.extend_from_slice(lines),
+            Self::Memory(buffer) if buffer.len() + lines.len() <= BUFFER_CAP => buffer.extend_from_slice(lines),
             Self::Memory(_) | Self::Nowhere => {}
             Self::File { file, left } => {
                 let length = lines.len() as u64;
-                // A log that cannot be written is no reason to end a run.
+                // A run continues without its log.
                 if length <= *left {
                     *left -= length;
                     drop(file.write_all(lines));
                 } else if *left > 0 {
                     *left = 0;
-                    drop(file.write_all(b"the log is full; nothing more is kept\n"));
+                    drop(file.write_all(b"the log is full; later lines are dropped\n"));
                 }
             }
         }
     }
 }
 
-/// Gets each event as one text, which is cleaned and handed on.
+/// Redacts the text of each event and passes it to a writer.
 struct Cleaned(Clean, fn(&str));
 
 impl Write for Cleaned {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        let Self(clean, hand_on) = self;
-        hand_on(&clean(&String::from_utf8_lossy(line)));
+        let Self(clean, write) = self;
+        write(&clean(&String::from_utf8_lossy(line)));
         Ok(line.len())
     }
 
@@ -168,24 +164,24 @@ mod tests {
 
     #[test]
     fn a_log_is_bounded_and_says_so_once() {
-        let mut kept = tempfile::tempfile().unwrap();
-        let mut log = RunLog::File { file: kept.try_clone().unwrap(), left: 12 };
+        let mut file = tempfile::tempfile().unwrap();
+        let mut log = RunLog::File { file: file.try_clone().unwrap(), left: 12 };
         for line in ["first\n", "second, and too long\n", "x\n"] {
-            log.take(line.as_bytes());
+            log.append(line.as_bytes());
         }
         let mut text = String::new();
-        io::Seek::rewind(&mut kept).unwrap();
-        io::Read::read_to_string(&mut kept, &mut text).unwrap();
-        assert_eq!(text, "first\nthe log is full; nothing more is kept\n");
+        io::Seek::rewind(&mut file).unwrap();
+        io::Read::read_to_string(&mut file, &mut text).unwrap();
+        assert_eq!(text, "first\nthe log is full; later lines are dropped\n");
     }
 
     #[test]
-    fn what_is_held_for_a_run_is_bounded() {
+    fn the_buffer_before_a_run_is_bounded() {
         let mut log = RunLog::Memory(Vec::new());
-        log.take(&[b'x'; HELD - 1]);
-        log.take(b"too much");
-        log.take(b"y");
-        let RunLog::Memory(held) = log else { panic!("no run has begun") };
-        assert_eq!((held.len(), held.last()), (HELD, Some(&b'y')));
+        log.append(&[b'x'; BUFFER_CAP - 1]);
+        log.append(b"too much");
+        log.append(b"y");
+        let RunLog::Memory(buffer) = log else { panic!("no run has begun") };
+        assert_eq!((buffer.len(), buffer.last()), (BUFFER_CAP, Some(&b'y')));
     }
 }

@@ -1,4 +1,4 @@
-//! Files and logs: opening files by what they are, private files and folders, diagnosis with `tracing`.
+//! Opening files by their type, private files and folders, logging.
 
 pub mod files;
 pub mod log;

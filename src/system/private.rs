@@ -1,33 +1,35 @@
-//! Folders and files of Glee's own that only their owner may read: they hold code, prompts and answers.
+//! Folders and files that only their owner may read: they contain code, prompts and answers.
 //!
-//! Everything that Glee keeps in its state folder is made here or with a temporary file, whose permissions are the same;
-//! what git writes there is told so with each call. The umask has no say in it.
+//! Everything in Glee's state folder is created here or as a temporary file, with the same permissions; calls of git set them
+//! by an option. The umask does not apply.
 
-use std::ffi::OsString;
+use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 
+use ignore::WalkBuilder;
+
 /// The file that marks a state folder whose permissions have been tightened.
 const MARK: &str = "private";
-/// The folder of the histories, by which a state folder is known.
+/// The folder of the histories, by which a state folder is recognised.
 const HISTORIES: &str = "repos";
 const OWN: [&str; 8] = [HISTORIES, "kept", "objects", "copies", "agents", "trust", "watch", "sessions"];
 
-/// Makes a folder with those above it (mode 0700). One that is there stays as it is.
+/// Creates a folder and those above it (mode 0700). An existing one remains unchanged.
 pub fn folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// Options that make a file with mode 0600.
+/// Options that create a file with mode 0600.
 pub fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.mode(0o600);
     options
 }
 
-/// Writes a file whole or not at all, and makes the folder for it.
+/// Writes a file atomically, and creates the folder for it.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let above = path.parent().ok_or(io::ErrorKind::NotFound)?;
     folder(above)?;
@@ -38,8 +40,8 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Takes the rights of others away from a state folder that an older Glee made, and from everything in it. Files that
-/// have another name too stay as they are: they are objects of the user's repository.
+/// Removes the permissions of others from a state folder of an earlier version and from its contents. Files with other hard
+/// links remain unchanged: they are objects of the user's repository.
 pub fn tighten(state_dir: &Path) -> io::Result<()> {
     let narrow = |path: &Path, meta: &fs::Metadata| {
         let mode = meta.permissions().mode() & 0o7777;
@@ -49,11 +51,11 @@ pub fn tighten(state_dir: &Path) -> io::Result<()> {
     let Some(meta) = fs::symlink_metadata(state_dir).ok().filter(fs::Metadata::is_dir) else { return Ok(()) };
     let names = fs::read_dir(state_dir)?.map(|entry| entry.map(|entry| entry.file_name()));
     let names = names.collect::<io::Result<Vec<_>>>()?;
-    let is_own = |name: OsString| {
+    let is_own = |name: &OsStr| {
         let name = name.to_string_lossy();
         OWN.contains(&name.as_ref()) || name.starts_with("tree-") || name.starts_with("image-")
     };
-    // A folder with something else in it, and no history, is somebody else's.
+    // A folder with other contents and without a history is not a state folder.
     if !names.is_empty() && !names.iter().any(|name| name == HISTORIES) {
         return Ok(());
     }
@@ -61,25 +63,16 @@ pub fn tighten(state_dir: &Path) -> io::Result<()> {
     if names.is_empty() || names.iter().any(|name| name == MARK) {
         return Ok(());
     }
-    let mut waiting = vec![state_dir.to_owned()];
-    while let Some(folder) = waiting.pop() {
-        let is_top = folder == state_dir;
-        for entry in fs::read_dir(&folder)? {
-            let entry = entry?;
-            if is_top && !is_own(entry.file_name()) {
-                continue;
-            }
-            let path = entry.path();
-            // Somebody else may be at work in it.
-            let Ok(meta) = fs::symlink_metadata(&path) else { continue };
-            if meta.is_dir() {
-                narrow(&path, &meta)?;
-                waiting.push(path);
-            } else if meta.is_file() && meta.nlink() == 1 {
-                match narrow(&path, &meta) {
-                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                    _ => {}
-                }
+    let mut walk = WalkBuilder::new(state_dir);
+    walk.standard_filters(false).filter_entry(move |entry| entry.depth() != 1 || is_own(entry.file_name()));
+    for entry in walk.build() {
+        let entry = entry.map_err(|error| error.into_io_error().unwrap_or(io::ErrorKind::Other.into()))?;
+        // Another process may remove files meanwhile.
+        let Ok(meta) = fs::symlink_metadata(entry.path()) else { continue };
+        if meta.is_dir() || meta.is_file() && meta.nlink() == 1 {
+            match narrow(entry.path(), &meta) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
             }
         }
     }
@@ -97,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_made_is_private() {
+    fn created_files_are_private() {
         let base = tempfile::tempdir().unwrap();
         let path = base.path().join("a/b/c");
         write(&path, b"x").unwrap();
@@ -108,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_older_glee_left_open_is_closed_once_but_for_what_has_other_names() {
+    fn permissions_of_earlier_versions_are_tightened_once_except_on_files_with_other_links() {
         let base = tempfile::tempdir().unwrap();
         let state = base.path().join("state");
         let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();

@@ -30,7 +30,7 @@ use crate::workflows::review::{self, EndedReview, Rest, RunSetup};
 use crate::workflows::run::error::RunError;
 use crate::workflows::run::ports::{Choice, DisputeResolver, EventSink, PersonAnswer, PersonQuestion};
 use crate::workspace::root::Workspace;
-use crate::workspace::{Steering, TreeLock};
+use crate::workspace::{ControlFiles, TreeLock};
 
 pub(crate) struct CommandContext<'a> {
     pub(crate) format: Format,
@@ -45,7 +45,7 @@ pub(crate) fn settings(
     globals: &Globals,
     flags: Vec<(String, serde_json::Value)>,
     workspace: &mut Workspace,
-    steering: Option<&Steering>,
+    steering: Option<&ControlFiles>,
 ) -> Result<(Settings, Vec<String>), CommandError> {
     let Some(steering) = steering else {
         return Ok((load::runnable(globals, flags, None)?.1, Vec::new()));
@@ -55,7 +55,7 @@ pub(crate) fn settings(
     let folder = places.state.join("steering").join(&steering.base);
     private::folder(&folder)?;
     steering.write(&folder)?;
-    workspace.go_by(steering);
+    workspace.use_recorded_ignores(steering);
     let sources =
         ConfigSources { flags: flags.clone(), project_copy: Some(folder.clone()), ..places.sources(globals) };
     let named = config::load(&sources)?.settings;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::domain::event::{CallAnswer, CallId};
-use crate::workspace::guard::control_files::{Steers, steers};
+use crate::workspace::guard::control_files::{ControlKind, control_kind};
 use crate::workspace::root::Workspace;
 use crate::workspace::{ChangeKind, ChangedSubject, ObservedChange, TreeFingerprint, Unfollowed, WorkspaceError};
 
@@ -42,7 +42,7 @@ pub(crate) struct Observation {
 impl WriteCheck {
     pub(crate) fn observe(&self) -> Observation {
         let at = Instant::now();
-        Observation { fingerprint: self.workspace.look(self.earlier.as_deref()), at }
+        Observation { fingerprint: self.workspace.fingerprint(self.earlier.as_deref()), at }
     }
 }
 
@@ -58,7 +58,7 @@ impl WriteGuard {
     /// Makes the first observation; if it fails, it is repeated when it is needed.
     pub(crate) fn begun(workspace: &Workspace) -> Self {
         let at = Instant::now();
-        match workspace.look(None) {
+        match workspace.fingerprint(None) {
             Ok(look) => Self { last: Some((Arc::new(look), at)), is_first: true, calls: BTreeMap::new() },
             Err(_) => Self::default(),
         }
@@ -66,7 +66,7 @@ impl WriteGuard {
 
     /// The nested repositories that the last observation left out.
     pub(crate) fn unfollowed(&self) -> &[Unfollowed] {
-        self.last.as_ref().map_or(&[], |(look, _)| look.unfollowed())
+        self.last.as_ref().map_or(&[], |(look, _)| look.unfollowed.as_slice())
     }
 
     /// Registers a call. Returns the check to run when it has ended.
@@ -169,18 +169,18 @@ pub(crate) fn discarded(call: &CallId, violations: &[String]) -> CallAnswer {
 fn beyond(difference: &ObservedChange) -> Option<String> {
     let name = &difference.name;
     match difference.subject {
-        ChangedSubject::Repository => Some(match (name.as_str(), difference.fate) {
+        ChangedSubject::Repository => Some(match (name.as_str(), difference.kind) {
             ("HEAD", _) => "switched HEAD to another branch or commit".to_owned(),
             ("the index", _) => "changed the index".to_owned(),
             (name, ChangeKind::Changed) if name.starts_with("refs/") => format!("moved `{name}`"),
             _ => difference.to_string(),
         }),
         ChangedSubject::Content | ChangedSubject::Permissions => {
-            let steered = match steers(name)? {
-                Steers::Tools => "which steers the tools that open this tree",
-                Steers::Ci => "which the continuous integration runs",
-                Steers::Glee => "which steers Glee; this run goes by what it was at its beginning",
-                Steers::Git => "which steers git; this run selects files by what it was at its beginning",
+            let steered = match control_kind(name)? {
+                ControlKind::Tools => "which steers the tools that open this tree",
+                ControlKind::Ci => "which the continuous integration runs",
+                ControlKind::Glee => "which steers Glee; this run goes by what it was at its beginning",
+                ControlKind::Git => "which steers git; this run selects files by what it was at its beginning",
             };
             Some(format!("{difference}, {steered}"))
         }

@@ -18,7 +18,7 @@ use crate::workspace::select::attributes::Attributes;
 use crate::workspace::select::filter;
 use crate::workspace::select::ignores::Ignores;
 use crate::workspace::select::selection::{SelectOptions, Selection};
-use crate::workspace::select::walk::{self, Hidden, Met};
+use crate::workspace::select::walk;
 use crate::workspace::{Result, WorkspaceError};
 
 /// The output format that [`deltas`] parses.
@@ -61,7 +61,7 @@ impl Repository {
             let meta = lstat.get(&entry.path);
             let is_listed = files.contains_key(&entry.path);
             let (new, mode) = match &meta {
-                None if entry.may_be_missing() || entry.mode == SUBMODULE => continue,
+                None if entry.is_sparse || entry.mode == SUBMODULE => continue,
                 None => (New::Gone, 0),
                 Some(meta) if entry.mode == SUBMODULE && meta.is_dir() => {
                     let now = self.commit_in(&lstat.full(&entry.path)).unwrap_or_else(|| entry.id.clone());
@@ -74,7 +74,7 @@ impl Repository {
                 Some(meta) => of_worktree(meta, entry.mode, has_modes),
             };
             // During a merge, the second version is the one of `HEAD`.
-            let is_in_base = base.is_some() && !matches!(entry.stage, 1 | 3) && !entry.is_intent();
+            let is_in_base = base.is_some() && !matches!(entry.stage, 1 | 3) && !entry.is_intent;
             let old = is_in_base.then(|| (entry.path.clone(), entry.id.clone()));
             match files.get_mut(&entry.path) {
                 Some(known) => {
@@ -113,12 +113,8 @@ impl Repository {
         let mut paths: BTreeSet<Vec<u8>> = scan.untracked.iter().cloned().collect();
         for folder in &scan.repositories {
             let mut ignores = Ignores::git(&self.top, None);
-            for met in walk::walk(&self.top, folder, &mut ignores, Hidden::Met).unwrap_or_default() {
-                match met {
-                    Met::File(path) | Met::Link(path) | Met::Other(path) => drop(paths.insert(path)),
-                    Met::Unreadable(_) => {}
-                }
-            }
+            let entries = walk::walk(&self.top, folder, &mut ignores, &mut |_, _| false).unwrap_or_default();
+            paths.extend(entries.into_iter().filter(|(_, kind)| kind.is_some()).map(|(path, _)| path));
         }
         paths
     }
@@ -195,7 +191,7 @@ impl Workspace {
         base: Option<&str>,
         options: &SelectOptions,
     ) -> Result<Selection> {
-        let mut ignores = Ignores::glee(&self.root, self.steered_by.as_ref());
+        let mut ignores = Ignores::glee(&self.root, self.recorded_ignores.as_ref());
         let mut selection = Selection::default();
         let (ignored, changes): (Vec<&Changed>, Vec<&Changed>) =
             changes.iter().partition(|change| ignores.is_ignored(&change.path));

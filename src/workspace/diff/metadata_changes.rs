@@ -8,7 +8,7 @@ use crate::workspace::Result;
 use crate::workspace::code::text_files;
 use crate::workspace::diff::unified;
 use crate::workspace::git::worktree_scan::{LINK, SUBMODULE};
-use crate::workspace::select::filter::{self, Before, Chosen};
+use crate::workspace::select::filter::{self, Before, Selected};
 
 /// The bytes of deleted files' diffs that are shown of one target.
 pub(crate) const SHOWN: usize = 512 << 10;
@@ -52,7 +52,7 @@ impl MetadataEdit<'_> {
         };
         let is_renamed = old.as_ref().is_some_and(|(old, _)| *old != path);
         let name = filter::path_text(path);
-        let text = filter::text(&name, bytes, Chosen::Met, generated, before)?;
+        let text = filter::text(&name, bytes, Selected::ByWalk, generated, before)?;
         let compared = compared.map(text_files::lossy);
         let new = (Some(path), compared.as_deref().unwrap_or(&text));
         let found = match old {

@@ -12,7 +12,7 @@ use crate::workspace::diff::parse::{self, Broken, Patch, Side};
 use crate::workspace::diff::{metadata_changes, unified};
 use crate::workspace::git::path_bytes;
 use crate::workspace::root::Workspace;
-use crate::workspace::select::filter::{self, Before, Chosen};
+use crate::workspace::select::filter::{self, Before, Selected};
 use crate::workspace::select::ignores::{self, Ignores};
 use crate::workspace::select::selection::{SelectOptions, Selection};
 use crate::workspace::{Result, WorkspaceError};
@@ -39,7 +39,8 @@ impl Workspace {
         let named: Vec<Vec<u8>> = diff.patches.iter().filter_map(|patch| patch.new.clone()).collect();
         let edits = |file: &str| named.iter().any(|path| path_bytes::shown(path).rsplit('/').next() == Some(file));
         // Where the diff changes such a file, its content before is unknown.
-        let mut ignores = (!edits(ignores::GLEE)).then(|| Ignores::glee(&self.root, self.steered_by.as_ref()));
+        let mut ignores =
+            (!edits(ignores::GLEE)).then(|| Ignores::glee(&self.root, self.recorded_ignores.as_ref()));
         let marks = self.attributes(named.iter().filter(|path| self.clean(&filter::path_text(path)).is_some()))?;
         let counts = !edits(".gitattributes");
         let mut selection = Selection::default();
@@ -89,7 +90,7 @@ impl Workspace {
         let Located { path, text, before } = self.locate(patch, path, texts, options)?;
         let before = before.as_ref().filter(|_| patch.old == patch.new);
         let before = before.map_or(Before::Unknown, |before| Before::Was(before.as_bytes()));
-        let text = filter::text(&path, text.into_bytes(), Chosen::Met, generated, before)?;
+        let text = filter::text(&path, text.into_bytes(), Selected::ByWalk, generated, before)?;
         texts.insert(path.clone(), text.clone());
         let last = text_files::lines(&text);
         let mut changed = Vec::new();

@@ -7,3 +7,9 @@ pub(crate) mod plumbing;
 pub(crate) mod remote_address;
 pub(crate) mod shared_rulings;
 pub(crate) mod worktree_scan;
+
+pub use exchange::FetchedRecord;
+pub use identity::{HistoryPlace, Identity};
+pub(crate) use plumbing::{GitCall, GitObject, Objects, Repository, object_id, records};
+pub use shared_rulings::RulingFile;
+pub(crate) use worktree_scan::{IndexEntry, LINK, Lstat, SUBMODULE, Scan};

@@ -1,17 +1,17 @@
-//! Names of files as bytes: what git prints, what the file system takes, what people read.
+//! Paths as bytes: as git prints them, as the file system takes them, and as text.
 //!
-//! A path from git is bytes without NUL, with `/` between components; it round-trips through here unchanged on Unix.
+//! A path of git is bytes without NUL, with `/` between components; on Unix it converts to a `Path` and back unchanged.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn bytes(path: &Path) -> Vec<u8> {
-    use std::os::unix::ffi::OsStrExt as _;
     path.as_os_str().as_bytes().to_vec()
 }
 
 pub(crate) fn path(bytes: &[u8]) -> PathBuf {
-    use std::os::unix::ffi::OsStrExt as _;
-    PathBuf::from(std::ffi::OsStr::from_bytes(bytes))
+    PathBuf::from(OsStr::from_bytes(bytes))
 }
 
 /// The path as text, invalid UTF-8 replaced.
@@ -19,9 +19,18 @@ pub(crate) fn shown(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
+/// The parts of a list between separators, empty ones left out.
+pub(crate) fn items(list: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
+    list.split(move |byte| *byte == separator).filter(|item| !item.is_empty())
+}
+
 /// Whether a path begins with a drive letter (`C:`), or is a UNC path.
 pub(crate) fn has_drive(path: &str) -> bool {
     matches!(path.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic()) || path.starts_with("\\\\")
+}
+
+pub(crate) fn name(path: &[u8]) -> &[u8] {
+    path.rsplit(|byte| *byte == b'/').next().unwrap_or_default()
 }
 
 /// The folder of a path, without the slash; empty at the top.
@@ -29,12 +38,17 @@ pub(crate) fn folder(path: &[u8]) -> &[u8] {
     path.iter().rposition(|byte| *byte == b'/').map_or(&[], |slash| &path[..slash])
 }
 
-/// The folders that a path lies in, the top left out.
-pub(crate) fn above(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+/// The path of a name in a folder, which is empty for the top.
+pub(crate) fn joined(folder: &[u8], name: &[u8]) -> Vec<u8> {
+    if folder.is_empty() { name.to_vec() } else { [folder, b"/", name].concat() }
+}
+
+/// The folders that contain a path, without the top.
+pub(crate) fn above(path: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
     memchr::memchr_iter(b'/', path).map(|end| &path[..end])
 }
 
-/// A path between double quotes with git's escapes, if it needs them to stand in one line; otherwise as it is.
+/// A path in double quotes with git's escapes; unchanged if it needs none.
 pub(crate) fn quoted(path: &[u8]) -> Vec<u8> {
     let plain = |byte: &u8| *byte >= 0x20 && *byte != 0x7f && !matches!(byte, b'"' | b'\\');
     if path.iter().all(plain) && std::str::from_utf8(path).is_ok() {
@@ -55,7 +69,13 @@ pub(crate) fn quoted(path: &[u8]) -> Vec<u8> {
     text
 }
 
-/// Reads what [`quoted`] or git wrote; `None` for broken quoting.
+/// Reads a line of a word, a space and a path that is quoted as by [`quoted`].
+pub(crate) fn word_and_path(line: &[u8]) -> Option<(String, Vec<u8>)> {
+    let (word, path) = line.split_at(memchr::memchr(b' ', line)?);
+    Some((shown(word), unquoted(&path[1..])?))
+}
+
+/// The inverse of [`quoted`], for all escapes of git; `None` for malformed quoting.
 pub(crate) fn unquoted(text: &[u8]) -> Option<Vec<u8>> {
     let Some(inner) = text.strip_prefix(b"\"") else { return Some(text.to_vec()) };
     let inner = inner.strip_suffix(b"\"")?;

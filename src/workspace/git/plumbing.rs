@@ -1,22 +1,28 @@
 //! The one place that runs git, as plumbing.
 //!
-//! Every command runs with the absolute path of the program, at the top of the work tree, without the caller's
-//! `GIT_*` variables but the index that a hook is given, and with everything switched off that a repository could make git run or write on a read:
-//! file-system monitors, hooks, pagers, external diffs, lazy fetches, optional locks. Commands that convert content
-//! (`status`, `diff` on files, `add`) are never used, because they run filters.
+//! Every command runs by the absolute path of the program, at the top of the work tree, without the caller's `GIT_*`
+//! variables (except the index of a running hook), and without anything that a repository could make git run or write
+//! during a read: file-system monitors, hooks, pagers, external diffs, lazy fetches, optional locks. Commands that convert
+//! content (`status`, `diff` on files, `add`) run filters and are never used.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::Duration;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 use crate::domain::SkipReason;
+use crate::system::private;
 use crate::workspace::git::path_bytes;
 use crate::workspace::{Result, WorkspaceError};
 
-/// Settings that no repository may choose.
+/// Settings that override those of the repository.
 const SETTINGS: [&str; 11] = [
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
@@ -31,45 +37,43 @@ const SETTINGS: [&str; 11] = [
     "submodule.recurse=false",
 ];
 
-/// Names the index of the commit that git is about to make, for its hooks: `git commit FILE` and `git commit -a` do not
-/// use the one of the work tree.
+/// In a hook, the index of the commit in progress: `git commit FILE` and `git commit -a` use another one than the work
+/// tree's.
 pub(crate) const INDEX: &str = "GIT_INDEX_FILE";
 
-/// Variables that say where the user's own settings lie, not which repository to use.
+/// Variables that locate the user's own settings, not a repository.
 const KEPT: [&str; 4] =
     ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CEILING_DIRECTORIES"];
 
-/// The empty tree, by the hash of the object format.
 pub(crate) const EMPTY_SHA1: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 pub(crate) const EMPTY_SHA256: &str = "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321";
 
 #[derive(Debug)]
 pub(crate) struct Repository {
     pub(crate) program: PathBuf,
-    /// The canonical top of the work tree.
     pub(crate) top: PathBuf,
-    /// The folder of this work tree: index, HEAD.
+    /// The folder with the index and HEAD of this work tree.
     pub(crate) git_dir: PathBuf,
-    /// The folder that all linked work trees share: objects, refs.
+    /// The folder with the objects and refs of all linked work trees.
     pub(crate) common: PathBuf,
-    /// The index: that of the work tree, or the one a hook is given for the commit that is being made.
+    /// The index of the work tree or, in a hook, of the commit in progress.
     pub(crate) index: PathBuf,
-    /// The commit `HEAD` stands on; `None` before the first one.
     pub(crate) head: Option<String>,
     pub(crate) empty_tree: &'static str,
-    /// Whether it is found by its place, and not named to git.
-    pub(crate) is_found: bool,
+    /// Whether git discovers it from the work tree; otherwise each call passes its folders.
+    pub(crate) is_discovered: bool,
 }
 
 impl Repository {
-    /// The repository whose work tree holds a canonical folder; `None` if there is none.
+    /// The repository whose work tree contains `start`, a canonical path.
     pub(crate) fn around(start: &Path) -> Result<Option<Self>> {
         let folder = if start.is_dir() { start } else { start.parent().unwrap_or(start) };
+        let is_bare = |folder: &&Path| {
+            folder.join("HEAD").is_file() && ["objects", "refs"].map(|name| folder.join(name).is_dir()) == [true; 2]
+        };
         let Some(marked) = folder.ancestors().find(|folder| folder.join(".git").exists()) else {
-            return match folder.ancestors().find(|folder| is_bare(folder)) {
-                Some(bare) => Err(WorkspaceError::Bare(bare.to_owned())),
-                None => Ok(None),
-            };
+            let bare = folder.ancestors().find(is_bare).map(|bare| WorkspaceError::Bare(bare.to_owned()));
+            return bare.map_or(Ok(None), Err);
         };
         if folder.components().any(|part| part.as_os_str() == ".git") {
             return Err(WorkspaceError::InsideGit(start.display().to_string()));
@@ -84,7 +88,7 @@ impl Repository {
         if lines.first() == Some(&b"true".as_slice()) || text.contains("cannot use bare repository") {
             return Err(WorkspaceError::Bare(marked.to_owned()));
         }
-        // Without a commit, `HEAD` is echoed and the command fails after it has printed the rest.
+        // Before the first commit, git prints the other answers, echoes `HEAD` and fails.
         let [_, top, git_dir, common, format, head, ..] = lines.as_slice() else {
             if text.contains("not a git repository") {
                 return Ok(None);
@@ -93,8 +97,7 @@ impl Repository {
         };
         let real = |bytes: &[u8]| {
             let path = path_bytes::path(bytes);
-            path.canonicalize()
-                .map_err(|source| WorkspaceError::Unreadable { path: path.display().to_string(), source })
+            path.canonicalize().map_err(WorkspaceError::unreadable(&path))
         };
         let (top, git_dir) = (real(top)?, real(git_dir)?);
         let own = git_dir.join("index");
@@ -109,16 +112,13 @@ impl Repository {
             common: real(common)?,
             index,
             head: object_id(head),
-            empty_tree: match *format {
-                b"sha256" => EMPTY_SHA256,
-                _ => EMPTY_SHA1,
-            },
-            is_found: true,
+            empty_tree: if *format == b"sha256" { EMPTY_SHA256 } else { EMPTY_SHA1 },
+            is_discovered: true,
         }))
     }
 
-    /// A repository named to git by its folders: one inside a tree, where a broken one would otherwise be taken for the one
-    /// around it, or one of Glee's own, which is used for the files of `top`.
+    /// A repository whose folders are passed to git: a nested one (git would fall back from a broken one to the repository
+    /// around it), or one of Glee's own that is used for the files of `top`.
     pub(crate) fn placed(
         program: &Path,
         top: &Path,
@@ -134,32 +134,40 @@ impl Repository {
             common,
             head: None,
             empty_tree,
-            is_found: false,
+            is_discovered: false,
         }
     }
 
-    /// A repository of Glee's own, without a work tree, that is used for the files of `top`.
-    pub(crate) fn twin(folder: &Path, top: &Path, empty_tree: &'static str) -> Result<Self> {
+    /// A repository of Glee's own that is used for the files of `top`.
+    pub(crate) fn backup(folder: &Path, top: &Path, empty_tree: &'static str) -> Result<Self> {
         Ok(Self::placed(&find(top)?, top, folder.to_owned(), folder.to_owned(), empty_tree))
     }
 
     pub(crate) fn call<'a>(&self, args: impl IntoIterator<Item = &'a str>) -> GitCall {
         let mut command = command(&self.program, &self.top);
-        if !self.is_found {
+        if !self.is_discovered {
             command.env("GIT_DIR", &self.git_dir).env("GIT_WORK_TREE", &self.top);
         } else if self.index != self.git_dir.join("index") {
             command.env(INDEX, &self.index);
         }
         command.args(args);
-        GitCall { command, limit: None }
+        GitCall { command, time_limit: None }
     }
 
-    /// The configuration of an empty repository in the same object format.
-    pub(crate) fn format(&self) -> &'static str {
-        match self.empty_tree {
+    /// Creates an empty repository in the same object format, unless it exists.
+    pub(crate) fn create_empty(&self, folder: &Path) -> io::Result<()> {
+        for name in ["refs", "objects/pack"] {
+            private::folder(&folder.join(name))?;
+        }
+        if folder.join("config").exists() {
+            return Ok(());
+        }
+        private::write(&folder.join("HEAD"), b"ref: refs/heads/none\n")?;
+        let config = match self.empty_tree {
             EMPTY_SHA256 => "[core]\n\trepositoryFormatVersion = 1\n[extensions]\n\tobjectFormat = sha256\n",
             _ => "[core]\n\trepositoryFormatVersion = 0\n",
-        }
+        };
+        private::write(&folder.join("config"), config.as_bytes())
     }
 
     pub(crate) fn commit(&self, revision: &str) -> Result<String> {
@@ -173,7 +181,6 @@ impl Repository {
         self.find(&format!("{revision}^{{commit}}"))?.ok_or_else(bad)
     }
 
-    /// The id of what a revision names.
     pub(crate) fn find(&self, revision: &str) -> Result<Option<String>> {
         self.call(["rev-parse", "--verify", "--quiet", "--end-of-options", revision]).id()
     }
@@ -184,14 +191,13 @@ impl Repository {
             .ok_or_else(|| WorkspaceError::NoMergeBase { one: one.to_owned(), other: other.to_owned() })
     }
 
-    /// The regular files of a commit by path, each with its id and whether it is executable. A link could lead anywhere.
+    /// The regular files of a commit by path, each with its id and whether it is executable.
     pub(crate) fn files_of(&self, commit: &str) -> Result<BTreeMap<String, (String, bool)>> {
         let listed = self.call(["ls-tree", "-r", "-z", "--full-tree", commit]).output()?;
         let files = records(&listed).filter(|(mode, ..)| mode & 0o170_000 == 0o100_000);
         Ok(files.map(|(mode, _, id, path)| (path_bytes::shown(path), (id.to_owned(), mode == 0o100_755))).collect())
     }
 
-    /// The common ancestor of `HEAD` and a revision.
     pub(crate) fn fork_point(&self, revision: &str) -> Result<String> {
         let head = self.commit("HEAD")?;
         self.merge_base(&self.commit(revision)?, &head)
@@ -211,6 +217,12 @@ impl Repository {
         }
     }
 
+    /// Fails if a folder of refs is a link, as an extracted archive may contain one: git would change refs in its target.
+    pub(crate) fn refuse_links(&self, folders: [&str; 2]) -> Result<()> {
+        let linked = folders.map(|folder| self.common.join(folder)).into_iter().find(|path| path.is_symlink());
+        linked.map_or(Ok(()), |linked| Err(WorkspaceError::LinkedRefs(linked)))
+    }
+
     pub(crate) fn objects(&self, extra: Option<&Path>) -> Result<Objects> {
         let mut call = self.call(["cat-file", "--batch-command"]);
         if let Some(folder) = extra {
@@ -226,18 +238,14 @@ impl Repository {
 
 pub(crate) struct GitCall {
     command: Command,
-    /// How long it may take at most.
-    limit: Option<Duration>,
+    time_limit: Option<Duration>,
 }
 
-/// How a command ended: with its stdout, or as a failure with its stdout and its message.
+/// The stdout of a command or, if git fails, its stdout and message.
 pub(crate) type GitOutput = Result<Vec<u8>, (Vec<u8>, String)>;
 
-/// Variables that say how the user's git reaches remotes.
+/// Variables that configure how the user's git reaches remotes.
 const TRANSPORT: [&str; 5] = ["GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_ASKPASS", "GIT_SSL_CAINFO"];
-
-/// Variables that say who the user is.
-const AUTHOR: [&str; 2] = ["GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL"];
 
 impl GitCall {
     pub(crate) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
@@ -250,8 +258,8 @@ impl GitCall {
         self.privately()
     }
 
-    /// What it writes only the owner may read.
-    pub(crate) fn privately(mut self) -> Self {
+    /// Makes files that only the owner may read.
+    fn privately(mut self) -> Self {
         self.command.env("GIT_CONFIG_COUNT", "1");
         self.command.env("GIT_CONFIG_KEY_0", "core.sharedRepository").env("GIT_CONFIG_VALUE_0", "0600");
         self
@@ -263,26 +271,20 @@ impl GitCall {
         self
     }
 
-    /// Writes new objects to a folder of Glee's instead of the repository.
+    /// Writes new objects to a folder of Glee's own instead of the repository.
     pub(crate) fn writing_to(mut self, folder: &Path, repository: &Repository) -> Self {
         self.command.env("GIT_OBJECT_DIRECTORY", folder);
         self.privately().reading_from(&[&repository.common.join("objects")])
     }
 
-    /// For a command that the user asked for and that speaks with a remote: as the user's own git would, but no longer than
-    /// `limit`.
+    /// Lets the command connect to a remote with the user's transport settings, for at most `limit`.
     pub(crate) fn over_network(mut self, limit: Duration) -> Self {
-        self.limit = Some(limit);
-        self.keeping(&TRANSPORT)
+        self.time_limit = Some(limit);
+        self.with_variables(&TRANSPORT)
     }
 
-    pub(crate) fn naming_the_author(self) -> Self {
-        self.keeping(&AUTHOR)
-    }
-
-    fn keeping(mut self, names: &[&str]) -> Self {
-        let set = names.iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
-        self.command.envs(set);
+    pub(crate) fn with_variables(mut self, names: &[&str]) -> Self {
+        self.command.envs(names.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
         self
     }
 
@@ -290,7 +292,7 @@ impl GitCall {
         self.output_of(&[])
     }
 
-    /// Runs it and returns its stdout; `None` where git fails.
+    /// The command's stdout; `None` if git fails.
     pub(crate) fn answer(self) -> Result<Option<Vec<u8>>> {
         match self.output() {
             Ok(output) => Ok(Some(output)),
@@ -299,35 +301,37 @@ impl GitCall {
         }
     }
 
-    /// The id that it prints; `None` where git fails.
+    /// The id that the command prints; `None` if git fails.
     pub(crate) fn id(self) -> Result<Option<String>> {
         Ok(self.answer()?.and_then(|id| object_id(id.trim_ascii_end())))
     }
 
+    /// The id of the object that the command creates from `input`.
+    pub(crate) fn created_id(self, input: &[u8]) -> Result<String> {
+        let command = subcommand(&self.command);
+        let output = self.output_of(input)?;
+        let message = || format!("it printed `{}`", path_bytes::shown(&output).trim());
+        object_id(output.trim_ascii_end()).ok_or_else(|| WorkspaceError::Git { command, message: message() })
+    }
+
     pub(crate) fn output_of(self, input: &[u8]) -> Result<Vec<u8>> {
         let name = subcommand(&self.command);
-        let failed = |(_, message)| WorkspaceError::Git { command: name, message };
-        self.run(input)?.map_err(failed)
+        self.run(input)?.map_err(|(_, message)| WorkspaceError::Git { command: name, message })
     }
 
-    /// Runs it and returns its stdout; where git fails also its message.
-    pub(crate) fn outcome(self) -> Result<GitOutput> {
-        self.run(&[])
-    }
-
-    fn run(mut self, input: &[u8]) -> Result<GitOutput> {
-        let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
-        self.command.stdin(stdin);
+    /// Runs the command with `input` as its stdin.
+    pub(crate) fn run(mut self, input: &[u8]) -> Result<GitOutput> {
+        self.command.stdin(if input.is_empty() { Stdio::null() } else { Stdio::piped() });
         let mut child = self.command.spawn().map_err(WorkspaceError::Start)?;
         let (process, pipe) = (child.id(), child.stdin.take());
-        let (ended, is_ended) = std::sync::mpsc::channel::<()>();
-        let limit = self.limit;
-        let (output, why) = std::thread::scope(|scope| {
+        let (ended, is_ended) = mpsc::channel::<()>();
+        let limit = self.time_limit;
+        let (output, why) = thread::scope(|scope| {
             if let Some(mut pipe) = pipe {
-                // A command that fails early does not read its input; its exit status tells.
+                // A command that fails early does not read its input; its exit status reports the failure.
                 scope.spawn(move || pipe.write_all(input));
             }
-            let guard = scope.spawn(move || stuck::end(process, limit, &is_ended));
+            let guard = scope.spawn(move || kill_if_stuck(process, limit, &is_ended));
             let output = child.wait_with_output();
             drop(ended);
             (output, guard.join().unwrap_or_default())
@@ -336,50 +340,38 @@ impl GitCall {
         if output.status.success() {
             return Ok(Ok(output.stdout));
         }
-        let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        let message = match why {
-            Some(why) => why.to_owned(),
-            None if message.is_empty() => output.status.to_string(),
-            None => message,
+        let message = match (why, String::from_utf8_lossy(&output.stderr).trim()) {
+            (Some(why), _) => why.to_owned(),
+            (None, "") => output.status.to_string(),
+            (None, message) => message.to_owned(),
         };
         Ok(Err((output.stdout, message)))
     }
 }
 
-/// A git command that waits for the writer of a FIFO waits for ever: git opens whatever has the name of a file that says
-/// what is ignored or how files are treated.
-mod stuck {
-    use std::sync::mpsc::{Receiver, RecvTimeoutError};
-    use std::time::{Duration, Instant};
-
-    use nix::sys::signal::{Signal, kill};
-    use nix::unistd::Pid;
-
-    const STEP: Duration = Duration::from_millis(250);
-
-    /// Ends a process that is seen twice waiting for the other end of a FIFO, or that takes longer than `limit`, unless it
-    /// ends itself; returns why it was ended. Only Linux tells what a process waits for.
-    pub(crate) fn end(process: u32, limit: Option<Duration>, ended: &Receiver<()>) -> Option<&'static str> {
-        let began = Instant::now();
-        let mut seen = 0;
-        while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(STEP) {
-            let waits = std::fs::read(format!("/proc/{process}/wchan")).is_ok_and(|at| at == b"wait_for_partner");
-            seen = if waits { seen + 1 } else { 0 };
-            let why = if seen == 2 {
-                "it waits for a FIFO in the place of a `.gitignore`, `.gitattributes` or other file of rules"
-            } else if limit.is_some_and(|limit| began.elapsed() > limit) {
-                "it took too long"
-            } else {
-                continue;
-            };
-            let is_ended = i32::try_from(process).is_ok_and(|id| kill(Pid::from_raw(id), Signal::SIGKILL).is_ok());
-            return is_ended.then_some(why);
-        }
-        None
+/// Kills a process that waits for the other end of a FIFO in two consecutive checks, or that exceeds `limit`; returns the
+/// reason. git opens whatever has the name of an ignore or attribute file, and would wait forever for the writer of a FIFO.
+/// Only Linux reports what a process waits for.
+fn kill_if_stuck(process: u32, limit: Option<Duration>, ended: &mpsc::Receiver<()>) -> Option<&'static str> {
+    let began = Instant::now();
+    let mut waiting = 0;
+    while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(Duration::from_millis(250)) {
+        let waits = std::fs::read(format!("/proc/{process}/wchan")).is_ok_and(|at| at == b"wait_for_partner");
+        waiting = if waits { waiting + 1 } else { 0 };
+        let why = if waiting == 2 {
+            "it waits for a FIFO in the place of a `.gitignore`, `.gitattributes` or other file of rules"
+        } else if limit.is_some_and(|limit| began.elapsed() > limit) {
+            "it took too long"
+        } else {
+            continue;
+        };
+        let is_killed = i32::try_from(process).is_ok_and(|id| kill(Pid::from_raw(id), Signal::SIGKILL).is_ok());
+        return is_killed.then_some(why);
     }
+    None
 }
 
-/// A reader of objects: one process for any number of them.
+/// Reads any number of objects with one process.
 pub(crate) struct Objects {
     child: Child,
     stdin: ChildStdin,
@@ -389,24 +381,24 @@ pub(crate) struct Objects {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum GitObject {
     Bytes(Vec<u8>),
-    /// It is larger than asked for, in bytes.
-    Larger(u64),
+    /// Larger than the cap.
+    Larger,
     Missing,
 }
 
 impl GitObject {
-    /// Its bytes, or why a review goes without them.
+    /// Its bytes, or why a review skips it.
     pub(crate) fn bytes(self) -> Result<Vec<u8>, SkipReason> {
         match self {
             Self::Bytes(bytes) => Ok(bytes),
-            Self::Larger(_) => Err(SkipReason::Oversized),
+            Self::Larger => Err(SkipReason::Oversized),
             Self::Missing => Err(SkipReason::Unreadable),
         }
     }
 }
 
 impl Objects {
-    /// Reads a file by `<id>:<path>`, where the path has no line break; a folder is not there.
+    /// Reads a file by `<id>:<path>`, where the path has no line break; a folder counts as missing.
     pub(crate) fn read_file(&mut self, name: &str) -> Result<GitObject> {
         match self.header("info", name)? {
             Some((_, kind)) if kind == "blob" => self.read(name, u64::MAX),
@@ -420,7 +412,7 @@ impl Objects {
             return Ok(GitObject::Missing);
         };
         if size > cap {
-            return Ok(GitObject::Larger(size));
+            return Ok(GitObject::Larger);
         }
         if self.header("contents", id)?.is_none() {
             return Ok(GitObject::Missing);
@@ -431,7 +423,7 @@ impl Objects {
         Ok(GitObject::Bytes(bytes))
     }
 
-    /// Asks one question and reads the size and the type of `<id> <type> <size>`; `None` for `<id> missing` and its like.
+    /// Sends one command and reads the size and the type from `<id> <type> <size>`; `None` for replies such as `<id> missing`.
     fn header(&mut self, question: &str, id: &str) -> Result<Option<(u64, String)>> {
         writeln!(self.stdin, "{question} {id}").and_then(|()| self.stdin.flush()).map_err(broken)?;
         let mut line = Vec::new();
@@ -452,7 +444,6 @@ fn broken(source: io::Error) -> WorkspaceError {
 
 impl Drop for Objects {
     fn drop(&mut self) {
-        // It only reads; nothing is lost.
         drop(self.child.kill());
         drop(self.child.wait());
     }
@@ -460,7 +451,7 @@ impl Drop for Objects {
 
 /// The records of `ls-tree -z` and `ls-files -z --stage`: a mode, two words and a path.
 pub(crate) fn records(listed: &[u8]) -> impl Iterator<Item = (u32, &str, &str, &[u8])> {
-    listed.split(|byte| *byte == 0).filter_map(|record| {
+    path_bytes::items(listed, 0).filter_map(|record| {
         let (head, path) = record.split_at(memchr::memchr(b'\t', record)?);
         let mut words = std::str::from_utf8(head).ok()?.split(' ');
         let mode = u32::from_str_radix(words.next()?, 8).ok()?;
@@ -476,30 +467,22 @@ pub(crate) fn object_id(line: &[u8]) -> Option<String> {
 fn command(program: &Path, folder: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    for (name, _) in std::env::vars_os() {
-        if is_scrubbed(&name) {
-            command.env_remove(name);
-        }
+    for (name, _) in std::env::vars_os().filter(|(name, _)| is_scrubbed(name)) {
+        command.env_remove(name);
     }
-    command
-        .env("GIT_OPTIONAL_LOCKS", "0")
-        .env("GIT_TERMINAL_PROMPT", "0")
-        .env("GIT_NO_LAZY_FETCH", "1")
-        .env("GIT_PAGER", "cat")
-        .env("LC_ALL", "C");
+    command.envs([("GIT_OPTIONAL_LOCKS", "0"), ("GIT_TERMINAL_PROMPT", "0"), ("GIT_NO_LAZY_FETCH", "1")]);
+    command.envs([("GIT_PAGER", "cat"), ("LC_ALL", "C")]);
     command.args(["--no-optional-locks", "--no-pager", "--no-replace-objects", "--literal-pathspecs"]);
-    for setting in SETTINGS {
-        command.args(["-c", setting]);
-    }
+    command.args(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
     command
 }
 
-/// Whether a variable of the caller could lead git to another repository or program.
+/// Whether a variable of the caller could select another repository or program.
 fn is_scrubbed(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| name.starts_with("GIT_") && !KEPT.contains(&name))
 }
 
-/// The first git on the path by an absolute folder; an error if it belongs to the tree.
+/// The first git in an absolute folder of `PATH`. Fails if it lies inside the tree.
 pub(crate) fn find(tree: &Path) -> Result<PathBuf> {
     find_in(&std::env::var_os("PATH").unwrap_or_default(), tree)
 }
@@ -512,18 +495,16 @@ fn find_in(path: &OsStr, tree: &Path) -> Result<PathBuf> {
     }
     let program = which::which_in("git", Some(folders), tree).map_err(|_| WorkspaceError::NoGit)?;
     let real = program.canonicalize().map_err(|_| WorkspaceError::NoGit)?;
-    // A tree at the very top holds every program there is.
+    // The root folder as a tree contains every program.
     if tree.parent().is_some() && (real.starts_with(tree) || program.starts_with(tree)) {
         return Err(WorkspaceError::GitInside { program, root: tree.to_owned() });
     }
     Ok(program)
 }
 
-/// The index that the caller names, if it can be one of this work tree: a file in the folder of another repository or
-/// work tree is that one's.
+/// The index that the caller names; `None` if it belongs to another repository or work tree, by the folder it is in.
 ///
-/// As in git a relative path counts from the top of the work tree; where nothing is there, from where the caller
-/// stands.
+/// As in git, a relative path is resolved at the top of the work tree; if there is no such file, at `start`.
 fn named_index(named: &Path, start: &Path, top: &Path, git_dir: &Path) -> Result<Option<PathBuf>> {
     let places = [top.join(named), start.join(named)];
     let path = places.iter().find(|path| path.exists()).unwrap_or(&places[0]);
@@ -536,7 +517,7 @@ fn named_index(named: &Path, start: &Path, top: &Path, git_dir: &Path) -> Result
         return Ok(None);
     }
     let path = folder.join(name);
-    // Git would wait for a FIFO.
+    // git would wait for a FIFO.
     if std::fs::metadata(&path).is_ok_and(|meta| !meta.is_file()) {
         let source = io::Error::other("not a regular file");
         return Err(WorkspaceError::Unreadable { path: path.display().to_string(), source });
@@ -544,25 +525,19 @@ fn named_index(named: &Path, start: &Path, top: &Path, git_dir: &Path) -> Result
     Ok(Some(path))
 }
 
-fn is_bare(folder: &Path) -> bool {
-    folder.join("HEAD").is_file() && folder.join("objects").is_dir() && folder.join("refs").is_dir()
-}
-
-/// The name of a command for an error: the first word after the options.
+/// The name of a command for an error: the first word that is neither an option nor a setting.
 fn subcommand(command: &Command) -> String {
-    let skipped = 4 + 2 * SETTINGS.len();
-    command.get_args().nth(skipped).map(|arg| arg.to_string_lossy().into_owned()).unwrap_or_default()
+    let mut words = command.get_args().map(OsStr::to_string_lossy);
+    words.find(|word| !word.starts_with('-') && !word.contains('=')).unwrap_or_default().into_owned()
 }
 
 /// A folder as git reads it in a list of alternates.
-fn alternate(folder: &Path) -> std::ffi::OsString {
+fn alternate(folder: &Path) -> OsString {
     let bytes = path_bytes::bytes(folder);
-    if bytes.contains(&b':') || bytes.contains(&b'"') {
-        let inner = path_bytes::quoted(&bytes);
-        let quoted = if inner.first() == Some(&b'"') { inner } else { [b"\"", inner.as_slice(), b"\""].concat() };
-        return path_bytes::path(&quoted).into_os_string();
-    }
-    folder.as_os_str().to_owned()
+    let quoted = path_bytes::quoted(&bytes);
+    let needs_quotes = bytes.contains(&b':') && quoted == bytes;
+    let quoted = if needs_quotes { [b"\"", quoted.as_slice(), b"\""].concat() } else { quoted };
+    path_bytes::path(&quoted).into_os_string()
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
-//! Addresses of remotes in one form, so that every way of naming a repository gives the same text.
+//! Normalises addresses of remotes: all spellings of a repository's address give the same text.
 
 use std::path::Path;
 
 use crate::workspace::git::path_bytes;
 
 /// The address without scheme, user, password, default port, query, `.git` and trailing slashes, its host in lower case:
-/// `host[:port]/path`, or `file:/path` for a folder of this machine, where a relative path counts from `top`. `None` where
-/// it names nothing.
+/// `host[:port]/path`, or `file:/path` for a local folder, with a relative path resolved at `top`. `None` for an address
+/// without host or path.
 pub(crate) fn normalised(address: &str, top: &Path) -> Option<String> {
     let address = address.trim();
     if let Some((scheme, rest)) = address.split_once("://") {
@@ -27,7 +27,7 @@ pub(crate) fn normalised(address: &str, top: &Path) -> Option<String> {
         let host = if port.is_empty() { host.as_str() } else { host.strip_suffix(port).unwrap_or(&host) };
         return joined(host, path);
     }
-    // `user@host:path`; a folder may hold a colon only behind a slash.
+    // `user@host:path`; in a local path a colon follows a slash.
     let scp = address.split_once(':').filter(|(host, _)| !host.is_empty() && !host.contains('/'));
     match scp {
         Some((host, path)) => joined(&host.rsplit('@').next().unwrap_or_default().to_lowercase(), path),
@@ -46,7 +46,7 @@ fn local(path: &str, top: &Path) -> Option<String> {
     (!path.is_empty()).then(|| folder(&top.join(path)))
 }
 
-/// The address of a folder of this machine.
+/// The address of a local folder.
 pub(crate) fn folder(path: &Path) -> String {
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let text = path_bytes::shown(&path_bytes::bytes(&real));

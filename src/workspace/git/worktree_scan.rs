@@ -1,8 +1,8 @@
-//! What git knows of a work tree, read without touching a file's content: the index, its recorded times and sizes,
-//! and the untracked files that are not ignored.
+//! The index with its recorded times and sizes, and the untracked files that are not ignored.
 //!
-//! Whether a file is as the index recorded it is decided here from `lstat` alone, because git's own check reads
-//! files whose times leave room for doubt through the repository's filters.
+//! Whether a file equals its index entry is decided here from `lstat` alone: git's own check passes a file whose times are
+//! inconclusive through the repository's filters. The times of the index are only available from `ls-files --debug`; a
+//! field that is missing there is an error.
 
 use std::collections::HashMap;
 use std::fs::Metadata;
@@ -13,20 +13,18 @@ use crate::workspace::git::path_bytes;
 use crate::workspace::git::plumbing::{Repository, object_id};
 use crate::workspace::{Result, WorkspaceError};
 
-/// An entry is not in the work tree on purpose.
+/// Flags of index entries.
 const SKIP_WORKTREE: u32 = 1 << 30;
-/// An entry without content (`git add --intent-to-add`).
 const INTENT_TO_ADD: u32 = 1 << 29;
 
-/// Lists the index and the untracked files that are not ignored.
 const LIST: [&str; 8] =
     ["ls-files", "-z", "-t", "--stage", "--debug", "--cached", "--others", "--exclude-standard"];
 
-/// The modes in git of a symbolic link and a submodule.
+/// git's modes of a symbolic link and a submodule.
 pub(crate) const LINK: u32 = 0o120_000;
 pub(crate) const SUBMODULE: u32 = 0o160_000;
 
-/// Seconds and nanoseconds, cut to 32 bits as the index does.
+/// Seconds and nanoseconds, each truncated to 32 bits as in the index.
 type Time = (u32, u32);
 
 #[derive(Debug)]
@@ -40,7 +38,10 @@ pub(crate) struct IndexEntry {
     mtime: Time,
     ino: u32,
     size: u32,
-    flags: u32,
+    /// Whether a sparse checkout leaves out its file.
+    pub(crate) is_sparse: bool,
+    /// Whether only its name is in the index (`git add --intent-to-add`).
+    pub(crate) is_intent: bool,
 }
 
 #[derive(Debug, Default)]
@@ -48,22 +49,22 @@ pub(crate) struct Scan {
     pub(crate) entries: Vec<IndexEntry>,
     /// The untracked files that are not ignored.
     pub(crate) untracked: Vec<Vec<u8>>,
-    /// The untracked folders that are repositories of their own.
+    /// The untracked folders that are repositories.
     pub(crate) repositories: Vec<Vec<u8>>,
-    written: Time,
+    index_written: Time,
 }
 
 impl Repository {
     pub(crate) fn scan(&self) -> Result<Scan> {
-        // Taken first: an index written later only makes more entries doubtful.
-        let written = std::fs::metadata(&self.index).map_or((0, 0), |meta| times(&meta).1);
-        let mut scan = Scan { written, ..Scan::default() };
+        // Read first: an index that is written later only makes more entries inconclusive.
+        let index_written = std::fs::metadata(&self.index).map_or((0, 0), |meta| times(&meta).1);
+        let mut scan = Scan { index_written, ..Scan::default() };
         let listed = self.call(LIST).output()?;
         let mut rest = listed.as_slice();
         while !rest.is_empty() {
             rest = scan.take(rest).ok_or_else(|| WorkspaceError::Git {
                 command: "ls-files".to_owned(),
-                message: "it printed what Glee cannot read".to_owned(),
+                message: "it printed an unexpected format".to_owned(),
             })?;
         }
         Ok(scan)
@@ -85,81 +86,42 @@ impl Scan {
         let (head, path) = record.split_at(memchr::memchr(b'\t', record)?);
         let (details, rest) = rest.split_at(memchr::memchr_iter(b'\n', rest).nth(4)? + 1);
         let [head, details] = [head, details].map(|text| std::str::from_utf8(text).unwrap_or_default());
-        let words: Vec<&str> = head.split(' ').chain(details.split_ascii_whitespace()).collect();
-        let [
-            _,
-            mode,
-            id,
-            stage,
-            "ctime:",
-            ctime,
-            "mtime:",
-            mtime,
-            "dev:",
-            _,
-            "ino:",
-            ino,
-            "uid:",
-            _,
-            "gid:",
-            _,
-            "size:",
-            size,
-            "flags:",
-            flags,
-        ] = words[..]
-        else {
-            return None;
-        };
-        let time = |text: &str| {
-            let (seconds, nanos) = text.split_once(':')?;
-            Some((seconds.parse().ok()?, nanos.parse().ok()?))
-        };
+        let [_, mode, id, stage] = head.split(' ').collect::<Vec<_>>()[..] else { return None };
+        let field = |name| details.split_ascii_whitespace().skip_while(|word| *word != name).nth(1);
+        let number = |text: &str| text.parse::<u32>().ok();
+        let time = |name| field(name)?.split_once(':').and_then(|(s, ns)| Some((number(s)?, number(ns)?)));
+        let flags = u32::from_str_radix(field("flags:")?, 16).ok()?;
         self.entries.push(IndexEntry {
             path: path[1..].to_vec(),
             mode: u32::from_str_radix(mode, 8).ok()?,
             id: object_id(id.as_bytes())?,
             stage: stage.parse().ok()?,
-            ctime: time(ctime)?,
-            mtime: time(mtime)?,
-            ino: ino.parse().ok()?,
-            size: size.parse().ok()?,
-            flags: u32::from_str_radix(flags, 16).ok()?,
+            ctime: time("ctime:")?,
+            mtime: time("mtime:")?,
+            ino: number(field("ino:")?)?,
+            size: number(field("size:")?)?,
+            is_sparse: flags & SKIP_WORKTREE != 0,
+            is_intent: flags & INTENT_TO_ADD != 0,
         });
         Some(rest)
     }
 
-    /// Whether a file is surely as it was when the index recorded it.
+    /// Whether a file certainly equals its index entry.
     pub(crate) fn is_clean(&self, entry: &IndexEntry, meta: &Metadata) -> bool {
         let same_kind = match entry.mode {
+            SUBMODULE => return meta.is_dir(),
             LINK => meta.is_symlink(),
-            SUBMODULE => meta.is_dir(),
             mode => meta.is_file() && is_executable(meta) == (mode & 0o111 != 0),
         };
-        if entry.mode == SUBMODULE {
-            return same_kind;
-        }
         let (ctime, mtime) = times(meta);
         let same =
             (ctime, mtime, cut(meta.ino()), cut(meta.len())) == (entry.ctime, entry.mtime, entry.ino, entry.size);
-        // A change within the tick in which the index was written leaves no trace in the times.
-        same_kind && same && entry.stage == 0 && entry.mtime < self.written && !entry.is_intent()
+        // A change in the clock tick in which the index was written does not show in the times.
+        same_kind && same && entry.stage == 0 && entry.mtime < self.index_written && !entry.is_intent
     }
 }
 
-impl IndexEntry {
-    /// Whether its file is missing on purpose (a sparse checkout).
-    pub(crate) fn may_be_missing(&self) -> bool {
-        self.flags & SKIP_WORKTREE != 0
-    }
-
-    /// Whether only its name is in the index.
-    pub(crate) fn is_intent(&self) -> bool {
-        self.flags & INTENT_TO_ADD != 0
-    }
-}
-
-/// `lstat` below a root that does not follow links in any folder of the path.
+/// `lstat` below a root, without following a link in any folder of the path.
 #[derive(Debug)]
 pub(crate) struct Lstat<'a> {
     root: &'a Path,
@@ -171,7 +133,7 @@ impl<'a> Lstat<'a> {
         Self { root, folders: HashMap::new() }
     }
 
-    /// The metadata of a path; `None` if it is missing or lies behind a link.
+    /// The metadata of a path; `None` if it is missing or a folder above it is a link.
     pub(crate) fn get(&mut self, path: &[u8]) -> Option<Metadata> {
         let is_real = self.is_real(path_bytes::folder(path));
         is_real.then(|| std::fs::symlink_metadata(self.full(path)).ok()).flatten()
@@ -181,7 +143,7 @@ impl<'a> Lstat<'a> {
         self.root.join(path_bytes::path(path))
     }
 
-    /// Whether a folder is one, and not a link to one, with all folders above it.
+    /// Whether a folder and all folders above it are folders and not links.
     fn is_real(&mut self, folder: &[u8]) -> bool {
         if folder.is_empty() {
             return true;
@@ -196,7 +158,6 @@ impl<'a> Lstat<'a> {
     }
 }
 
-/// Whether the owner may execute a file.
 pub(crate) fn is_executable(meta: &Metadata) -> bool {
     meta.mode() & 0o100 != 0
 }
@@ -206,7 +167,6 @@ fn times(meta: &Metadata) -> (Time, Time) {
     (time(meta.ctime(), meta.ctime_nsec()), time(meta.mtime(), meta.mtime_nsec()))
 }
 
-/// The low 32 bits, as the index keeps them.
 fn cut(value: u64) -> u32 {
     u32::try_from(value & u64::from(u32::MAX)).unwrap_or(u32::MAX)
 }

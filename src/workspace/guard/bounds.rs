@@ -1,18 +1,17 @@
+//! Bounds on nested repositories.
+
 use std::fmt;
 
-/// Repositories inside a tree that are followed at most.
+/// The maximum number of nested repositories.
 pub(crate) const REPOSITORIES: usize = 64;
-
-/// How deep repositories inside of repositories are followed.
+/// The maximum depth of nested repositories.
 pub(crate) const DEPTH: usize = 8;
-
-/// The files that all of them together have at most.
+/// The maximum number of files of all nested repositories.
 pub(crate) const FILES: usize = 20_000;
-
-/// The bytes that all of them together have at most.
+/// The maximum size of all nested repositories, in bytes.
 pub(crate) const BYTES: u64 = 1 << 30;
 
-/// A bound on what is followed of the repositories inside a tree.
+/// A bound on the nested repositories that snapshots and fingerprints include.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
     Repositories,

@@ -1,6 +1,6 @@
-//! Files that steer other programs: what a coder does to them reaches further than the code under review.
+//! Files that control other programs: a coder's changes to them have effects beyond the code under review.
 
-/// Files and folders at the top of a tree that steer agents, editors, shells and Glee, and are often ignored by git.
+/// Files and folders at the top of a tree that control agents, editors, shells and Glee, and are often ignored by git.
 pub(crate) const PLACES: [&str; 16] = [
     ".glee",
     ".claude",
@@ -21,7 +21,7 @@ pub(crate) const PLACES: [&str; 16] = [
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Steers {
+pub enum ControlKind {
     /// Agents, editors or shells that open the tree.
     Tools,
     Ci,
@@ -29,7 +29,7 @@ pub enum Steers {
     Git,
 }
 
-pub fn steers(path: &str) -> Option<Steers> {
+pub fn control_kind(path: &str) -> Option<ControlKind> {
     const AGENTS: [&str; 4] = ["AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md"];
     const CI_FOLDERS: [&str; 5] = [".github/", ".circleci/", ".buildkite/", ".gitlab/", ".forgejo/"];
     const CI_FILES: [&str; 7] = [
@@ -42,19 +42,14 @@ pub fn steers(path: &str) -> Option<Steers> {
         ".woodpecker.yml",
     ];
     let name = path.rsplit('/').next().unwrap_or(path);
-    if path == ".glee" || path.starts_with(".glee/") || name == ".gleeignore" {
-        Some(Steers::Glee)
-    } else if [".gitattributes", ".gitmodules", ".gitignore"].contains(&name) {
-        Some(Steers::Git)
-    } else if CI_FILES.contains(&name) || CI_FOLDERS.iter().any(|folder| path.starts_with(folder)) {
-        Some(Steers::Ci)
-    } else if AGENTS.contains(&name)
-        || PLACES.iter().any(|place| path == *place || path.strip_prefix(place).is_some_and(|r| r.starts_with('/')))
-    {
-        Some(Steers::Tools)
-    } else {
-        None
-    }
+    let is_at = |place: &str| path.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    let rows = [
+        (ControlKind::Glee, is_at(".glee") || name == ".gleeignore"),
+        (ControlKind::Git, [".gitattributes", ".gitmodules", ".gitignore"].contains(&name)),
+        (ControlKind::Ci, CI_FILES.contains(&name) || CI_FOLDERS.iter().any(|folder| path.starts_with(folder))),
+        (ControlKind::Tools, AGENTS.contains(&name) || PLACES.iter().any(|place| is_at(place))),
+    ];
+    rows.into_iter().find_map(|(kind, is_match)| is_match.then_some(kind))
 }
 
 #[cfg(test)]
@@ -62,21 +57,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_of_files_that_steer() {
+    fn the_table_of_control_files() {
         let rows = [
             ("src/a.rs", None),
             (".environment", None),
-            (".glee/config.yml", Some(Steers::Glee)),
-            ("src/.gleeignore", Some(Steers::Glee)),
-            ("vendor/.gitattributes", Some(Steers::Git)),
-            (".github/workflows/ci.yml", Some(Steers::Ci)),
-            ("tools/Jenkinsfile", Some(Steers::Ci)),
-            (".claude/settings.json", Some(Steers::Tools)),
-            ("web/CLAUDE.md", Some(Steers::Tools)),
-            (".env", Some(Steers::Tools)),
+            (".glee/config.yml", Some(ControlKind::Glee)),
+            ("src/.gleeignore", Some(ControlKind::Glee)),
+            ("vendor/.gitattributes", Some(ControlKind::Git)),
+            (".github/workflows/ci.yml", Some(ControlKind::Ci)),
+            ("tools/Jenkinsfile", Some(ControlKind::Ci)),
+            (".claude/settings.json", Some(ControlKind::Tools)),
+            ("web/CLAUDE.md", Some(ControlKind::Tools)),
+            (".env", Some(ControlKind::Tools)),
         ];
         for (path, expected) in rows {
-            assert_eq!(steers(path), expected, "{path}");
+            assert_eq!(control_kind(path), expected, "{path}");
         }
     }
 }

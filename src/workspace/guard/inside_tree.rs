@@ -1,34 +1,33 @@
-//! Whether a place belongs to a tree: what Glee keeps of a run must not lie where the run's coder writes.
+//! Whether a path is inside a tree: the files that Glee keeps for a run must be outside the coder's reach.
 
-use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
-use crate::workspace::root::Workspace;
+use crate::workspace::Workspace;
 
-/// Links that are followed at most, as the system does.
+/// How many links are followed at most, as by the kernel.
 const LINKS: usize = 40;
 
 impl Workspace {
-    /// Whether what is written to a path lands in the tree or in its repository, or gets there through a link that lies
-    /// in one of them. Nothing of the path need exist; a relative one counts from the process's folder.
+    /// Whether a path leads into the tree or its repository, directly or through a link in one of them. The path need not
+    /// exist; a relative one starts at the working folder.
     pub fn holds(&self, path: &Path) -> bool {
         let folders = self.folders();
-        // Without a working folder nobody can say where it leads.
+        // Without a working folder the path is unknown.
         let Ok(absolute) = std::path::absolute(path) else { return true };
-        passed(&absolute)
-            .is_none_or(|places| places.iter().any(|place| folders.iter().any(|folder| place.starts_with(folder))))
+        let is_inside = |place: &PathBuf| folders.iter().any(|folder| place.starts_with(folder));
+        passed(&absolute).is_none_or(|places| places.iter().any(is_inside))
     }
 }
 
-/// The links on the way of an absolute path, and where it ends; `None` if the links go in circles.
+/// The links that an absolute path passes, and its target; `None` for a loop of links.
 fn passed(path: &Path) -> Option<Vec<PathBuf>> {
-    let own = |path: &Path| path.components().map(|part| part.as_os_str().to_owned()).collect::<Vec<OsString>>();
+    let reversed = |path: &Path| path.components().rev().map(|part| part.as_os_str().to_owned()).collect();
     let mut places = Vec::new();
     let mut here = PathBuf::new();
-    let mut rest: VecDeque<OsString> = own(path).into();
+    let mut rest: Vec<OsString> = reversed(path);
     let mut left = LINKS;
-    while let Some(part) = rest.pop_front() {
+    while let Some(part) = rest.pop() {
         match Path::new(&part).components().next() {
             Some(Component::Normal(name)) => {
                 here.push(name);
@@ -36,7 +35,7 @@ fn passed(path: &Path) -> Option<Vec<PathBuf>> {
                 left = left.checked_sub(1)?;
                 places.push(here.clone());
                 here.pop();
-                own(&target).into_iter().rev().for_each(|part| rest.push_front(part));
+                rest.extend(reversed(&target));
             }
             Some(Component::ParentDir) => drop(here.pop()),
             Some(Component::CurDir) | None => {}

@@ -8,3 +8,10 @@ pub(crate) mod inside_tree;
 pub(crate) mod nested_repos;
 pub(crate) mod run_lock;
 pub(crate) mod tree_identity;
+
+pub use bounds::Bound;
+pub use config_changes::ControlFiles;
+pub use fingerprint::{ChangeKind, ChangedSubject, ObservedChange, TreeFingerprint};
+pub use nested_repos::Unfollowed;
+pub use run_lock::TreeLock;
+pub(crate) use tree_identity::{TreeIdentity, TreeRelation};

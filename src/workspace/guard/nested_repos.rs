@@ -1,34 +1,30 @@
-//! Repositories inside the tree: populated submodules and folders with a `.git` of their own, to a bounded depth.
+//! Nested repositories: populated submodules and folders with a `.git` of their own, to a bounded depth.
 //!
-//! git lists such a folder as a single entry. Its files are listed here by its own index and ignore rules, so that they
-//! are kept, compared and watched like all other files. A submodule without a `.git`, and a repository that git cannot
-//! read, are walked by the ignore files instead. A repository is followed as a whole or not at all.
+//! git lists such a folder as a single entry. Its files are listed here by its own index and ignore rules, so that they are
+//! in snapshots and fingerprints like all other files. A submodule without a `.git`, and a repository that git cannot read,
+//! are walked by the ignore files instead. A repository is included as a whole or not at all.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::Path;
 
 use crate::workspace::code::text_files;
-use crate::workspace::git::path_bytes;
-use crate::workspace::git::plumbing::{self, Repository};
-use crate::workspace::git::worktree_scan::{Lstat, SUBMODULE, Scan};
+use crate::workspace::git::{Lstat, Repository, SUBMODULE, Scan, path_bytes, plumbing};
 use crate::workspace::guard::bounds::{BYTES, Bound, DEPTH, FILES, REPOSITORIES};
-use crate::workspace::guard::nested_repos;
-use crate::workspace::root::Workspace;
-use crate::workspace::select::ignores::Ignores;
-use crate::workspace::select::walk::{self, Hidden, Met};
+use crate::workspace::select::{Ignores, walk};
 use crate::workspace::{Result, WorkspaceError};
 
-/// The bytes of a `.git` file that are read at most.
+/// The maximum size of a `.git` file, in bytes.
 const POINTER: u64 = 64 << 10;
 
 #[derive(Debug)]
 pub(crate) struct Nested {
     /// Its folder, relative to the root of the tree.
     pub(crate) folder: Vec<u8>,
-    /// The commit its `HEAD` names; `None` before the first one.
+    /// The commit of its `HEAD`; `None` before the first one.
     pub(crate) head: Option<String>,
     pub(crate) repository: Repository,
-    /// Its index and untracked files; empty where it is not followed or git cannot list it.
+    /// Its index and untracked files; empty if it exceeds a bound or git cannot list it.
     pub(crate) scan: Scan,
 }
 
@@ -40,7 +36,7 @@ pub(crate) struct Inside {
     pub(crate) unfollowed: Vec<Unfollowed>,
 }
 
-/// A repository inside the tree whose files are not kept, compared or watched.
+/// A nested repository that exceeds a bound: its files are in no snapshot and no fingerprint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unfollowed {
     /// Its folder, relative to the root of the tree.
@@ -48,15 +44,16 @@ pub struct Unfollowed {
     pub bound: Bound,
 }
 
+#[derive(Default)]
 struct Listed {
     files: Vec<Vec<u8>>,
     bytes: u64,
     /// Folders in it that may be repositories.
     candidates: Vec<Vec<u8>>,
-    nested: Option<Nested>,
+    scan: Scan,
 }
 
-/// Lists the repositories in some folders of a tree and those inside of them.
+/// Lists the repositories in some folders of a tree, and those nested in them.
 pub(crate) fn inside(root: &Path, candidates: Vec<Vec<u8>>) -> Inside {
     let mut inside = Inside::default();
     let mut level = candidates;
@@ -69,100 +66,78 @@ pub(crate) fn inside(root: &Path, candidates: Vec<Vec<u8>>) -> Inside {
         if level.is_empty() {
             break;
         }
-        // Git is only needed, and looked for, where there is a repository.
+        // git is only needed, and searched for, if there is a repository.
         let program = plumbing::find(root).ok();
         for folder in std::mem::take(&mut level) {
-            let place = program.as_ref().and_then(|program| Repository::inside(program, &lstat.full(&folder)));
-            let bound = match &place {
+            let repository = program.as_ref().and_then(|program| Repository::inside(program, &lstat.full(&folder)));
+            let mut bound = match &repository {
                 Some(_) if depth > DEPTH => Some(Bound::Depth),
                 Some(_) if repositories >= REPOSITORIES => Some(Bound::Repositories),
                 _ => None,
             };
-            if let Some(bound) = bound {
-                inside.leave_out(folder, bound, place);
-                continue;
+            let mut listed = Listed::default();
+            if bound.is_none() {
+                repositories += usize::from(repository.is_some());
+                listed = Listed::of(root, &folder, repository.as_ref());
+                if inside.files.len() + listed.files.len() > FILES {
+                    bound = Some(Bound::Files);
+                } else if bytes.saturating_add(listed.bytes) > BYTES {
+                    bound = Some(Bound::Bytes);
+                }
             }
-            repositories += usize::from(place.is_some());
-            let listed = Listed::of(root, &folder, place);
-            bytes = bytes.saturating_add(listed.bytes);
-            let bound = match () {
-                () if inside.files.len() + listed.files.len() > FILES => Some(Bound::Files),
-                () if bytes > BYTES => Some(Bound::Bytes),
-                () => None,
-            };
             if let Some(bound) = bound {
-                bytes -= listed.bytes;
-                inside.leave_out(folder, bound, listed.nested.map(|nested| nested.repository));
-                continue;
+                inside.unfollowed.push(Unfollowed { folder: path_bytes::shown(&folder), bound });
+                listed = Listed::default();
             }
+            bytes += listed.bytes;
             inside.files.extend(listed.files);
-            inside.repositories.extend(listed.nested);
             level.extend(listed.candidates);
+            inside.repositories.extend(repository.map(|repository| Nested {
+                head: repository.current(),
+                folder,
+                repository,
+                scan: listed.scan,
+            }));
         }
     }
     inside.repositories.sort_by(|one, other| one.folder.cmp(&other.folder));
     inside
 }
 
-#[derive(Debug, Default)]
-pub(crate) struct Walked {
-    /// The files that no repository holds.
-    pub(crate) files: Vec<Vec<u8>>,
-    /// The folders that are repositories.
-    pub(crate) candidates: Vec<Vec<u8>>,
-}
-
-/// Walks a folder by the ignore files, as far as it belongs to no repository.
-pub(crate) fn walked(root: &Path, folder: &[u8]) -> std::io::Result<Walked> {
+/// Walks a folder by the ignore files; returns the files that are in no repository, and the folders that are repositories.
+fn walked(root: &Path, folder: &[u8]) -> io::Result<[Vec<Vec<u8>>; 2]> {
     let mut candidates = Vec::new();
-    let mut is_repository = |path: &[u8]| {
-        let found = root.join(path_bytes::path(path)).join(".git").exists();
+    let mut is_repository = |path: &[u8], is_dir: bool| {
+        let found = is_dir && root.join(path_bytes::path(path)).join(".git").exists();
         if found {
             candidates.push(path.to_vec());
         }
         found
     };
     let mut ignores = Ignores::git(root, None);
-    let met = walk::walk_until(root, folder, &mut ignores, Hidden::Met, &mut is_repository)?;
-    Ok(Walked { files: met.into_iter().filter_map(Met::file).collect(), candidates })
-}
-
-impl Inside {
-    /// Notes a repository that is not followed; where its `HEAD` is remains known.
-    fn leave_out(&mut self, folder: Vec<u8>, bound: Bound, repository: Option<Repository>) {
-        self.unfollowed.push(Unfollowed { folder: path_bytes::shown(&folder), bound });
-        self.repositories.extend(repository.map(|repository| Nested {
-            head: repository.current(),
-            folder,
-            repository,
-            scan: Scan::default(),
-        }));
-    }
+    let entries = walk::walk(root, folder, &mut ignores, &mut is_repository)?;
+    Ok([entries.into_iter().filter_map(walk::file).collect(), candidates])
 }
 
 impl Listed {
-    /// Lists one folder, by its repository if it has one that can be read.
-    fn of(root: &Path, folder: &[u8], repository: Option<Repository>) -> Self {
+    /// Lists one folder, by its repository if it has one that git can list.
+    fn of(root: &Path, folder: &[u8], repository: Option<&Repository>) -> Self {
         let mut lstat = Lstat::below(root);
-        let below = |path: &[u8]| [folder, b"/", path].concat();
-        let mut listed = Self { files: Vec::new(), bytes: 0, candidates: Vec::new(), nested: None };
-        let mut found = BTreeSet::new();
-        let scan = repository.as_ref().and_then(|repository| repository.scan().ok());
-        match &scan {
+        let below = |path: &Vec<u8>| [folder, b"/", path].concat();
+        let mut listed = Self::default();
+        let mut found: BTreeSet<Vec<u8>> = BTreeSet::new();
+        match repository.and_then(|repository| repository.scan().ok()) {
             Some(scan) => {
-                for entry in &scan.entries {
-                    if entry.mode == SUBMODULE {
-                        listed.candidates.push(below(&entry.path));
-                    }
-                    found.insert(below(&entry.path));
-                }
-                listed.candidates.extend(scan.repositories.iter().map(|inner| below(inner)));
-                found.extend(scan.untracked.iter().map(|path| below(path)));
+                let submodules = scan.entries.iter().filter(|entry| entry.mode == SUBMODULE);
+                let submodules = submodules.map(|entry| &entry.path);
+                listed.candidates.extend(submodules.chain(&scan.repositories).map(below));
+                found.extend(scan.entries.iter().map(|entry| &entry.path).chain(&scan.untracked).map(below));
+                listed.scan = scan;
             }
             None => {
-                let Walked { files, candidates } = walked(root, folder).unwrap_or_default();
+                let [files, candidates] = walked(root, folder).unwrap_or_default();
                 found.extend(files);
-                listed.candidates.extend(candidates);
+                listed.candidates = candidates;
             }
         }
         for path in found {
@@ -171,18 +146,12 @@ impl Listed {
                 listed.files.push(path);
             }
         }
-        listed.nested = repository.map(|repository| Nested {
-            folder: folder.to_vec(),
-            head: repository.current(),
-            repository,
-            scan: scan.unwrap_or_default(),
-        });
         listed
     }
 }
 
 impl Repository {
-    /// The repository whose work tree a folder is; `None` if there is none that git could open.
+    /// The repository with this folder as its work tree; `None` if git could not open it.
     fn inside(program: &Path, folder: &Path) -> Option<Self> {
         let place = folder.join(".git").canonicalize().ok()?;
         let git_dir = if place.is_dir() {
@@ -198,7 +167,7 @@ impl Repository {
         };
         let is_readable = git_dir.join("HEAD").symlink_metadata().is_ok_and(|meta| meta.is_file() || meta.is_symlink())
             && common.join("objects").is_dir()
-            // git would wait for a FIFO.
+            // git waits for a FIFO.
             && ["index", "config", "config.worktree", "info/exclude", "info/sparse-checkout"].iter().all(|name| {
                 [&git_dir, &common].iter().all(|place| place.join(name).metadata().is_ok_and(|meta| meta.is_file())
                     || place.join(name).metadata().is_err())
@@ -206,12 +175,12 @@ impl Repository {
         is_readable.then(|| Self::placed(program, folder, git_dir, common, ""))
     }
 
-    /// The commit that `HEAD` names now.
+    /// The current commit of `HEAD`.
     pub(crate) fn current(&self) -> Option<String> {
         self.find("HEAD").ok()?
     }
 
-    /// The commit of the repository inside this one whose work tree a folder is.
+    /// The current commit of the nested repository with this folder as its work tree.
     pub(crate) fn commit_in(&self, folder: &Path) -> Option<String> {
         Self::inside(&self.program, folder)?.current()
     }
@@ -223,20 +192,10 @@ impl Repository {
     }
 }
 
-impl Workspace {
-    /// The repositories inside the tree that are too many, too deep or too large to be kept and watched.
-    pub fn unfollowed(&self) -> Result<Vec<Unfollowed>> {
-        Ok(match &self.repository {
-            Some(git) => git.inside_of(&git.scan()?).unfollowed,
-            None => listing(&self.root)?.1.unfollowed,
-        })
-    }
-}
-
-/// All files that `.gitignore` does not leave out, hidden ones too, and those of the repositories among them; with these.
+/// The files of a folder outside git that `.gitignore` does not exclude, with hidden files and those of the nested
+/// repositories; and these repositories.
 pub(crate) fn listing(root: &Path) -> Result<(BTreeSet<Vec<u8>>, Inside)> {
-    let Walked { files, candidates } = nested_repos::walked(root, b"")
-        .map_err(|source| WorkspaceError::Unreadable { path: root.display().to_string(), source })?;
-    let inside = nested_repos::inside(root, candidates);
+    let [files, candidates] = walked(root, b"").map_err(WorkspaceError::unreadable(root))?;
+    let inside = inside(root, candidates);
     Ok((files.into_iter().chain(inside.files.iter().cloned()).collect(), inside))
 }

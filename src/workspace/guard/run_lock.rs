@@ -1,36 +1,36 @@
-//! One writer a work tree: a lock that the kernel holds for the process's life.
+//! One writer per work tree: a file lock that the kernel holds for the life of the process.
 //!
-//! The lock file is never removed and its content never decides: it only names the holder to whoever has to wait.
+//! The lock file is never removed; its content only describes the holder in the error of other runs.
 
 use std::fs::{File, TryLockError};
-use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{Read as _, Seek as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use nix::fcntl::OFlag;
 
 use crate::domain::RunId;
+use crate::system::private;
 use crate::workspace::git::path_bytes;
-use crate::workspace::root::Workspace;
-use crate::workspace::{Result, WorkspaceError};
+use crate::workspace::{Result, Workspace, WorkspaceError};
 
-/// The lock of a work tree; dropped or with the process's end it is free.
+/// The lock of a work tree, released when dropped and when the process ends.
 #[derive(Debug)]
 pub struct TreeLock {
     _file: File,
 }
 
 impl Workspace {
-    /// Takes the lock of this work tree for a run that may edit it.
+    /// Locks this work tree for a run that may edit it.
     ///
-    /// The file lies in `state_dir` and is named by the root, so that linked worktrees do not wait for each other.
-    /// Fails with [`WorkspaceError::Locked`] if another run holds it; the state folder cannot be used.
+    /// The file is in `state_dir` and named after the root: each linked work tree has a lock of its own. Fails with
+    /// [`WorkspaceError::Locked`] if another run holds it, or if the state folder cannot be used.
     pub fn lock(&self, state_dir: &Path, run: &RunId) -> Result<TreeLock> {
         let name = blake3::hash(&path_bytes::bytes(self.root())).to_hex();
         let path = state_dir.join(format!("tree-{}.lock", &name[..16]));
-        let state = |source| WorkspaceError::State { path: path.clone(), source };
-        crate::system::private::folder(state_dir).map_err(state)?;
-        let mut options = crate::system::private::options();
+        let state = WorkspaceError::state(&path);
+        private::folder(state_dir).map_err(state)?;
+        let mut options = private::options();
         options.read(true).write(true).create(true).truncate(false).custom_flags(OFlag::O_NOFOLLOW.bits());
         let mut file = options.open(&path).map_err(state)?;
         match file.try_lock() {
@@ -38,16 +38,16 @@ impl Workspace {
             Err(TryLockError::WouldBlock) => {
                 let mut holder = String::new();
                 drop(file.take(512).read_to_string(&mut holder));
-                let holder =
-                    holder.lines().next().filter(|line| !line.is_empty()).unwrap_or("not named").to_owned();
-                return Err(WorkspaceError::Locked(holder));
+                let holder = holder.lines().next().filter(|line| !line.is_empty());
+                return Err(WorkspaceError::Locked(holder.unwrap_or("unknown").to_owned()));
             }
             Err(TryLockError::Error(source)) => return Err(state(source)),
         }
         let holder = format!("run {run}, process {}, since {}\n", std::process::id(), jiff::Timestamp::now());
-        file.set_len(0).map_err(state)?;
-        file.seek(SeekFrom::Start(0)).map_err(state)?;
-        file.write_all(holder.as_bytes()).map_err(state)?;
+        file.set_len(0)
+            .and_then(|()| file.rewind())
+            .and_then(|()| file.write_all(holder.as_bytes()))
+            .map_err(state)?;
         Ok(TreeLock { _file: file })
     }
 }
@@ -60,7 +60,7 @@ mod tests {
     use crate::domain::Advice as _;
 
     #[test]
-    fn a_second_run_is_told_who_holds_the_tree_until_the_first_lets_go() {
+    fn a_second_run_fails_with_the_holder_until_the_lock_is_released() {
         let (tree, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let workspace = Workspace::discover(tree.path()).unwrap();
         let first = workspace.lock(state.path(), &RunId("one".to_owned())).unwrap();

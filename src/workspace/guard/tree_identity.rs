@@ -1,23 +1,21 @@
-//! Which tree a run worked on: by the identity of its folders and its history, not by its path.
+//! Identifies the tree of a run by its folders and its history, independent of its path.
 //!
-//! A folder is known by its inode and the time at which it was made, so that a moved repository is still its own and
-//! another one at the same path is not. A repository that was copied is known by the commit the run began at.
+//! A folder is identified by its inode and creation time, so that a moved repository is recognised and another one at the
+//! same path is not. A copied repository is recognised by the commit at which the run began.
 
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 
-use crate::workspace::Result;
-use crate::workspace::git::path_bytes;
-use crate::workspace::git::plumbing::{GitObject, Repository};
-use crate::workspace::root::Workspace;
+use crate::workspace::git::{GitObject, Repository, path_bytes};
+use crate::workspace::{Result, Workspace};
 
-/// A folder, by what stays when it is moved.
+/// The properties of a folder that remain when it is moved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Mark {
     inode: u64,
-    /// Nanoseconds since 1970, where the file system keeps them.
+    /// Nanoseconds since 1970; `None` if the file system does not record them.
     born: Option<u64>,
 }
 
@@ -26,34 +24,34 @@ pub(crate) struct TreeIdentity {
     /// The path of the root, quoted.
     root: String,
     mark: Option<Mark>,
-    /// The folder that all work trees of the repository share; `None` outside git.
+    /// The common git folder of all work trees; `None` outside git.
     common: Option<Mark>,
-    /// This work tree's folder in it, quoted; empty for the main one.
+    /// The folder of this work tree below it, quoted; empty for the main one.
     worktree: String,
     head: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TreeRelation {
-    /// It is that tree, here or moved.
+    /// The same tree, moved or not.
     Same,
-    /// Another work tree of the same repository, or a copy beside the original.
+    /// Another work tree of the same repository, or a copy whose original still exists.
     Sibling,
     Foreign,
 }
 
 impl TreeIdentity {
-    /// The place of a tree as it is on the disk right now: a coder may have removed or replaced `.git`.
+    /// The identity of a tree as it is on disk now: a coder may have removed or replaced `.git`.
     pub(crate) fn of(workspace: &Workspace) -> Self {
         let root = workspace.root();
         let git = workspace.repository.as_ref().filter(|git| git.common.join("HEAD").exists());
-        let worktree =
-            git.map(|git| path_bytes::bytes(git.git_dir.strip_prefix(&git.common).unwrap_or(&git.git_dir)));
+        let worktree = git.map(|git| git.git_dir.strip_prefix(&git.common).unwrap_or(&git.git_dir));
+        let quoted = |path: &Path| path_bytes::shown(&path_bytes::quoted(&path_bytes::bytes(path)));
         Self {
-            root: path_bytes::shown(&path_bytes::quoted(&path_bytes::bytes(root))),
+            root: quoted(root),
             mark: mark(root),
             common: git.and_then(|git| mark(&git.common)),
-            worktree: path_bytes::shown(&path_bytes::quoted(&worktree.unwrap_or_default())),
+            worktree: worktree.map(quoted).unwrap_or_default(),
             head: git.and_then(Repository::current),
         }
     }
@@ -69,28 +67,23 @@ impl TreeIdentity {
             (None, None) => same_path,
             _ => false,
         };
-        let same_root = same(&self.mark, &now.mark);
         if self.common.is_none() || now.common.is_none() {
-            return Ok(if same_root { TreeRelation::Same } else { TreeRelation::Foreign });
+            let is_same = same(&self.mark, &now.mark);
+            return Ok(if is_same { TreeRelation::Same } else { TreeRelation::Foreign });
         }
+        let same_or_sibling = match self.worktree == now.worktree {
+            true => TreeRelation::Same,
+            false => TreeRelation::Sibling,
+        };
         if same(&self.common, &now.common) {
-            let is_own = self.worktree == now.worktree;
-            return Ok(if is_own { TreeRelation::Same } else { TreeRelation::Sibling });
+            return Ok(same_or_sibling);
         }
-        let Some(git) = &workspace.repository else {
+        let (Some(git), Some(head)) = (&workspace.repository, &self.head) else { return Ok(TreeRelation::Foreign) };
+        if git.objects(None)?.read(head, 1 << 20)? == GitObject::Missing {
             return Ok(TreeRelation::Foreign);
-        };
-        let has_head = match &self.head {
-            Some(head) => git.objects(None)?.read(head, 1 << 20)? != GitObject::Missing,
-            None => false,
-        };
-        let original = self.root();
-        let is_moved = same_path || mark(&original) != self.mark;
-        Ok(match has_head {
-            false => TreeRelation::Foreign,
-            true if is_moved && self.worktree == now.worktree => TreeRelation::Same,
-            true => TreeRelation::Sibling,
-        })
+        }
+        let is_moved = same_path || mark(&self.root()) != self.mark;
+        Ok(if is_moved { same_or_sibling } else { TreeRelation::Sibling })
     }
 }
 

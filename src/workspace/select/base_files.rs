@@ -1,5 +1,4 @@
-//! Files as they are at the commit that a change is based on: what the commands of a review run while the change itself
-//! must not decide how it is reviewed.
+//! Files at the base commit of a change: the scripts that a review runs, because a change must not decide how it is reviewed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Permissions;
@@ -7,40 +6,38 @@ use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use super::walk;
-use crate::workspace::Result;
 use crate::workspace::code::text_files;
-use crate::workspace::git::plumbing::GitObject;
-use crate::workspace::root::Workspace;
+use crate::workspace::git::GitObject;
+use crate::workspace::select::walk;
+use crate::workspace::{Result, Workspace};
 
-/// The bytes of one file that are read at most.
+/// The maximum size of a file, in bytes.
 const CAP: u64 = 16 << 20;
 
-/// The files around a script that are taken along at most.
+/// The maximum number of files that are read along with a script.
 const NEIGHBOURS: usize = 2_000;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BaseFiles {
     /// Bytes, and whether the file is executable, by path.
     files: BTreeMap<String, (Vec<u8>, bool)>,
-    /// The asked-for files that the tree has otherwise, or whose neighbours it has otherwise.
+    /// The requested files that differ in the tree, or whose neighbours do.
     pub edited: BTreeSet<String>,
-    /// The asked-for files that the tree has and the commit has not.
+    /// The requested files that are only in the tree.
     pub added: BTreeSet<String>,
 }
 
 impl Workspace {
-    /// The files at these paths of a commit, each with the files of its folder and the folders below, which a script may
-    /// load; at the top of the tree, only with the files beside it.
+    /// The files at these paths of a commit, each with the files in and below its folder, which a script may load; for a
+    /// file at the top of the tree, only with those at the top.
     pub fn files_at(&self, commit: &str, wanted: &BTreeSet<String>) -> Result<BaseFiles> {
         let mut found = BaseFiles::default();
         let Some(git) = &self.repository else { return Ok(found) };
         let entries = git.files_of(commit)?;
         let mut objects = git.objects(None)?;
         for path in wanted {
-            let is_here = self.root.join(path).symlink_metadata().is_ok_and(|found| !found.is_dir());
             if !entries.contains_key(path) {
-                if is_here {
+                if self.root.join(path).symlink_metadata().is_ok_and(|meta| !meta.is_dir()) {
                     found.added.insert(path.clone());
                 }
                 continue;
@@ -59,7 +56,7 @@ impl Workspace {
                     found.files.insert(other.clone(), (bytes, *executable));
                 }
                 let now = text_files::read_capped(&self.root.join(other), CAP).ok().flatten();
-                // At the top, files beside a script are seldom its own: only the script itself tells.
+                // Other files at the top are rarely part of the script.
                 let counts = other == path || !folder.is_empty();
                 is_edited |= counts && now.as_ref() != found.files.get(other).map(|(bytes, _)| bytes);
             }
@@ -72,7 +69,7 @@ impl Workspace {
     }
 }
 
-/// Whether a folder of the tree has a file that the commit does not have: a module that is loaded in another's place.
+/// Whether a folder of the tree has a file that the commit lacks: a module that may be loaded instead of another.
 fn has_more(root: &Path, folder: &str, entries: &BTreeMap<String, (String, bool)>) -> bool {
     let below = walk::everything(&root.join(folder)).flatten().filter(walk::is_file);
     let mut paths =
@@ -81,7 +78,7 @@ fn has_more(root: &Path, folder: &str, entries: &BTreeMap<String, (String, bool)
 }
 
 impl BaseFiles {
-    /// Writes the files below a folder; returns the place of each edited one.
+    /// Writes the files below a folder; returns the written path of each edited one.
     pub fn write(&self, folder: &Path) -> io::Result<BTreeMap<String, PathBuf>> {
         for (path, (bytes, executable)) in &self.files {
             let place = folder.join(path);

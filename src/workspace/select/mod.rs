@@ -10,3 +10,10 @@ pub(crate) mod selection;
 pub(crate) mod shards;
 pub(crate) mod target;
 pub(crate) mod walk;
+
+pub(crate) use attributes::Attributes;
+pub use base_files::BaseFiles;
+pub use changed_since::Since;
+pub(crate) use ignores::{Ignores, RecordedIgnores};
+pub use recorded_rules::SelectionRules;
+pub use selection::{SelectOptions, Target, TargetSpec};

@@ -1,7 +1,7 @@
-//! The rules of selection as they were when a run began: a coder does not decide what the next round leaves out.
+//! The ignore and attribute rules at the start of a run: a coder must not decide what the next round excludes.
 //!
-//! A coder may write ignore and attribute files, in the tree or in `.git`, and settings of git that name others. The
-//! ones of the beginning are kept beside the run; git reads them in a tree that holds nothing else.
+//! A coder may write ignore and attribute files, in the tree or in `.git`, and git settings that name others. The initial
+//! ones are recorded with the run; git reads them in a tree that contains nothing else.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -11,22 +11,21 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
-use super::ignores::{self, RecordedIgnores};
 use crate::workspace::code::text_files;
-use crate::workspace::git::path_bytes;
-use crate::workspace::git::plumbing::Repository;
+use crate::workspace::git::{Repository, path_bytes};
 use crate::workspace::guard::nested_repos;
-use crate::workspace::root::Workspace;
 use crate::workspace::select::attributes::Attributes;
-use crate::workspace::{Result, WorkspaceError};
+use crate::workspace::select::ignores;
+use crate::workspace::select::ignores::RecordedIgnores;
+use crate::workspace::{Result, Workspace, WorkspaceError};
 
-/// The bytes of a file of rules that are read at most.
+/// The maximum size of a file of rules, in bytes.
 const CAP: u64 = 1 << 20;
 
-/// The files in any folder of the tree that say what is left out.
+/// The files of rules in any folder of the tree.
 const NAMES: [&str; 3] = [ignores::GLEE, ".gitignore", ".gitattributes"];
 
-/// The files that say what is left out, as they were when a run began.
+/// The files of rules at the start of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SelectionRules {
     /// Those of the tree, by path.
@@ -60,7 +59,7 @@ impl Workspace {
             paths.iter().flat_map(|path| path_bytes::above(path)).chain([b"".as_slice()]).collect();
         for folder in folders {
             for name in NAMES {
-                let path = if folder.is_empty() { name.into() } else { [folder, b"/", name.as_bytes()].concat() };
+                let path = path_bytes::joined(folder, name.as_bytes());
                 if let Ok(Some(bytes)) = text_files::read_capped(&self.root.join(path_bytes::path(&path)), CAP) {
                     rules.files.insert(path_bytes::shown(&path), text_files::lossy(bytes));
                 }
@@ -75,7 +74,7 @@ impl SelectionRules {
         Arc::new(self.files.iter().map(|(path, text)| (path.clone(), text.clone().into_bytes())).collect())
     }
 
-    /// What ignores outside the tree: the file of the user, then that of the repository, which has the last word.
+    /// The ignore rules outside the tree: those of the user, then those of the repository, which take precedence.
     pub(crate) fn excludes(&self) -> String {
         format!("{}\n{}", self.excludes_file, self.exclude)
     }
@@ -92,7 +91,7 @@ impl SelectionRules {
         skeleton.call(["-c", &setting, "check-attr", "-z", "--stdin"]).attributes(paths)
     }
 
-    /// A work tree and a repository that hold the rules and nothing else.
+    /// A work tree and a repository that contain only the rules.
     fn skeleton(&self, git: &Repository) -> io::Result<TempDir> {
         let folder = tempfile::tempdir()?;
         let write = |path: &str, text: &str| {
@@ -100,11 +99,8 @@ impl SelectionRules {
             std::fs::create_dir_all(path.parent().unwrap_or(&path))?;
             std::fs::write(path, text)
         };
-        for name in ["git/objects", "git/refs", "tree"] {
-            std::fs::create_dir_all(folder.path().join(name))?;
-        }
-        write("git/HEAD", "ref: refs/heads/none\n")?;
-        write("git/config", git.format())?;
+        git.create_empty(&folder.path().join("git"))?;
+        std::fs::create_dir(folder.path().join("tree"))?;
         write("git/info/attributes", &self.attributes)?;
         write("attributes", &self.attributes_file)?;
         self.files.iter().try_for_each(|(path, text)| write(&format!("tree/{path}"), text))?;
@@ -113,22 +109,22 @@ impl SelectionRules {
 }
 
 impl Repository {
-    /// The texts of the files outside the tree that ignore: the one of the user, and the repository's own.
+    /// The ignore files outside the tree: the user's, and the repository's own.
     pub(crate) fn excludes(&self) -> Result<(String, String)> {
         Ok((self.named_file("core.excludesFile", "ignore")?, text(&self.common.join("info/exclude"))))
     }
 
-    /// The text of a file that a setting names; of git's default where it names none.
+    /// The text of the file that a setting names, or of git's default.
     fn named_file(&self, key: &str, default: &str) -> Result<String> {
         let named = self.call(["config", "--type=path", "--get", key]).answer()?;
         let named = named.map(|path| self.top.join(path_bytes::path(path.trim_ascii_end())));
         let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        let own = || Some(folder("XDG_CONFIG_HOME").or_else(|| Some(folder("HOME")?.join(".config")))?.join("git"));
-        Ok(named.or_else(|| Some(own()?.join(default))).map(|path| text(&path)).unwrap_or_default())
+        let config = || folder("XDG_CONFIG_HOME").or_else(|| Some(folder("HOME")?.join(".config")));
+        Ok(named.or_else(|| Some(config()?.join("git").join(default))).map(|path| text(&path)).unwrap_or_default())
     }
 }
 
-/// The text of a file of rules, which may be a link as those in a home are; nothing if there is none.
+/// The text of a file of rules, which may be a link; empty if there is none.
 fn text(path: &Path) -> String {
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     text_files::read_capped(&real, CAP).ok().flatten().map(text_files::lossy).unwrap_or_default()

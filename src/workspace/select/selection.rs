@@ -1,3 +1,5 @@
+//! Targets, and the selection of their files.
+
 use std::path::PathBuf;
 
 use crate::domain::{Coverage, Skip, SkipReason};
@@ -6,12 +8,12 @@ use crate::workspace::code::text_files;
 use crate::workspace::diff::metadata_changes;
 use crate::workspace::select::filter;
 
-/// What the user asks to have reviewed.
+/// The target of a review, as requested by the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TargetSpec {
     /// Everything that differs from `HEAD`: staged, unstaged, and untracked files that are not ignored.
     Uncommitted,
-    /// What is staged, as it is in the index.
+    /// The staged changes, as in the index.
     Staged,
     /// The changes since the common ancestor of `HEAD` and a revision, with the uncommitted ones.
     Base(String),
@@ -19,15 +21,15 @@ pub enum TargetSpec {
     Commit(String),
     /// `A..B`: from A to B. `A...B`: from the common ancestor of both to B. A missing side is `HEAD`.
     Range(String),
-    /// A unified diff. Where a file already is as the diff leaves it, the file is read; where it is as the diff
-    /// found it, the diff is applied in memory; where it is neither, or missing, only the lines of the diff's new
-    /// side are shown, at their line numbers.
+    /// A unified diff. A file that already has the diff's result is read; to a file in the diff's initial state the diff is
+    /// applied in memory; of any other file, or a missing one, only the lines of the diff's new side are reviewed, at their
+    /// line numbers.
     Diff {
         /// Its name, `-` for stdin.
         name: String,
         text: Vec<u8>,
     },
-    /// Whole files and folders, relative to where the user stands.
+    /// Whole files and folders, relative to the working folder.
     Paths(Vec<PathBuf>),
 }
 
@@ -36,21 +38,21 @@ pub enum TargetSpec {
 pub struct SelectOptions {
     /// Larger files are skipped (`review.max_file_size`).
     pub max_file: u64,
-    /// What one call of a reviewer covers at most (`review.max_shard_size`).
+    /// The maximum size of a shard (`review.max_shard_size`).
     pub shard: u64,
 }
 
-/// A selection: what is reviewed, what is left out, and how it is split.
+/// The files of a review, the skipped ones, and the shards.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     pub description: String,
-    /// The commit under review, or the one that the work tree stands on.
+    /// The commit under review, or `HEAD`.
     pub commit: Option<String>,
-    /// The git tree under review; for a work tree, `blake3:` and a hash of the covered paths and texts.
+    /// The git tree under review; for a work tree, `blake3:` and a hash of the reviewed paths and texts.
     pub tree: String,
     /// The files, by path.
     pub files: Vec<SourceFile>,
-    /// The files that are left out, by path.
+    /// The skipped files, by path.
     pub skipped: Vec<Skip>,
     /// The shards, as indexes into `files`.
     pub shards: Vec<Vec<usize>>,
@@ -72,21 +74,21 @@ impl Target {
     }
 }
 
-/// What a selection has found before it is put in order.
+/// A selection before it is sorted and split.
 #[derive(Debug, Default)]
 pub(crate) struct Selection {
     pub(crate) files: Vec<SourceFile>,
     pub(crate) skipped: Vec<Skip>,
     /// The bytes of the diffs of deleted files so far.
     pub(crate) deleted: usize,
-    /// The reviewed commit, where it is not the one of `HEAD`.
+    /// The commit under review, if it is not `HEAD`.
     pub(crate) commit: Option<String>,
-    /// The reviewed tree's id, where the target has one.
+    /// The id of the tree under review, if the target has one.
     pub(crate) tree: Option<String>,
 }
 
 impl Selection {
-    /// Adds a file of a change; of one over the bound what changed.
+    /// Adds a file of a change; of one over the size limit only the changed part.
     pub(crate) fn add(&mut self, file: SourceFile, max_file: u64) {
         if file.is_deleted() {
             let size = file.diff.as_ref().map_or(0, String::len);

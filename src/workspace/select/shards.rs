@@ -4,9 +4,9 @@ use crate::protocol::request::SourceFile;
 
 /// Splits files, sorted by path, into shards of at most `limit` bytes of code each.
 ///
-/// Where a shard ends is decided by the paths around the cut and not by what stands before them, so that a change in one
-/// file, or a file more or less, leaves other shards as they were. Files of one folder stay together where they fit; a
-/// file larger than the limit is a shard of its own. The same files always give the same shards.
+/// The paths around a cut decide where a shard ends, independent of the files before them, so that changing, adding or
+/// removing a file leaves other shards unchanged. Files of one folder stay together if they fit; a file larger than the
+/// limit is a shard of its own. The same files always give the same shards.
 pub(crate) fn split(files: &[SourceFile], limit: u64) -> Vec<Vec<usize>> {
     let sizes: Vec<u64> = files.iter().map(size).collect();
     let mut shards = Vec::new();
@@ -19,11 +19,11 @@ pub(crate) fn split(files: &[SourceFile], limit: u64) -> Vec<Vec<usize>> {
     shards
 }
 
-/// The end (exclusive) of the shard that begins with a file: of the places where it may be cut the strongest one.
+/// The end (exclusive) of the shard that begins at `start`: the possible cut with the highest priority.
 fn end_of_shard(files: &[SourceFile], sizes: &[u64], start: usize, limit: u64) -> usize {
     let mut used = 0;
     let mut fitting = start;
-    // The sizes up to each place where a cut is possible.
+    // Each possible cut, with the size of the shard up to it.
     let mut cuts: Vec<(usize, u64)> = Vec::new();
     while let Some(size) = sizes.get(fitting)
         && (fitting == start || used + size <= limit)
@@ -38,12 +38,13 @@ fn end_of_shard(files: &[SourceFile], sizes: &[u64], start: usize, limit: u64) -
     let is_large = |(_, used): &(usize, u64)| *used >= limit / 4;
     let between_folders = |(at, _): &(usize, u64)| folder(&files[at - 1]) != folder(&files[*at]);
     let strongest = |cuts: &mut dyn Iterator<Item = (usize, u64)>| {
-        cuts.max_by_key(|(at, _)| strength(&files[*at])).map(|(at, _)| at)
+        // The priority of a file as the start of a shard is a hash of its path.
+        cuts.max_by_key(|(at, _)| *blake3::hash(files[*at].path.as_bytes()).as_bytes()).map(|(at, _)| at)
     };
     if let Some(at) = strongest(&mut cuts.iter().copied().filter(|cut| is_large(cut) && between_folders(cut))) {
         return at;
     }
-    // A folder that fits into one shard is not cut for the sake of a larger shard before it.
+    // A folder that fits into one shard is not cut to make the shard before it larger.
     if let Some((at, _)) = cuts.iter().rev().find(|cut| between_folders(cut)) {
         let next = folder(&files[*at]);
         let together = files[*at..].iter().zip(&sizes[*at..]).take_while(|(file, _)| folder(file) == next);
@@ -52,13 +53,6 @@ fn end_of_shard(files: &[SourceFile], sizes: &[u64], start: usize, limit: u64) -
         }
     }
     strongest(&mut cuts.iter().copied().filter(is_large)).unwrap_or(fitting)
-}
-
-/// How strongly a shard tends to begin with a file: a number that only its path decides.
-fn strength(file: &SourceFile) -> [u8; 8] {
-    let mut strength = [0; 8];
-    strength.copy_from_slice(&blake3::hash(file.path.as_bytes()).as_bytes()[..8]);
-    strength
 }
 
 fn folder(file: &SourceFile) -> &str {

@@ -1,31 +1,27 @@
-//! What is reviewed: from the words of the command line to files with their texts and changed lines.
+//! Selects the files of a target, with their texts and changed lines.
 //!
-//! Files are listed in the order of their paths. What belongs to the target and is not reviewed is listed too, with
-//! its reason. `.gleeignore` holds for every target; a file that is named is taken even if it is ignored or
-//! generated. Folders are walked as ripgrep does: `.gitignore` is respected and names that begin with a dot are
-//! passed over unless they are named.
+//! Files are ordered by path. Files of the target that are not reviewed are listed with the reason. `.gleeignore` applies to
+//! every target; a file that is named is reviewed even if it is ignored or generated. Folders are walked as in ripgrep:
+//! without files that `.gitignore` excludes, and without names with a leading dot unless they are named.
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::ignores::Ignores;
-use super::shards;
-use super::walk::{self, Hidden, Met};
 use crate::domain::{Skip, SkipReason};
 use crate::protocol::request::SourceFile;
 use crate::workspace::code::text_files;
-use crate::workspace::git::path_bytes;
-use crate::workspace::git::plumbing::{GitCall, Repository};
-use crate::workspace::root::Workspace;
+use crate::workspace::git::{GitCall, Repository, path_bytes};
 use crate::workspace::select::attributes::{ASKED, Attributes};
-use crate::workspace::select::filter::{self, Before, Chosen};
+use crate::workspace::select::filter::{Before, Selected};
+use crate::workspace::select::ignores::Ignores;
 use crate::workspace::select::selection::{SelectOptions, Selection, Target, TargetSpec};
-use crate::workspace::{Result, WorkspaceError};
+use crate::workspace::select::{filter, shards, walk};
+use crate::workspace::{Result, Workspace, WorkspaceError};
 
 impl Workspace {
-    /// Selects what a review covers. Fails for a path, revision or diff that cannot be read, a target that needs git
-    /// outside git, or an empty target: they end a command with exit code 2 and nothing written. A change of which
-    /// nothing can be read ends it with 4.
+    /// Selects the files of a review. Fails for a path, revision or diff that cannot be read, a target that needs git
+    /// outside git, and an empty target (exit code 2, nothing written). If no file of a change can be read, the exit code is 4.
     pub fn select(&self, spec: &TargetSpec, options: &SelectOptions) -> Result<Target> {
         let description = describe(spec);
         let git = || self.repository.as_ref().ok_or_else(|| WorkspaceError::NotGit(description.clone()));
@@ -58,16 +54,14 @@ impl Workspace {
         Ok(target)
     }
 
-    /// Puts a selection in order and splits it.
+    /// Sorts a selection and splits it into shards.
     pub(crate) fn finish(&self, mut selection: Selection, description: String, options: &SelectOptions) -> Target {
         selection.files.sort_by(|a, b| a.path.cmp(&b.path));
-        // A name that is no text may be escaped to the name of another file, which nobody could tell apart.
+        // The escaped form of a name that is not UTF-8 may equal the name of another file.
         let skipped = &mut selection.skipped;
         selection.files.dedup_by(|later, first| {
             let same = later.path == first.path;
-            if same {
-                skipped.push(Skip { file: later.path.clone(), reason: SkipReason::Unreadable });
-            }
+            skipped.extend(same.then(|| Skip { file: later.path.clone(), reason: SkipReason::Unreadable }));
             same
         });
         selection.skipped.sort_by(|a, b| a.file.cmp(&b.file));
@@ -81,37 +75,40 @@ impl Workspace {
         }
     }
 
-    /// Whole files: the named ones, and those met in named folders.
+    /// Whole files: the named ones, and those in named folders.
     fn select_paths(&self, paths: &[PathBuf], options: &SelectOptions) -> Result<Selection> {
-        let mut chosen: BTreeMap<Vec<u8>, Chosen> = BTreeMap::new();
+        let mut chosen: BTreeMap<Vec<u8>, Selected> = BTreeMap::new();
         let mut selection = Selection::default();
+        let mut is_hidden = |path: &[u8], _| path_bytes::name(path).starts_with(b".");
         let exclude = self.repository.as_ref().map(|repository| repository.common.join("info/exclude"));
-        let mut ignores = Ignores::both(&self.root, self.steered_by.as_ref(), exclude);
+        let mut ignores = Ignores::both(&self.root, self.recorded_ignores.as_ref(), exclude);
         for path in paths {
-            let unreadable = |source| WorkspaceError::Unreadable { path: path.display().to_string(), source };
+            let unreadable = WorkspaceError::unreadable(path);
             let relative = self.relative(path)?;
             let full = self.root.join(path_bytes::path(&relative));
             if !full.is_dir() {
-                if text_files::open_regular(&full)
-                    .is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied)
-                {
-                    return Err(unreadable(std::io::ErrorKind::PermissionDenied.into()));
+                let opened = text_files::open_regular(&full);
+                if opened.is_err_and(|error| error.kind() == ErrorKind::PermissionDenied) {
+                    return Err(unreadable(ErrorKind::PermissionDenied.into()));
                 }
-                chosen.insert(relative, Chosen::ByName);
+                chosen.insert(relative, Selected::ByName);
                 continue;
             }
-            for met in walk::walk(&self.root, &relative, &mut ignores, Hidden::PassedOver).map_err(unreadable)? {
-                match met {
-                    Met::File(path) => drop(chosen.entry(path).or_insert(Chosen::Met)),
-                    Met::Link(path) | Met::Other(path) => selection.skip(&path, SkipReason::NotAFile),
-                    Met::Unreadable(path) => selection.skip(&path, SkipReason::Unreadable),
+            let entries = walk::walk(&self.root, &relative, &mut ignores, &mut is_hidden);
+            for (path, kind) in entries.map_err(unreadable)? {
+                match kind {
+                    Some(kind) if kind.is_file() => drop(chosen.entry(path).or_insert(Selected::ByWalk)),
+                    Some(_) => selection.skip(&path, SkipReason::NotAFile),
+                    None => selection.skip(&path, SkipReason::Unreadable),
                 }
             }
         }
         let marks = self.attributes(chosen.keys())?;
         for (path, chosen) in &chosen {
-            match self.whole_file(path, *chosen, &marks, options) {
-                Ok(file) => selection.files.push(file),
+            let (name, generated) = (filter::path_text(path), (marks.generated(path), None));
+            let bytes = self.bytes_now(path, options.max_file);
+            match bytes.and_then(|bytes| filter::text(&name, bytes, *chosen, generated, Before::Same)) {
+                Ok(text) => selection.files.push(SourceFile { path: name, text, changed: Vec::new(), diff: None }),
                 Err(reason) => selection.skip(path, reason),
             }
         }
@@ -124,42 +121,19 @@ impl Workspace {
         self.repository.as_ref().map_or_else(|| Ok(Attributes::default()), |git| git.attributes(paths))
     }
 
-    fn whole_file(
-        &self,
-        path: &[u8],
-        chosen: Chosen,
-        marks: &Attributes,
-        options: &SelectOptions,
-    ) -> Result<SourceFile, SkipReason> {
-        let bytes = self.bytes_now(path, options.max_file)?;
-        let generated = (marks.generated(path), None);
-        let path = filter::path_text(path);
-        let text = filter::text(&path, bytes, chosen, generated, Before::Same)?;
-        Ok(SourceFile { path, text, changed: Vec::new(), diff: None })
-    }
-
     pub(crate) fn bytes_now(&self, path: &[u8], max_file: u64) -> Result<Vec<u8>, SkipReason> {
         let full = self.root.join(path_bytes::path(path));
-        match std::fs::symlink_metadata(&full) {
-            Ok(meta) if !meta.is_file() => return Err(SkipReason::NotAFile),
-            Ok(_) => {}
-            Err(_) => return Err(SkipReason::Unreadable),
+        if std::fs::symlink_metadata(&full).is_ok_and(|meta| !meta.is_file()) {
+            return Err(SkipReason::NotAFile);
         }
-        match text_files::read_capped(&full, max_file) {
-            Ok(Some(bytes)) => Ok(bytes),
-            Ok(None) => Err(SkipReason::Oversized),
-            Err(_) => Err(SkipReason::Unreadable),
-        }
+        let bytes = text_files::read_capped(&full, max_file).map_err(|_| SkipReason::Unreadable)?;
+        bytes.ok_or(SkipReason::Oversized)
     }
 
-    /// A path as the user wrote it, relative to the root, links resolved.
+    /// A path of the user relative to the root, links resolved.
     fn relative(&self, path: &Path) -> Result<Vec<u8>> {
         let shown = || path.display().to_string();
-        let real = self
-            .start
-            .join(path)
-            .canonicalize()
-            .map_err(|source| WorkspaceError::Unreadable { path: shown(), source })?;
+        let real = self.start.join(path).canonicalize().map_err(WorkspaceError::unreadable(path))?;
         let Ok(relative) = real.strip_prefix(&self.root) else {
             return Err(WorkspaceError::Outside { path: shown(), root: self.root.clone() });
         };
@@ -176,12 +150,12 @@ impl Repository {
         Ok(set.is_some_and(|value| matches!(value.trim_ascii(), b"true" | b"input" | b"yes" | b"on" | b"1")))
     }
 
-    /// Asks for the attributes of many files in one process.
+    /// The attributes of files, from one process.
     pub(crate) fn attributes<'a>(&self, paths: impl Iterator<Item = &'a Vec<u8>>) -> Result<Attributes> {
         self.call(["check-attr", "-z", "--stdin"]).attributes(paths)
     }
 
-    /// The attributes of files as the `.gitattributes` of a commit give them, with those that are not of the tree.
+    /// The attributes of files by the `.gitattributes` of a commit, and by the files outside the tree.
     pub(crate) fn attributes_at<'a>(
         &self,
         commit: &str,
@@ -195,7 +169,7 @@ impl Repository {
 }
 
 impl GitCall {
-    /// The answer of `check-attr` about some files.
+    /// The attributes that `check-attr` reports for some files.
     pub(crate) fn attributes<'a>(self, paths: impl Iterator<Item = &'a Vec<u8>>) -> Result<Attributes> {
         let input: Vec<u8> = paths.flat_map(|path| path.iter().copied().chain([0])).collect();
         let mut attributes = Attributes::default();

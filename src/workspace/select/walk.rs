@@ -1,6 +1,4 @@
-//! Walks folders of the work tree: every file that is not ignored.
-//!
-//! Links are met, never followed; nothing is opened but folders and ignore files.
+//! Walks folders of the work tree by ignore rules. Links are never followed; only folders and ignore files are opened.
 
 use std::fs::FileType;
 use std::io;
@@ -8,38 +6,10 @@ use std::path::Path;
 
 use ignore::{DirEntry, WalkBuilder};
 
-use super::ignores::Ignores;
 use crate::workspace::git::path_bytes;
+use crate::workspace::select::ignores::Ignores;
 
-/// Whether names that begin with a dot are met (`.git` never is).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Hidden {
-    /// They are, for copies.
-    Met,
-    /// They are not, as with ripgrep: a hidden file or folder is reviewed when it is named.
-    PassedOver,
-}
-
-#[derive(Debug)]
-pub(crate) enum Met {
-    File(Vec<u8>),
-    Link(Vec<u8>),
-    /// A FIFO, a socket or a device.
-    Other(Vec<u8>),
-    Unreadable(Vec<u8>),
-}
-
-impl Met {
-    /// The path of a file or a link.
-    pub(crate) fn file(self) -> Option<Vec<u8>> {
-        match self {
-            Self::File(path) | Self::Link(path) => Some(path),
-            Self::Other(_) | Self::Unreadable(_) => None,
-        }
-    }
-}
-
-/// The files and folders below one that are ignored; a folder ends with a slash, and what is in it is not looked at.
+/// The ignored files and folders below a folder. Folders end with a slash and are not walked.
 pub(crate) fn ignored(root: &Path, folder: &[u8], ignores: &mut Ignores<'_>) -> io::Result<Vec<Vec<u8>>> {
     let mut found = Vec::new();
     visit(root, folder, &mut |path, kind| {
@@ -53,38 +23,41 @@ pub(crate) fn ignored(root: &Path, folder: &[u8], ignores: &mut Ignores<'_>) -> 
     Ok(found)
 }
 
-/// Walks one folder, given relative to the root (empty for the root itself).
-pub(crate) fn walk(root: &Path, folder: &[u8], ignores: &mut Ignores<'_>, hidden: Hidden) -> io::Result<Vec<Met>> {
-    walk_until(root, folder, ignores, hidden, &mut |_| false)
+/// The files and links below a folder that are not ignored.
+pub(crate) fn files(root: &Path, folder: &[u8], ignores: &mut Ignores<'_>) -> io::Result<Vec<Vec<u8>>> {
+    Ok(walk(root, folder, ignores, &mut |_, _| false)?.into_iter().filter_map(file).collect())
 }
 
-/// As [`walk`], without the folders below it for which `is_left_out` holds.
-pub(crate) fn walk_until(
+/// The path of an entry of [`walk`], if it is a file or a link.
+pub(crate) fn file((path, kind): (Vec<u8>, Option<FileType>)) -> Option<Vec<u8>> {
+    kind.is_some_and(|kind| kind.is_file() || kind.is_symlink()).then_some(path)
+}
+
+/// Everything below a folder except folders, what is ignored, and that for which `is_excluded` returns true, given its path
+/// and whether it is a folder. A folder that cannot be read is an entry without a type. `folder` is relative to the root and
+/// empty for the root itself.
+pub(crate) fn walk(
     root: &Path,
     folder: &[u8],
     ignores: &mut Ignores<'_>,
-    hidden: Hidden,
-    is_left_out: &mut dyn FnMut(&[u8]) -> bool,
-) -> io::Result<Vec<Met>> {
-    let mut met = Vec::new();
+    is_excluded: &mut dyn FnMut(&[u8], bool) -> bool,
+) -> io::Result<Vec<(Vec<u8>, Option<FileType>)>> {
+    let mut found = Vec::new();
     visit(root, folder, &mut |path, kind| {
-        let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
-        let is_met = !(hidden == Hidden::PassedOver && name.starts_with(b"."));
-        match kind {
-            None => met.push(Met::Unreadable(path.to_vec())),
-            Some(kind) if !is_met || ignores.is_ignored_here(path, kind.is_dir()) => {}
-            Some(kind) if kind.is_dir() => return !is_left_out(path),
-            Some(kind) if kind.is_file() => met.push(Met::File(path.to_vec())),
-            Some(kind) if kind.is_symlink() => met.push(Met::Link(path.to_vec())),
-            Some(_) => met.push(Met::Other(path.to_vec())),
+        let is_dir = kind.is_some_and(|kind| kind.is_dir());
+        if kind.is_some() && (ignores.is_ignored_here(path, is_dir) || is_excluded(path, is_dir)) {
+            return false;
         }
-        false
+        if !is_dir {
+            found.push((path.to_vec(), kind));
+        }
+        is_dir
     })?;
-    Ok(met)
+    Ok(found)
 }
 
-/// Hands over everything below a folder but `.git`, with its type; goes into those folders for which `visit` holds. One
-/// that cannot be read is handed over once more, without a type.
+/// Calls `visit` with the path and type of everything below a folder except `.git`, and descends into the folders for which
+/// it returns true. A folder that cannot be read is passed once more, without a type.
 fn visit(root: &Path, folder: &[u8], visit: &mut dyn FnMut(&[u8], Option<FileType>) -> bool) -> io::Result<()> {
     let mut waiting = vec![folder.to_vec()];
     let mut is_first = true;
@@ -104,7 +77,7 @@ fn visit(root: &Path, folder: &[u8], visit: &mut dyn FnMut(&[u8], Option<FileTyp
             if name.eq_ignore_ascii_case(b".git") {
                 continue;
             }
-            let path = if folder.is_empty() { name } else { [folder.as_slice(), b"/", &name].concat() };
+            let path = path_bytes::joined(&folder, &name);
             let kind = entry.file_type()?;
             if visit(&path, Some(kind)) && kind.is_dir() {
                 waiting.push(path);
@@ -114,13 +87,13 @@ fn visit(root: &Path, folder: &[u8], visit: &mut dyn FnMut(&[u8], Option<FileTyp
     Ok(())
 }
 
-/// Everything at and below a path outside the tree, or in it by any name; links below it are not followed.
+/// Everything at and below a path, inside or outside the tree; only a link at the path itself is followed.
 pub(crate) fn everything(path: &Path) -> impl Iterator<Item = io::Result<DirEntry>> + use<> {
     let walk = WalkBuilder::new(path).standard_filters(false).build();
     walk.map(|entry| entry.map_err(|error| error.into_io_error().unwrap_or_else(|| io::Error::other("a loop"))))
 }
 
-/// Whether it is something else than a folder.
+/// Whether an entry is not a folder.
 pub(crate) fn is_file(entry: &DirEntry) -> bool {
     entry.file_type().is_none_or(|kind| !kind.is_dir())
 }

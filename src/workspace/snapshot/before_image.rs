@@ -1,33 +1,29 @@
-//! Keeping the tree around the calls of a run's coder, so that what the coder did can be undone.
+//! Snapshots of the tree around the calls of a run's coder, from which the coder's changes can be undone.
 //!
-//! The tree is recorded before each call and after it; what differs between the two is the coder's, everything else the
-//! user's. The trees of a run are kept in a folder of its own in the state folder, with a note on which they are and which
-//! work tree they are of. The user's repository gets no object and no ref.
+//! The tree is recorded before and after each call; the differences between the two are the coder's, all others the user's.
+//! The snapshots of a run are in its folder in the state folder, with a note that lists them and identifies the work tree.
+//! The user's repository gets no object and no ref.
 
 use std::path::Path;
 
 use crate::domain::RunId;
 use crate::workspace::git::path_bytes;
-use crate::workspace::git::plumbing::{GitObject, Repository};
-use crate::workspace::guard::tree_identity::TreeIdentity;
-use crate::workspace::root::Workspace;
-use crate::workspace::snapshot::manifest::{Beyond, COMPARED_CAP, RecordedTree, TreeId};
-use crate::workspace::snapshot::note::{CallSpan, ROOT, SnapshotNote};
+use crate::workspace::guard::TreeIdentity;
+use crate::workspace::snapshot::manifest::{Beyond, CallSpan, RecordedTree, SnapshotNote, TreeId};
 use crate::workspace::snapshot::{backup_repo, content_store, ignored_files};
-use crate::workspace::{Result, WorkspaceError};
+use crate::workspace::{Result, Workspace, WorkspaceError};
 
-/// The tree as it was kept before a coder's first byte.
+/// The snapshot before the first call of a coder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BeforeImage {
-    /// What it is kept as: the place of the note, below the state folder. Of older runs a git ref, or the note's path.
+    /// The path of the note below the state folder; for older runs a git ref, or the full path of the note.
     pub kept_as: String,
     pub tree: TreeId,
 }
 
 impl Workspace {
-    /// Keeps the tree as it is right now, before the first call of a run's coder. A tree that is kept already for
-    /// this run is left as it is. Fails as [`Workspace::snapshot`]; [`WorkspaceError::NotKept`] for a file that
-    /// cannot be read.
+    /// Takes the snapshot before the first call of a run's coder, unless the run has one already. Fails as
+    /// [`Workspace::snapshot`], and with [`WorkspaceError::NotKept`] for a file that cannot be read.
     pub fn keep(&self, run: &RunId, state_dir: &Path) -> Result<BeforeImage> {
         let kept_as = format!("kept/{run}/before");
         if let Some(first) = SnapshotNote::read(run, state_dir).and_then(|note| note.spans.into_iter().next()) {
@@ -39,8 +35,8 @@ impl Workspace {
             return Err(WorkspaceError::NotKept { path: path_bytes::shown(path), source });
         }
         let tree = recorded.tree;
-        self.note_ignored(run, state_dir)?;
-        ignored_files::note(run, "sparse", &recorded.sparse, state_dir)?;
+        self.record_ignored(run, state_dir)?;
+        ignored_files::write_paths(run, "sparse", &recorded.sparse, state_dir)?;
         self.pin(run, &tree, state_dir)?;
         let span = CallSpan { before: tree.clone(), after: None };
         let (history, places) = (self.history(state_dir)?.key, vec![TreeIdentity::of(self)]);
@@ -48,27 +44,27 @@ impl Workspace {
         Ok(BeforeImage { kept_as, tree })
     }
 
-    /// Records the tree before a further call of a run's coder: what the user changed since the last one is not the
-    /// coder's. Nothing is recorded for a run of which no tree was kept.
-    pub fn coder_begins(&self, run: &RunId, state_dir: &Path) -> Result<()> {
+    /// Takes a snapshot before a further call of a run's coder: changes since the last call are the user's. Does nothing for
+    /// a run without a first snapshot.
+    pub fn before_coder_call(&self, run: &RunId, state_dir: &Path) -> Result<()> {
         let Some(mut note) = SnapshotNote::read(run, state_dir) else { return Ok(()) };
-        // The first call, or one that was broken off and is begun again on the same tree.
+        // The first call, or one that was interrupted and is repeated on the same tree.
         if note.spans.last().is_none_or(|span| span.after.is_none()) {
             return Ok(());
         }
         let before = self.snapshot_of(run, state_dir)?;
         self.pin(run, &before, state_dir)?;
-        // What the user made since the last call may be ignored, and is none of the coder's.
+        // The user may have created ignored files since the last call.
         if let Some(after) = note.spans.last().and_then(|span| span.after.as_ref()) {
             let (image, _) = self.opened(run, after, state_dir)?;
-            self.note_ignored_since(run, &image, state_dir)?;
+            self.record_ignored_since(run, &image, state_dir)?;
         }
         note.spans.push(CallSpan { before, after: None });
         note.write(run, state_dir)
     }
 
-    /// Records the tree after a call of a run's coder, however it ended.
-    pub fn coder_ended(&self, run: &RunId, state_dir: &Path) -> Result<()> {
+    /// Takes a snapshot after a call of a run's coder, successful or not.
+    pub fn after_coder_call(&self, run: &RunId, state_dir: &Path) -> Result<()> {
         let Some(mut note) = SnapshotNote::read(run, state_dir) else { return Ok(()) };
         let after = self.snapshot_of(run, state_dir)?;
         self.pin(run, &after, state_dir)?;
@@ -82,7 +78,7 @@ impl Workspace {
         note.write(run, state_dir)
     }
 
-    /// The tree as the last call of a run's coder left it; as it is now, where that was not recorded.
+    /// The tree after the last call of a run's coder; the current tree if that was not recorded.
     pub fn left(&self, run: &RunId, state_dir: &Path) -> Result<TreeId> {
         match SnapshotNote::read(run, state_dir).and_then(|note| note.spans.into_iter().next_back()?.after) {
             Some(after) => Ok(after),
@@ -90,25 +86,23 @@ impl Workspace {
         }
     }
 
-    /// Records the tree as it is right now, as the rules of a run's beginning see it: what an ignore file hides that came
-    /// since is recorded too.
+    /// Takes a snapshot by the ignore rules at the start of a run: it includes files that only a later rule ignores.
     pub fn snapshot_of(&self, run: &RunId, state_dir: &Path) -> Result<TreeId> {
         let Some(note) = SnapshotNote::read(run, state_dir) else { return self.snapshot(state_dir) };
         let [first, later @ ..] = note.spans.as_slice() else { return self.snapshot(state_dir) };
         let (image, mut bytes) = self.opened(run, &first.before, state_dir)?;
         let mut beyond = self.beyond(run, &image, &mut bytes, state_dir)?;
-        // What was seen before this call is looked at after it too, whatever hides it by then.
+        // The files of the snapshot before this call are included even if they are ignored now.
         if let Some(CallSpan { before, after: None }) = later.last() {
             let (image, _) = self.opened(run, before, state_dir)?;
-            beyond.paths.extend(ignored_files::still_there(self.root(), &image));
+            beyond.paths.extend(ignored_files::existing_paths(self.root(), &image));
         }
         match &self.repository {
-            // The coder removed it; what there is goes into the twin.
+            // The coder removed `.git`: the files are recorded in the backup.
             Some(git) if !git.is_there() => {
-                let Some(twin) = backup_repo::open(run, self.root(), state_dir)? else {
-                    return Err(WorkspaceError::Gone(first.before.0.clone()));
-                };
-                twin.record_paths(&beyond.paths, state_dir)
+                let backup = backup_repo::open(run, self.root(), state_dir)?;
+                let backup = backup.ok_or_else(|| WorkspaceError::Gone(first.before.0.clone()))?;
+                backup.record_paths(&beyond.paths, state_dir)
             }
             _ => Ok(self.record_with(state_dir, &beyond)?.tree),
         }
@@ -121,20 +115,11 @@ impl Workspace {
         }
     }
 
-    /// Makes a recorded tree last as long as the run is not pruned. Copies outside git do so by the note.
+    /// Keeps a recorded tree until the run is pruned. Outside git the note does this.
     fn pin(&self, run: &RunId, tree: &TreeId, state_dir: &Path) -> Result<()> {
         match &self.repository {
             Some(git) if git.is_there() => backup_repo::pin(git, run, tree, state_dir),
             _ => Ok(()),
         }
-    }
-}
-
-impl Repository {
-    /// The root of the work tree that a ref of an older Glee keeps.
-    pub(crate) fn kept_root(&self, kept_as: &str) -> Result<Option<std::path::PathBuf>> {
-        let GitObject::Bytes(commit) = self.objects(None)?.read(kept_as, COMPARED_CAP)? else { return Ok(None) };
-        let root = commit.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(ROOT.as_bytes()));
-        Ok(root.and_then(path_bytes::unquoted).map(|root| path_bytes::path(&root)))
     }
 }

@@ -1,18 +1,25 @@
+//! Snapshots as data: the files of one by path, and the note that lists those of a run.
+
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::workspace::git::worktree_scan::{LINK, SUBMODULE};
+use crate::domain::RunId;
+use crate::system::private;
+use crate::workspace::git::{LINK, SUBMODULE};
+use crate::workspace::guard::TreeIdentity;
+use crate::workspace::{Result, WorkspaceError};
 
-/// What is looked at besides what git, or the ignore files, list.
+/// The paths that a snapshot includes in addition to those that git, or the ignore files, list.
 #[derive(Debug, Default)]
 pub(crate) struct Beyond {
     pub(crate) paths: BTreeSet<Vec<u8>>,
-    /// Files that were missing on purpose before the coder began; `None` if that is not known.
+    /// The files that a sparse checkout excluded before the coder began; `None` if that is unknown.
     pub(crate) sparse: Option<BTreeSet<Vec<u8>>>,
 }
 
-/// The bytes of a file that are compared line by line at most.
+/// The maximum size of a file that is compared line by line, in bytes.
 pub(crate) const COMPARED_CAP: u64 = 4 << 20;
 
 /// The id of a recorded tree: equal ids are equal bytes and permissions.
@@ -24,23 +31,23 @@ pub struct TreeId(pub String);
 pub(crate) enum FileKind {
     File,
     Link,
-    /// A repository inside the tree; its files, if they are followed, are entries of their own.
+    /// A nested repository; its files are separate entries.
     Submodule,
-    /// It was there and could not be read; its content is unknown.
+    /// A file that could not be read; its content is unknown.
     Unreadable,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ManifestEntry {
     pub(crate) kind: FileKind,
-    /// What its bytes are found under; a link's bytes are its target.
+    /// The id of its bytes; a link's bytes are its target.
     pub(crate) id: String,
     /// The permission bits of a file; 0 for anything else.
     pub(crate) permissions: u32,
 }
 
 impl ManifestEntry {
-    /// What git calls its mode, with all permissions of a file.
+    /// Its mode as in git, with all permissions of a file.
     pub(crate) fn mode(&self) -> u32 {
         match self.kind {
             FileKind::File => 0o100_000 | self.permissions,
@@ -57,15 +64,58 @@ pub(crate) type Image = BTreeMap<Vec<u8>, ManifestEntry>;
 pub(crate) struct RecordedTree {
     pub(crate) tree: TreeId,
     pub(crate) unreadable: Vec<Vec<u8>>,
-    /// The files that are missing on purpose (a sparse checkout).
+    /// The files that a sparse checkout excludes.
     pub(crate) sparse: Vec<Vec<u8>>,
 }
 
-/// What two maps hold otherwise, in the order of the keys.
+/// The entries that differ between two maps, in the order of the keys.
 pub(crate) fn differing<'a, K: Ord, V: PartialEq>(
     old: &'a BTreeMap<K, V>,
     new: &'a BTreeMap<K, V>,
 ) -> impl Iterator<Item = (&'a K, Option<&'a V>, Option<&'a V>)> {
     let keys: BTreeSet<&K> = old.keys().chain(new.keys()).collect();
     keys.into_iter().map(|key| (key, old.get(key), new.get(key))).filter(|(_, old, new)| old != new)
+}
+
+/// The folder of a run's snapshots.
+pub(crate) fn run_folder(run: &RunId, state_dir: &Path) -> PathBuf {
+    state_dir.join("kept").join(&run.0)
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct CallSpan {
+    pub(crate) before: TreeId,
+    /// The tree after it; `None` while the coder works, and if Glee was killed during the call.
+    pub(crate) after: Option<TreeId>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SnapshotNote {
+    pub(crate) form: u32,
+    pub(crate) history: String,
+    /// The work tree at the start and after each call.
+    pub(crate) places: Vec<TreeIdentity>,
+    pub(crate) spans: Vec<CallSpan>,
+}
+
+impl SnapshotNote {
+    /// Reads the note of a run; `None` for runs of earlier versions and those without a coder.
+    pub(crate) fn read(run: &RunId, state_dir: &Path) -> Option<Self> {
+        Self::read_in(&run_folder(run, state_dir))
+    }
+
+    pub(crate) fn read_in(folder: &Path) -> Option<Self> {
+        serde_json::from_slice(&std::fs::read(folder.join("before")).ok()?).ok()
+    }
+
+    pub(crate) fn trees(self) -> Vec<TreeId> {
+        self.spans.into_iter().flat_map(|span| [Some(span.before), span.after]).flatten().collect()
+    }
+
+    pub(crate) fn write(&self, run: &RunId, state_dir: &Path) -> Result<()> {
+        let path = run_folder(run, state_dir).join("before");
+        let bytes = serde_json::to_vec(self).map_err(std::io::Error::other);
+        let written = bytes.and_then(|bytes| private::write(&path, &bytes));
+        written.map_err(WorkspaceError::state(&path))
+    }
 }

@@ -5,9 +5,17 @@ pub(crate) mod before_image;
 pub(crate) mod content_store;
 pub(crate) mod ignored_files;
 pub(crate) mod manifest;
-pub(crate) mod note;
 pub(crate) mod opened;
 pub(crate) mod permissions;
 pub(crate) mod prune;
 pub(crate) mod restage;
 pub(crate) mod tree_image;
+
+pub use before_image::BeforeImage;
+pub(crate) use content_store::Bytes;
+pub(crate) use ignored_files::Ignored;
+pub use manifest::TreeId;
+pub(crate) use manifest::{COMPARED_CAP, FileKind, Image, ManifestEntry, SnapshotNote, differing, run_folder};
+pub use opened::Kept;
+pub use prune::{Needed, Prunable, remove_folder};
+pub use restage::Restaged;

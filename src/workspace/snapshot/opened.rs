@@ -1,21 +1,17 @@
-//! What a run has kept, opened: by this Glee, or by an older one, which kept trees under refs of the user's repository.
+//! Opens the snapshots of a run, of earlier versions too, which kept them under refs of the user's repository.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::domain::RunId;
-use crate::workspace::git::plumbing::GitObject;
-use crate::workspace::guard::tree_identity::{TreeIdentity, TreeRelation};
-use crate::workspace::root::Workspace;
-use crate::workspace::snapshot::backup_repo;
-use crate::workspace::snapshot::content_store::{self, Bytes};
-use crate::workspace::snapshot::manifest::{Image, TreeId};
-use crate::workspace::snapshot::note::SnapshotNote;
-use crate::workspace::{Result, WorkspaceError};
+use crate::workspace::git::{GitObject, Repository, path_bytes};
+use crate::workspace::guard::{TreeIdentity, TreeRelation};
+use crate::workspace::snapshot::content_store::Bytes;
+use crate::workspace::snapshot::manifest::{COMPARED_CAP, Image, SnapshotNote, TreeId};
+use crate::workspace::snapshot::{backup_repo, content_store};
+use crate::workspace::{Result, Workspace, WorkspaceError};
 
-pub(crate) struct Opened {
-    pub(crate) spans: Vec<(Image, Option<Image>)>,
-    pub(crate) bytes: Bytes,
-}
+/// The snapshots before and, if recorded, after each call of a coder.
+pub(crate) type Spans = Vec<(Image, Option<Image>)>;
 
 impl Workspace {
     pub(crate) fn opened(&self, run: &RunId, tree: &TreeId, state_dir: &Path) -> Result<(Image, Bytes)> {
@@ -23,12 +19,11 @@ impl Workspace {
             return Ok((content_store::image(&tree.0, state_dir)?, Bytes::Copy(state_dir.to_owned())));
         }
         let gone = || WorkspaceError::Gone(tree.0.clone());
-        let twin = backup_repo::open(run, self.root(), state_dir)?.ok_or_else(gone)?;
-        Ok((twin.image(&tree.0, state_dir)?, Bytes::Git(Box::new(twin.objects(None)?))))
+        let backup = backup_repo::open(run, self.root(), state_dir)?.ok_or_else(gone)?;
+        Ok((backup.image(&tree.0, state_dir)?, Bytes::Git(Box::new(backup.objects(None)?))))
     }
 
-    /// Opens what is kept of a run, of one that an older Glee recorded too.
-    pub(crate) fn opened_run(&self, run: &RunId, kept: &Kept<'_>, state_dir: &Path) -> Result<Opened> {
+    pub(crate) fn opened_run(&self, run: &RunId, kept: &Kept<'_>, state_dir: &Path) -> Result<(Spans, Bytes)> {
         let Some(note) = SnapshotNote::read(run, state_dir) else { return self.opened_older(run, kept, state_dir) };
         let mut spans = Vec::new();
         let mut bytes = None;
@@ -39,45 +34,36 @@ impl Workspace {
             spans.push((before, after.transpose()?.map(|(after, _)| after)));
         }
         let bytes = bytes.ok_or_else(|| WorkspaceError::Gone(kept.kept_as.to_owned()))?;
-        Ok(Opened { spans, bytes })
+        Ok((spans, bytes))
     }
 
-    fn opened_older(&self, run: &RunId, kept: &Kept<'_>, state_dir: &Path) -> Result<Opened> {
-        let after = |image: Result<Image>| image.ok();
+    /// Opens the snapshots of a run of an earlier version.
+    fn opened_older(&self, run: &RunId, kept: &Kept<'_>, state_dir: &Path) -> Result<(Spans, Bytes)> {
         if !kept.kept_as.starts_with("refs/") {
             let before = content_store::image(kept.kept_as, state_dir)?;
-            let left = kept.left.and_then(|left| after(content_store::image(&left.0, state_dir)));
-            return Ok(Opened { spans: vec![(before, left)], bytes: Bytes::Copy(state_dir.to_owned()) });
+            let after = kept.left.and_then(|left| content_store::image(&left.0, state_dir).ok());
+            return Ok((vec![(before, after)], Bytes::Copy(state_dir.to_owned())));
+        }
+        match self.repository.as_ref().map(|git| (git, git.image(kept.kept_as, state_dir))) {
+            Some((git, Ok(before))) => {
+                let after = kept.left.and_then(|left| git.image(&left.0, state_dir).ok());
+                return Ok((vec![(before, after)], self.bytes(state_dir)?));
+            }
+            None | Some((_, Err(WorkspaceError::Gone(..)))) => {}
+            Some((_, Err(error))) => return Err(error),
         }
         let gone = || WorkspaceError::Gone(kept.kept_as.to_owned());
-        let in_repository = match &self.repository {
-            Some(git) => git.image(kept.kept_as, state_dir).map(|image| (git, image)),
-            None => Err(gone()),
-        };
-        match in_repository {
-            Ok((git, before)) => {
-                let left = kept.left.and_then(|left| after(git.image(&left.0, state_dir)));
-                let bytes = Bytes::Git(Box::new(git.objects(Some(&git.objects_in(state_dir)))?));
-                Ok(Opened { spans: vec![(before, left)], bytes })
-            }
-            Err(WorkspaceError::Gone(..)) => {
-                let (Some(twin), Some((tree, _))) =
-                    (backup_repo::open(run, self.root(), state_dir)?, backup_repo::noted(run, state_dir))
-                else {
-                    return Err(gone());
-                };
-                let before = twin.image(&tree, state_dir)?;
-                Ok(Opened { spans: vec![(before, None)], bytes: Bytes::Git(Box::new(twin.objects(None)?)) })
-            }
-            Err(error) => Err(error),
-        }
+        let backup = backup_repo::open(run, self.root(), state_dir)?.ok_or_else(gone)?;
+        let (tree, _) = backup_repo::noted(run, state_dir).ok_or_else(gone)?;
+        let spans = vec![(backup.image(&tree, state_dir)?, None)];
+        Ok((spans, Bytes::Git(Box::new(backup.objects(None)?))))
     }
 
+    /// Fails unless the run worked on this tree.
     pub(crate) fn refuse_other(&self, run: &RunId, kept: &Kept<'_>, state_dir: &Path) -> Result<()> {
         let foreign =
             || WorkspaceError::OtherRepository { root: self.root().to_owned(), run: run.short().to_owned() };
-        let other =
-            |theirs: &Path| WorkspaceError::OtherTree { theirs: theirs.to_owned(), root: self.root().to_owned() };
+        let other = |theirs: PathBuf| WorkspaceError::OtherTree { theirs, root: self.root().to_owned() };
         if let Some(note) = SnapshotNote::read(run, state_dir) {
             let mut sibling = None;
             let now = TreeIdentity::of(self);
@@ -88,45 +74,47 @@ impl Workspace {
                     TreeRelation::Foreign => {}
                 }
             }
-            return Err(sibling.map_or_else(foreign, |root| other(&root)));
+            return Err(sibling.map_or_else(foreign, other));
         }
+        let noted_root = || backup_repo::noted(run, state_dir).map(|(_, root)| root);
         let root = match &self.repository {
-            Some(git) if kept.kept_as.starts_with("refs/") => match git.kept_root(kept.kept_as)? {
+            _ if !kept.kept_as.starts_with("refs/") => {
+                content_store::noted(Path::new(kept.kept_as)).map(|(_, root)| root)
+            }
+            None => noted_root(),
+            Some(git) => match root_of_ref(git, kept.kept_as)? {
                 Some(root) => Some(root),
-                // The ref is gone: the repository is the run's if the twin knows where it stands.
+                // The ref is missing: the repository is the run's if the backup contains its current commit.
                 None => {
-                    let twin = backup_repo::open(run, self.root(), state_dir)?.ok_or_else(foreign)?;
+                    let backup = backup_repo::open(run, self.root(), state_dir)?.ok_or_else(foreign)?;
                     let head = git.head.as_deref().ok_or_else(foreign)?;
-                    if twin.objects(None)?.read(head, 1 << 20)? == GitObject::Missing {
+                    if backup.objects(None)?.read(head, 1 << 20)? == GitObject::Missing {
                         return Err(foreign());
                     }
-                    backup_repo::noted(run, state_dir).map(|(_, root)| root)
+                    noted_root()
                 }
             },
-            _ if kept.kept_as.starts_with("refs/") => backup_repo::noted(run, state_dir).map(|(_, root)| root),
-            _ => content_store::kept_root(kept.kept_as),
         };
-        // A repository that was moved is still its own.
+        // A repository that was moved is still the run's.
         match root {
-            Some(root) if root != self.root() && root.exists() => Err(other(&root)),
+            Some(root) if root != self.root() && root.exists() => Err(other(root)),
             _ => Ok(()),
-        }
-    }
-
-    /// The files of a tree that was recorded a moment ago.
-    pub(crate) fn image_of(&self, run: &RunId, tree: &TreeId, state_dir: &Path) -> Result<Image> {
-        match &self.repository {
-            Some(git) if git.is_there() => git.image(&tree.0, state_dir),
-            _ => self.opened(run, tree, state_dir).map(|(image, _)| image),
         }
     }
 }
 
-/// What the events of a run say of its trees.
+/// The snapshots of a run by its events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kept<'a> {
-    /// What the tree before the coder's first byte is kept as.
+    /// [`BeforeImage::kept_as`](crate::workspace::BeforeImage::kept_as) of the run.
     pub kept_as: &'a str,
     /// The tree after the coder's last call, if one was recorded.
     pub left: Option<&'a TreeId>,
+}
+
+/// The root of the work tree of a snapshot that an earlier version kept under a ref.
+fn root_of_ref(git: &Repository, kept_as: &str) -> Result<Option<PathBuf>> {
+    let GitObject::Bytes(commit) = git.objects(None)?.read(kept_as, COMPARED_CAP)? else { return Ok(None) };
+    let root = path_bytes::items(&commit, b'\n').find_map(|line| line.strip_prefix(b"Root: "));
+    Ok(root.and_then(path_bytes::unquoted).map(|root| path_bytes::path(&root)))
 }

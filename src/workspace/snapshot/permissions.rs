@@ -1,17 +1,18 @@
-//! Permissions of files beyond the executable bit, which is all that git keeps.
+//! The permissions of files; git records only the executable bit.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::Metadata;
+use std::os::unix::fs::PermissionsExt as _;
 
 use crate::workspace::git::path_bytes;
 
-/// The permissions of an image's files: two that most have, and the exceptions.
+/// The permissions of a snapshot's files: the two most common ones, and the exceptions.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Modes {
     plain: u32,
     program: u32,
     exceptions: BTreeMap<Vec<u8>, u32>,
-    /// Files that could not be read, with a hash of their size and time.
+    /// Files that cannot be read, with a hash of their size and time.
     pub(crate) unreadable: BTreeMap<Vec<u8>, String>,
 }
 
@@ -22,7 +23,7 @@ impl Modes {
         }
     }
 
-    /// Turns the permissions of all files into the two most common ones and the exceptions from them.
+    /// Reduces the permissions of all files to the two most common ones and the exceptions.
     pub(crate) fn settle(&mut self) {
         let most_common = |program: bool| {
             let mut counts: HashMap<u32, usize> = HashMap::new();
@@ -42,7 +43,7 @@ impl Modes {
         self.exceptions.get(path).copied().unwrap_or(common)
     }
 
-    /// The form that is stored: the two common ones, then a line `mode path` or `?hash path` for each exception.
+    /// The stored form: the two common ones, then a line `mode path` or `?hash path` for each exception.
     pub(crate) fn text(&self) -> Vec<u8> {
         let mut text = format!("{:o} {:o}\n", self.plain, self.program).into_bytes();
         let exceptions = self.exceptions.iter().map(|(path, mode)| (format!("{mode:o}"), path));
@@ -60,8 +61,7 @@ impl Modes {
         let octal = |word: &str| u32::from_str_radix(word, 8).ok();
         let mut modes = Self { plain: octal(plain)?, program: octal(program)?, ..Self::default() };
         for line in lines.filter(|line| !line.is_empty()) {
-            let blank = line.iter().position(|byte| *byte == b' ')?;
-            let (word, path) = (path_bytes::shown(&line[..blank]), path_bytes::unquoted(&line[blank + 1..])?);
+            let (word, path) = path_bytes::word_and_path(line)?;
             match word.strip_prefix('?') {
                 Some(state) => drop(modes.unreadable.insert(path, state.to_owned())),
                 None => drop(modes.exceptions.insert(path, octal(&word)?)),
@@ -71,13 +71,12 @@ impl Modes {
     }
 }
 
-/// What stands for the content of a file that cannot be read: a hash of its size and time.
+/// A hash of the size and time of a file whose content cannot be read.
 pub(crate) fn state(meta: &Metadata) -> String {
     blake3::hash(format!("{}/{:?}", meta.len(), meta.modified().ok()).as_bytes()).to_hex().to_string()
 }
 
 pub(crate) fn permissions(meta: &Metadata) -> u32 {
-    use std::os::unix::fs::PermissionsExt as _;
     meta.permissions().mode() & 0o7777
 }
 

@@ -1,40 +1,33 @@
-//! The user's index after a run on staged changes: which of the files that the coder edited it still holds as they were,
-//! and, if the user asks for it, staging them.
+//! The user's index after a run on staged changes: lists or, on request, stages the files that the coder edited.
 //!
-//! A file is staged only where the index held it as the work tree did before the run: what was staged in part, or
-//! converted by a filter, is left to the user. No filter and no hook runs.
+//! A file is staged only if the index contained it as it was in the work tree before the run: files that were staged in
+//! part, or that a filter converts, are left to the user. No filter and no hook runs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::workspace::Result;
 use crate::workspace::diff::changed_files;
-use crate::workspace::git::path_bytes;
-use crate::workspace::git::plumbing::{GitObject, Objects, Repository, records};
-use crate::workspace::git::worktree_scan::{LINK, SUBMODULE};
-use crate::workspace::root::Workspace;
-use crate::workspace::select::attributes::Attributes;
+use crate::workspace::git::{GitObject, LINK, Objects, Repository, SUBMODULE, path_bytes, records};
+use crate::workspace::select::Attributes;
 use crate::workspace::snapshot::manifest::{FileKind, ManifestEntry, TreeId, differing};
-use crate::workspace::snapshot::tree_image;
+use crate::workspace::{Result, Workspace};
 
-/// The bytes of a file that is compared without its line ends at most.
+/// The maximum size of a file that is compared without its line ends, in bytes.
 const COMPARED: u64 = 64 << 20;
 
-/// What became of the files that differ between two recorded trees.
+/// The files that differ between two recorded trees.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Restaged {
     pub staged: Vec<String>,
-    /// The files that the index holds otherwise than the work tree.
+    /// The files that differ between the index and the work tree.
     pub left: Vec<String>,
 }
 
 impl Workspace {
-    /// Compares the index with what changed from `before` to `after`; with `restage` it stages these files where the
-    /// index held them as `before` does and the work tree still has them as `after` does.
+    /// Compares the index with the changes from `before` to `after`. With `restage`, stages the files that are in the index
+    /// as in `before` and in the work tree as in `after`.
     pub fn restage(&self, before: &TreeId, after: &TreeId, state_dir: &Path, restage: bool) -> Result<Restaged> {
-        let Some(git) = &self.repository else {
-            return Ok(Restaged::default());
-        };
+        let Some(git) = &self.repository else { return Ok(Restaged::default()) };
         let now = self.snapshot(state_dir)?;
         let [before, after, now] = [before, after, &now].map(|tree| self.image(&tree.0, state_dir));
         let (before, after, now) = (before?, after?, now?);
@@ -81,8 +74,7 @@ impl Workspace {
 }
 
 impl Repository {
-    /// The index of the commit that is being made, and the one that git puts in the place of the work tree's after a
-    /// commit of named files.
+    /// The index of the commit in progress, and the one that replaces the work tree's after a commit of named files.
     fn indexes(&self) -> Vec<PathBuf> {
         let is_partial =
             self.index.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"next-index"));
@@ -91,7 +83,7 @@ impl Repository {
         std::iter::once(self.index.clone()).chain(next).collect()
     }
 
-    /// The entries of an index by path; of a file in conflict one that equals nothing.
+    /// The entries of an index by path; a file in conflict has mode 0, which equals no other.
     fn entries(&self, index: &Path) -> Result<BTreeMap<Vec<u8>, (u32, String)>> {
         let listed = self.call(["ls-files", "-z", "--stage"]).index(index).output()?;
         let entry = |(mode, id, stage, path): (u32, &str, &str, &[u8])| {
@@ -131,7 +123,7 @@ impl Comparison {
         Ok(matches!((indexed, side), (Ok(indexed), Ok(side)) if indexed == changed_files::without_cr(&side)))
     }
 
-    /// The line of `update-index --index-info` that stages a file; `None` if git would convert more than its line ends.
+    /// The line of `update-index --index-info` that stages a file; `None` if git converts more than its line ends.
     fn staged(&mut self, git: &Repository, path: &[u8], side: Option<&ManifestEntry>) -> Result<Option<Vec<u8>>> {
         let line = |mode: u32, id: &str| Some([format!("{mode:06o} {id}\t").as_bytes(), path, &[0]].concat());
         let Some(side) = side else { return Ok(line(0, &"0".repeat(git.empty_tree.len()))) };
@@ -145,8 +137,8 @@ impl Comparison {
             true => changed_files::without_cr(&bytes),
             false => bytes,
         };
-        let id = git.call(["hash-object", "-w", "--no-filters", "-t", "blob", "--stdin"]).output_of(&bytes)?;
-        Ok(line(mode, &tree_image::id_of("hash-object", &id)?))
+        let call = git.call(["hash-object", "-w", "--no-filters", "-t", "blob", "--stdin"]);
+        Ok(line(mode, &call.created_id(&bytes)?))
     }
 
     fn converts_line_ends(&self, path: &[u8]) -> bool {

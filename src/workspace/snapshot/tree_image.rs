@@ -1,45 +1,46 @@
-//! Images of the tree: every tracked and every untracked, unignored file as raw bytes, with its permissions.
+//! Snapshots of the tree: every tracked and every untracked, unignored file as raw bytes, with its permissions.
 //!
-//! In a repository an image is a git tree `{files/, modes}`: `files` is the work tree without any conversion, `modes`
-//! lists the permissions that git does not keep. The files of repositories inside it are part of `files`; a third entry,
-//! `nested`, lists these repositories with the commits of their `HEAD`. Its objects go to Glee's state folder; the user's
-//! repository is read, its index copied, and neither is written.
+//! In a repository a snapshot is a git tree `{files/, modes}`: `files` is the work tree without any conversion, `modes`
+//! lists the permissions that git does not record. The files of nested repositories are part of `files`; a third entry,
+//! `nested`, lists these repositories with the commits of their `HEAD`. Its objects are written to Glee's state folder; the
+//! user's repository and index are only read.
 
 use std::collections::{BTreeSet, HashSet};
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
 use crate::domain::FileChange;
 use crate::system::private;
 use crate::workspace::code::text_files;
 use crate::workspace::diff::{metadata_changes, unified};
-use crate::workspace::git::path_bytes;
-use crate::workspace::git::plumbing::{GitObject, Repository, object_id, records};
-use crate::workspace::git::worktree_scan::{self, LINK, Lstat, SUBMODULE, Scan};
+use crate::workspace::git::{
+    LINK, Lstat, Repository, SUBMODULE, Scan, object_id, path_bytes, records, worktree_scan,
+};
 use crate::workspace::guard::nested_repos;
-use crate::workspace::root::Workspace;
 use crate::workspace::select::filter;
-use crate::workspace::snapshot::content_store::{self, Bytes};
+use crate::workspace::snapshot::content_store::Bytes;
 use crate::workspace::snapshot::manifest::{
     Beyond, COMPARED_CAP, FileKind, Image, ManifestEntry, RecordedTree, TreeId, differing,
 };
-use crate::workspace::snapshot::permissions::{self, Modes};
-use crate::workspace::{Result, WorkspaceError};
+use crate::workspace::snapshot::permissions::Modes;
+use crate::workspace::snapshot::{content_store, permissions};
+use crate::workspace::{Result, Workspace, WorkspaceError};
 
-/// The bytes of a diff that are recorded at most.
+/// The maximum size of a recorded diff, in bytes.
 const DIFF_CAP: usize = 256 << 10;
-/// How often a scan is repeated when files go away under it.
+/// How often a snapshot is attempted when files disappear meanwhile.
 const ATTEMPTS: usize = 3;
 
 impl Workspace {
-    /// Records the tree as it is right now, in the state folder.
+    /// Records the current tree in the state folder.
     ///
-    /// A file that cannot be read is recorded as such; what is ignored is not recorded. Fails when git or the state
-    /// folder fails; outside git, the tree is too large.
+    /// A file that cannot be read is recorded as such; ignored files are not recorded. Fails if git or the state folder
+    /// fails, or if a tree outside git is too large.
     pub fn snapshot(&self, state_dir: &Path) -> Result<TreeId> {
         self.record_with(state_dir, &Beyond::default()).map(|recorded| recorded.tree)
     }
 
-    /// What differs between two recorded trees, file by file; a renamed file is removed and added.
+    /// The changes between two recorded trees by file; a renamed file is removed and added.
     pub fn changes(&self, before: &TreeId, after: &TreeId, state_dir: &Path) -> Result<Vec<FileChange>> {
         if before == after {
             return Ok(Vec::new());
@@ -49,7 +50,7 @@ impl Workspace {
         differing(&old, &new).map(|(path, old, new)| change(path, old, new, &mut bytes)).collect()
     }
 
-    /// The recorded bytes of a file; `None` if the tree has no such file.
+    /// The recorded bytes of a file; `None` if the tree does not contain it.
     pub fn read_at(&self, tree: &TreeId, path: &str, state_dir: &Path) -> Option<Vec<u8>> {
         let found = match (self.bytes(state_dir).ok()?, &self.repository) {
             (Bytes::Git(mut objects), Some(_)) if !path.contains(['\n', '\0']) => {
@@ -63,18 +64,14 @@ impl Workspace {
         found.ok()?.bytes().ok()
     }
 
-    /// The bytes of a file in a commit of the repository; `None` outside of git, and where it is not there.
+    /// The bytes of a file in a commit; `None` outside git and if the commit does not contain it.
     pub fn read_at_commit(&self, commit: &str, path: &str) -> Option<Vec<u8>> {
         let mut objects = self.repository.as_ref()?.objects(None).ok()?;
-        let is_plain = !path.contains(['\n', '\0']);
-        objects
-            .read_file(&format!("{}:{path}", object_id(commit.as_bytes()).filter(|_| is_plain)?))
-            .ok()?
-            .bytes()
-            .ok()
+        let commit = object_id(commit.as_bytes()).filter(|_| !path.contains(['\n', '\0']))?;
+        objects.read_file(&format!("{commit}:{path}")).ok()?.bytes().ok()
     }
 
-    /// The files of a recorded tree, given by its id or by what it is kept as.
+    /// The files of a recorded tree, given by its id, a ref or the path of a note.
     pub(crate) fn image(&self, tree: &str, state_dir: &Path) -> Result<Image> {
         match &self.repository {
             Some(git) => git.image(tree, state_dir),
@@ -101,14 +98,9 @@ impl Repository {
         let listed = self.call(["ls-tree", "-r", "-z", "--full-tree", &id]).reading_from(&[&objects]).output();
         let listed = listed.map_err(|_| gone())?;
         let mut reader = self.objects(Some(&objects))?;
-        let modes = match reader.read(&format!("{id}:modes"), u64::MAX)? {
-            GitObject::Bytes(bytes) => Modes::read(&bytes).ok_or_else(gone)?,
-            GitObject::Larger(_) | GitObject::Missing => return Err(gone()),
-        };
-        let nested = match reader.read(&format!("{id}:nested"), u64::MAX)? {
-            GitObject::Bytes(bytes) => read_nested(&bytes).ok_or_else(gone)?,
-            GitObject::Larger(_) | GitObject::Missing => Vec::new(),
-        };
+        let modes = reader.read(&format!("{id}:modes"), u64::MAX)?.bytes().ok();
+        let modes = modes.and_then(|bytes| Modes::read(&bytes)).ok_or_else(gone)?;
+        let nested = reader.read(&format!("{id}:nested"), u64::MAX)?.bytes().unwrap_or_default();
         let mut image = Image::new();
         for (mode, _, id, path) in records(&listed) {
             let Some(path) = path.strip_prefix(b"files/") else { continue };
@@ -119,7 +111,8 @@ impl Repository {
             };
             image.insert(path.to_vec(), ManifestEntry { kind, id: id.to_owned(), permissions });
         }
-        for (path, id) in nested {
+        for line in path_bytes::items(&nested, b'\n') {
+            let (id, path) = path_bytes::word_and_path(line).ok_or_else(gone)?;
             image.insert(path, ManifestEntry { kind: FileKind::Submodule, id, permissions: 0 });
         }
         for (path, state) in modes.unreadable {
@@ -128,13 +121,13 @@ impl Repository {
         Ok(image)
     }
 
-    /// The folder of the objects of this repository's snapshots.
+    /// The folder with the objects of this repository's snapshots.
     pub(crate) fn objects_in(&self, state_dir: &Path) -> PathBuf {
         let key = blake3::hash(&path_bytes::bytes(&self.common)).to_hex();
         state_dir.join("objects").join(&key[..16])
     }
 
-    /// Writes the objects of an image to the state folder.
+    /// Writes the objects of a snapshot to the state folder.
     pub(crate) fn record(&self, state_dir: &Path, beyond: &Beyond) -> Result<RecordedTree> {
         let index = Some(&self.index).filter(|index| index.exists());
         let mut attempt = 1;
@@ -144,7 +137,7 @@ impl Repository {
                     let source = std::io::Error::other(message);
                     return Err(WorkspaceError::State { path: self.objects_in(state_dir), source });
                 }
-                // A file that was listed went away before it was read: look again.
+                // A listed file disappeared before it was read.
                 Err(WorkspaceError::Git { command, .. }) if command == "hash-object" && attempt < ATTEMPTS => {
                     attempt += 1;
                 }
@@ -153,13 +146,13 @@ impl Repository {
         }
     }
 
-    /// Records just these files, for a repository without an index of its own.
+    /// Records only these files, for a repository without an index.
     pub(crate) fn record_paths(&self, paths: &BTreeSet<Vec<u8>>, state_dir: &Path) -> Result<TreeId> {
         let mut survey = Survey::default();
         let mut lstat = Lstat::below(&self.top);
         for path in paths {
             if let Some(meta) = lstat.get(path) {
-                survey.met(path, &meta, &lstat);
+                survey.add(path, &meta, &lstat);
             }
         }
         survey.gone.clear();
@@ -167,50 +160,47 @@ impl Repository {
         self.write(survey, None, state_dir).map(|recorded| recorded.tree)
     }
 
-    /// Writes what was found as a tree on top of an index.
+    /// Writes a survey as a tree, based on an index.
     fn write(&self, found: Survey, user_index: Option<&PathBuf>, state_dir: &Path) -> Result<RecordedTree> {
         let objects = match user_index {
-            None if !self.is_found => self.common.join("objects"),
+            None if !self.is_discovered => self.common.join("objects"),
             _ => self.objects_in(state_dir),
         };
-        let state = |source| WorkspaceError::State { path: objects.clone(), source };
+        let state = WorkspaceError::state(&objects);
         private::folder(&objects).map_err(state)?;
         let scratch = tempfile::Builder::new().prefix("image-").tempdir_in(state_dir).map_err(state)?;
         let write = |name: String, bytes: &[u8]| {
             let path = scratch.path().join(name);
             std::fs::write(&path, bytes).map(|()| path_bytes::bytes(&path)).map_err(state)
         };
+        // The file to hash for each entry: the file itself, or one with the target of a link.
         let mut hashed: Vec<Vec<u8>> = found.files.iter().map(|(path, _)| path.clone()).collect();
         for (number, (_, target)) in found.links.iter().enumerate() {
             hashed.push(write(format!("link{number}"), target)?);
         }
         hashed.push(write("modes".to_owned(), &found.modes.text())?);
-        if !found.nested.is_empty() {
-            hashed.push(write("nested".to_owned(), &found.nested)?);
-        }
+        hashed.push(write("nested".to_owned(), &found.nested)?);
         let input: Vec<u8> =
-            hashed.iter().flat_map(|path| path_bytes::quoted(path).into_iter().chain([b'\n'])).collect();
-        let ids = self
-            .call(["hash-object", "-w", "--no-filters", "--stdin-paths"])
-            .writing_to(&objects, self)
-            .output_of(&input)?;
-        let ids = path_bytes::shown(&ids);
+            hashed.iter().flat_map(|path| [&path_bytes::quoted(path)[..], b"\n"].concat()).collect();
+        let call = self.call(["hash-object", "-w", "--no-filters", "--stdin-paths"]).writing_to(&objects, self);
+        let ids = path_bytes::shown(&call.output_of(&input)?);
         let mut ids = ids.lines();
 
         let mut updates: Vec<u8> = Vec::new();
         let mut update = |mode: u32, id: &str, path: &[u8]| {
-            updates.extend(format!("{mode:06o} {id}\t").bytes().chain(path.iter().copied()).chain([0]));
+            updates.extend([format!("{mode:06o} {id}\t").as_bytes(), path, &[0]].concat());
         };
         let zero = "0".repeat(self.empty_tree.len());
         found.gone.iter().for_each(|path| update(0, &zero, path));
-        for (path, mode) in &found.files {
-            update(*mode, ids.next().unwrap_or(&zero), path);
+        let entries = found.files.iter().map(|(path, mode)| (path, *mode));
+        for (path, mode) in entries.chain(found.links.iter().map(|(path, _)| (path, LINK))) {
+            update(mode, ids.next().unwrap_or(&zero), path);
         }
-        for (path, _) in &found.links {
-            update(LINK, ids.next().unwrap_or(&zero), path);
-        }
-        let modes = ids.next().unwrap_or(&zero).to_owned();
-        let nested = ids.next().map(|id| format!("100644 blob {id}\tnested\n")).unwrap_or_default();
+        let [modes, nested] = [(); 2].map(|()| ids.next().unwrap_or(&zero));
+        let nested = match found.nested.is_empty() {
+            true => String::new(),
+            false => format!("100644 blob {nested}\tnested\n"),
+        };
 
         let index = scratch.path().join("index");
         if let Some(user_index) = user_index {
@@ -219,16 +209,15 @@ impl Repository {
         if !updates.is_empty() {
             self.call(["update-index", "-z", "--index-info"]).index(&index).output_of(&updates)?;
         }
-        let files = self.call(["write-tree", "--missing-ok"]).index(&index).writing_to(&objects, self).output()?;
-        let files = id_of("write-tree", &files)?;
+        let call = self.call(["write-tree", "--missing-ok"]).index(&index).writing_to(&objects, self);
+        let files = call.created_id(&[])?;
         let entries = format!("040000 tree {files}\tfiles\n100644 blob {modes}\tmodes\n{nested}");
-        let tree = self.call(["mktree", "--missing"]).writing_to(&objects, self).output_of(entries.as_bytes())?;
-        let tree = TreeId(id_of("mktree", &tree)?);
+        let call = self.call(["mktree", "--missing"]).writing_to(&objects, self);
+        let tree = TreeId(call.created_id(entries.as_bytes())?);
         let unreadable = found.modes.unreadable.into_keys().chain(found.unfollowed);
         Ok(RecordedTree { tree, unreadable: unreadable.collect(), sparse: found.sparse })
     }
 
-    /// Looks at every file and decides what has to be read.
     fn survey(&self, beyond: &Beyond) -> Result<Survey> {
         let scan = self.scan()?;
         let files = scan.entries.iter().filter(|entry| !matches!(entry.mode, LINK | SUBMODULE));
@@ -238,31 +227,31 @@ impl Repository {
         let mut survey = Survey::default();
         let mut merging = BTreeSet::new();
         for entry in &scan.entries {
-            let sight = lstat.get(&entry.path);
+            let meta = lstat.get(&entry.path);
             if entry.stage > 0 && !merging.insert(&entry.path) {
                 continue;
             }
-            if entry.mode == SUBMODULE && sight.as_ref().is_some_and(std::fs::Metadata::is_dir) {
+            if entry.mode == SUBMODULE && meta.as_ref().is_some_and(Metadata::is_dir) {
                 continue;
             }
             if entry.stage > 0 {
                 survey.gone.push(entry.path.clone());
             }
-            match sight {
-                None if entry.may_be_missing()
+            match meta {
+                None if entry.is_sparse
                     && beyond.sparse.as_ref().is_none_or(|sparse| sparse.contains(&entry.path)) =>
                 {
                     survey.sparse.push(entry.path.clone());
                 }
                 None => survey.gone.push(entry.path.clone()),
-                // The work tree may have other bytes than the index where git converted them.
+                // If git converts the file, the work tree may have other bytes than the index.
                 Some(meta)
                     if scan.is_clean(entry, &meta)
                         && (entry.mode == LINK || !attributes.converts(&entry.path, autocrlf)) =>
                 {
                     survey.modes.note(&entry.path, &meta);
                 }
-                Some(meta) => survey.met(&entry.path, &meta, &lstat),
+                Some(meta) => survey.add(&entry.path, &meta, &lstat),
             }
         }
         let inside = self.inside_of(&scan);
@@ -273,16 +262,16 @@ impl Repository {
         }
         for path in others {
             if let Some(meta) = lstat.get(&path) {
-                survey.met(&path, &meta, &lstat);
+                survey.add(&path, &meta, &lstat);
             }
         }
-        survey.take_nested(&scan, inside);
+        survey.add_nested(&scan, inside);
         survey.modes.settle();
         Ok(survey)
     }
 }
 
-/// What an image consists of besides what the index has already.
+/// The differences of a snapshot from the index.
 #[derive(Default)]
 struct Survey {
     /// Files to read, with their mode in git.
@@ -293,14 +282,14 @@ struct Survey {
     gone: Vec<Vec<u8>>,
     sparse: Vec<Vec<u8>>,
     modes: Modes,
-    /// The list of the repositories inside: a line `commit path` for each.
+    /// The nested repositories: a line `commit path` for each.
     nested: Vec<u8>,
     unfollowed: Vec<Vec<u8>>,
 }
 
 impl Survey {
-    fn take_nested(&mut self, scan: &Scan, inside: nested_repos::Inside) {
-        // The files of a submodule stand in the place of its entry.
+    fn add_nested(&mut self, scan: &Scan, inside: nested_repos::Inside) {
+        // The files of a submodule replace its entry.
         let has_files = |folder: &[u8]| {
             let start = [folder, b"/"].concat();
             inside.files.range(start.clone()..).next().is_some_and(|path| path.starts_with(&start))
@@ -309,14 +298,14 @@ impl Survey {
         self.gone.extend(replaced.map(|entry| entry.path.clone()));
         for repository in &inside.repositories {
             let head = repository.head.as_deref().unwrap_or(content_store::NO_COMMIT);
-            self.nested
-                .extend(head.bytes().chain([b' ']).chain(path_bytes::quoted(&repository.folder)).chain([b'\n']));
+            let path = path_bytes::quoted(&repository.folder);
+            self.nested.extend([head.as_bytes(), b" ", &path, b"\n"].concat());
         }
         self.unfollowed.extend(inside.unfollowed.into_iter().map(|nested| nested.folder.into_bytes()));
     }
 
-    /// Takes in what was met at a path. A FIFO, a socket or a device is no content and is not opened.
-    fn met(&mut self, path: &[u8], meta: &std::fs::Metadata, lstat: &Lstat<'_>) {
+    /// Adds the file at a path. A FIFO, a socket or a device counts as missing and is not opened.
+    fn add(&mut self, path: &[u8], meta: &Metadata, lstat: &Lstat<'_>) {
         let full = lstat.full(path);
         if meta.is_symlink() {
             match std::fs::read_link(&full) {
@@ -336,16 +325,6 @@ impl Survey {
     }
 }
 
-/// Reads the list of repositories inside a tree: their folders with their commits.
-fn read_nested(text: &[u8]) -> Option<Vec<(Vec<u8>, String)>> {
-    let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-    let read = |line: &[u8]| {
-        let blank = line.iter().position(|byte| *byte == b' ')?;
-        Some((path_bytes::unquoted(&line[blank + 1..])?, object_id(&line[..blank])?))
-    };
-    lines.map(read).collect()
-}
-
 fn change(
     path: &[u8],
     old: Option<&ManifestEntry>,
@@ -357,10 +336,10 @@ fn change(
         Ok(match kept.kind {
             FileKind::Unreadable => None,
             FileKind::Submodule => Some(format!("Subproject commit {}\n", kept.id)),
-            FileKind::File | FileKind::Link => match bytes.read(&kept.id, COMPARED_CAP)? {
-                GitObject::Bytes(bytes) if !filter::is_binary(&bytes) => Some(text_files::lossy(bytes)),
-                GitObject::Bytes(_) | GitObject::Larger(_) | GitObject::Missing => None,
-            },
+            FileKind::File | FileKind::Link => {
+                let bytes = bytes.read(&kept.id, COMPARED_CAP)?.bytes().ok();
+                bytes.filter(|bytes| !filter::is_binary(bytes)).map(text_files::lossy)
+            }
         })
     };
     let mut change = FileChange { file: path_bytes::shown(path), added: 0, removed: 0, diff: None };
@@ -382,14 +361,6 @@ fn change(
 }
 
 fn is_unwritable(message: &str) -> bool {
-    ["unable to write", "unable to create", "No space left", "Disk quota", "Read-only file system"]
-        .iter()
-        .any(|words| message.contains(words))
-}
-
-pub(crate) fn id_of(command: &str, output: &[u8]) -> Result<String> {
-    object_id(output.trim_ascii_end()).ok_or_else(|| WorkspaceError::Git {
-        command: command.to_owned(),
-        message: format!("it printed `{}`", path_bytes::shown(output).trim()),
-    })
+    let causes = ["unable to write", "unable to create", "No space left", "Disk quota", "Read-only file system"];
+    causes.iter().any(|cause| message.contains(cause))
 }

@@ -1,4 +1,4 @@
-//! A repository that tries to make Glee run its programs, and the promise that reading leaves no trace.
+//! A repository that tries to make Glee run its programs: reading runs nothing and writes nothing.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
@@ -118,7 +118,7 @@ fn keeping_and_undoing_adds_nothing_to_the_repository_and_runs_nothing() {
     tree.write("a.rs", "spoiled\n");
     tree.write("created.rs", "x\n");
     let spoiled = listed(&tree.root());
-    tree.coder_ended();
+    tree.after_coder_call();
     assert_eq!(listed(&tree.root()), spoiled);
     tree.undo();
     assert_eq!(listed(&tree.root()), before);

@@ -1,4 +1,4 @@
-//! What is kept comes back byte for byte, whatever a coder did, and nothing of the user's is touched for it.
+//! Snapshots are restored byte for byte after any change by a coder, and the user's repository remains unchanged.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use super::*;
 
-/// Every file and link below a folder, with its bytes and permissions; `.git` left out.
+/// Every file and link below a folder except `.git`, with its bytes and permissions.
 pub(crate) fn everything(root: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
     let mut found = BTreeMap::new();
     let mut waiting = vec![root.to_owned()];
@@ -33,7 +33,7 @@ pub(crate) fn set_mode(path: &Path, mode: u32) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// A tree with everything that is hard to keep.
+/// A tree with files that are hard to record.
 pub(crate) fn rich(tree: &Tree) {
     let root = tree.root();
     tree.write("clean.rs", "clean\n");
@@ -64,10 +64,9 @@ pub(crate) fn rich(tree: &Tree) {
     tree.write("build/out", "ignored\n");
 }
 
-/// What a bad coder does, with its name.
+/// A destructive change by a coder, with its name.
 type Deed = (&'static str, fn(&Tree));
 
-/// What bad coders do.
 fn misdeeds() -> Vec<Deed> {
     vec![
         ("deletes and truncates", |tree| {
@@ -130,7 +129,7 @@ fn every_misdeed_is_undone() {
             misdeed(&tree);
             let spoiled = everything(&tree.root());
             assert_ne!(tree.open().snapshot(&tree.state()).unwrap(), kept.tree, "{name}");
-            tree.coder_ended();
+            tree.after_coder_call();
             let undone = tree.undo();
             assert_eq!(everything(&tree.root()), before, "{name}");
             assert_eq!(tree.open().snapshot(&tree.state()).unwrap(), kept.tree, "{name}");
@@ -145,7 +144,7 @@ fn every_misdeed_is_undone() {
 
 #[test]
 fn what_a_coder_does_with_git_is_undone_too() {
-    let deeds: [(&str, &[&[&str]]); 4] = [
+    let log: [(&str, &[&[&str]]); 4] = [
         ("reset", &[&["reset", "-q", "--hard"]]),
         ("clean", &[&["clean", "-fdxq"], &["checkout", "-q", "."]]),
         (
@@ -167,7 +166,7 @@ fn what_a_coder_does_with_git_is_undone_too() {
             ],
         ),
     ];
-    for (name, commands) in deeds {
+    for (name, commands) in log {
         let tree = Tree::git();
         rich(&tree);
         let before = everything(&tree.root());
@@ -177,10 +176,10 @@ fn what_a_coder_does_with_git_is_undone_too() {
         tree.run(&["gc", "-q", "--prune=now"]);
         let (head, index) =
             (tree.run(&["symbolic-ref", "HEAD"]), std::fs::read(tree.root().join(".git/index")).ok());
-        tree.coder_ended();
+        tree.after_coder_call();
         tree.undo();
         let mut after = everything(&tree.root());
-        // What was ignored is not kept.
+        // Ignored files are in no snapshot.
         for ignored in ["debug.log", "build/out"] {
             let path = tree.root().join(ignored);
             after.entry(path.clone()).or_insert_with(|| before[&path].clone());
@@ -204,7 +203,7 @@ fn the_tree_comes_back_after_git_itself_was_removed() {
     tree.write("clean.rs", "changed\n");
     tree.write("created.rs", "x\n");
     let spoiled = everything(&tree.root());
-    open.coder_ended(&run_id(), &tree.state()).unwrap();
+    open.after_coder_call(&run_id(), &tree.state()).unwrap();
     let undone = tree.undo();
     assert_eq!(everything(&tree.root()), before);
     let mut spoiled = spoiled;
@@ -289,7 +288,7 @@ fn files_of_a_repository_inside_the_tree_are_kept() {
     let before = everything(&tree.root());
     tree.keep();
     tree.write("inner/b.rs", "changed\n");
-    tree.coder_ended();
+    tree.after_coder_call();
     tree.undo();
     assert_eq!(everything(&tree.root()), before);
 }

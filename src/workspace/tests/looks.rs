@@ -1,13 +1,13 @@
-//! What two looks at a tree tell of what happened between them.
+//! The differences between two fingerprints of a tree.
 
 use super::*;
 
-/// What differs after something was done, one line each.
+/// The differences after a change, one line each.
 fn after(tree: &Tree, act: impl FnOnce()) -> Vec<String> {
     let workspace = tree.open();
-    let before = workspace.look(None).unwrap();
+    let before = workspace.fingerprint(None).unwrap();
     act();
-    let after = workspace.look(Some(&before)).unwrap();
+    let after = workspace.fingerprint(Some(&before)).unwrap();
     workspace.differences(&before, &after).unwrap().iter().map(ToString::to_string).collect()
 }
 
@@ -95,7 +95,7 @@ fn the_repository() {
     assert_eq!(after(&tree, || run(&["branch", "other"])), ["created `refs/heads/other`"]);
     assert_eq!(after(&tree, || run(&["symbolic-ref", "HEAD", "refs/heads/other"])), ["changed `HEAD`"]);
     assert_eq!(after(&tree, || run(&["add", "untracked"])), ["changed `the index`"]);
-    // A status that only refreshes what the index remembers of times is none.
+    // `git status` that only refreshes times in the index is no change.
     assert_eq!(after(&tree, || run(&["status"])), NOTHING);
     assert_eq!(after(&tree, || run(&["commit", "-q", "-m", "more"])), ["changed `refs/heads/other`"]);
     assert_eq!(after(&tree, || run(&["config", "core.pager", "x"])), ["changed `.git/config`"]);

@@ -1,6 +1,6 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-//! Real repositories in temporary folders: every target, and nothing of the repository ever written or run.
+//! Tests with real repositories in temporary folders.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -20,7 +20,7 @@ mod pruned;
 mod targets;
 mod undos;
 
-/// A work tree with a state folder beside it.
+/// A work tree and a state folder.
 struct Tree {
     folder: tempfile::TempDir,
 }
@@ -78,16 +78,16 @@ impl Tree {
     }
 
     /// Ends a call of the run's coder.
-    fn coder_ended(&self) {
-        self.open().coder_ended(&run_id(), &self.state()).unwrap();
+    fn after_coder_call(&self) {
+        self.open().after_coder_call(&run_id(), &self.state()).unwrap();
     }
 
     fn undo(&self) -> Undone {
-        self.open().undo(&run_id(), &KEPT, &Decided::default(), &self.state()).unwrap()
+        self.open().undo(&run_id(), &KEPT, &UndoOptions::default(), &self.state()).unwrap()
     }
 
     fn redo(&self) -> Undone {
-        self.open().redo(&run_id(), &KEPT, &Decided::default(), &self.state()).unwrap()
+        self.open().redo(&run_id(), &KEPT, &UndoOptions::default(), &self.state()).unwrap()
     }
 
     fn select(&self, spec: TargetSpec) -> Target {
@@ -124,7 +124,7 @@ fn try_git(folder: &Path, args: &[&str]) -> Output {
     command.output().unwrap()
 }
 
-/// A run that this Glee recorded needs nothing of its events to be undone.
+/// A run of this version can be undone without its events.
 const KEPT: Kept<'static> = Kept { kept_as: "", left: None };
 
 const RUN: &str = "0190-run";

@@ -1,11 +1,11 @@
-//! Repositories inside the tree are recorded, compared and watched as all other files.
+//! Nested repositories are recorded, compared and watched like all other files.
 
 use super::*;
 
-/// How a repository comes into the folder `inner`.
+/// The ways to create a repository in the folder `inner`.
 type Make = (&'static str, fn(&Tree));
 
-/// A repository with a committed, a changed, an untracked, an ignored and a tracked though ignored file.
+/// A repository with a committed, a changed, an untracked, an ignored, and a tracked but ignored file.
 fn fill(tree: &Tree, folder: &str) {
     let write = |path: &str, text: &str| tree.write(&format!("{folder}/{path}"), text);
     let inner = tree.root().join(folder);
@@ -78,7 +78,7 @@ fn worktree(tree: &Tree) {
     fill(tree, "inner");
 }
 
-/// What happens in the repository, with the paths that differ after it.
+/// A change in the repository, with the paths that differ after it.
 type Deed = (&'static str, fn(&Tree), &'static [&'static str]);
 
 const DEEDS: [Deed; 7] = [
@@ -116,8 +116,8 @@ fn every_kind_is_recorded_compared_and_watched() {
         tree.write("outer.py", "outer\n");
         make(&tree);
         let begun = tree.open().snapshot(&tree.state()).unwrap();
-        for (deed, act, wanted) in DEEDS {
-            let case = format!("{kind}, {deed}, {}", tree.open().is_git());
+        for (entry, act, wanted) in DEEDS {
+            let case = format!("{kind}, {entry}, {}", tree.open().is_git());
             let workspace = tree.open();
             let before = workspace.snapshot(&tree.state()).unwrap();
             assert_eq!(
@@ -125,13 +125,13 @@ fn every_kind_is_recorded_compared_and_watched() {
                 Some(b"a = 1\nmine\n".as_slice()),
                 "{case}"
             );
-            let look = workspace.look(None).unwrap();
+            let look = workspace.fingerprint(None).unwrap();
             act(&tree);
             assert_eq!(changed(&tree, &before), wanted, "{case}");
-            let seen = workspace.look(Some(&look)).unwrap();
+            let seen = workspace.fingerprint(Some(&look)).unwrap();
             let differences = workspace.differences(&look, &seen).unwrap();
             let names: Vec<&str> = differences.iter().map(|found| found.name.as_str()).collect();
-            match deed {
+            match entry {
                 "commits" if kind == "a linked work tree" => assert_eq!(names, ["refs/heads/inner"], "{case}"),
                 "commits" => assert_eq!(names, ["refs/heads/main of inner"], "{case}"),
                 _ => assert_eq!(names, wanted, "{case}"),
@@ -143,7 +143,7 @@ fn every_kind_is_recorded_compared_and_watched() {
 
 #[test]
 fn a_repository_that_comes_goes_or_breaks_takes_no_file_with_it() {
-    let deeds: [Make; 4] = [
+    let log: [Make; 4] = [
         ("its `.git` is removed", |tree| {
             let git = tree.root().join("inner/.git");
             if git.is_dir() { std::fs::remove_dir_all(git).unwrap() } else { std::fs::remove_file(git).unwrap() }
@@ -167,7 +167,7 @@ fn a_repository_that_comes_goes_or_breaks_takes_no_file_with_it() {
         embedded(tree, "inner", &[]);
         fill(tree, "inner");
     }] {
-        for (deed, act) in deeds {
+        for (entry, act) in log {
             let tree = Tree::git();
             make(&tree);
             // Walked by the ignore files, it would be missing.
@@ -177,7 +177,7 @@ fn a_repository_that_comes_goes_or_breaks_takes_no_file_with_it() {
             tree.write("inner/x.py", "changed\n");
             let mut files = changed(&tree, &before);
             files.retain(|file| file != "inner");
-            assert_eq!(files, ["inner/x.py"], "{deed}");
+            assert_eq!(files, ["inner/x.py"], "{entry}");
         }
     }
 }
@@ -191,31 +191,31 @@ fn repositories_in_repositories_are_followed_up_to_the_bound() {
         tree.write(&format!("{}/x.py", deep(depth)), "x\n");
     }
     let workspace = tree.open();
-    let unfollowed = workspace.unfollowed().unwrap();
+    let unfollowed = workspace.fingerprint(None).unwrap().unfollowed;
     assert_eq!(unfollowed, [Unfollowed { folder: deep(9), bound: Bound::Depth }]);
     let before = workspace.snapshot(&tree.state()).unwrap();
     tree.write(&format!("{}/x.py", deep(8)), "y\n");
     tree.write(&format!("{}/x.py", deep(9)), "y\n");
     assert_eq!(changed(&tree, &before), [format!("{}/x.py", deep(8))]);
     let error = workspace.keep(&run_id(), &tree.state()).unwrap_err();
-    assert_eq!(error.to_string(), format!("cannot keep `{}`", deep(9)));
+    assert_eq!(error.to_string(), format!("cannot include `{}` in the snapshot", deep(9)));
 }
 
 #[test]
-fn too_many_repositories_or_files_are_said() {
+fn too_many_repositories_or_files_are_reported() {
     let tree = Tree::git();
     for number in 0..65 {
         embedded(&tree, &format!("r{number:02}"), &[]);
         tree.write(&format!("r{number:02}/x.py"), "x\n");
     }
-    let unfollowed = tree.open().unfollowed().unwrap();
+    let unfollowed = tree.open().fingerprint(None).unwrap().unfollowed;
     assert_eq!(unfollowed, [Unfollowed { folder: "r64".to_owned(), bound: Bound::Repositories }]);
     let tree = Tree::plain();
     for (folder, files) in [("large", 20_001), ("small", 2)] {
         embedded(&tree, folder, &[]);
         (0..files).for_each(|number| tree.write(&format!("{folder}/{number}"), ""));
     }
-    let unfollowed = tree.open().unfollowed().unwrap();
+    let unfollowed = tree.open().fingerprint(None).unwrap().unfollowed;
     assert_eq!(unfollowed, [Unfollowed { folder: "large".to_owned(), bound: Bound::Files }]);
     let before = tree.open().snapshot(&tree.state()).unwrap();
     tree.write("small/0", "x");

@@ -1,4 +1,4 @@
-//! Where a tree begins, where its history is kept, and which paths of it an agent may name.
+//! The root of a tree, the place of its history, and the paths that an agent may name.
 
 use super::*;
 

@@ -1,7 +1,7 @@
-//! Undo as a property: whatever coder and user do in whatever order, nothing of the user's is lost.
+//! Property test of undo: no sequence of changes by coder and user loses the user's changes.
 //!
-//! Every line that the user writes has a word of its own (`u12`), and so has every line of the coder's (`c12`). What is on
-//! the disk before and after each step is compared; how undo works is not looked at. `GLEE_UNDO_CASES` (2,000) sets how
+//! Every line of the user contains a unique word (`u12`), and so does every line of the coder (`c12`). The test compares the
+//! files before and after each step, independent of the implementation. `GLEE_UNDO_CASES` (2,000) sets how
 //! many: eight tenths of the sequences run outside git, two in git, where each takes a hundred processes. They are the
 //! same in every run, unless `GLEE_UNDO_RANDOM` is set.
 
@@ -13,17 +13,17 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 use super::images::{everything, set_mode};
 use super::*;
-use crate::workspace::snapshot::note::SnapshotNote;
+use crate::workspace::snapshot::SnapshotNote;
 
-/// What is on the disk, by path.
+/// The files by path.
 type Disk = BTreeMap<PathBuf, (u32, Vec<u8>)>;
 
-/// The paths that everybody works on; some are folders of others.
+/// The paths that coder and user change; some are folders of others.
 const PATHS: [&str; 9] = ["a", "b", "d", "d/x", "d/y", "d/e/z", "n", "d/e", "s.ig"];
-/// What an ignore file says.
+/// The contents of ignore files.
 const RULES: [&str; 6] = ["", "*.ig\n", "b\nn\n", "d/\n", "*\n", "*\n!a\n!.gitignore\n"];
 
-/// Something that coder or user does.
+/// A change by coder or user.
 #[derive(Clone, Debug)]
 enum Deed {
     Write(usize),
@@ -43,14 +43,14 @@ enum Deed {
 #[derive(Clone, Debug)]
 enum Stage {
     User(Deed),
-    /// A run with one or two calls of the coder, and what the user does in between.
+    /// A run with one or two calls of the coder, and the user's changes in between.
     Run(Vec<Deed>, Option<(Vec<Deed>, Vec<Deed>)>),
     /// An undo of the run that many runs ago.
     Undo(usize),
     Redo(usize),
 }
 
-fn deed() -> impl Strategy<Value = Deed> {
+fn entry() -> impl Strategy<Value = Deed> {
     let path = 0..PATHS.len();
     prop_oneof![
         4 => path.clone().prop_map(Deed::Write),
@@ -68,21 +68,21 @@ fn deed() -> impl Strategy<Value = Deed> {
 }
 
 fn stage() -> impl Strategy<Value = Stage> {
-    let deeds = || prop::collection::vec(deed(), 0..4);
+    let log = || prop::collection::vec(entry(), 0..4);
     prop_oneof![
-        4 => deed().prop_map(Stage::User),
-        2 => (deeds(), prop::option::weighted(0.3, (deeds(), deeds()))).prop_map(|(first, more)| Stage::Run(first, more)),
+        4 => entry().prop_map(Stage::User),
+        2 => (log(), prop::option::weighted(0.3, (log(), log()))).prop_map(|(first, more)| Stage::Run(first, more)),
         3 => (0..2_usize).prop_map(Stage::Undo),
         1 => (0..2_usize).prop_map(Stage::Redo),
     ]
 }
 
-/// What is known of a run.
+/// The recorded state of a run.
 struct Known {
     id: RunId,
-    /// The disk before and after each call of the coder.
+    /// The files before and after each call of the coder.
     calls: Vec<(Disk, Disk)>,
-    /// Whether nobody else did anything since.
+    /// Whether there was no other change since.
     untouched: bool,
     /// Whether an undo replaced something.
     undone: bool,
@@ -127,7 +127,7 @@ impl World {
         format!("{who}{}\n", self.words)
     }
 
-    /// Makes room for a file: nothing at its place, and real folders above.
+    /// Prepares a path for a file: removes what is there, and creates the folders above.
     fn clear(&self, path: &str) {
         let root = self.tree.root();
         for (end, _) in path.match_indices('/') {
@@ -144,10 +144,10 @@ impl World {
         }
     }
 
-    fn act(&mut self, who: char, deed: &Deed) {
+    fn act(&mut self, who: char, entry: &Deed) {
         let root = self.tree.root();
         let is_git = self.open.is_git();
-        match deed {
+        match entry {
             Deed::Write(path) => {
                 let text: String = (0..5).map(|_| self.word(who)).collect();
                 self.clear(PATHS[*path]);
@@ -214,7 +214,7 @@ impl World {
                     &["add", "-A", "-f"],
                     &["rm", "-q", "-r", "--cached", "."],
                 ];
-                // What cannot be added or committed is not.
+                // Adding or committing may fail.
                 drop(try_git(&root, commands[*number]));
             }
             Deed::Exclude(_) | Deed::Git(_) => {}
@@ -223,8 +223,8 @@ impl World {
 
     fn play(&mut self, stage: &Stage) {
         match stage {
-            Stage::User(deed) => {
-                self.act('u', deed);
+            Stage::User(entry) => {
+                self.act('u', entry);
                 self.runs.iter_mut().for_each(|run| run.untouched = false);
             }
             Stage::Run(first, more) => self.begin(first, more.as_ref()),
@@ -238,8 +238,8 @@ impl World {
         let state = self.tree.state();
         let mut calls = vec![self.call(&id, first)];
         if let Some((between, second)) = more {
-            between.iter().for_each(|deed| self.act('u', deed));
-            self.open.coder_begins(&id, &state).unwrap();
+            between.iter().for_each(|entry| self.act('u', entry));
+            self.open.before_coder_call(&id, &state).unwrap();
             calls.push(self.call(&id, second));
         }
         self.runs.iter_mut().for_each(|run| run.untouched = false);
@@ -247,13 +247,13 @@ impl World {
         self.runs.push(Known { id, calls, untouched, undone: false });
     }
 
-    fn call(&mut self, id: &RunId, deeds: &[Deed]) -> (Disk, Disk) {
+    fn call(&mut self, id: &RunId, log: &[Deed]) -> (Disk, Disk) {
         let state = self.tree.state();
         self.open.keep(id, &state).unwrap();
         let before = self.disk();
-        deeds.iter().for_each(|deed| self.act('c', deed));
+        log.iter().for_each(|entry| self.act('c', entry));
         let after = self.disk();
-        self.open.coder_ended(id, &state).unwrap();
+        self.open.after_coder_call(id, &state).unwrap();
         assert_eq!(self.disk(), after, "recording changes nothing");
         (before, after)
     }
@@ -267,8 +267,8 @@ impl World {
         let state = self.tree.state();
         let was_undone = self.runs[index].undone;
         let id = self.runs[index].id.clone();
-        let undo = || self.open.undo(&id, &KEPT, &Decided::default(), &state).unwrap();
-        let redo = || self.open.redo(&id, &KEPT, &Decided::default(), &state).unwrap();
+        let undo = || self.open.undo(&id, &KEPT, &UndoOptions::default(), &state).unwrap();
+        let redo = || self.open.redo(&id, &KEPT, &UndoOptions::default(), &state).unwrap();
 
         let found = self.disk();
         let undone = undo();
@@ -297,14 +297,14 @@ impl World {
         let Some(index) = self.index(back) else { return };
         let id = self.runs[index].id.clone();
         let found = self.disk();
-        let redone = self.open.redo(&id, &KEPT, &Decided::default(), &self.tree.state()).unwrap();
+        let redone = self.open.redo(&id, &KEPT, &UndoOptions::default(), &self.tree.state()).unwrap();
         let left = self.disk();
         for (path, what) in &found {
             let Some(now) = left.get(path) else {
-                // Only what an undo put there goes again, and that is what was before the run.
+                // A redo removes only what an undo restored: the contents before the run.
                 assert!(
                     self.runs[index].calls.iter().any(|(before, _)| before.get(path) == Some(what)),
-                    "{path:?} is gone"
+                    "{path:?} is missing"
                 );
                 continue;
             };
@@ -324,7 +324,7 @@ impl World {
         }
     }
 
-    /// Nothing that the user wrote is gone, and nothing is touched but what the coder of the run changed.
+    /// No line of the user is lost, and only files that the coder changed are written.
     fn nothing_lost(&self, run: &Known, found: &Disk, left: &Disk, undone: &Undone) {
         let of = |disk: &Disk, path: &PathBuf| disk.get(path).cloned();
         for path in found.keys().chain(left.keys()).collect::<BTreeSet<_>>() {
@@ -344,7 +344,7 @@ impl World {
                         |(before, after): &(Disk, Disk)| !before.contains_key(path) && after.contains_key(path);
                     let left = |(_, after): &(Disk, Disk)| after.get(path) == Some(old);
                     let is_coders = run.calls.iter().any(made) && run.calls.iter().any(left);
-                    assert!(is_coders, "{path:?} was not made by the coder: {old:?}");
+                    assert!(is_coders, "{path:?} was not created by the coder: {old:?}");
                 }
                 (Some(old), Some(new)) => {
                     let coders = run.coders_words(path);
@@ -356,7 +356,7 @@ impl World {
                     assert_eq!(lost, Vec::<String>::new(), "{path:?}: {old:?} became {new:?}");
                 }
                 (None, Some(new)) => {
-                    // What the user made of it between two calls comes back without what the first call had added.
+                    // The user's version between two calls is restored without the additions of the first call.
                     let coders = run.coders_words(path);
                     let is = |before: &(u32, Vec<u8>)| {
                         before == new
@@ -372,7 +372,7 @@ impl World {
         }
     }
 
-    /// The tree is as it was, but for what was ignored.
+    /// The tree is as before, except for ignored files.
     fn as_before(&self, run: &Known, left: &Disk, undone: &Undone) {
         assert_eq!(undone.conflicts, [], "nobody else changed anything");
         let first = &run.calls[0].0;
@@ -396,7 +396,7 @@ impl World {
     }
 }
 
-/// Whether the rules outside the tree left a path out when the run began.
+/// Whether the rules outside the tree excluded a path when the run began.
 fn excluded(state: &Path, run: &RunId, path: &Path) -> bool {
     let text = std::fs::read_to_string(state.join("kept").join(&run.0).join("excludes")).unwrap();
     let mut builder = ignore::gitignore::GitignoreBuilder::new("");
@@ -404,7 +404,7 @@ fn excluded(state: &Path, run: &RunId, path: &Path) -> bool {
     builder.build().unwrap().matched_path_or_any_parents(path, false).is_ignore()
 }
 
-/// The words in some contents.
+/// The unique words in some contents.
 fn words<'a>(contents: impl IntoIterator<Item = &'a (u32, Vec<u8>)>) -> BTreeSet<String> {
     let text: Vec<String> =
         contents.into_iter().map(|(_, bytes)| String::from_utf8_lossy(bytes).into_owned()).collect();
@@ -413,7 +413,7 @@ fn words<'a>(contents: impl IntoIterator<Item = &'a (u32, Vec<u8>)>) -> BTreeSet
     text.iter().flat_map(|text| text.split(split).filter(is_word).map(str::to_owned)).collect()
 }
 
-/// Plays some tenths of the sequences.
+/// Runs some tenths of the sequences.
 fn holds(is_git: bool, tenths: u32, seed: u8) {
     static PLAYED: AtomicU64 = AtomicU64::new(0);
     let all = std::env::var("GLEE_UNDO_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(2000_u32);
@@ -431,7 +431,7 @@ fn holds(is_git: bool, tenths: u32, seed: u8) {
         .run(&prop::collection::vec(stage(), 1..9), |stages| {
             let mut world = World::new(is_git);
             stages.iter().for_each(|stage| world.play(stage));
-            // Whatever came of it, the last run is undone once.
+            // The last run is always undone once.
             world.undo(0);
             PLAYED.fetch_add(1, Ordering::Relaxed);
             Ok(())

@@ -1,4 +1,4 @@
-//! What is let go of is gone, and what another run needs is still there.
+//! Pruning deletes the snapshots of old runs and keeps what other runs need.
 
 use std::time::{Duration, SystemTime};
 
@@ -8,24 +8,24 @@ fn run(number: u32) -> RunId {
     RunId(format!("01a00000-0000-7000-8000-00000000000{number}"))
 }
 
-/// All files below the folder of Glee's state.
+/// All files below the state folder.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let entries = entries.map(|entry| entry.unwrap().path());
     entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
-/// Makes everything in the state folder look as if it was written an hour ago.
+/// Sets the times of everything in the state folder to an hour ago.
 fn age(state: &Path) {
     for path in files(state) {
-        // Objects are written read-only; who owns a file may still set its times.
+        // Objects are read-only, but the owner of a file may set its times.
         let file = std::fs::File::open(path).unwrap();
         file.set_modified(SystemTime::now() - Duration::from_secs(3600)).unwrap();
     }
 }
 
 #[test]
-fn an_old_run_goes_and_a_newer_one_still_comes_back_byte_for_byte() {
+fn an_old_run_is_deleted_and_a_newer_one_is_restored_byte_for_byte() {
     for make in [Tree::git, Tree::plain] {
         let tree = make();
         let (open, state) = (tree.open(), tree.state());
@@ -34,7 +34,7 @@ fn an_old_run_goes_and_a_newer_one_still_comes_back_byte_for_byte() {
         tree.write("own.rs", "one\n");
         let old = open.keep(&run(1), &state).unwrap();
         tree.write("own.rs", "what the first coder wrote\n");
-        open.coder_ended(&run(1), &state).unwrap();
+        open.after_coder_call(&run(1), &state).unwrap();
         let after = open.snapshot(&state).unwrap();
         age(&state);
         let since = SystemTime::now() - Duration::from_secs(60);
@@ -42,7 +42,7 @@ fn an_old_run_goes_and_a_newer_one_still_comes_back_byte_for_byte() {
         tree.write("own.rs", "two\n");
         let new = open.keep(&run(2), &state).unwrap();
         tree.write("own.rs", "what the second coder wrote\n");
-        open.coder_ended(&run(2), &state).unwrap();
+        open.after_coder_call(&run(2), &state).unwrap();
         let now = open.snapshot(&state).unwrap();
 
         let gone = Prunable { run: run(1), trees: vec![old.tree.clone(), after.clone()] };
@@ -52,7 +52,7 @@ fn an_old_run_goes_and_a_newer_one_still_comes_back_byte_for_byte() {
         assert!(freed > 0 && files(&state).len() < before, "{freed} bytes");
         assert_eq!(open.prune(&[gone], &needed, &state).unwrap(), 0, "a second time there is nothing");
 
-        let undo = |run: &RunId| open.undo(run, &KEPT, &Decided::default(), &state);
+        let undo = |run: &RunId| open.undo(run, &KEPT, &UndoOptions::default(), &state);
         assert!(undo(&run(1)).is_err());
         assert!(open.changes(&old.tree, &after, &state).is_err());
         assert_eq!(open.changes(&new.tree, &now, &state).unwrap().len(), 1);
@@ -69,7 +69,7 @@ fn the_users_repository_loses_nothing_but_the_refs_of_the_run() {
     tree.write("a.rs", "a\n");
     tree.commit("one");
     tree.run(&["tag", "mine"]);
-    // As an older Glee kept its trees.
+    // The form of earlier versions.
     for number in [1, 2] {
         tree.run(&["update-ref", &format!("refs/glee/run/{}/before", run(number)), "HEAD"]);
     }

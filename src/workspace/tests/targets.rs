@@ -262,10 +262,7 @@ fn paths_outside_missing_or_of_the_repository_are_refused() {
         tree.refuse(paths(&["../outside.rs"])),
         format!("`../outside.rs` is outside the tree `{}`", root.display())
     );
-    assert_eq!(
-        tree.refuse(paths(&[".git/config"])),
-        "`.git/config` belongs to the repository itself, not to its files"
-    );
+    assert_eq!(tree.refuse(paths(&[".git/config"])), "`.git/config` is inside a `.git` folder");
     std::os::unix::fs::symlink("../outside.rs", root.join("out")).unwrap();
     assert_eq!(tree.refuse(paths(&["out"])), format!("`out` is outside the tree `{}`", root.display()));
 }
@@ -373,7 +370,7 @@ fn a_linked_worktree_shares_the_history_and_has_its_own_tree() {
     let both = (tree.open().lock(&tree.state(), &run_id()), linked.lock(&tree.state(), &run_id()));
     assert!(both.0.is_ok() && both.1.is_ok());
     linked.keep(&run_id(), &tree.state()).unwrap();
-    let error = tree.open().undo(&run_id(), &KEPT, &Decided::default(), &tree.state()).unwrap_err();
+    let error = tree.open().undo(&run_id(), &KEPT, &UndoOptions::default(), &tree.state()).unwrap_err();
     assert!(matches!(error, WorkspaceError::OtherTree { .. }), "{error}");
 }
 

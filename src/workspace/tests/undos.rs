@@ -1,4 +1,4 @@
-//! An undo takes back what the coder did and nothing else, and loses nothing of what anybody did since.
+//! An undo reverts only the coder's changes, and keeps all later ones.
 
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 
@@ -16,7 +16,7 @@ impl Tree {
         self.root().join(path).symlink_metadata().is_ok()
     }
 
-    /// A tree whose coder has changed `a.py`, removed `gone.py` and made `made.py`.
+    /// A tree whose coder has changed `a.py`, removed `gone.py` and created `made.py`.
     fn coded(make: fn() -> Self) -> Self {
         let tree = make();
         tree.write("a.py", "1\n2\n3\n4\n5\n6\n");
@@ -29,11 +29,11 @@ impl Tree {
         tree.write("a.py", "1\nCODER\n3\n4\n5\n6\n");
         tree.write("made.py", "made\n");
         tree.remove("gone.py");
-        tree.coder_ended();
+        tree.after_coder_call();
         tree
     }
 
-    fn undo_by(&self, decided: &Decided) -> Undone {
+    fn undo_by(&self, decided: &UndoOptions) -> Undone {
         self.open().undo(&run_id(), &KEPT, decided, &self.state()).unwrap()
     }
 }
@@ -42,8 +42,8 @@ fn clashes(undone: &Undone) -> Vec<(String, Clash)> {
     undone.conflicts.iter().map(|conflict| (conflict.name(), conflict.clash)).collect()
 }
 
-fn forced() -> Decided {
-    Decided { forced: Forced::All, remove_new: false }
+fn forced() -> UndoOptions {
+    UndoOptions { forced: Forced::All, remove_new: false }
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn ignore_files_of_the_coder_hide_nothing_and_show_nothing() {
             tree.write("excluded.py", "coder\n");
             tree.run(&["add", "-f", "build/old.o"]);
         }
-        tree.coder_ended();
+        tree.after_coder_call();
         let undone = tree.undo();
         assert_eq!(undone.conflicts, []);
         for path in ["left.py", "hidden/left.py", "hidden", "deep/own/x.py", "deep/own", "excluded.py"] {
@@ -171,7 +171,7 @@ fn a_file_that_is_hidden_by_a_rule_of_the_coders_is_a_change_of_the_coders() {
         let before = tree.keep().tree;
         tree.write(".gitignore", "left.py\n");
         tree.write("left.py", "coder\n");
-        tree.coder_ended();
+        tree.after_coder_call();
         let after = tree.open().left(&run_id(), &tree.state()).unwrap();
         let changes = tree.open().changes(&before, &after, &tree.state()).unwrap();
         let files: Vec<&str> = changes.iter().map(|change| change.file.as_str()).collect();
@@ -180,7 +180,7 @@ fn a_file_that_is_hidden_by_a_rule_of_the_coders_is_a_change_of_the_coders() {
 }
 
 #[test]
-fn where_glee_was_killed_new_files_are_listed_and_the_others_are_restored() {
+fn after_a_kill_new_files_are_listed_and_the_others_are_restored() {
     for make in MAKES {
         let tree = make();
         rich(&tree);
@@ -193,7 +193,7 @@ fn where_glee_was_killed_new_files_are_listed_and_the_others_are_restored() {
         assert_eq!((undone.files, undone.new.as_slice()), (2, ["new.rs".to_owned()].as_slice()));
         assert_eq!(tree.read("new.rs"), "whose?\n");
         assert_eq!(tree.undo().files, 0);
-        let undone = tree.undo_by(&Decided { remove_new: true, ..Decided::default() });
+        let undone = tree.undo_by(&UndoOptions { remove_new: true, ..UndoOptions::default() });
         assert_eq!((undone.files, undone.new.len()), (1, 0));
         assert_eq!(everything(&tree.root()), before);
         assert_eq!(tree.redo().files, 3);
@@ -209,10 +209,10 @@ fn what_the_user_does_between_two_calls_of_the_coder_stays() {
         tree.write("b.py", "mine\n");
         tree.write("a.py", "1\nCODER\n3\n4\nmine\n6\n");
         tree.write("mine.py", "mine\n");
-        tree.open().coder_begins(&run_id(), &tree.state()).unwrap();
+        tree.open().before_coder_call(&run_id(), &tree.state()).unwrap();
         tree.write("a.py", "0\n1\nCODER\n3\n4\nmine\n6\n");
         tree.write("made.py", "made again\n");
-        tree.coder_ended();
+        tree.after_coder_call();
         assert_eq!(tree.undo(), Undone { files: 3, merged: 1, ..Undone::default() });
         assert_eq!(tree.read("a.py"), "1\n2\n3\n4\nmine\n6\n");
         assert_eq!([tree.read("b.py"), tree.read("mine.py")], ["mine\n", "mine\n"]);
@@ -221,7 +221,7 @@ fn what_the_user_does_between_two_calls_of_the_coder_stays() {
 }
 
 #[test]
-fn folders_and_files_that_changed_places_lose_nothing_of_the_users() {
+fn folders_and_files_that_replace_each_other_keep_the_users_changes() {
     for make in MAKES {
         let tree = make();
         tree.write("file", "file\n");
@@ -236,7 +236,7 @@ fn folders_and_files_that_changed_places_lose_nothing_of_the_users() {
         let outside = tree.folder.path().join("outside");
         std::fs::create_dir_all(&outside).unwrap();
         std::os::unix::fs::symlink("../outside", tree.root().join("other")).unwrap();
-        tree.coder_ended();
+        tree.after_coder_call();
         tree.write("file/mine", "mine\n");
         tree.write("folder", "mine\n");
         std::fs::write(outside.join("y"), "not Glee's\n").unwrap();
@@ -276,7 +276,7 @@ fn permissions_and_links_follow_the_same_rule() {
         }
         tree.remove("link");
         std::os::unix::fs::symlink("both", root.join("link")).unwrap();
-        tree.coder_ended();
+        tree.after_coder_call();
         tree.write("both", "mine\n");
         set_mode(&root.join("clash"), 0o755);
         let undone = tree.undo();
@@ -289,47 +289,47 @@ fn permissions_and_links_follow_the_same_rule() {
 }
 
 #[test]
-fn a_moved_tree_is_the_runs_and_another_one_at_its_place_is_not() {
+fn a_moved_tree_is_recognised_and_another_one_at_its_path_is_refused() {
     for make in MAKES {
         let tree = Tree::coded(make);
         let (old, new) = (tree.root(), tree.folder.path().canonicalize().unwrap().join("moved"));
         std::fs::rename(&old, &new).unwrap();
         let moved = Workspace::discover(&new).unwrap();
-        let elsewhere = moved.runs_from_elsewhere(&tree.state()).unwrap();
-        // A repository keeps its history when it is moved; a folder outside git is known by its path.
+        let elsewhere = moved.runs_of_moved_tree(&tree.state()).unwrap();
+        // A repository keeps its history when it is moved; a folder outside git is identified by its path.
         let expected: &[&str] = if moved.is_git() { &[] } else { &[RUN] };
         assert_eq!(elsewhere.iter().map(|(run, _)| run.0.as_str()).collect::<Vec<_>>(), expected);
-        assert_eq!(moved.undo(&run_id(), &KEPT, &Decided::default(), &tree.state()).unwrap().files, 3);
+        assert_eq!(moved.undo(&run_id(), &KEPT, &UndoOptions::default(), &tree.state()).unwrap().files, 3);
         std::fs::create_dir(&old).unwrap();
         if moved.is_git() {
             tree.run(&["init", "-q"]);
         }
         tree.write("a.py", "1\nCODER\n3\n4\n5\n6\n");
-        for decided in [Decided::default(), forced()] {
+        for decided in [UndoOptions::default(), forced()] {
             let error = tree.open().undo(&run_id(), &KEPT, &decided, &tree.state()).unwrap_err();
             assert!(matches!(error, WorkspaceError::OtherRepository { .. }), "{error}");
             assert!(tree.open().redo(&run_id(), &KEPT, &decided, &tree.state()).is_err());
         }
         assert_eq!(tree.read("a.py"), "1\nCODER\n3\n4\n5\n6\n");
-        assert_eq!(tree.open().runs_from_elsewhere(&tree.state()).unwrap(), []);
+        assert_eq!(tree.open().runs_of_moved_tree(&tree.state()).unwrap(), []);
     }
 }
 
 #[test]
-fn a_copy_is_the_runs_repository_only_where_the_original_is_gone() {
+fn a_copy_is_accepted_only_if_the_original_is_missing() {
     let tree = Tree::coded(Tree::git);
     let copy = tree.folder.path().canonicalize().unwrap().join("copy");
     let copied = Command::new("cp").args(["-a"]).args([&tree.root(), &copy]).status().unwrap();
     assert!(copied.success());
     let open = || Workspace::discover(&copy).unwrap();
-    let undo = || open().undo(&run_id(), &KEPT, &Decided::default(), &tree.state());
+    let undo = || open().undo(&run_id(), &KEPT, &UndoOptions::default(), &tree.state());
     assert!(matches!(undo(), Err(WorkspaceError::OtherTree { .. })));
     std::fs::remove_dir_all(tree.root()).unwrap();
     assert_eq!(undo().unwrap().files, 3);
 }
 
 #[test]
-fn what_is_kept_outlives_rewritten_history_and_the_loss_of_every_object() {
+fn snapshots_survive_rewritten_history_and_the_loss_of_every_object() {
     for packed in [false, true] {
         let tree = Tree::git();
         rich(&tree);
@@ -340,7 +340,7 @@ fn what_is_kept_outlives_rewritten_history_and_the_loss_of_every_object() {
         tree.keep();
         tree.write("clean.rs", "coder\n");
         tree.run(&["rm", "-q", "deep/er/file.rs"]);
-        tree.coder_ended();
+        tree.after_coder_call();
         tree.run(&["checkout", "-q", "--orphan", "fresh"]);
         tree.run(&["add", "-A"]);
         tree.run(&["commit", "-q", "-m", "fresh"]);
@@ -378,17 +378,17 @@ fn objects_that_cannot_be_linked_are_copied_and_no_others() {
         let before = everything(&tree.root());
         tree.open().keep(&run, &state).unwrap();
         tree.write("clean.rs", "coder\n");
-        tree.open().coder_ended(&run, &state).unwrap();
+        tree.open().after_coder_call(&run, &state).unwrap();
         let kept = everything(&state.join("kept").join(&run.0));
         assert!(kept.values().map(|(_, bytes)| bytes.len()).sum::<usize>() < 1 << 19, "only what the tree needs");
         assert!(kept.values().all(|(mode, _)| mode & 0o077 == 0), "{:?}", kept.keys());
         std::fs::remove_dir_all(tree.root().join(".git")).unwrap();
-        assert_eq!(tree.open().undo(&run, &KEPT, &Decided::default(), &state).unwrap().files, 1);
+        assert_eq!(tree.open().undo(&run, &KEPT, &UndoOptions::default(), &state).unwrap().files, 1);
         assert_eq!(everything(&tree.root()), before);
     }
 }
 
-/// Bytes that cannot be made smaller.
+/// Incompressible bytes.
 trait Bytes {
     fn finalize_xof_bytes(&self, length: usize) -> Vec<u8>;
 }
@@ -402,7 +402,7 @@ impl Bytes for blake3::Hasher {
 }
 
 #[test]
-fn nothing_that_is_kept_can_be_read_by_others() {
+fn snapshots_are_private() {
     for make in MAKES {
         let tree = make();
         rich(&tree);
@@ -410,13 +410,13 @@ fn nothing_that_is_kept_can_be_read_by_others() {
         tree.keep();
         tree.write("clean.rs", "coder\n");
         tree.write("private.key", "more\n");
-        tree.coder_ended();
+        tree.after_coder_call();
         tree.undo();
         tree.redo();
         let mut waiting = vec![tree.state()];
         while let Some(path) = waiting.pop() {
             let meta = path.symlink_metadata().unwrap();
-            // What has another name is an object of the user's repository.
+            // A file with another hard link is an object of the user's repository.
             assert!(
                 meta.nlink() > 1 && meta.is_file() || meta.mode() & 0o077 == 0,
                 "{:o} {}",
@@ -431,7 +431,7 @@ fn nothing_that_is_kept_can_be_read_by_others() {
 }
 
 #[test]
-fn files_missing_on_purpose_stay_so_and_one_that_the_coder_hides_so_comes_back() {
+fn sparse_files_stay_missing_and_one_that_the_coder_made_sparse_is_restored() {
     let tree = Tree::git();
     tree.write("sparse.py", "1\n");
     tree.write("b.py", "1\n");
@@ -441,20 +441,20 @@ fn files_missing_on_purpose_stay_so_and_one_that_the_coder_hides_so_comes_back()
     tree.keep();
     tree.run(&["update-index", "--skip-worktree", "b.py"]);
     tree.remove("b.py");
-    tree.coder_ended();
+    tree.after_coder_call();
     assert_eq!(tree.undo().files, 1);
     assert_eq!((tree.read("b.py"), tree.has("sparse.py")), ("1\n".to_owned(), false));
 }
 
 #[test]
-fn runs_of_an_older_glee_are_undone_by_the_same_rule() {
+fn runs_of_earlier_versions_are_undone_by_the_same_rule() {
     let tree = Tree::git();
     tree.write("a.py", "1\n");
     tree.write("b.py", "1\n");
     tree.commit("one");
     let state = tree.state();
     let before = tree.open().snapshot(&state).unwrap();
-    // It kept the tree under a ref of the user's repository.
+    // The earlier version kept the tree under a ref of the user's repository.
     let objects = state.join("objects").read_dir().unwrap().next().unwrap().unwrap().path();
     let message = format!("The tree around Glee's run {RUN}\n\nRoot: {}\n", tree.root().display());
     let commit = Command::new("git")
@@ -474,16 +474,16 @@ fn runs_of_an_older_glee_are_undone_by_the_same_rule() {
     tree.write("b.py", "mine\n");
     tree.write("mine.py", "mine\n");
     let kept = Kept { kept_as: &place, left: Some(&left) };
-    let undone = tree.open().undo(&run_id(), &kept, &Decided::default(), &state).unwrap();
+    let undone = tree.open().undo(&run_id(), &kept, &UndoOptions::default(), &state).unwrap();
     assert_eq!(undone, Undone { files: 2, ..Undone::default() });
     assert_eq!([tree.read("a.py"), tree.read("b.py"), tree.read("mine.py")], ["1\n", "mine\n", "mine\n"]);
-    let redone = tree.open().redo(&run_id(), &kept, &Decided::default(), &state).unwrap();
+    let redone = tree.open().redo(&run_id(), &kept, &UndoOptions::default(), &state).unwrap();
     assert_eq!((redone.files, tree.read("made.py")), (2, "coder\n".to_owned()));
     assert_eq!(tree.open().restore(&run_id(), &kept, &state, &tree.folder.path().join("out")).unwrap(), 2);
 }
 
 #[test]
-fn an_ignored_file_that_came_into_view_and_was_hidden_again_stays() {
+fn an_ignored_file_that_was_visible_meanwhile_stays() {
     for tree in [Tree::plain(), Tree::git()] {
         for removed_by_coder in [false, true] {
             tree.write("a", "1\n");
@@ -496,14 +496,14 @@ fn an_ignored_file_that_came_into_view_and_was_hidden_again_stays() {
             let open = tree.open();
             open.keep(&run, &state).unwrap();
             tree.write(".gitignore", "");
-            open.coder_ended(&run, &state).unwrap();
-            open.coder_begins(&run, &state).unwrap();
+            open.after_coder_call(&run, &state).unwrap();
+            open.before_coder_call(&run, &state).unwrap();
             tree.write(".gitignore", "b\n#\n");
             if removed_by_coder {
                 tree.remove("b");
             }
-            open.coder_ended(&run, &state).unwrap();
-            open.undo(&run, &KEPT, &Decided::default(), &state).unwrap();
+            open.after_coder_call(&run, &state).unwrap();
+            open.undo(&run, &KEPT, &UndoOptions::default(), &state).unwrap();
             let left = std::fs::read(tree.root().join("b")).ok();
             assert_eq!(left.as_deref(), Some(b"mine\n".as_slice()), "git: {}, {removed_by_coder}", open.is_git());
             assert_eq!(std::fs::read(tree.root().join(".gitignore")).unwrap(), b"b\n");

@@ -1,6 +1,10 @@
-//! Takes back what the coder of a run did, file by file.
+//! Undoes and redoes the changes of a run's coder, file by file.
 
 pub(crate) mod restore;
 pub(crate) mod three_way;
 pub(crate) mod undo_log;
 pub(crate) mod write;
+
+pub use restore::{Forced, UndoConflict, UndoOptions, Undone};
+pub use three_way::Clash;
+pub(crate) use write::Occupancy;

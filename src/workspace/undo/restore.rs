@@ -1,48 +1,52 @@
-//! Takes back what the coder of a run did, file by file, and brings back what was taken back.
+//! Undoes the changes of a run's coder, file by file, and redoes what was undone.
 //!
-//! What the coder did is what differs between the trees before and after its calls. A file that is as the coder left it
-//! becomes what it was before; one that was changed since is merged, or left as it is and listed. No other file is touched,
-//! and none is removed that the coder did not make. Index, HEAD, branches and stash stay as they are. What is replaced is
-//! kept first. Ignore files have no say: only recorded paths are looked at.
+//! The coder's changes are the differences between the snapshots before and after its calls. A file that is unchanged since
+//! is restored; one that was changed since is merged, or left as it is and listed. No other file is written, and only files
+//! that the coder created are removed. Index, HEAD, branches and stash remain. Replaced contents are recorded first. Ignore
+//! files do not apply: only recorded paths are checked.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::domain::RunId;
-use crate::workspace::git::path_bytes;
-use crate::workspace::git::plumbing::GitObject;
-use crate::workspace::guard::tree_identity::{TreeIdentity, TreeRelation};
-use crate::workspace::root::Workspace;
-use crate::workspace::snapshot::content_store::Bytes;
-use crate::workspace::snapshot::ignored_files::{self, Ignored};
-use crate::workspace::snapshot::manifest::{FileKind, Image, ManifestEntry, differing};
-use crate::workspace::snapshot::note::SnapshotNote;
-use crate::workspace::snapshot::opened::{Kept, Opened};
-use crate::workspace::undo::three_way::{self, Clash, FileContent};
+use crate::workspace::git::{GitObject, path_bytes};
+use crate::workspace::guard::{TreeIdentity, TreeRelation};
+use crate::workspace::snapshot::{
+    Bytes, FileKind, Ignored, Image, Kept, ManifestEntry, SnapshotNote, differing, ignored_files,
+};
+use crate::workspace::undo::three_way;
+use crate::workspace::undo::three_way::{Clash, FileContent};
 use crate::workspace::undo::undo_log::{Copied, UndoEntry, UndoLog};
-use crate::workspace::undo::write::{Occupancy, WriteStep, put, spot};
-use crate::workspace::{Result, WorkspaceError};
+use crate::workspace::undo::write::{Occupancy, WriteStep, inspect, put};
+use crate::workspace::{Result, Workspace, WorkspaceError};
 
-/// What is done where it is not clear what the user wants.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Decided {
-    /// The files that become what they were although they were changed since.
+pub struct UndoOptions {
+    /// The files that are restored although they were changed since.
     pub forced: Forced,
-    /// Whether files are removed that came since the run began, where it is not known whether the coder made them.
+    /// Whether to remove new files if it is unknown whether the coder created them.
     pub remove_new: bool,
 }
 
-/// Files whose later changes are given up.
+/// Files whose later changes are discarded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Forced {
     #[default]
     None,
     All,
-    /// These, by the bytes of their paths.
     Only(BTreeSet<Vec<u8>>),
 }
 
-/// A file that was left as it is.
+impl Forced {
+    fn includes(&self, path: &[u8]) -> bool {
+        match self {
+            Self::None => false,
+            Self::All => true,
+            Self::Only(paths) => paths.contains(path),
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UndoConflict {
     pub path: Vec<u8>,
@@ -53,57 +57,49 @@ impl UndoConflict {
     pub fn name(&self) -> String {
         path_bytes::shown(&self.path)
     }
-
-    /// Whether [`Forced`] decides it.
-    pub fn can_be_forced(&self) -> bool {
-        self.clash.can_be_forced()
-    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Undone {
     /// How many files were written or removed.
     pub files: u64,
-    /// How many of them keep changes that were made since.
+    /// How many of them keep later changes.
     pub merged: u64,
-    /// The files that were left as they are, although the coder changed them.
+    /// The files of the coder that were left as they are.
     pub conflicts: Vec<UndoConflict>,
-    /// Files that came since the run began; it is not known whether the coder made them.
+    /// New files; it is unknown whether the coder created them.
     pub new: Vec<String>,
-    /// Files that the coder changed or made visible, and of which nothing was kept because they were ignored.
+    /// Files that the coder changed or made visible and that are in no snapshot because they were ignored.
     pub ignored: Vec<String>,
 }
 
-/// A path with its changes in their order: before, and after if that is known.
+/// The changes of each path in order: before and, if known, after.
 type Changes = BTreeMap<Vec<u8>, Vec<(Option<ManifestEntry>, Option<Option<ManifestEntry>>)>>;
 
-/// The same with contents.
 type Contents = Vec<(FileContent, Option<FileContent>)>;
 
 impl Workspace {
-    /// Takes back what the coder of a run did. Fails when what was kept is gone, the tree is not the run's, the state
-    /// folder fails before anything is touched, or [`WorkspaceError::NotRestored`] with every file that could not be
-    /// written; all others are.
-    pub fn undo(&self, run: &RunId, kept: &Kept<'_>, decided: &Decided, state_dir: &Path) -> Result<Undone> {
+    /// Undoes the changes of a run's coder. Fails before any change if a snapshot is missing, the tree is not the run's, or
+    /// the state folder fails; with [`WorkspaceError::NotRestored`] if some files could not be written; all others are.
+    pub fn undo(&self, run: &RunId, kept: &Kept<'_>, options: &UndoOptions, state_dir: &Path) -> Result<Undone> {
         self.refuse_other(run, kept, state_dir)?;
-        let Opened { mut spans, mut bytes } = self.opened_run(run, kept, state_dir)?;
+        let (mut spans, mut bytes) = self.opened_run(run, kept, state_dir)?;
         let ignored = Ignored::read(run, state_dir);
-        let mut deeds = UndoLog::read(run, state_dir)?;
+        let mut log = UndoLog::read(run, state_dir)?;
         let before = spans.iter().flat_map(|(before, _)| before.keys());
-        let folders: BTreeSet<Vec<u8>> =
-            before.flat_map(|path| path_bytes::above(path)).map(<[u8]>::to_vec).collect();
-        let mut work = Work { decided, steps: Vec::new(), undone: Undone::default() };
+        let folders = before.flat_map(|path| path_bytes::above(path)).map(<[u8]>::to_vec).collect();
+        let mut work = Work { options, steps: Vec::new(), undone: Undone::default() };
         let changes = self.changes_of(run, &mut spans, state_dir)?;
         let nothing = Image::new();
         let first = spans.first().map_or(&nothing, |(before, _)| before);
         for (path, mut changes) in changes {
-            // An ignored file that came into view was not made by the coder.
-            let is_hidden = ignored.covers(&path) && !ignored_files::is_surely_new(&path, first);
+            // An ignored file that became visible was not created by the coder.
+            let is_hidden = ignored.covers(&path) && !ignored_files::is_certainly_new(&path, first);
             if is_hidden && changes.iter().any(|(before, _)| before.is_some()) {
                 changes.retain(|(before, _)| before.is_some());
             }
             let is_new = changes.iter().all(|(before, _)| before.is_none());
-            let (now, spot) = match spot(self.root(), &path) {
+            let (now, occupancy) = match inspect(self.root(), &path) {
                 Ok(found) => found,
                 Err(clash) => {
                     work.undone.conflicts.push(UndoConflict { path, clash });
@@ -117,53 +113,53 @@ impl Workspace {
                 work.undone.ignored.push(path_bytes::shown(&path));
                 continue;
             }
-            if is_new && changes.iter().any(|(_, after)| after.is_none()) && !decided.remove_new {
+            if is_new && changes.iter().any(|(_, after)| after.is_none()) && !options.remove_new {
                 work.undone.new.push(path_bytes::shown(&path));
                 continue;
             }
             let Some(changes) = contents(&changes, &mut bytes)? else { continue };
-            if let Some(deed) = deeds.undone.get(&path) {
+            if let Some(entry) = log.undone.get(&path) {
                 let found = Copied::of(&now);
                 let is_back = changes.last().is_some_and(|(_, after)| after.as_ref() == Some(&now));
-                if found == deed.put || (found != deed.found && !is_back) {
+                if found == entry.put || (found != entry.found && !is_back) {
                     continue;
                 }
             }
-            work.consider(path, spot, now, &changes, &deeds)?;
+            work.plan(path, occupancy, now, &changes, &log)?;
         }
         work.settle(self.root());
         if !work.steps.is_empty() {
-            deeds.undone.extend(work.steps.iter().map(|step| (step.path.clone(), step.deed.clone())));
-            deeds.write()?;
+            log.undone.extend(work.steps.iter().map(|step| (step.path.clone(), step.entry.clone())));
+            log.write()?;
         }
-        work.carry_out(self.root(), &folders, &deeds)
+        work.execute(self.root(), &folders, &log)
     }
 
-    /// Brings back what undos of a run replaced, by the same rule: what was changed since is merged, or left and listed.
-    pub fn redo(&self, run: &RunId, kept: &Kept<'_>, decided: &Decided, state_dir: &Path) -> Result<Undone> {
+    /// Restores what undos of a run replaced, by the same rule: files that were changed since are merged, or left and listed.
+    pub fn redo(&self, run: &RunId, kept: &Kept<'_>, options: &UndoOptions, state_dir: &Path) -> Result<Undone> {
         self.refuse_other(run, kept, state_dir)?;
-        let mut deeds = UndoLog::read(run, state_dir)?;
-        let mut work = Work { decided, steps: Vec::new(), undone: Undone::default() };
+        let mut log = UndoLog::read(run, state_dir)?;
+        let mut work = Work { options, steps: Vec::new(), undone: Undone::default() };
         let mut done = Vec::new();
-        for (path, deed) in &deeds.undone {
-            let change = (deeds.content(deed.found.as_ref())?, Some(deeds.content(deed.put.as_ref())?));
-            match spot(self.root(), path) {
+        for (path, entry) in &log.undone {
+            let change = (log.content(entry.found.as_ref())?, Some(log.content(entry.put.as_ref())?));
+            match inspect(self.root(), path) {
                 Ok((now, _)) if now == change.0 => done.push(path.clone()),
-                Ok((now, spot)) => work.consider(path.clone(), spot, now, &[change], &deeds)?,
+                Ok((now, occupancy)) => work.plan(path.clone(), occupancy, now, &[change], &log)?,
                 Err(clash) => work.undone.conflicts.push(UndoConflict { path: path.clone(), clash }),
             }
         }
         work.settle(self.root());
         done.extend(work.steps.iter().map(|step| step.path.clone()));
-        let undone = work.carry_out(self.root(), &BTreeSet::new(), &deeds)?;
-        done.iter().for_each(|path| drop(deeds.undone.remove(path)));
-        deeds.write()?;
+        let undone = work.execute(self.root(), &BTreeSet::new(), &log)?;
+        done.iter().for_each(|path| drop(log.undone.remove(path)));
+        log.write()?;
         Ok(undone)
     }
 
-    /// The runs in the state folder that worked on this tree while it was elsewhere, the newest first, each with the key of
-    /// the history it is in.
-    pub fn runs_from_elsewhere(&self, state_dir: &Path) -> Result<Vec<(RunId, String)>> {
+    /// The runs in the state folder that worked on this tree at another path, the newest first, each with the key of its
+    /// history.
+    pub fn runs_of_moved_tree(&self, state_dir: &Path) -> Result<Vec<(RunId, String)>> {
         let own = self.history(state_dir)?.key;
         let folders = std::fs::read_dir(state_dir.join("kept")).into_iter().flatten().flatten();
         let mut found = Vec::new();
@@ -177,23 +173,22 @@ impl Workspace {
                 found.push((RunId(folder.file_name().to_string_lossy().into_owned()), note.history));
             }
         }
-        // The ids begin with the time.
+        // Ids start with the time.
         found.sort_by(|(one, _), (other, _)| other.0.cmp(&one.0));
         Ok(found)
     }
 
-    /// Whether an undo of a run replaced something that was not brought back yet.
+    /// Whether an undo of a run can be redone.
     pub fn is_undone(&self, run: &RunId, state_dir: &Path) -> bool {
-        UndoLog::read(run, state_dir).is_ok_and(|deeds| !deeds.undone.is_empty())
+        UndoLog::read(run, state_dir).is_ok_and(|log| !log.undone.is_empty())
     }
 
-    /// Writes what was kept before the coder's first byte into a folder that is new or empty, and leaves the tree as
-    /// it is. Returns the number of files. Fails with [`WorkspaceError::Occupied`] for a folder with something in it;
-    /// else as [`Workspace::undo`].
+    /// Writes the first snapshot of a run to a new or empty folder; returns the number of files. Fails with
+    /// [`WorkspaceError::Occupied`] for a folder that is not empty; else as [`Workspace::undo`].
     pub fn restore(&self, run: &RunId, kept: &Kept<'_>, state_dir: &Path, into: &Path) -> Result<u64> {
         let unwritable =
             |source: std::io::Error| WorkspaceError::NotRestored(vec![format!("`{}` ({source})", into.display())]);
-        let Opened { spans, mut bytes } = self.opened_run(run, kept, state_dir)?;
+        let (spans, mut bytes) = self.opened_run(run, kept, state_dir)?;
         std::fs::create_dir_all(into).map_err(unwritable)?;
         if std::fs::read_dir(into).map_err(unwritable)?.next().is_some() {
             return Err(WorkspaceError::Occupied(into.to_owned()));
@@ -222,10 +217,13 @@ impl Workspace {
             let is_known = after.is_some();
             let seen = match after.take() {
                 Some(after) => after,
-                // Glee was killed while the coder worked: everything that is not as it was may be the coder's.
+                // Glee was killed while the coder worked: all later changes may be the coder's.
                 None => {
                     let now = self.snapshot_of(run, state_dir)?;
-                    self.image_of(run, &now, state_dir)?
+                    match &self.repository {
+                        Some(git) if git.is_there() => git.image(&now.0, state_dir)?,
+                        _ => self.opened(run, &now, state_dir)?.0,
+                    }
                 }
             };
             for (path, old, new) in differing(before, &seen) {
@@ -238,34 +236,29 @@ impl Workspace {
 }
 
 struct Work<'a> {
-    decided: &'a Decided,
+    options: &'a UndoOptions,
     steps: Vec<WriteStep>,
     undone: Undone,
 }
 
 impl Work<'_> {
-    /// Decides what becomes of a path, and keeps what is there.
-    fn consider(
+    /// Plans the step for a path, and records its current content.
+    fn plan(
         &mut self,
         path: Vec<u8>,
-        spot: Occupancy,
+        occupancy: Occupancy,
         now: FileContent,
         changes: &[(FileContent, Option<FileContent>)],
-        deeds: &UndoLog,
+        log: &UndoLog,
     ) -> Result<()> {
         let mut wanted = Ok(now.clone());
         for (before, after) in changes.iter().rev() {
             wanted = wanted.and_then(|content| three_way::reverse(before, after.as_ref(), &content));
         }
         let earlier = changes.first().map_or(&now, |(before, _)| before);
-        let is_forced = match &self.decided.forced {
-            Forced::None => false,
-            Forced::All => true,
-            Forced::Only(paths) => paths.contains(&path),
-        };
         let put = match wanted {
             Ok(content) => content,
-            Err(clash) if clash.can_be_forced() && is_forced => earlier.clone(),
+            Err(clash) if clash.can_be_forced() && self.options.forced.includes(&path) => earlier.clone(),
             Err(clash) => {
                 self.undone.conflicts.push(UndoConflict { path, clash });
                 return Ok(());
@@ -273,19 +266,19 @@ impl Work<'_> {
         };
         if put != now {
             let is_merged = put != *earlier;
-            let deed = UndoEntry { found: deeds.keep(&now)?, put: deeds.keep(&put)? };
-            self.steps.push(WriteStep { path, spot, deed, is_merged });
+            let entry = UndoEntry { found: log.keep(&now)?, put: log.keep(&put)? };
+            self.steps.push(WriteStep { path, occupancy, entry, is_merged });
         }
         Ok(())
     }
 
-    /// Turns the steps that cannot be taken into conflicts.
+    /// Turns the steps that cannot be executed into conflicts.
     fn settle(&mut self, root: &Path) {
-        let (removed, written): (Vec<&WriteStep>, Vec<&WriteStep>) =
-            self.steps.iter().partition(|step| step.removes());
-        let [removed, written] =
-            [removed, written].map(|steps| steps.iter().map(|step| step.path.clone()).collect::<BTreeSet<_>>());
-        // The user put a file or a link in the place of a folder between two calls: both cannot come back.
+        let [removed, written] = [true, false].map(|removes| -> BTreeSet<Vec<u8>> {
+            let steps = self.steps.iter().filter(|step| step.removes() == removes);
+            steps.map(|step| step.path.clone()).collect()
+        });
+        // The user replaced a folder by a file or a link between two calls: only one of them can be restored.
         let is_below = |path: &[u8]| path_bytes::above(path).any(|folder| written.contains(folder));
         for step in std::mem::take(&mut self.steps) {
             let above = (!step.removes() && is_below(&step.path)).then_some(Clash::Above);
@@ -296,13 +289,12 @@ impl Work<'_> {
         }
     }
 
-    /// Takes the steps: removes files first, then writes the others.
-    fn carry_out(mut self, root: &Path, folders: &BTreeSet<Vec<u8>>, deeds: &UndoLog) -> Result<Undone> {
+    /// Executes the steps: removes files first, then writes the others.
+    fn execute(mut self, root: &Path, folders: &BTreeSet<Vec<u8>>, log: &UndoLog) -> Result<Undone> {
         let mut failed = Vec::new();
-        let (removed, written): (Vec<WriteStep>, Vec<WriteStep>) =
-            self.steps.into_iter().partition(WriteStep::removes);
-        for step in removed.iter().chain(&written) {
-            match step.take(root, folders, deeds) {
+        self.steps.sort_by_key(|step| !step.removes());
+        for step in &self.steps {
+            match step.execute(root, folders, log) {
                 Ok(()) => {
                     self.undone.files += 1;
                     self.undone.merged += u64::from(step.is_merged);
@@ -314,7 +306,7 @@ impl Work<'_> {
     }
 }
 
-/// The contents of a path's changes; `None` where one is no file and no link.
+/// The contents of a path's changes; `None` if one has no content.
 fn contents(
     changes: &[(Option<ManifestEntry>, Option<Option<ManifestEntry>>)],
     bytes: &mut Bytes,
@@ -323,16 +315,13 @@ fn contents(
     for (before, after) in changes {
         let before = content(before.as_ref(), bytes)?;
         let after = after.as_ref().map(|after| content(after.as_ref(), bytes)).transpose()?;
-        match (before, after) {
-            (Some(before), None) => found.push((before, None)),
-            (Some(before), Some(Some(after))) => found.push((before, Some(after))),
-            (None, _) | (_, Some(None)) => return Ok(None),
-        }
+        let (Some(before), None | Some(Some(_))) = (before, &after) else { return Ok(None) };
+        found.push((before, after.flatten()));
     }
     Ok(Some(found))
 }
 
-/// The content of an entry; `None` for what is no file and no link, could not be read, or is gone.
+/// The content of an entry; `None` if it is no file and no link, could not be read, or is missing.
 fn content(entry: Option<&ManifestEntry>, bytes: &mut Bytes) -> Result<Option<FileContent>> {
     let Some(entry) = entry else { return Ok(Some(FileContent::Nothing)) };
     let read = match entry.kind {
@@ -342,6 +331,6 @@ fn content(entry: Option<&ManifestEntry>, bytes: &mut Bytes) -> Result<Option<Fi
     Ok(match (read, entry.kind) {
         (GitObject::Bytes(target), FileKind::Link) => Some(FileContent::Link(target)),
         (GitObject::Bytes(bytes), _) => Some(FileContent::File { bytes, permissions: entry.permissions }),
-        (GitObject::Larger(_) | GitObject::Missing, _) => None,
+        (GitObject::Larger | GitObject::Missing, _) => None,
     })
 }

@@ -1,24 +1,20 @@
-//! Reversing one change of a file three-way: what it was before the change, after it, and what it is now.
+//! Three-way reversal of a change of a file: from its contents before and after the change, and now.
 
 use crate::workspace::select::filter;
-use crate::workspace::snapshot::manifest::COMPARED_CAP;
+use crate::workspace::snapshot::COMPARED_CAP;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FileContent {
-    /// No file and no link.
     Nothing,
-    File {
-        bytes: Vec<u8>,
-        permissions: u32,
-    },
+    File { bytes: Vec<u8>, permissions: u32 },
     Link(Vec<u8>),
 }
 
-/// Why a change cannot be reversed by itself.
+/// Why a change cannot be reversed automatically.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clash {
     Lines,
-    /// It is no text, or too large to be merged, and was changed since.
+    /// It was changed since, and is binary or too large to be merged.
     NotText,
     Permissions,
     Removed,
@@ -32,29 +28,29 @@ pub enum Clash {
 }
 
 impl Clash {
-    /// What happened, in words that follow the name of the file.
+    /// The reason, as text that follows the name of the file.
     pub fn words(self) -> &'static str {
         match self {
             Self::Lines => "the lines that the coder changed were changed since",
-            Self::NotText => "changed since, and no text that can be merged",
+            Self::NotText => "changed since, and not mergeable as text",
             Self::Permissions => "its permissions were changed since",
             Self::Removed => "changed by the coder, and removed since",
-            Self::Created => "made by the coder, and changed since",
-            Self::MadeAgain => "removed by the coder, and made again since",
+            Self::Created => "created by the coder, and changed since",
+            Self::MadeAgain => "removed by the coder, and created again since",
             Self::Kind => "was replaced since",
-            Self::Folder => "a folder with other files is in its place",
-            Self::Above => "a file or a link is in the place of its folder",
+            Self::Folder => "replaced by a folder with other files",
+            Self::Above => "its folder was replaced by a file or a link",
             Self::Unreadable => "cannot be read",
         }
     }
 
-    /// Whether a person can decide to take the earlier content all the same.
-    pub(crate) fn can_be_forced(self) -> bool {
+    /// Whether [`Forced`](crate::workspace::Forced) can resolve it.
+    pub fn can_be_forced(self) -> bool {
         !matches!(self, Self::Folder | Self::Above | Self::Unreadable)
     }
 }
 
-/// What a path becomes when a change from `before` to `after`, if that was recorded, is taken back from what it is `now`.
+/// The content of a path after reverting the change from `before` to `after`, if that was recorded, in the content `now`.
 pub(crate) fn reverse(
     before: &FileContent,
     after: Option<&FileContent>,
@@ -80,13 +76,9 @@ pub(crate) fn reverse(
     }
 }
 
-/// The result of a three-way reversal where only one side changed something.
+/// The result of a three-way reversal if only one side changed.
 fn undisputed<'a, T: PartialEq>(before: &'a T, after: &T, now: &'a T) -> Option<&'a T> {
-    match () {
-        () if now == after => Some(before),
-        () if now == before || before == after => Some(now),
-        () => None,
-    }
+    if now == after { Some(before) } else { (now == before || before == after).then_some(now) }
 }
 
 fn merge(before: &[u8], after: &[u8], now: &[u8]) -> Result<Vec<u8>, Clash> {

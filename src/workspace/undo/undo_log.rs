@@ -1,4 +1,4 @@
-//! What undos of a run replaced, so that it can be brought back: kept before a file is touched, in the run's own folder.
+//! The contents that undos of a run replaced, for a redo: recorded in the run's folder before a file is written.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,13 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::RunId;
 use crate::system::private;
-use crate::workspace::git::path_bytes;
-use crate::workspace::git::plumbing::GitObject;
-use crate::workspace::snapshot::{backup_repo, content_store};
+use crate::workspace::git::{GitObject, path_bytes};
+use crate::workspace::snapshot::{content_store, run_folder};
 use crate::workspace::undo::three_way::FileContent;
 use crate::workspace::{Result, WorkspaceError};
 
-/// A file or link whose bytes are kept as a copy.
+/// A file or link with a copy of its bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub(crate) enum Copied {
@@ -21,14 +20,14 @@ pub(crate) enum Copied {
     Link { id: String },
 }
 
-/// What was done to one path; `None` is no file.
+/// The change of one path; `None` is no file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct UndoEntry {
     pub(crate) found: Option<Copied>,
     pub(crate) put: Option<Copied>,
 }
 
-/// The paths that are undone at the moment.
+/// The paths that are currently undone.
 #[derive(Debug)]
 pub(crate) struct UndoLog {
     folder: PathBuf,
@@ -39,12 +38,12 @@ pub(crate) struct UndoLog {
 struct Line {
     path: String,
     #[serde(flatten)]
-    deed: UndoEntry,
+    entry: UndoEntry,
 }
 
 impl UndoLog {
     pub(crate) fn read(run: &RunId, state_dir: &Path) -> Result<Self> {
-        let folder = backup_repo::folder(run, state_dir);
+        let folder = run_folder(run, state_dir);
         let path = folder.join("undone.json");
         let lines: Vec<Line> = match std::fs::read(&path) {
             Ok(bytes) => serde_json::from_slice(&bytes)
@@ -53,20 +52,20 @@ impl UndoLog {
             Err(source) => return Err(WorkspaceError::State { path, source }),
         };
         let undone =
-            lines.into_iter().filter_map(|line| Some((path_bytes::unquoted(line.path.as_bytes())?, line.deed)));
+            lines.into_iter().filter_map(|line| Some((path_bytes::unquoted(line.path.as_bytes())?, line.entry)));
         Ok(Self { undone: undone.collect(), folder })
     }
 
     pub(crate) fn write(&self) -> Result<()> {
-        let line = |(path, deed): (&Vec<u8>, &UndoEntry)| Line {
+        let line = |(path, entry): (&Vec<u8>, &UndoEntry)| Line {
             path: String::from_utf8_lossy(&path_bytes::quoted(path)).into_owned(),
-            deed: deed.clone(),
+            entry: entry.clone(),
         };
         let lines: Vec<Line> = self.undone.iter().map(line).collect();
         let path = self.folder.join("undone.json");
         let bytes = serde_json::to_vec(&lines).map_err(std::io::Error::other);
         let written = bytes.and_then(|bytes| private::write(&path, &bytes));
-        written.map_err(|source| WorkspaceError::State { path, source })
+        written.map_err(WorkspaceError::state(&path))
     }
 
     pub(crate) fn keep(&self, content: &FileContent) -> Result<Option<Copied>> {
@@ -74,8 +73,7 @@ impl UndoLog {
             FileContent::Nothing => return Ok(None),
             FileContent::File { bytes, .. } | FileContent::Link(bytes) => bytes,
         };
-        content_store::store(&self.folder, &mut bytes.as_slice())
-            .map_err(|source| WorkspaceError::State { path: self.folder.clone(), source })?;
+        content_store::store(&self.folder, &mut bytes.as_slice()).map_err(WorkspaceError::state(&self.folder))?;
         Ok(Copied::of(content))
     }
 
@@ -93,7 +91,7 @@ impl UndoLog {
 }
 
 impl Copied {
-    /// What some content would be kept as.
+    /// The record of a content.
     pub(crate) fn of(content: &FileContent) -> Option<Self> {
         let id = |bytes: &[u8]| blake3::hash(bytes).to_hex().to_string();
         match content {

@@ -1,5 +1,5 @@
-//! The one place that writes to files of the work tree: each is looked at again, written beside its place and renamed into
-//! it. Links above a path are never followed, and a folder is removed only when nothing is in it.
+//! The only code that writes to files of the work tree: each is checked again, written to a temporary file and renamed. Links
+//! above a path are never followed, and only empty folders are removed.
 
 use std::collections::BTreeSet;
 use std::fs::Permissions;
@@ -14,33 +14,33 @@ use crate::workspace::snapshot::permissions;
 use crate::workspace::undo::three_way::{Clash, FileContent};
 use crate::workspace::undo::undo_log::{Copied, UndoEntry, UndoLog};
 
-/// What is in the way of a path, besides a file or a link.
+/// What occupies a path, other than a file or a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Occupancy {
     Free,
     Folder,
-    /// Something that is no folder is in the place of this one above it.
+    /// This folder above it is not a folder.
     Above(Vec<u8>),
 }
 
 #[derive(Debug)]
 pub(crate) struct WriteStep {
     pub(crate) path: Vec<u8>,
-    pub(crate) spot: Occupancy,
-    /// What it is and what it becomes; copies of both are kept.
-    pub(crate) deed: UndoEntry,
-    /// Whether changes that were made since are still in it.
+    pub(crate) occupancy: Occupancy,
+    /// The current and the new content, with copies of both.
+    pub(crate) entry: UndoEntry,
+    /// Whether the new content includes later changes.
     pub(crate) is_merged: bool,
 }
 
 impl WriteStep {
     pub(crate) fn removes(&self) -> bool {
-        self.deed.put.is_none()
+        self.entry.put.is_none()
     }
 
-    /// Why it cannot be done once the files in `removed` are gone.
+    /// Why it cannot be executed after the files in `removed` are removed.
     pub(crate) fn clash(&self, root: &Path, removed: &BTreeSet<Vec<u8>>) -> Option<Clash> {
-        match &self.spot {
+        match &self.occupancy {
             _ if self.removes() => None,
             Occupancy::Free => None,
             Occupancy::Above(above) => (!removed.contains(above)).then_some(Clash::Above),
@@ -48,17 +48,15 @@ impl WriteStep {
         }
     }
 
-    /// Changes the file. Folders in `folders` stay, even without a file.
-    pub(crate) fn take(&self, root: &Path, folders: &BTreeSet<Vec<u8>>, deeds: &UndoLog) -> io::Result<()> {
-        let changed = || io::Error::other("it was changed at this moment");
-        match spot(root, &self.path) {
-            Ok((now, _)) if Copied::of(&now) == self.deed.found => {}
-            _ => return Err(changed()),
+    /// Changes the file. Folders in `folders` remain, even if they become empty.
+    pub(crate) fn execute(&self, root: &Path, folders: &BTreeSet<Vec<u8>>, log: &UndoLog) -> io::Result<()> {
+        if !inspect(root, &self.path).is_ok_and(|(now, _)| Copied::of(&now) == self.entry.found) {
+            return Err(io::Error::other("it was changed at this moment"));
         }
         let full = root.join(path_bytes::path(&self.path));
         if !self.removes() {
-            let content = deeds.content(self.deed.put.as_ref()).map_err(io::Error::other)?;
-            if self.spot == Occupancy::Folder {
+            let content = log.content(self.entry.put.as_ref()).map_err(io::Error::other)?;
+            if self.occupancy == Occupancy::Folder {
                 remove_folders(&full)?;
             }
             make_folders(root, path_bytes::folder(&self.path))?;
@@ -76,48 +74,36 @@ impl WriteStep {
     }
 }
 
-/// What is at a path now.
-pub(crate) fn spot(root: &Path, path: &[u8]) -> Result<(FileContent, Occupancy), Clash> {
-    let missing = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
+pub(crate) fn inspect(root: &Path, path: &[u8]) -> Result<(FileContent, Occupancy), Clash> {
+    let lstat = |path: &[u8]| match std::fs::symlink_metadata(root.join(path_bytes::path(path))) {
+        Ok(meta) => Ok(Some(meta)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(_) => Err(Clash::Unreadable),
+    };
     for folder in path_bytes::above(path) {
-        match std::fs::symlink_metadata(root.join(path_bytes::path(folder))) {
-            Ok(meta) if meta.is_dir() => {}
-            Ok(_) => {
-                return Ok((FileContent::Nothing, Occupancy::Above(folder.to_vec())));
-            }
-            Err(error) if missing(&error) => {
-                return Ok((FileContent::Nothing, Occupancy::Free));
-            }
-            Err(_) => return Err(Clash::Unreadable),
+        match lstat(folder)? {
+            Some(meta) if meta.is_dir() => {}
+            Some(_) => return Ok((FileContent::Nothing, Occupancy::Above(folder.to_vec()))),
+            None => return Ok((FileContent::Nothing, Occupancy::Free)),
         }
     }
     let full = root.join(path_bytes::path(path));
-    let meta = match std::fs::symlink_metadata(&full) {
-        Ok(meta) => meta,
-        Err(error) if missing(&error) => {
-            return Ok((FileContent::Nothing, Occupancy::Free));
+    let content = match lstat(path)? {
+        None => FileContent::Nothing,
+        Some(meta) if meta.is_dir() => return Ok((FileContent::Nothing, Occupancy::Folder)),
+        Some(meta) if meta.is_symlink() => {
+            FileContent::Link(path_bytes::bytes(&std::fs::read_link(&full).map_err(|_| Clash::Unreadable)?))
         }
-        Err(_) => return Err(Clash::Unreadable),
+        Some(meta) if meta.is_file() => {
+            let bytes = text_files::read_capped(&full, u64::MAX - 1).ok().flatten().ok_or(Clash::Unreadable)?;
+            FileContent::File { bytes, permissions: permissions::permissions(&meta) }
+        }
+        Some(_) => return Err(Clash::Kind),
     };
-    if meta.is_dir() {
-        return Ok((FileContent::Nothing, Occupancy::Folder));
-    }
-    if meta.is_symlink() {
-        let target = std::fs::read_link(&full).map_err(|_| Clash::Unreadable)?;
-        return Ok((FileContent::Link(path_bytes::bytes(&target)), Occupancy::Free));
-    }
-    if !meta.is_file() {
-        return Err(Clash::Kind);
-    }
-    match text_files::read_capped(&full, u64::MAX - 1) {
-        Ok(Some(bytes)) => {
-            Ok((FileContent::File { bytes, permissions: permissions::permissions(&meta) }, Occupancy::Free))
-        }
-        Ok(None) | Err(_) => Err(Clash::Unreadable),
-    }
+    Ok((content, Occupancy::Free))
 }
 
-/// Puts a file or a link in its place in one step.
+/// Writes a file or a link in one step.
 pub(crate) fn put(root: &Path, path: &[u8], content: &FileContent) -> io::Result<()> {
     let full = root.join(path_bytes::path(path));
     let folder = full.parent().ok_or(io::ErrorKind::NotFound)?;
@@ -145,17 +131,17 @@ fn holds_only(root: &Path, folder: &[u8], files: &BTreeSet<Vec<u8>>) -> bool {
         .all(|entry| entry.is_ok_and(|entry| !walk::is_file(&entry) || is_known(entry.path())))
 }
 
-/// Removes a folder that holds nothing but folders.
+/// Removes a folder that contains only folders.
 fn remove_folders(folder: &Path) -> io::Result<()> {
     if !folder.exists() {
         return Ok(());
     }
     let below = walk::everything(folder).collect::<io::Result<Vec<_>>>()?;
-    // The deepest first; one that holds anything else cannot be removed.
+    // The deepest first; removing one with other contents fails.
     below.iter().rev().try_for_each(|entry| std::fs::remove_dir(entry.path()))
 }
 
-/// Makes a folder with those above it; none of them may be a link.
+/// Creates a folder and those above it; none of them may be a link.
 fn make_folders(root: &Path, folder: &[u8]) -> io::Result<()> {
     if folder.is_empty() {
         return Ok(());
@@ -164,7 +150,7 @@ fn make_folders(root: &Path, folder: &[u8]) -> io::Result<()> {
     let full = root.join(path_bytes::path(folder));
     match std::fs::symlink_metadata(&full) {
         Ok(meta) if meta.is_dir() => Ok(()),
-        Ok(_) => Err(io::Error::other("a file or a link is in the place of its folder")),
+        Ok(_) => Err(io::Error::other("its folder was replaced by a file or a link")),
         Err(_) => std::fs::create_dir(&full),
     }
 }

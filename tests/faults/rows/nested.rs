@@ -214,7 +214,7 @@ fn bounds(cases: &mut Cases) {
             let before = own_files(&scene.root());
             let output = scene.arbitrate();
             assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{output}");
-            assert!(output.stderr.contains(&format!("`{folder}` cannot be kept")), "{output}");
+            assert!(output.stderr.contains(&format!("cannot include `{folder}` in the snapshot")), "{output}");
             assert!(!Path::new(&asked).exists(), "somebody was asked");
             assert_same(&before, &own_files(&scene.root()));
             let runs = scene.glee(&["runs", "--format", "json"]);

@@ -11,7 +11,7 @@ use crate::history::store::Journal;
 use crate::history::{Author, HistoryRecord, Outgoing, Refusal};
 use crate::protocol::text::printable;
 use crate::system::private;
-use crate::workspace::Arrival;
+use crate::workspace::FetchedRecord;
 use crate::workspace::root::Workspace;
 
 /// The most refused records to list.
@@ -70,8 +70,8 @@ fn push(globals: &Globals, workspace: &Workspace, remote: Option<&str>) -> Comma
     for what in &large {
         globals.say(&format!("{what} exceeds the size of a record, and is not sent"));
     }
-    let pushed = workspace.push_records(&remote, &records, (&name, &email))?;
-    print(&match (records.is_empty(), pushed.added) {
+    let added = workspace.push_records(&remote, &records, (&name, &email))?;
+    print(&match (records.is_empty(), added) {
         (true, _) => "Nothing to send: no run has ended yet.\n".to_owned(),
         (false, 0) => format!("{remote} has everything already: {}.\n", style::count(records.len(), "record")),
         (false, added) => format!("Sent {} to {remote}.\n", style::count(added, "record")),
@@ -83,7 +83,7 @@ fn fetch(globals: &Globals, workspace: &Workspace, remote: Option<&str>) -> Comm
     let mut journal = history::open(globals, workspace)?;
     let _lock = lock(&journal)?;
     let mut failed = Ok(());
-    let arrivals = workspace.fetch_records(&remote, |hash| {
+    let fetched = workspace.fetch_records(&remote, |hash| {
         journal.has_record(hash).unwrap_or_else(|error| {
             failed = Err(error);
             false
@@ -92,10 +92,10 @@ fn fetch(globals: &Globals, workspace: &Workspace, remote: Option<&str>) -> Comm
     failed?;
     let mut refused = Vec::new();
     let (mut records, mut paths) = (Vec::new(), Vec::new());
-    for Arrival { path, content } in arrivals {
-        let read = content.and_then(|arrived| {
-            let record = HistoryRecord::read(&arrived.hash, &arrived.bytes, &arrived.authors);
-            let text = String::from_utf8(arrived.bytes).map_err(|_| Refusal::NotJson);
+    for FetchedRecord { path, authors, content } in fetched {
+        let read = content.and_then(|bytes| {
+            let record = HistoryRecord::read(&path.replace('/', ""), &bytes, &authors);
+            let text = String::from_utf8(bytes).map_err(|_| Refusal::NotJson);
             record.and_then(|record| Ok((record, text?))).map_err(|refusal| refusal.to_string())
         });
         match read {

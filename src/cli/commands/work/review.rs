@@ -16,7 +16,7 @@ use crate::domain::event::{Mode, Plan, Staged};
 use crate::domain::{RawFinding, Route, Severity, Tag};
 use crate::workflows::review::{self, disputes::rulings, disputes::rulings::SharedRulings};
 use crate::workspace::root::Workspace;
-use crate::workspace::{SelectOptions, Steering, Target, TargetSpec};
+use crate::workspace::{ControlFiles, SelectOptions, Target, TargetSpec};
 
 /// Review code, hand the findings to the coder, settle disputes
 #[derive(Debug, clap::Args)]
@@ -158,7 +158,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     }
     let mut workspace = place::workspace(globals)?;
     let spec = args.target(&workspace, globals)?;
-    let steering = if is_ci() { workspace.steering_of(&spec)? } else { None };
+    let steering = if is_ci() { workspace.control_files_of(&spec)? } else { None };
     let (settings, scripts) = execute::settings(globals, args.overrides(), &mut workspace, steering.as_ref())?;
     let steering = steering.filter(|steering| !steering.edited.is_empty() || !scripts.is_empty());
     let base = steering.as_ref().map(|steering| steering.base.clone());
@@ -192,7 +192,7 @@ fn is_ci() -> bool {
 }
 
 /// A finding for each file of the change that steers its review.
-fn edited(steering: &Steering, scripts: &[String]) -> Vec<RawFinding> {
+fn edited(steering: &ControlFiles, scripts: &[String]) -> Vec<RawFinding> {
     let base: String = steering.base.chars().take(12).collect();
     let finding = |path: &String| {
         let body = match path.as_str() {

@@ -13,7 +13,7 @@ pub(crate) fn templates(workspace: &Workspace, plan: &Plan, folder: &Path) -> Re
     let place = |root: &Path| root.join(".glee").join("prompts");
     let (own, copy) = (place(workspace.root()), folder.join("steering"));
     match &plan.steered_by {
-        Some(commit) => workspace.steering_at(commit)?.write(&copy).map_err(RunError::Sources)?,
+        Some(commit) => workspace.control_files_at(commit)?.write(&copy).map_err(RunError::Sources)?,
         None if plan.mode == Mode::Review => return Ok(own),
         None if copy.exists() => {}
         None => keep_templates(&own, &place(&copy)).map_err(RunError::Sources)?,

@@ -201,7 +201,7 @@ pub fn edits(
         let files = match (spec, &target.commit) {
             (TargetSpec::Commit(_) | TargetSpec::Range(_), Some(commit)) => workspace.rulings_at(commit)?,
             (TargetSpec::Diff { .. }, _) => Vec::new(),
-            _ => workspace.rulings_here(),
+            _ => workspace.rulings_in_tree(),
         };
         now.extend(files.into_iter().map(|(name, bytes)| (name, bytes.map_err(str::to_owned))));
     }

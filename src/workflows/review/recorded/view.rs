@@ -13,7 +13,7 @@ use crate::workflows::review::disputes::rulings::{self, SharedRulings};
 use crate::workflows::review::findings::{debate, merge};
 use crate::workflows::review::{findings::past::Past, findings::round::MergeSettings, outcome, state::ReviewState};
 use crate::workflows::run::{error::RunError, redaction::Redaction};
-use crate::workspace::guard::control_files::{Steers, steers};
+use crate::workspace::guard::control_files::{ControlKind, control_kind};
 use crate::workspace::{TreeId, root::Workspace};
 
 #[derive(Debug)]
@@ -98,7 +98,7 @@ pub(crate) fn tree_left(events: &[Event]) -> Option<String> {
 pub(crate) fn tree_before_steering(events: &[Event]) -> Option<TreeId> {
     let state = ReviewState::of(events);
     let mut changes = state.tree_changes.iter().flat_map(|change| &change.changes);
-    let is_steered = changes.any(|change| steers(&change.file) == Some(Steers::Glee));
+    let is_steered = changes.any(|change| control_kind(&change.file) == Some(ControlKind::Glee));
     state.before.filter(|_| is_steered).map(|(_, tree)| TreeId(tree))
 }
 

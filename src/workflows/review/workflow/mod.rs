@@ -91,7 +91,7 @@ impl Workflow for ReviewWorkflow {
 
     fn request(&mut self, id: &CallId) -> Result<Prepared, RunError> {
         if id.purpose.is_coder() {
-            self.runner.workspace.coder_begins(&self.runner.run, &self.runner.state_dir)?;
+            self.runner.workspace.before_coder_call(&self.runner.run, &self.runner.state_dir)?;
         }
         let scope = self.scope();
         let builder = self.requests(&self.bindings);
@@ -222,7 +222,7 @@ impl Workflow for ReviewWorkflow {
     fn call_ended(&mut self, call: CallId, outcome: CallOutcome, is_stopped: bool) -> Result<(), RunError> {
         // However the coder's call ended, its changes can be undone.
         let recorded = match call.purpose.is_coder() {
-            true => self.runner.workspace.coder_ended(&self.runner.run, &self.runner.state_dir),
+            true => self.runner.workspace.after_coder_call(&self.runner.run, &self.runner.state_dir),
             false => Ok(()),
         };
         // The answer of a backup is not the reviewer's own.

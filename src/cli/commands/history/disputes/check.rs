@@ -62,7 +62,7 @@ struct Flawed {
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let workspace = place::workspace(globals)?;
-    let shared = SharedRulings::of(workspace.rulings_here());
+    let shared = SharedRulings::of(workspace.rulings_in_tree());
     let max_age = max_age(globals)?;
     let bindings = shared.bindings();
     let anchors: Vec<&Anchor> = bindings.iter().map(|binding| &binding.anchor).collect();

@@ -71,8 +71,8 @@ pub(crate) fn recall(
     let plan = plan(&events, run)?;
     // The coder's changes to `.glee` in this run do not apply to the run itself.
     let steering = match (&plan.steered_by, view::tree_before_steering(&events)) {
-        (Some(commit), _) => Some(workspace.steering_at(commit)),
-        (None, Some(tree)) => Some(workspace.steering_in(&tree, &place::state_dir()?)),
+        (Some(commit), _) => Some(workspace.control_files_at(commit)),
+        (None, Some(tree)) => Some(workspace.control_files_in(&tree, &place::state_dir()?)),
         (None, None) => None,
     };
     let steering = steering.transpose()?;

@@ -12,7 +12,7 @@ use crate::domain::{ExitReason, RunId};
 use crate::history::store::{self, Journal};
 use crate::protocol::text::printable;
 use crate::workspace::root::Workspace;
-use crate::workspace::{Decided, Forced, Kept, TreeId, UndoConflict, Undone};
+use crate::workspace::{Forced, Kept, TreeId, UndoConflict, UndoOptions, Undone};
 
 /// Undo the changes of a run's coder, file by file
 #[derive(Debug, clap::Args)]
@@ -76,8 +76,8 @@ fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
     let kept = Kept { kept_as: &kept_as, left: left.as_ref() };
     let was_undone = workspace.is_undone(&run, &state_dir);
     let forced = if args.force { Forced::All } else { Forced::None };
-    let mut decided = Decided { forced, remove_new: args.remove_new };
-    let once = |decided: &Decided| match args.redo {
+    let mut decided = UndoOptions { forced, remove_new: args.remove_new };
+    let once = |decided: &UndoOptions| match args.redo {
         true => workspace.redo(&run, &kept, decided, &state_dir),
         false => workspace.undo(&run, &kept, decided, &state_dir),
     };
@@ -107,7 +107,7 @@ fn chosen(globals: &Globals, conflicts: &[UndoConflict], redo: bool) -> Option<F
     }
     let color = globals.color_stderr();
     let mut chosen = BTreeSet::new();
-    for conflict in conflicts.iter().filter(|conflict| conflict.can_be_forced()) {
+    for conflict in conflicts.iter().filter(|conflict| conflict.clash.can_be_forced()) {
         let name = printable::line(&conflict.name());
         let wanted = if redo { "the coder's version" } else { "the version before the run" };
         let question = format!("{name}: {}. Take {wanted}? (yours is kept)", conflict.clash.words());
@@ -158,7 +158,7 @@ fn remaining(args: &Args, undone: &Undone, run: &RunId) -> String {
         );
     }
     let (run, redo) = (run.short(), if args.redo { " --redo" } else { "" });
-    if undone.conflicts.iter().any(UndoConflict::can_be_forced) {
+    if undone.conflicts.iter().any(|conflict| conflict.clash.can_be_forced()) {
         text.push_str(&format!(
             "hint: to discard your changes to them: `glee runs undo {run}{redo} --force` (they are kept); to compare: \
              `glee runs undo {run} --to <new folder>`\n"
@@ -221,7 +221,7 @@ impl Found {
             return Ok(None);
         }
         let state_dir = place::state_dir()?;
-        for (own, key) in workspace.runs_from_elsewhere(&state_dir)? {
+        for (own, key) in workspace.runs_of_moved_tree(&state_dir)? {
             let path = store::path_for(&state_dir, &key);
             let Some(history) = Journal::open_read(&path)? else { continue };
             let run = if text == "last" { Ok(own) } else { history.find_run(text) };
