@@ -318,7 +318,7 @@ fn init_writes_an_id_and_nobody_else_sets_one() {
 }
 
 #[test]
-fn reading_costs_one_process_more_and_version_none() {
+fn reading_costs_two_more_processes_and_version_none() {
     let mut sandbox = repository();
     let real = which("git");
     sandbox.program(
@@ -336,7 +336,7 @@ fn reading_costs_one_process_more_and_version_none() {
     assert_eq!(count(&["--version"]), 0);
     let rule = |sandbox: &Sandbox| rule_in(sandbox, "", "One");
     rule(&sandbox);
-    assert_eq!(count(&["disputes"]), 2, "one finds the tree, one its root commit");
+    assert_eq!(count(&["disputes"]), 3, "the tree, its root commit, its remote");
 }
 
 fn which(program: &str) -> String {

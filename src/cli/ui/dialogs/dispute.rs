@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 use std::io;
 
-use super::menu::{self, Form, LEAVES_OPEN};
+use super::menu::{self, LEAVES_OPEN, MenuForm};
 use crate::cli::style::snippet::{self, Code};
 use crate::cli::style::{self, Color, Style, paragraph};
 use crate::cli::ui::terminal::Terminal;
@@ -37,7 +37,7 @@ impl Dialog {
     fn open<T>(
         &mut self,
         question: &PersonQuestion,
-        ask: impl FnOnce(&Form<'_>) -> io::Result<T>,
+        ask: impl FnOnce(&MenuForm<'_>) -> io::Result<T>,
     ) -> io::Result<T> {
         let now = Some((question.dispute.number, question.dispute.rulings.len()));
         let sheet = if self.shown == now { String::new() } else { sheet(self.terminal.screen().style(), question) };

@@ -16,7 +16,7 @@ use crate::workflows::run::ports::PersonAnswer;
 pub(crate) const LEAVES_OPEN: &str = "leaves it open";
 
 /// An open dialog. Its questions fail with [`io::ErrorKind::Interrupted`] on Ctrl-C, and if the terminal fails.
-pub(crate) struct Form<'a> {
+pub(crate) struct MenuForm<'a> {
     term: &'a Term,
     terminal: &'a Terminal,
 }
@@ -25,15 +25,15 @@ pub(crate) struct Form<'a> {
 pub(crate) fn open<T>(
     terminal: &Terminal,
     sheet: &str,
-    ask: impl FnOnce(&Form<'_>) -> io::Result<T>,
+    ask: impl FnOnce(&MenuForm<'_>) -> io::Result<T>,
 ) -> io::Result<T> {
     terminal.dialog(|term| {
         term.write_str(sheet)?;
-        ask(&Form { term, terminal })
+        ask(&MenuForm { term, terminal })
     })
 }
 
-impl Form<'_> {
+impl MenuForm<'_> {
     /// That of the terminal now: it may be resized while a dialog is open.
     fn style(&self) -> Style {
         self.terminal.screen().style()
