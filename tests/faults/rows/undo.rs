@@ -257,7 +257,7 @@ pub(crate) fn add(cases: &mut Cases) {
         assert!(scene.shell(&format!("git commit -qam fixed; git worktree add -q {other}")));
         let undone = scene.glee(&["-C", &other, "runs", "undo"]);
         assert_eq!(undone.code, 2, "{undone}");
-        assert!(undone.stderr.contains("run it in the work tree"), "{undone}");
+        assert!(undone.stderr.contains("run the command in the work tree"), "{undone}");
     });
     private(cases);
 }
