@@ -1,4 +1,4 @@
-//! The program; everything is in the library.
+//! The executable; all code is in the library.
 
 fn main() -> std::process::ExitCode {
     glee::cli::main()

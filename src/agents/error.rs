@@ -4,7 +4,7 @@ use crate::domain::{Advice, FailureKind};
 #[error("{message}")]
 pub struct AgentError {
     pub kind: FailureKind,
-    /// What happened: a lowercase fragment without a period, names in backticks.
+    /// A lowercase fragment without a period, with names in backticks.
     pub message: String,
     pub hint: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! The failures of a process, apart from the errors that it reports itself.
+//! The failures of a process, except errors in its output.
 
 use std::time::Duration;
 use std::{fmt, io};
@@ -8,7 +8,7 @@ use nix::errno::Errno;
 use crate::agents::{AgentError, Invocation, Output};
 use crate::domain::{Agent, FailureKind};
 
-/// The longest part of a command line or of an agent's output in a message, in characters.
+/// The maximum length of a command line or of an agent's output in a message, in characters.
 const SHOWN: usize = 200;
 
 #[derive(Debug, thiserror::Error)]
@@ -23,7 +23,7 @@ pub struct Failed {
 pub enum Cap {
     FirstOutput,
     Idle,
-    /// `limits.call_timeout`, or the agent's own `timeout`
+    /// `limits.call_timeout`, or the agent's `timeout`.
     Total,
 }
 
@@ -42,7 +42,6 @@ impl fmt::Display for Cap {
 pub enum ProcessError {
     #[error("failed to run `{0}`: it or its interpreter was not found")]
     NotFound(String),
-    /// Too little memory, processes or open files are left.
     #[error("failed to start `{0}`")]
     Exhausted(String, #[source] io::Error),
     #[error("failed to run `{0}`")]
@@ -53,7 +52,6 @@ pub enum ProcessError {
     TimedOut { command: String, cap: Cap, after: Duration },
     #[error("`{0}` repeatedly got no answer from its service and was ended")]
     NoProgress(String),
-    /// A signal ended it that Glee did not send.
     #[error("`{command}` was killed by signal {signal}{}", after_colon(last_line.as_deref()))]
     Killed { command: String, signal: i32, last_line: Option<String> },
     #[error("`{command}` ended with exit code {code}{}", after_colon(last_line.as_deref()))]
@@ -71,7 +69,7 @@ pub enum ProcessError {
     SupervisorDied {
         command: String,
         status: String,
-        /// The descendants that could not be ended; `None` if it is known that there are none.
+        /// The descendants that survived; `None` if there are none.
         left: Option<Vec<i32>>,
     },
     #[error("the output of `{0}` could not be recorded")]
@@ -150,7 +148,6 @@ impl ProcessError {
     }
 }
 
-/// Whether open files, processes or memory are used up, for the system or this user.
 pub(crate) fn is_exhausted(error: &io::Error) -> bool {
     let errno = error.raw_os_error().map(Errno::from_raw);
     matches!(errno, Some(Errno::EMFILE | Errno::ENFILE | Errno::ENOMEM | Errno::EAGAIN))
@@ -174,7 +171,7 @@ fn ids(pids: &[i32]) -> String {
     }
 }
 
-/// A command line as typed in a shell, shortened, without environment and stdin.
+/// Formats a command line for a shell, shortened, without environment and stdin.
 pub fn command_line(invocation: &Invocation) -> String {
     let own = invocation.program == std::path::Path::new("/proc/self/exe");
     let program = if own { "glee".into() } else { invocation.program.to_string_lossy() };

@@ -1,6 +1,5 @@
-//! Agents: the adapters of programs, calls and their records, and the processes that run them.
-//!
-//! An agent is added as one file in `adapters/programs` and one arm in [`adapters::registry`].
+//! Agents: adapters of programs, calls and their records, and the processes that run them. A new agent needs one
+//! file in `adapters/programs` and one arm in [`adapters::registry`].
 
 pub mod adapters;
 pub mod builtin;

@@ -1,4 +1,4 @@
-//! An agent and requests for this folder's tests.
+//! Sample agents and requests for the tests of `agents`.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,7 +10,6 @@ use crate::protocol::request::{Request, StageSubject, Task};
 
 pub(crate) const NONCE: &str = "0123456789abcdef0123456789abcdef";
 
-/// Caps that no test reaches, without tries.
 pub(crate) const LIMITS: Limits = Limits {
     call_timeout: Duration::from_secs(60),
     first_output_timeout: Duration::from_secs(60),
@@ -39,7 +38,6 @@ pub(crate) fn agent(name: &str, adapter: &str, command: &[&str]) -> Agent {
     }
 }
 
-/// The question that a request is, without a session.
 pub(crate) fn query<'a>(agent: &'a Agent, program: &'a Program, request: &'a Request) -> Query<'a> {
     Query {
         agent,
@@ -52,12 +50,10 @@ pub(crate) fn query<'a>(agent: &'a Agent, program: &'a Program, request: &'a Req
     }
 }
 
-/// An empty review of `/tree`.
 pub(crate) fn review(agent: &Agent) -> Request {
     request(agent, Task::Review { files: Vec::new(), focus: Vec::new(), rulings: Vec::new(), recheck: Vec::new() })
 }
 
-/// Any task in `/tree`.
 pub(crate) fn request(agent: &Agent, task: Task) -> Request {
     Request {
         version: Request::VERSION,
@@ -81,7 +77,6 @@ pub(crate) fn arbitrate() -> Task {
     Task::Arbitrate { about, positions, aggregator: "g".into(), summary: "".into(), conflicts }
 }
 
-/// The task to judge a dispute.
 pub(crate) fn dispute() -> Task {
     let finding = serde_json::json!({
         "id": "F1", "tag": "MUST", "tag_raw": "MUST", "title": "Bind the value", "file": "db.py", "line": 3,

@@ -1,8 +1,6 @@
-//! Opens files after a check of their type.
-//!
-//! Opening a FIFO waits for its writer, and some devices are endless. A file that a configuration or the tree names must be
-//! a regular file ([`regular`]). Input that the user names may also be a FIFO, as in `--diff <(git diff)` ([`input`]). For
-//! anything else the error says what the file is.
+//! Opens files after checking their type. Opening a FIFO waits for its writer, and some devices are endless. A file
+//! that a configuration or the tree names must be a regular file ([`regular`]). Input that the user names may also
+//! be a FIFO, as in `--diff <(git diff)` ([`input`]). The error names the type of any other file.
 
 use std::fs::{File, FileType, Metadata};
 use std::io::{self, IsTerminal as _, Read as _};
@@ -12,9 +10,9 @@ use std::path::Path;
 
 use nix::fcntl::OFlag;
 
-/// Opens a regular file for reading; links are followed, and a FIFO is never waited for.
+/// Opens a regular file for reading. Follows links, and fails for a FIFO without waiting.
 pub fn regular(path: &Path) -> io::Result<File> {
-    // Opening some devices has effects, so the type is checked before and after.
+    // Opening some devices has side effects, so the type is checked before and after.
     checked(std::fs::metadata(path)?.file_type())?;
     let file = open_at_once(path)?;
     checked(file.metadata()?.file_type())?;
@@ -33,7 +31,7 @@ pub fn read_to_string(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Opens input that the user names: a regular file, FIFO, terminal, `/dev/null`, or standard input by its path.
+/// Opens input that the user names: a regular file, FIFO, terminal, `/dev/null`, or the path of standard input.
 pub fn input(path: &Path) -> io::Result<File> {
     if let Some(stdin) = standard(path) {
         return stdin;
@@ -76,7 +74,7 @@ fn is_empty_device(found: &Metadata) -> bool {
     found.file_type().is_char_device() && std::fs::metadata("/dev/null").is_ok_and(is_same)
 }
 
-/// Standard input, if a path is its name: it may be a socket, which cannot be opened by a path.
+/// Returns standard input if `path` is its path. It may be a socket, which cannot be opened by a path.
 fn standard(path: &Path) -> Option<io::Result<File>> {
     let is_stdin = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"].iter().any(|name| path == Path::new(name));
     is_stdin.then(|| io::stdin().as_fd().try_clone_to_owned().map(File::from))
@@ -87,7 +85,7 @@ fn is_terminal(path: &Path) -> bool {
         && open_at_once(path).is_ok_and(|file| file.is_terminal())
 }
 
-/// Opens without waiting for the other end of a FIFO, and without taking a terminal as the process's own.
+/// Opens without waiting for the writer of a FIFO, and without acquiring a controlling terminal.
 fn open_at_once(path: &Path) -> io::Result<File> {
     File::options().read(true).custom_flags((OFlag::O_NONBLOCK | OFlag::O_NOCTTY).bits()).open(path)
 }

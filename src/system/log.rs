@@ -1,7 +1,5 @@
-//! Logging.
-//!
-//! Events and spans of `tracing` are written to stderr as selected by `-v`, `-vv` or `GLEE_LOG`, and to a file of the run,
-//! which is bounded and redacted. Nothing is written to stdout.
+//! Logging: events and spans of `tracing` are written to stderr as selected by `-v`, `-vv` or `GLEE_LOG`, and to a
+//! log of the run, which is bounded and redacted. Stdout remains unused.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -17,31 +15,28 @@ use tracing_subscriber::util::{SubscriberInitExt as _, TryInitError};
 
 use crate::system::private;
 
-/// The variable with the filter, in the syntax of `EnvFilter`: `debug`, `glee::agents=trace,info`.
+/// The environment variable with the filter, in the syntax of `EnvFilter`: `debug`, `glee::agents=trace,info`.
 pub const VARIABLE: &str = "GLEE_LOG";
-/// The name of a run's log, in the folder of its raw answers.
 pub const FILE: &str = "log.txt";
-/// The maximum size of a run's log, in bytes.
 const FILE_CAP: u64 = 4 << 20;
-/// How many bytes are buffered before the run is known.
+/// The size of the buffer before the run is known, in bytes.
 const BUFFER_CAP: usize = 64 << 10;
 
 static RUN: Mutex<RunLog> = Mutex::new(RunLog::Memory(Vec::new()));
 static SCREEN: Mutex<Option<LinePrinter>> = Mutex::new(None);
 
 pub type Clean = fn(&str) -> String;
-/// Prints lines on stderr where live rows may be drawn.
 pub type LinePrinter = Box<dyn Fn(&str) + Send>;
 
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
-    #[error("`{VARIABLE}` is not a filter: {0}")]
+    #[error("invalid filter in `{VARIABLE}`: {0}")]
     Filter(#[from] tracing_subscriber::filter::ParseError),
     #[error("logging has already begun")]
     Begun(#[from] TryInitError),
 }
 
-/// Starts logging, once in a process: `verbose` counts `-v`, `filter` is the value of [`VARIABLE`].
+/// Starts logging, once per process. `verbose` counts `-v`; `filter` is the value of [`VARIABLE`].
 pub fn begin(verbose: u8, filter: Option<&str>, clean: Clean) -> Result<(), LogError> {
     let (screen, run) = match (filter.filter(|filter| !filter.is_empty()), verbose) {
         (Some(filter), _) => (filter, filter),
@@ -51,7 +46,7 @@ pub fn begin(verbose: u8, filter: Option<&str>, clean: Clean) -> Result<(), LogE
     };
     let read = |filter: &str| EnvFilter::builder().parse(filter);
     let (screen, run) = (read(screen)?, read(run)?);
-    // With the same type of formatter, both layers would append the fields of a span to one text.
+    // A separate formatter type: layers with the same type would append a span's fields to the same text.
     let fields = format::debug_fn(|line, field, value| match field.name() {
         "message" => write!(line, "{value:?}"),
         name => write!(line, "{name}={value:?}"),
@@ -71,7 +66,7 @@ pub fn begin(verbose: u8, filter: Option<&str>, clean: Clean) -> Result<(), LogE
     Ok(())
 }
 
-/// Prints the lines for stderr with `screen` until the guard is dropped.
+/// Redirects the lines for stderr to `screen` until the guard is dropped.
 #[must_use = "dropping it restores the output to stderr"]
 pub fn on_screen(screen: LinePrinter) -> impl Drop {
     struct Restore;
@@ -84,7 +79,7 @@ pub fn on_screen(screen: LinePrinter) -> impl Drop {
     Restore
 }
 
-/// Writes the buffered and all later lines to the log of a run. If that fails, the lines are dropped.
+/// Writes the buffered and all later lines to the log of a run. If it fails, the lines are dropped.
 pub fn keep_in(folder: &Path) -> io::Result<PathBuf> {
     let path = folder.join(FILE);
     let opened = private::options().append(true).create(true).open(&path);
@@ -104,7 +99,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 enum RunLog {
-    /// The run is not known yet.
+    /// Buffers lines until the run is known.
     Memory(Vec<u8>),
     File {
         file: File,
@@ -121,7 +116,7 @@ impl RunLog {
             Self::Memory(_) | Self::Nowhere => {}
             Self::File { file, left } => {
                 let length = lines.len() as u64;
-                // A run continues without its log.
+                // Write errors are ignored: a run continues without its log.
                 if length <= *left {
                     *left -= length;
                     drop(file.write_all(lines));
@@ -134,7 +129,6 @@ impl RunLog {
     }
 }
 
-/// Redacts the text of each event and passes it to a writer.
 struct Cleaned(Clean, fn(&str));
 
 impl Write for Cleaned {

@@ -1,4 +1,4 @@
-//! Opening files by their type, private files and folders, logging.
+//! Type-checked opening of files, private files and folders, logging.
 
 pub mod files;
 pub mod log;

@@ -1,7 +1,6 @@
-//! Folders and files that only their owner may read: they contain code, prompts and answers.
-//!
-//! Everything in Glee's state folder is created here or as a temporary file, with the same permissions; calls of git set them
-//! by an option. The umask does not apply.
+//! Folders and files that only their owner may read, because they contain code, prompts and answers. All of Glee's
+//! state folder is created here or as a temporary file, with the same permissions; git receives them as an option.
+//! The umask does not apply.
 
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, OpenOptions};
@@ -11,25 +10,24 @@ use std::path::Path;
 
 use ignore::WalkBuilder;
 
-/// The file that marks a state folder whose permissions have been tightened.
+/// Marks a state folder with tightened permissions.
 const MARK: &str = "private";
-/// The folder of the histories, by which a state folder is recognised.
+/// The folder of the histories, which identifies a state folder.
 const HISTORIES: &str = "repos";
 const OWN: [&str; 8] = [HISTORIES, "kept", "objects", "copies", "agents", "trust", "watch", "sessions"];
 
-/// Creates a folder and those above it (mode 0700). An existing one remains unchanged.
+/// Creates a folder and its parents with mode 0700. An existing one remains unchanged.
 pub fn folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// Options that create a file with mode 0600.
 pub fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.mode(0o600);
     options
 }
 
-/// Writes a file atomically, and creates the folder for it.
+/// Writes a file atomically, and creates its folder.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let above = path.parent().ok_or(io::ErrorKind::NotFound)?;
     folder(above)?;
@@ -40,8 +38,8 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes the permissions of others from a state folder of an earlier version and from its contents. Files with other hard
-/// links remain unchanged: they are objects of the user's repository.
+/// Removes the permissions of others from a state folder of an earlier version and from its contents. Files with
+/// several hard links remain unchanged, because they are objects of the user's repository.
 pub fn tighten(state_dir: &Path) -> io::Result<()> {
     let narrow = |path: &Path, meta: &fs::Metadata| {
         let mode = meta.permissions().mode() & 0o7777;
@@ -55,7 +53,7 @@ pub fn tighten(state_dir: &Path) -> io::Result<()> {
         let name = name.to_string_lossy();
         OWN.contains(&name.as_ref()) || name.starts_with("tree-") || name.starts_with("image-")
     };
-    // A folder with other contents and without a history is not a state folder.
+    // A folder with other contents and without histories is not a state folder.
     if !names.is_empty() && !names.iter().any(|name| name == HISTORIES) {
         return Ok(());
     }
@@ -67,7 +65,6 @@ pub fn tighten(state_dir: &Path) -> io::Result<()> {
     walk.standard_filters(false).filter_entry(move |entry| entry.depth() != 1 || is_own(entry.file_name()));
     for entry in walk.build() {
         let entry = entry.map_err(|error| error.into_io_error().unwrap_or(io::ErrorKind::Other.into()))?;
-        // Another process may remove files meanwhile.
         let Ok(meta) = fs::symlink_metadata(entry.path()) else { continue };
         if meta.is_dir() || meta.is_file() && meta.nlink() == 1 {
             match narrow(entry.path(), &meta) {

@@ -147,7 +147,7 @@ fn a_program_that_would_run_modules_of_the_tree_is_not_started() {
     assert_eq!(output.code, 4, "{output}");
     let said = "✗ reader  `reader` would run the modules in `.opencode/plugins` of the tree";
     assert!(output.stderr.contains(said), "{output}");
-    let hint = "no flag of opencode prevents that: ask another agent, or move the folder away";
+    let hint = "use another agent, or move the folder away: no flag of opencode prevents this";
     assert!(output.stderr.contains(hint), "{output}");
     assert!(!sandbox.exists("asked"), "not even for its help");
 }

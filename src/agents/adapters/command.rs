@@ -1,4 +1,4 @@
-//! The command line of a program, put together from its [`Profile`] and a [`Query`].
+//! Builds the command line of a program from its [`Profile`] and a [`Query`].
 
 use crate::agents::process::environment::environment;
 use crate::agents::{AgentError, Invocation, Profile, Query, SchemaForm};
@@ -7,8 +7,8 @@ use crate::domain::{Effort, FailureKind};
 const NETWORK: [&str; 7] =
     ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy", "NODE_EXTRA_CA_CERTS"];
 
-/// The command of a program that takes its prompt on stdin, in the tree's root: `args`, the profile's options, the
-/// configured arguments, and `last`.
+/// Builds the command with the prompt on stdin and the root of the tree as its folder; `last` are its last
+/// arguments.
 pub(crate) fn assemble(
     profile: &Profile,
     query: &Query<'_>,
@@ -48,7 +48,7 @@ pub(crate) fn assemble(
     Ok(Invocation { stdin: (*prompt).into(), streams: true, files, ..plain })
 }
 
-/// The program's name of the effort for this request, if one is to be set and can be by an option.
+/// Returns the program's name of the effort for a request, if one is requested and supported.
 fn effort(profile: &Profile, query: &Query<'_>) -> Result<Option<&'static str>, AgentError> {
     let Query { agent, program, request, .. } = query;
     let Some(effort) = agent.effort else {

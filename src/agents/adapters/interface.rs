@@ -1,6 +1,5 @@
-//! What an adapter is: a [`Profile`], the arguments for a request, and a parser of the events that its program prints.
-//!
-//! An adapter starts no process and reads only what it is given; all process work is in `process`.
+//! The interface of an adapter: a [`Profile`], the arguments for a request, and a parser of the program's events.
+//! An adapter is pure: it starts no process and reads only its input. All process work is in `process`.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -12,24 +11,20 @@ use crate::agents::adapters::command;
 use crate::agents::{AgentError, Dialogue, Invocation, Output, ParsedOutput, Profile, Query, Reading};
 use crate::domain::FailureKind;
 
-/// A shorter piece of text is shown as `writing`, in characters.
+/// Shorter text is displayed as `writing`, in characters.
 const LEGIBLE: usize = 24;
 
-/// What an event shows of the work in progress.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProgressEvent<'a> {
-    /// A whole message of the agent.
     Message(&'a str),
-    /// A part of a message that is not printed as a whole as well.
+    /// A part of a message that is never printed as a whole.
     Piece(&'a str),
-    /// Text that is printed as a whole later, or that the agent does not address to the user.
+    /// Text that is printed again as a whole later, or that the agent does not address to the user.
     Draft(&'a str),
-    /// The use of a tool, in words.
     Tool(String),
 }
 
 impl<'a> ProgressEvent<'a> {
-    /// The use of a tool: its name and what it is used on.
     pub(crate) fn tool(name: &str, input: &Value) -> Self {
         const ABOUT: [&str; 9] =
             ["file_path", "path", "filePath", "absolute_path", "pattern", "command", "query", "url", "description"];
@@ -51,7 +46,7 @@ impl<'a> ProgressEvent<'a> {
         match self {
             Self::Message(text) => Some(format!("{text}\n")),
             Self::Piece(text) => Some(text.to_owned()),
-            // It ends a message that came in pieces.
+            // A tool ends a message that was printed in pieces.
             Self::Tool(_) => Some("\n".to_owned()),
             Self::Draft(_) => None,
         }
@@ -61,17 +56,16 @@ impl<'a> ProgressEvent<'a> {
 pub trait Adapter: Send + Sync {
     fn profile(&self) -> Profile;
 
-    /// The arguments by which a request is asked, before those of the profile's options and the configuration.
+    /// The arguments of a request, which precede the profile's options and the configured arguments.
     fn args(&self, _query: &Query<'_>) -> Vec<String> {
         Vec::new()
     }
 
-    /// The command that asks; fails where this program cannot be asked this (too long, a missing safety flag).
+    /// Fails if the program cannot take the request: it is too long, or a safety flag is missing.
     fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
         command::assemble(&self.profile(), query, self.args(query), Vec::new())
     }
 
-    /// What the program answered.
     fn reading(&self, output: &Output) -> Reading {
         let profile = self.profile();
         if !profile.prints_events {
@@ -93,12 +87,12 @@ pub trait Adapter: Send + Sync {
         Vec::new()
     }
 
-    /// The conversation with a program that needs more than a prompt on its stdin.
+    /// `None` if the program needs only a prompt on its stdin.
     fn dialogue(&self, _query: &Query<'_>) -> Option<Box<dyn Dialogue>> {
         None
     }
 
-    /// What a line of stdout or stderr shows of the work, for people.
+    /// Describes a line of stdout or stderr for display.
     fn activity(&self, line: &str) -> Option<String> {
         if !self.profile().prints_events {
             return Some(line.to_owned());
@@ -107,8 +101,8 @@ pub trait Adapter: Send + Sync {
         self.progress(&event).into_iter().find_map(ProgressEvent::activity)
     }
 
-    /// What the agent itself says in a line of stdout, without the output of its tools: text with the agent's own line
-    /// ends, and one after a whole message. `None` if it says nothing.
+    /// Returns the agent's text in a line of stdout, without tool output. A line break follows each complete
+    /// message. `None` if the line has no such text.
     fn speech(&self, line: &str) -> Option<String> {
         if !self.profile().prints_events {
             return Some(format!("{line}\n"));
@@ -118,7 +112,8 @@ pub trait Adapter: Send + Sync {
     }
 }
 
-/// Passes on the events: a JSON object a line, or, where a program prints only one value, that or what is in it.
+/// Parses the events: one JSON object per line, or, if there are none, a single JSON value or the elements of an
+/// array.
 fn events(stdout: &Path, take: &mut dyn FnMut(Value)) -> io::Result<()> {
     let mut lines = BufReader::new(File::open(stdout)?);
     let mut line = Vec::new();

@@ -10,7 +10,6 @@ use crate::agents::{AgentError, Program};
 use crate::domain::{Agent, CallMetadata, Usage};
 use crate::protocol::request::Request;
 
-/// A request with everything that its command line is built from.
 #[derive(Clone, Copy, Debug)]
 pub struct Query<'a> {
     pub agent: &'a Agent,
@@ -18,28 +17,26 @@ pub struct Query<'a> {
     pub request: &'a Request,
     pub prompt: &'a str,
     pub session: Option<&'a str>,
-    /// The folder for further files that the program reads; outside the tree.
+    /// The folder for additional files that the program reads, outside the tree.
     pub folder: &'a Path,
-    /// The name of the call's record.
     pub call: &'a str,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invocation {
-    /// The program, as an absolute path.
+    /// An absolute path.
     pub program: PathBuf,
     pub args: Vec<OsString>,
     pub env: BTreeMap<OsString, OsString>,
     pub cwd: PathBuf,
     pub stdin: Vec<u8>,
-    /// Whether it prints while it works, so that `first_output_timeout` and `idle_timeout` apply.
+    /// Whether the program prints while it runs, so that `first_output_timeout` and `idle_timeout` apply.
     pub streams: bool,
-    /// Files to write before it starts, with their contents.
     pub files: Vec<(PathBuf, String)>,
 }
 
 impl Invocation {
-    /// A program with empty stdin, which may print only at its end.
+    /// Builds a command with empty stdin and without timeouts for silence.
     pub(crate) fn plain(
         program: impl Into<PathBuf>,
         args: impl IntoIterator<Item: Into<OsString>>,
@@ -51,18 +48,17 @@ impl Invocation {
     }
 }
 
-/// The output of a process. It remains in files, so that its size takes no memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
-    /// The record of stdout, up to `limits.max_output_size`.
+    /// The recorded stdout, up to `limits.max_output_size`.
     pub stdout: PathBuf,
-    /// The end of stderr, at most 4 KiB, as text.
+    /// The end of stderr as text, at most 4 KiB.
     pub stderr_tail: String,
     pub ended: Timestamp,
     pub transcript: crate::domain::event::Transcript,
 }
 
-/// The text of an answer. A file may be large and other than UTF-8.
+/// The text of an answer. A file may be large and invalid UTF-8.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AnswerText {
     File(PathBuf),
@@ -78,18 +74,16 @@ impl AnswerText {
     }
 }
 
-/// The result of reading an output, also of a failed process.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
     pub answer: Result<AnswerText, AgentError>,
-    /// The part of the answer before a failure.
+    /// The text that precedes a failure.
     pub partial: Option<String>,
     pub usage: Usage,
     pub metadata: CallMetadata,
 }
 
 impl Reading {
-    /// All of stdout is the answer.
     pub fn stdout(output: &Output) -> Self {
         Self::from(Ok(AnswerText::File(output.stdout.clone())))
     }

@@ -1,4 +1,4 @@
-//! Adapters: request to command, output to answer; one file a program in `programs`.
+//! Adapters: from a request to a command, and from output to an answer. `programs` has one file per program.
 
 mod command;
 pub mod interface;

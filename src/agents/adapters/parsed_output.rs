@@ -1,7 +1,6 @@
-//! What the events of a program add up to: its answer, or why there is none.
-//!
-//! A program has succeeded only if it ended with 0, reported that it is done, reported no error and left a text that is
-//! not blank. Everything else is a failure of a kind, with the text that was written before it.
+//! Collects the events of a program and derives its answer or its failure. A program succeeds only if it exits with
+//! 0, reports completion, reports no error and leaves a text that is not blank. Every other result is a failure,
+//! with the text that precedes it.
 
 use std::collections::BTreeMap;
 
@@ -16,17 +15,14 @@ use crate::domain::{CallMetadata, FailureKind, Usage};
 pub struct ParsedOutput {
     pub(crate) done: bool,
     pub(crate) failure: Option<ReportedError>,
-    /// A text that it declares to be the answer.
     pub(crate) answer: Option<String>,
-    /// What it has written since it last used a tool.
+    /// The text since the last use of a tool.
     pub(crate) text: String,
-    /// The message that is being written.
     pub(crate) open: String,
-    /// Its id, where messages have one.
+    /// The id of the incomplete message, for programs that number messages.
     pub(crate) open_id: Option<String>,
-    /// The end of a rate limit that it reported.
     pub(crate) reset: Option<Timestamp>,
-    /// The names of the tools in use, by the id of the use.
+    /// The names of the running tools, by the id of the use.
     pub(crate) tools: BTreeMap<String, String>,
     pub(crate) usage: Usage,
     pub(crate) metadata: CallMetadata,
@@ -34,7 +30,7 @@ pub struct ParsedOutput {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReportedError {
-    /// The kind, where the program names it. Otherwise status and text decide.
+    /// The kind if the program reports one; otherwise `status` and `text` decide.
     pub(crate) kind: Option<FailureKind>,
     pub(crate) status: Option<u16>,
     pub(crate) text: String,
@@ -46,7 +42,7 @@ impl ReportedError {
         Self { kind: None, status: error_classifier::status(text), text: text.to_owned() }
     }
 
-    /// A status that the program reports in a field has precedence over one in its text.
+    /// A status in a field has precedence over one in the text.
     pub(crate) fn with_status(self, status: Option<u64>) -> Self {
         Self { status: status.and_then(|status| u16::try_from(status).ok()).or(self.status), ..self }
     }
@@ -65,13 +61,12 @@ impl ParsedOutput {
         self.open.push_str(text);
     }
 
-    /// A whole message, which may have come in pieces before.
     pub(crate) fn message(&mut self, text: &str) {
         self.open.clear();
         self.text.push_str(text);
     }
 
-    /// A tool was used: what was written before is not the answer.
+    /// Records the use of a tool: earlier text is not part of the answer.
     pub(crate) fn tool_used(&mut self) {
         self.open.clear();
         self.text.clear();
@@ -100,7 +95,6 @@ impl ParsedOutput {
         format!("{}{}", self.text, self.open)
     }
 
-    /// The result of the whole output of a process.
     pub(crate) fn conclude(mut self, profile: &Profile, output: &Output) -> Reading {
         let partial = self.written();
         let answer = self.answer(profile, output);
@@ -122,7 +116,7 @@ impl ParsedOutput {
         if let Some(code) = code.filter(|code| *code != 0 && !(self.done && profile.ends_when_done)) {
             let stderr = output.stderr_tail.trim();
             let classified = error_classifier::kind(None, stderr, output.ended);
-            // The end of a help text, which some print in place of an error about their arguments.
+            // Some programs print their help in place of an error about their arguments.
             let is_help = output.transcript.stdout_bytes == 0 && stderr.matches("[boolean]").count() > 1;
             if is_help && classified != FailureKind::BadFlags {
                 let about = format!("exit code {code}: it printed its help instead");
@@ -136,9 +130,9 @@ impl ParsedOutput {
             return Err(AgentError::new(FailureKind::Empty, format!("`{name}` ended without output")));
         }
         if !self.done {
-            let message = format!("`{name}` ended without reporting that it is done");
+            let message = format!("`{name}` ended without reporting completion");
             return Err(AgentError::new(FailureKind::Protocol, message)
-                .hint("see its recorded output; a newer version of it may print another format"));
+                .hint("check its recorded output; a newer version may use another format"));
         }
         let text = self.answer.take().unwrap_or_else(|| self.written());
         if !text.trim().is_empty() {
@@ -148,13 +142,13 @@ impl ParsedOutput {
             [] => AgentError::new(FailureKind::Empty, format!("`{name}` succeeded with an empty answer")),
             denied => AgentError::new(
                 FailureKind::RefusedTool,
-                format!("`{name}` gave no answer after it was refused {}", denied.join(", ")),
+                format!("`{name}` gave no answer after it was denied {}", denied.join(", ")),
             ),
         })
     }
 }
 
-/// The line of stderr that says most about a failure: one of a known kind, one that names an error, or the last.
+/// Returns the most informative line of stderr: one of a known kind, one that contains `error`, or the last one.
 fn significant_line(stderr: &str, ended: Timestamp) -> &str {
     let lines = || stderr.lines().map(str::trim).filter(|line| !line.is_empty());
     let classified = lines().find(|line| error_classifier::kind(None, line, ended) != FailureKind::Crashed);
@@ -162,12 +156,11 @@ fn significant_line(stderr: &str, ended: Timestamp) -> &str {
     classified.or_else(named).or_else(|| lines().next_back()).unwrap_or_default()
 }
 
-/// The string at a JSON pointer.
 pub(crate) fn text<'a>(event: &'a Value, pointer: &str) -> Option<&'a str> {
     event.pointer(pointer)?.as_str()
 }
 
-/// The string at a JSON pointer, empty where there is none.
+/// Returns the string at a JSON pointer; empty if it is absent.
 pub(crate) fn string<'a>(event: &'a Value, pointer: &str) -> &'a str {
     text(event, pointer).unwrap_or_default()
 }
@@ -180,7 +173,7 @@ pub(crate) fn number(event: &Value, pointer: &str) -> Option<u64> {
     event.pointer(pointer)?.as_u64()
 }
 
-/// Token counts by their pointers: input, cached input, output and reasoning.
+/// Reads token counts at the pointers of input, cached input, output and reasoning.
 pub(crate) fn tokens(counts: &Value, [input, cached, output, reasoning]: [&str; 4]) -> Usage {
     Usage {
         input_tokens: number(counts, input),

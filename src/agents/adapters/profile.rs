@@ -1,57 +1,49 @@
-//! What is known of a program beforehand, as data: the options it takes, what it may see and write, how it fails.
+//! The static description of a program: its options, permissions and failures.
 
 use crate::agents::failure::shorten;
 use crate::agents::{AgentError, LineMarks};
 use crate::domain::{Effort, FailureKind};
 
-/// The longest part of a program's error text in a message, in characters.
+/// The maximum length of a program's error text in a message, in characters.
 const SHOWN: usize = 300;
 
-/// Options are flags with a value; one that ends with `=` takes it in the same argument, an empty one does not exist.
+/// An option that ends with `=` takes its value in the same argument; an empty one does not exist.
 #[derive(Clone, Copy, Default)]
 pub struct Profile {
-    /// As in `agents.<name>.adapter`.
     pub name: &'static str,
-    /// The hint for a missing login.
     pub login: &'static str,
-    /// Whether it prints its work as JSON events. Otherwise all of stdout is the answer.
+    /// Whether the program prints JSON events. Otherwise all of stdout is the answer.
     pub prints_events: bool,
-    /// Arguments that print help and do nothing else, from which the supported flags are read.
+    /// Arguments that only print help, from which the supported flags are read.
     pub helps: &'static [&'static [&'static str]],
-    /// The flags that confine it to its role.
     pub required: &'static [&'static str],
-    /// The longest prompt that it takes on stdin, in bytes or characters as the second field says. Some cut it silently.
+    /// The maximum length of a prompt, in `bytes` or `characters`. Some programs truncate longer ones silently.
     pub longest_prompt: Option<(usize, &'static str)>,
-    /// The option for the JSON schema of an answer.
     pub schema: &'static str,
-    /// The option that resumes a session.
     pub resume: &'static str,
     pub model: &'static str,
-    /// The option for a reasoning effort.
     pub effort: &'static str,
-    /// The program's name of an effort; `None` if none can be set.
+    /// `None` if the program has no setting for effort.
     pub effort_name: Option<fn(Effort) -> &'static str>,
-    /// Whether binding decisions are requested with high effort if none is configured.
+    /// Whether binding decisions are requested with high effort unless an effort is configured.
     pub raises_effort: bool,
-    /// The variables that it may see beyond those of every agent.
+    /// The environment variables that the program receives in addition to those of every agent.
     pub sees: &'static [&'static str],
-    /// The variables that are set where the configuration does not set them.
+    /// Default environment variables; the agent's `env` has precedence.
     pub sets: &'static [(&'static str, &'static str)],
-    /// A variable that names a file of default settings, and the file's contents.
+    /// A variable that names a file of default settings, and the content of that file.
     pub defaults: Option<(&'static str, &'static str)>,
-    /// The folders that it keeps its own files in, each as an environment variable that names one, the path in the
-    /// home folder that is used without the variable, and the folder in either.
+    /// The program's own folders: the environment variable of a base folder, the base folder in the home folder if
+    /// the variable is unset, and the path in the base folder.
     pub folders: &'static [(&'static str, &'static str, &'static str)],
-    /// Its own files in the home folder.
     pub files: &'static [&'static str],
     pub marks: LineMarks,
-    /// The kinds of failure that exit codes stand for.
     pub exit_codes: &'static [(&'static [i32], FailureKind)],
-    /// Folders of the tree whose modules it always loads; where one exists it is not started.
+    /// Folders of the tree whose modules the program always loads; if one exists, the program is not started.
     pub loads: &'static [&'static str],
-    /// Whether it reports the tokens of the whole session instead of those of the last call.
+    /// Whether the program reports the tokens of the whole session instead of the last call.
     pub counts_sessions: bool,
-    /// Whether Glee ends it once it has answered, so that its exit status means nothing.
+    /// Whether Glee ends the program after its answer, which makes the exit status meaningless.
     pub ends_when_done: bool,
 }
 
@@ -60,7 +52,6 @@ impl Profile {
         self.exit_codes.iter().find(|(codes, _)| codes.contains(&exit_code)).map(|(_, kind)| *kind)
     }
 
-    /// The error for a failure that the program reports as `text`.
     pub(crate) fn error(&self, kind: FailureKind, text: &str) -> AgentError {
         let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let message = format!("`{}` failed ({}): {}", self.name, kind.as_str(), shorten(&line, SHOWN));
@@ -74,7 +65,7 @@ impl Profile {
                 "check the agent's `command` and `model`; `glee agents --check` tries every connected agent"
             }
             FailureKind::OverQuota { reset: None } => {
-                "check the plan or the credit; `backup: <agent>` names an agent that answers in its place"
+                "check the plan or the credit; `backup: <agent>` names a substitute"
             }
             FailureKind::RateLimited { reset: Some(reset) } | FailureKind::OverQuota { reset: Some(reset) } => {
                 &format!("it is available again at {reset:.0}; resume the run then with `glee runs resume`")

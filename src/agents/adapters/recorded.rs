@@ -1,4 +1,4 @@
-//! What the known programs really printed, role by role and fault by fault, and what is read in it.
+//! Snapshot of how the recorded output of the known programs is read, by role and failure.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -12,7 +12,6 @@ use crate::agents::{AdapterKind, AnswerText, Output, Reading};
 use crate::domain::Usage;
 use crate::domain::event::Transcript;
 
-/// The samples of a program, by their names.
 fn samples(kind: AdapterKind) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recorded").join(kind.as_str());
     let files = std::fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());

@@ -1,4 +1,4 @@
-//! The adapters by name. A new adapter is added to the match of [`AdapterKind::adapter`].
+//! Maps names to adapters. A new adapter is added to the match in [`AdapterKind::adapter`].
 
 use std::fmt;
 
@@ -38,7 +38,7 @@ impl AdapterKind {
         Self::Acp,
     ];
 
-    /// The adapters of one program, which has the same name.
+    /// The adapters of a single program, which has the same name.
     pub const PROGRAMS: [Self; 6] =
         [Self::Claude, Self::Codex, Self::Gemini, Self::Opencode, Self::Qwen, Self::Copilot];
 
@@ -50,7 +50,7 @@ impl AdapterKind {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
 
-    /// The configured adapter, or the guessed one if none is configured.
+    /// Returns the configured adapter, or derives it from the command if none is configured.
     pub fn of(agent: &Agent) -> Result<Self, AgentError> {
         let configured = Some(agent.adapter.as_str()).filter(|adapter| !adapter.is_empty());
         Self::parse(configured.unwrap_or_else(|| adapter_of(&agent.command))).ok_or_else(|| {
@@ -94,7 +94,6 @@ pub(crate) fn check_effort(agent: &Agent) -> Result<(), AgentError> {
         return Ok(());
     };
     let has_option = |kind: &AdapterKind| kind.adapter().profile().effort_name.is_some();
-    // A record is played unchanged.
     if kind == AdapterKind::Replay || has_option(&kind) {
         return Ok(());
     }
@@ -104,7 +103,7 @@ pub(crate) fn check_effort(agent: &Agent) -> Result<(), AgentError> {
     let known: Vec<String> =
         AdapterKind::PROGRAMS.iter().filter(|kind| has_option(kind)).map(|kind| format!("`{kind}`")).collect();
     Err(AgentError::new(FailureKind::BadFlags, message).hint(format!(
-        "remove `agents.{name}.effort` and choose a suitable `model`, or give a program of your own its flag in \
+        "remove `agents.{name}.effort` and choose a suitable `model`, or add the flag of a custom program to \
          `command`; the option exists for {}",
         known.join(", ")
     )))

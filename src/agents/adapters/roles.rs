@@ -1,4 +1,4 @@
-//! The exact command lines of the known programs, by role. A flag that is missing here is a right that somebody has.
+//! The exact command lines of the known programs, by role. A missing flag can grant permissions.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -31,7 +31,6 @@ fn line(invocation: &Invocation) -> String {
     shlex::try_join(invocation.args.iter().map(|arg| arg.to_str().unwrap())).unwrap()
 }
 
-/// The command lines for coder, reviewer and judge of a program that was not asked for its flags.
 fn lines(program: &str) -> [String; 3] {
     let agent = samples::agent("it", "", &[program]);
     ROLES.map(|role| line(&ask(&agent, role, &Program::new("/bin/it"), None)))
@@ -86,7 +85,7 @@ fn claude_uses_what_its_help_names() {
     let at = judge.args.iter().position(|arg| arg == "--json-schema").unwrap();
     let schema: serde_json::Value = serde_json::from_str(judge.args[at + 1].to_str().unwrap()).unwrap();
     let mut ruling = crate::agents::schema::SchemaForm::Ruling.schema();
-    // It looks the draft up by its address, and knows older ones.
+    // Claude Code fetches the draft by its address and supports only older drafts.
     ruling.remove("$schema");
     assert_eq!(&schema, ruling.as_value());
     program.words = Some(words("--tools --permission-mode --strict-mcp-config"));
@@ -185,14 +184,14 @@ fn spec_14_an_effort_is_told_in_the_words_of_each_program() {
         let line = line(&said(name, effort, None).unwrap());
         assert!(line.contains(&format!("{told} ")) && line.matches(told).count() == 1, "{name}: {line}");
     }
-    // The configured one is told to an arbiter too, in the place of the high one.
+    // An arbiter receives the configured effort instead of the default high one.
     let mut agent = samples::agent("it", "", &["claude"]);
     agent.effort = Some(Effort::Low);
     let request = samples::request(&agent, samples::arbitrate());
     let arbiter =
         AdapterKind::Claude.adapter().command(&samples::query(&agent, &Program::new("/bin/it"), &request)).unwrap();
     assert!(line(&arbiter).ends_with("--effort low"), "{}", line(&arbiter));
-    // A version that cannot be told is not asked.
+    // A version without the option is refused.
     let older = "--setting-sources --strict-mcp-config --tools --permission-mode";
     let error = said("claude", Effort::High, Some(older)).unwrap_err();
     assert_eq!(

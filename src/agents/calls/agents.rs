@@ -18,11 +18,9 @@ pub struct Agents {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cooldown {
     pub until: Timestamp,
-    /// The message of the last failure.
     pub why: String,
 }
 
-/// By path.
 pub(crate) type KnownPrograms = BTreeMap<String, KnownProgram>;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,4 +1,4 @@
-//! A call of an agent: finds the program, builds the command, runs the process and reads the answer.
+//! Calls an agent: finds the program, builds the command, runs the process and reads the answer.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,40 +29,34 @@ use crate::protocol::request::Request;
 #[derive(Clone)]
 pub struct Ask<'a> {
     pub agent: &'a Agent,
-    /// The question as structured data, for adapters that send JSON.
     pub request: &'a Request,
-    /// The same as a prompt, for those that send prose.
     pub prompt: &'a str,
     /// The agent's own timeout replaces `call_timeout`.
     pub limits: &'a Limits,
     pub sandbox: Sandbox,
-    /// What a confined agent must never write to: the tree, its git folders and Glee's state.
+    /// The paths that a confined agent must not write to: the tree, its git folders and Glee's state.
     pub protected: &'a [PathBuf],
     pub files: &'a TranscriptFiles,
-    /// The session to resume, if the agent has one.
     pub session: Option<&'a Session>,
     /// Receives short descriptions of what the agent does.
     pub activity: &'a (dyn Fn(&str) + Send + Sync),
-    /// Whether the agent is to be suspended; `None` if it never is.
+    /// Whether the agent is to be suspended; `None` disables suspension.
     pub suspended: Option<watch::Receiver<bool>>,
     pub stop: Stop,
 }
 
-/// A session that a program keeps and can resume.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Session {
     pub agent: AgentName,
     pub id: String,
-    /// The usage of its calls so far.
     pub used: Usage,
 }
 
 #[derive(Clone, Debug)]
 pub struct CallResult {
     pub result: Result<AnswerText, AgentError>,
-    /// The process's raw output, also if it failed; `None` if it could not be started.
+    /// The record of the process, including failed ones; `None` if the process did not start.
     pub transcript: Option<Transcript>,
-    /// Wall time in milliseconds.
     pub millis: u64,
     pub usage: Usage,
     pub metadata: CallMetadata,
@@ -80,7 +74,7 @@ impl Agents {
         Self { runner, cache: StateCache::default(), known: Arc::default() }
     }
 
-    /// Keeps cooldowns and program versions in the state folder, for the next run.
+    /// Caches cooldowns and program versions in the state folder for later runs.
     #[must_use]
     pub fn remembering(self, state_dir: &Path) -> Self {
         Self { cache: StateCache(Some(state_dir.join("agents"))), ..self }
@@ -96,9 +90,8 @@ impl Agents {
         })
     }
 
-    /// The absolute path of an agent's program; fails also if its adapter is unknown.
+    /// Fails also if the adapter is unknown.
     pub fn program(&self, agent: &Agent, root: &Path) -> Result<PathBuf, AgentError> {
-        // Glee itself plays a record.
         let own = [format!("{}replay", builtin::PREFIX)];
         let is_replay = AdapterKind::of(agent)? == AdapterKind::Replay;
         self.runner.find(if is_replay { &own } else { &agent.command }, root).map_err(|error| AgentError {
@@ -108,7 +101,7 @@ impl Agents {
         })
     }
 
-    /// Glee's version for an embedded agent, otherwise what the program prints for `--version`.
+    /// Returns Glee's version for an embedded agent, otherwise the program's output for `--version`.
     pub async fn version(&self, agent: &Agent, root: &Path) -> Option<String> {
         let kind = AdapterKind::of(agent).ok()?;
         if kind == AdapterKind::Builtin {
@@ -118,8 +111,7 @@ impl Agents {
         self.detect(kind, agent, &program).await.version
     }
 
-    /// Asks an agent, and then its chain of backups while each is over its limits or missing. Dropping the future ends
-    /// the agent.
+    /// Calls an agent, and then its chain of backups while each is over its limits or missing.
     pub async fn ask_or_backup(&self, ask: Ask<'_>, backups: &[Agent]) -> CallResult {
         let mut remaining: Vec<&Agent> = backups.iter().collect();
         let mut agent = ask.agent;
@@ -129,7 +121,7 @@ impl Agents {
             let (Some(next), true) = (next, error.kind.calls_for_backup()) else { break };
             agent = remaining.remove(next);
             let reason = asked.metadata.instead.clone().unwrap_or_else(|| error.to_string());
-            (ask.activity)(&format!("{error}; {} is asked in its place", agent.name));
+            (ask.activity)(&format!("{error}; asking {} instead", agent.name));
             let second = self.ask(Ask { agent, ..ask.clone() }).await;
             asked = CallResult {
                 millis: asked.millis + second.millis,
@@ -146,7 +138,7 @@ impl Agents {
         asked
     }
 
-    /// Asks an agent, again after a transient failure. Dropping the future ends the agent.
+    /// Calls an agent, with retries after transient failures. Dropping the future ends the agent.
     pub async fn ask(&self, ask: Ask<'_>) -> CallResult {
         let started = Instant::now();
         let total = ask.agent.timeout.unwrap_or(ask.limits.call_timeout);
@@ -163,7 +155,7 @@ impl Agents {
             asked.millis = millis(started.elapsed());
             let Err(error) = &asked.result else { return asked };
             left = total.saturating_sub(started.elapsed());
-            // The session may no longer exist: the agent is asked once more without it.
+            // Without the session, which may have expired.
             let may_be_gone =
                 matches!(error.kind, FailureKind::BadFlags | FailureKind::Crashed | FailureKind::Protocol);
             if may_be_gone && session.take().is_some() {
@@ -181,7 +173,6 @@ impl Agents {
         }
     }
 
-    /// One try, after the rest of a cooldown.
     async fn wait_and_try(
         &self,
         ask: &Ask<'_>,
@@ -195,9 +186,8 @@ impl Agents {
             let wait = retry::until(until, now);
             if wait > left / 2 {
                 let message = format!("`{kind}` is not available until {until:.0}: {why}");
-                return Err(AgentError::new(FailureKind::RateLimited { reset: Some(until) }, message).hint(
-                    "resume the run then with `glee runs resume`; `glee agents --check` asks it in any case",
-                ));
+                return Err(AgentError::new(FailureKind::RateLimited { reset: Some(until) }, message)
+                    .hint("resume the run then with `glee runs resume`; `glee agents --check` ignores the limit"));
             }
             (ask.activity)(&format!("{kind} is available again in {}", seconds(wait)));
             ask.pause(wait).await?;
@@ -220,7 +210,7 @@ impl Agents {
                 failure: failure.map(|(kind, _)| kind),
                 error: failure.map(|(_, message)| message.to_owned()),
             };
-            // The answer counts even if its record cannot be written; the raw output is recorded separately.
+            // The record is optional; the raw output is stored separately.
             drop(CallRecord { end: Some(end), ..record }.write(&record::path(&ask.files.stdout)));
         }
         Ok(asked)
@@ -289,7 +279,7 @@ impl Agents {
         let Reading { answer, partial, usage, metadata } = adapter.reading(&output);
         let result = match (failed, answer) {
             (None, answer) => answer,
-            // The program's own output may give a better reason than its exit code.
+            // The program's output may give a more precise reason than its exit code.
             (Some(ProcessError::ExitCode { .. }), Err(reported)) => Err(reported),
             (Some(failed), _) => Err(failed.for_agent(agent)),
         };
@@ -345,14 +335,14 @@ fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Fails if the program would load modules of the tree, which it does in every role.
+/// Fails if the program would load modules of the tree, which no role prevents.
 fn refuse_modules(agent: &Agent, kind: AdapterKind, root: &Path) -> Result<(), AgentError> {
     let loads = kind.adapter().profile().loads;
     let Some(folder) = loads.iter().find(|folder| root.join(folder).symlink_metadata().is_ok()) else {
         return Ok(());
     };
     let message = format!("`{}` would run the modules in `{folder}` of the tree", agent.name);
-    let hint = format!("no flag of {kind} prevents that: ask another agent, or move the folder away");
+    let hint = format!("use another agent, or move the folder away: no flag of {kind} prevents this");
     Err(AgentError::new(FailureKind::BadFlags, message).hint(hint))
 }
 
@@ -478,7 +468,6 @@ mod tests {
         );
     }
 
-    /// What claude prints at the end of a call.
     fn result(status: Option<u16>, text: &str) -> Script {
         let event = serde_json::json!({
             "type": "result", "subtype": "success", "is_error": status.is_some(), "api_error_status": status,
@@ -487,7 +476,7 @@ mod tests {
         Script::prints(format!("{event}\n"))
     }
 
-    /// Plays the scripts one after another, the last for ever.
+    /// Plays the scripts in order, and repeats the last one.
     fn one_by_one(scripts: Vec<Script>) -> impl Fn(&Request) -> Script + Send + Sync {
         let next = std::sync::Mutex::new(scripts.into_iter());
         let last = std::sync::Mutex::new(Script::prints(""));
@@ -609,7 +598,7 @@ mod tests {
         second.backup = Some("third".into());
         let third = samples::agent("third", "text", &["third"]);
         let stage = tests::Stage::new(runner);
-        // The runner plays by the name in the request, which stays that of the agent.
+        // The request contains the name of the original agent, which selects the script.
         let asked = stage.ask(&agent, None, &[third, second]).await;
         assert_eq!(asked.metadata.by, Some("third".into()));
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Rate-limited programs, remembered between runs: a run does not ask one before its limit ends.
+//! Rate-limited programs, cached between runs: a run does not call one before its limit ends.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,6 @@ use crate::domain::{Agent, FailureKind};
 
 const FILE: &str = "cooldowns.json";
 
-/// The cooldown after a rate limit whose end the service does not give.
 const UNSPECIFIED: SignedDuration = SignedDuration::from_secs(30);
 
 impl Agents {
@@ -23,7 +22,6 @@ impl Agents {
         all
     }
 
-    /// Records a cooldown if a failed try gives its end, and removes it after an answer.
     pub(crate) fn update_cooldown(
         &self,
         kind: AdapterKind,
@@ -40,8 +38,8 @@ impl Agents {
         }
     }
 
-    /// Records a cooldown for an agent that stays rate-limited after all tries, also if the service gives no time. A used
-    /// up quota gets none: credit may be bought at any moment.
+    /// Records a cooldown for an agent that remains rate-limited after all tries, even without a given time. An
+    /// exhausted quota has no cooldown, because credit may be bought at any time.
     pub(crate) fn give_up(&self, agent: &Agent, error: &AgentError, now: Timestamp) {
         if let (Ok(kind), FailureKind::RateLimited { reset: None }) = (AdapterKind::of(agent), error.kind) {
             let cooldown = Cooldown { until: now + UNSPECIFIED, why: error.message.clone() };
@@ -63,7 +61,8 @@ impl Agents {
     }
 }
 
-/// What shares a limit: all agents of a program with the user's own login, or one agent with variables of its own.
+/// The key of a shared limit: the program for agents with the user's login, the single agent if it has its own
+/// variables.
 fn key(kind: AdapterKind, agent: &Agent) -> Option<String> {
     let known = AdapterKind::PROGRAMS.contains(&kind);
     known.then(|| if agent.env.is_empty() { kind.to_string() } else { format!("{kind} of {}", agent.name) })

@@ -1,14 +1,12 @@
-//! Classifies the error messages of programs and services.
-//!
-//! Each program words its errors differently and may change the words, so a status number has precedence, and an
-//! unknown error is `crashed`, which is not retried.
+//! Classifies the error messages of programs and services. Their words may change, so a status has precedence, and
+//! an unknown error is `crashed`, which is not retried.
 
 use jiff::Timestamp;
 
 use crate::agents::calls::rate_limit_reset::reset;
 use crate::domain::FailureKind;
 
-/// Parts of messages in lowercase, separated by `, `; the first kind with a match decides.
+/// Lowercase parts of messages, separated by `, `; the first kind with a match decides.
 const WORDS: [(FailureKind, &str); 8] = [
     (
         FailureKind::TooLong,
@@ -68,7 +66,7 @@ pub(crate) fn kind(status: Option<u16>, text: &str, now: Timestamp) -> FailureKi
     with_reset(kind, reset(&text, now))
 }
 
-/// Adds the time at which the service is available again to a kind that takes one and has none.
+/// Adds the time at which the service is available again, if the kind has a field for it that is empty.
 pub(crate) fn with_reset(kind: FailureKind, known: Option<Timestamp>) -> FailureKind {
     match kind {
         FailureKind::RateLimited { reset } => FailureKind::RateLimited { reset: reset.or(known) },
@@ -77,7 +75,7 @@ pub(crate) fn with_reset(kind: FailureKind, known: Option<Timestamp>) -> Failure
     }
 }
 
-/// The HTTP status in a text, after `"code":`, `status`, `error:` or `HTTP`, or in parentheses.
+/// Finds an HTTP status in a text, after `"code":`, `status`, `error:` or `HTTP`, or in parentheses.
 pub(crate) fn status(text: &str) -> Option<u16> {
     let text = text.to_lowercase();
     ["\"code\":", "status code", "status:", "status", "api error:", "http", "(", "error"].iter().find_map(|mark| {

@@ -1,4 +1,4 @@
-//! One call of an agent: asked, retried, recorded, priced, and its failures classified.
+//! One call of an agent, with retries, record, price and classification of failures.
 
 pub(crate) mod agents;
 pub mod ask;

@@ -1,11 +1,9 @@
-//! Estimates the cost of tokens if the program does not report it.
-//!
-//! The list is short and dated. The cost of a model that is not listed is unknown; `agents.<name>.price` sets the price
-//! of the user's own contract.
+//! Estimates the cost of tokens if the program does not report it. The cost of an unlisted model is unknown;
+//! `agents.<name>.price` sets the price of the user's own contract.
 
 use crate::domain::{Agent, Price, Usage};
 
-/// The vendors' list prices of December 2025, in dollars for a million tokens, by the model's name without a date.
+/// The vendors' list prices of December 2025, in dollars per million tokens, by the model's name without a date.
 const PRICES: [(&str, Price); 10] = [
     ("gpt-5", Price { input: 1.25, cached: 0.125, output: 10.0 }),
     ("gpt-5-codex", Price { input: 1.25, cached: 0.125, output: 10.0 }),
@@ -19,12 +17,10 @@ const PRICES: [(&str, Price); 10] = [
     ("gemini-2.5-flash-lite", Price { input: 0.1, cached: 0.01, output: 0.4 }),
 ];
 
-/// The price of an agent's tokens: its own, or that of its configured model.
 pub fn of_agent(agent: &Agent) -> Option<Price> {
     agent.price.or_else(|| listed(agent.model.as_deref()?))
 }
 
-/// Adds the cost if only the tokens are known.
 pub(crate) fn estimate(usage: Usage, model: Option<&str>, own: Option<Price>) -> Usage {
     let price = own.or_else(|| listed(model?));
     let (None, Some(price), Some(input), Some(output)) =
@@ -37,7 +33,7 @@ pub(crate) fn estimate(usage: Usage, model: Option<&str>, own: Option<Price>) ->
     Usage { usd: Some(usd / 1e6), estimated: true, ..usage }
 }
 
-/// The price of a model by its name, also with a date after it.
+/// Returns the price of a model by its name, with or without a date suffix.
 fn listed(model: &str) -> Option<Price> {
     let dated = |rest: &str| rest.is_empty() || rest.strip_prefix('-').is_some_and(|rest| rest.starts_with("20"));
     PRICES.iter().find(|(name, _)| model.strip_prefix(name).is_some_and(dated)).map(|(_, price)| *price)

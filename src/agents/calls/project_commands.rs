@@ -1,6 +1,5 @@
-//! Commands of the project that are not agents: `review.verify` and `watch.notify`.
-//!
-//! They run under the limits and with the environment of a plain agent.
+//! The project's own commands: `review.verify` and `watch.notify`. They run with the limits and the environment of
+//! a plain agent.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -14,13 +13,12 @@ use crate::config::settings::Limits;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckResult {
     pub passed: bool,
-    /// The error in one line, then the end of stdout and of stderr.
+    /// The error in one line, followed by the end of stdout and stderr.
     pub tail: String,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommandInput {
-    /// Variables beyond those of every command.
     pub env: BTreeMap<&'static str, String>,
     pub stdin: Vec<u8>,
 }
@@ -57,10 +55,9 @@ impl Agents {
     }
 }
 
-/// The longest end of a failed command's stdout in its result, in bytes.
 const TAIL: u64 = 8 << 10;
 
-/// The end of a file, from the beginning of a line; empty if it cannot be read.
+/// Returns the last complete lines of a file; empty if it is unreadable.
 fn end_of(path: &Path) -> String {
     let read = || -> io::Result<(bool, Vec<u8>)> {
         let mut file = File::open(path)?;

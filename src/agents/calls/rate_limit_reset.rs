@@ -1,14 +1,13 @@
-//! Reads in a program's message when its service is available again.
-//!
-//! An ambiguous time is not used: a late guess would hold an available agent back.
+//! Reads from a program's message when its service is available again. An ambiguous time is ignored, because a
+//! guess that is too late would block an available agent.
 
 use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, ToSpan as _};
 
-/// The moment in a text: `try again in 20s`, `reset after 3h21m`, `resets 3pm (Europe/Berlin)`, `try again at Nov 24th,
-/// 2026 3:45 PM`, or seconds since 1970 after a `|`. A clock time without a zone is in the zone of this machine, on which
-/// the program runs too; without a day it is the next such time.
+/// Finds the time in a text: `try again in 20s`, `reset after 3h21m`, `resets 3pm (Europe/Berlin)`, `try again at
+/// Nov 24th, 2026 3:45 PM`, or seconds since 1970 after a `|`. A time without a zone is local time, because the
+/// program runs on this machine. A time without a date is the next such time.
 pub(crate) fn reset(text: &str, now: Timestamp) -> Option<Timestamp> {
     let lower = text.to_lowercase();
     if let Some((_, epoch)) = lower.rsplit_once('|') {
@@ -27,7 +26,7 @@ pub(crate) fn reset(text: &str, now: Timestamp) -> Option<Timestamp> {
     clock(&lower[after(&clocks)?..], now)
 }
 
-/// Reads `20s`, `1.5 seconds`, `3 days 4 hours`, `3h21m50.2s`, and a bare number as seconds.
+/// Reads `20s`, `1.5 seconds`, `3 days 4 hours`, `3h21m50.2s`, and a plain number as seconds.
 fn wait(text: &str) -> Option<SignedDuration> {
     let mut total = 0.0;
     let mut rest = text.trim_start();
@@ -54,7 +53,7 @@ fn wait(text: &str) -> Option<SignedDuration> {
     sane.then(|| SignedDuration::from_secs_f64(total))
 }
 
-/// Reads `3pm`, `3:45 PM`, `15:45`, each also after a day and before a zone in parentheses.
+/// Reads `3pm`, `3:45 PM` or `15:45`, with an optional date before it and zone in parentheses after it.
 fn clock(lower: &str, now: Timestamp) -> Option<Timestamp> {
     let zone = match lower.split_once('(') {
         Some((before, name)) if before.len() <= LONGEST => TimeZone::get(name.split_once(')')?.0).ok()?,
@@ -78,7 +77,6 @@ fn clock(lower: &str, now: Timestamp) -> Option<Timestamp> {
     }
 }
 
-/// The longest text of a moment with its zone, in bytes.
 const LONGEST: usize = 40;
 
 fn month(word: &str) -> Option<i8> {
@@ -148,7 +146,6 @@ mod tests {
         for (text, expected) in cases {
             assert_eq!(reset(text, now), Some(expected.parse().unwrap()), "{text}");
         }
-        // Without a zone it is a time of this machine, whatever its zone is.
         let local = reset("or try again at 3:45 PM.", now).unwrap();
         assert_eq!(local.to_zoned(TimeZone::system()).strftime("%H:%M:%S").to_string(), "15:45:00");
         assert!(local > now && local <= now + SignedDuration::from_hours(25));

@@ -1,5 +1,5 @@
-//! The record of a call beside its raw output: the command line, the names of the variables, the prompt, and what was
-//! read. `adapter: replay` plays it back.
+//! The record of a call next to its raw output: command line, names of variables, prompt and parsed result.
+//! `adapter: replay` plays it back.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -23,12 +23,11 @@ pub(crate) struct CallRecord {
     pub(crate) program: PathBuf,
     pub(crate) version: Option<String>,
     pub(crate) args: Vec<String>,
-    /// The names of its variables; their values may be secrets.
+    /// Only the names, because values may be secrets.
     pub(crate) environment: Vec<String>,
     pub(crate) directory: PathBuf,
     pub(crate) session: Option<String>,
     pub(crate) started: Timestamp,
-    /// The end of the last try; `None` while it runs.
     pub(crate) end: Option<CallEnd>,
 }
 
@@ -78,7 +77,6 @@ pub(crate) fn path(stdout: &Path) -> PathBuf {
     stdout.with_extension("call.json")
 }
 
-/// Writes a file that only its owner may read: it contains code.
 pub(crate) fn private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     crate::system::private::options().write(true).create(true).truncate(true).open(path)?.write_all(bytes)
 }

@@ -1,7 +1,6 @@
-//! Retries: after which failures, and after what wait.
-//!
-//! Only Glee retries; the programs' own retries are turned off as far as possible. A wait takes at most half of the
-//! remaining time, so that there is time for the answer.
+//! Decides which failures are retried, and after what delay. Only Glee retries; the programs' own retries are
+//! turned off as far as possible. A delay takes at most half of the remaining time, which leaves time for the
+//! answer.
 
 use std::time::Duration;
 
@@ -10,11 +9,10 @@ use jiff::Timestamp;
 use crate::config::settings::Limits;
 use crate::domain::FailureKind;
 
-/// The longest wait if the service gives no time.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// The wait before the next try, if there is one. `tried` counts the tries so far; `left` is the wall time that the call
-/// may still take.
+/// Returns the delay before the next try; `None` if no retry follows. `tried` counts the previous tries; `left` is
+/// the remaining wall time of the call.
 pub(crate) fn pause(
     kind: FailureKind,
     tried: u32,
@@ -22,7 +20,7 @@ pub(crate) fn pause(
     left: Duration,
     limits: &Limits,
 ) -> Option<Duration> {
-    // An empty answer costs as much as another.
+    // An empty answer is charged like any other.
     let most = if kind == FailureKind::Empty { limits.retries.min(1) } else { limits.retries };
     if tried > most || !(kind.is_transient() || kind.reset().is_some()) {
         return None;
@@ -34,7 +32,6 @@ pub(crate) fn pause(
     (wait <= left / 2).then_some(wait)
 }
 
-/// The time until a moment; zero if it has passed.
 pub(crate) fn until(moment: Timestamp, now: Timestamp) -> Duration {
     Duration::try_from(moment.duration_since(now)).unwrap_or_default()
 }

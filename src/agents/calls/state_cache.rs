@@ -1,6 +1,5 @@
-//! What is cached about the agents' programs between runs: small JSON files in the state folder.
-//!
-//! Optional: a file that is missing, broken or not writable costs time, never an answer.
+//! Caches data about the agents' programs between runs, as small JSON files in the state folder. The cache is
+//! optional: a missing, broken or read-only file costs only time.
 
 use std::io;
 use std::path::PathBuf;
@@ -19,7 +18,7 @@ impl StateCache {
         read().unwrap_or_default()
     }
 
-    /// Changes a file under a lock against other runs.
+    /// Changes a file under a lock that excludes other runs.
     pub(crate) fn change<T: DeserializeOwned + Default + Serialize>(
         &self,
         name: &str,

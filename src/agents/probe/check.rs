@@ -1,7 +1,6 @@
-//! A harmless request to each agent that shows whether it keeps to the contract of its role.
-//!
-//! The request runs in a temporary folder: to repeat a nonce, and for a reviewer or judge to create a file, which must
-//! fail, for a coder to change one, which must succeed. Only the files decide, not the agent's words.
+//! Sends a harmless request to each agent to check that it respects its role. The request runs in a temporary
+//! folder: the agent repeats a nonce; a reviewer or judge must fail to create a file, and a coder must succeed in
+//! changing one. Only the files decide.
 
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -14,19 +13,16 @@ use crate::protocol::request::{Request, SourceFile, Task};
 
 const TOTAL: Duration = Duration::from_secs(180);
 
-/// The file in the folder, and its contents before and after a coder's change.
 const FILE: &str = "greeting.txt";
 const BEFORE: &str = "hello\n";
 const AFTER: &str = "goodbye\n";
-/// The file that must not be created.
 const FORBIDDEN: &str = "probe.txt";
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probed {
-    /// Whether its answer contains the nonce, or why there is no answer.
+    /// Whether the answer contains the nonce, or the reason for a missing answer.
     pub answered: Result<bool, AgentError>,
     pub files: Files,
-    /// Wall time in milliseconds.
     pub millis: u64,
     pub usage: Usage,
     pub metadata: CallMetadata,
@@ -35,14 +31,13 @@ pub struct Probed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Files {
     Untouched,
-    /// The requested change alone.
     Edited,
     Meddled,
 }
 
 impl Probed {
-    /// Whether the agent kept to its role. Plug-ins and embedded agents get an ordinary request, which asks for no
-    /// change.
+    /// Whether the agent respected its role. Plug-ins and embedded agents receive an ordinary request, which
+    /// requires no change.
     pub fn keeps_to(&self, role: Role, kind: AdapterKind) -> bool {
         let edits = role == Role::Coder && !matches!(kind, AdapterKind::Json | AdapterKind::Builtin);
         let files = if edits { Files::Edited } else { Files::Untouched };
@@ -51,7 +46,6 @@ impl Probed {
 }
 
 impl Agents {
-    /// Probes an agent, also during its cooldown.
     pub async fn probe(&self, agent: &Agent, root: &Path, limits: &Limits, sandbox: Sandbox) -> io::Result<Probed> {
         let (folder, records) = (tempfile::tempdir()?, tempfile::tempdir()?);
         let tree = folder.path().canonicalize()?;
@@ -67,7 +61,7 @@ impl Agents {
         };
         let record = |name: &str| records.path().join(name);
         let files = TranscriptFiles { stdout: record("probe.stdout"), stderr: record("probe.stderr") };
-        // A relative command is relative to the project's root, not to the temporary folder.
+        // A relative command refers to the project's root, not to the temporary folder.
         let mut agent = agent.clone();
         let program = self.program(&agent, root);
         if let (Some(word), Ok(program)) = (agent.command.first_mut(), program)
@@ -106,7 +100,7 @@ impl Agents {
 
 fn changes(tree: &Path) -> io::Result<Files> {
     let names: Vec<_> = std::fs::read_dir(tree)?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<_>>()?;
-    // A confined Codex leaves empty folders of its own behind.
+    // A confined Codex leaves empty folders behind.
     let is_empty_folder =
         |name| std::fs::read_dir(tree.join(name)).is_ok_and(|mut entries| entries.next().is_none());
     let others = names.iter().any(|name| *name != FILE && !is_empty_folder(name));
@@ -155,7 +149,6 @@ mod tests {
     use crate::agents::process::scripted::{Script, ScriptedRunner};
     use crate::agents::samples::{self, LIMITS};
 
-    /// Probes a plain agent that does something in the folder and prints something.
     async fn probe(role: Role, part: impl Fn(&Request) -> Script + Send + Sync + 'static) -> Probed {
         let kind = if role == Role::Coder { "respond" } else { "review" };
         let agents = Agents::new(Arc::new(ScriptedRunner::new().on("it", kind, part)));

@@ -1,15 +1,14 @@
-//! Whether this machine can run a file, by its first bytes: a program that cannot start is found before any paid call.
+//! Checks a program's header before any paid call, to find out whether this machine can run it.
 
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-/// Enough for the header of an ELF file and for the first line of a script, which Linux cuts at this length too.
+/// Enough for the header of an ELF file and for the first line of a script, which Linux limits to this length.
 const HEAD: u64 = 256;
 
-/// Why a file cannot be run, as a clause; `None` if it can be run or that cannot be determined.
+/// Returns why a file cannot be run, as a clause; `None` if it can be run or the check is inconclusive.
 pub(crate) fn objection(path: &Path) -> Option<String> {
-    // A file that may be executed but not read is left to the kernel.
     let head = head(path)?;
     if let Some(line) = head.strip_prefix(b"#!") {
         let line = line.split(|byte| *byte == b'\n').next().unwrap_or_default();
@@ -25,7 +24,7 @@ pub(crate) fn objection(path: &Path) -> Option<String> {
         return Some("it is neither a program nor a script that begins with `#!`".to_owned());
     };
     let own = self::machine(&self::head(&std::env::current_exe().ok()?)?)?;
-    // A kernel usually runs programs of its 32-bit predecessor too: 386 on x86-64, ARM on AArch64.
+    // Kernels usually also run programs of the 32-bit predecessor: 386 on x86-64, ARM on AArch64.
     let runs = machine == own || matches!((machine, own), (3, 62) | (40, 183));
     (!runs).then(|| "it was built for another kind of machine".to_owned())
 }
@@ -36,13 +35,13 @@ fn head(path: &Path) -> Option<Vec<u8>> {
     Some(head)
 }
 
-/// The machine that an ELF file is for (`e_machine`), as this machine reads the two bytes.
+/// Reads the machine of an ELF file (`e_machine`) in native byte order.
 fn machine(head: &[u8]) -> Option<u16> {
     let bytes = head.strip_prefix(b"\x7fELF")?.get(14..16)?;
     Some(u16::from_ne_bytes(bytes.try_into().ok()?))
 }
 
-/// Whether the kernel has further formats of executables (`binfmt_misc`): any file may run then.
+/// Whether the kernel supports further executable formats (`binfmt_misc`), which may accept any file.
 fn emulates() -> bool {
     let Ok(entries) = std::fs::read_dir("/proc/sys/fs/binfmt_misc") else { return false };
     entries.flatten().any(|entry| !matches!(entry.file_name().to_str(), Some("register" | "status")))
@@ -63,7 +62,7 @@ mod tests {
             objection(&path)
         };
         assert_eq!(objection_to(b"#!/bin/sh\necho"), None);
-        assert_eq!(objection_to(b"#! /usr/bin/env python3"), None, "whether `env` finds it is not for Glee to say");
+        assert_eq!(objection_to(b"#! /usr/bin/env python3"), None, "`env` resolves the interpreter itself");
         assert_eq!(
             objection_to(b"#!/nowhere/sh -e\n").as_deref(),
             Some("its interpreter `/nowhere/sh` is missing")

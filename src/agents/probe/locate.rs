@@ -1,7 +1,6 @@
-//! Finds the program of a command, by its path or on PATH.
-//!
-//! A program inside the reviewed tree, or reached through a PATH entry that depends on the current folder, is never
-//! found by its name: it may be part of the code under review. Its path has to be configured.
+//! Finds the program of a command by its path or on PATH. A program inside the reviewed tree, or found through a
+//! PATH entry relative to the current folder, is refused unless its path is configured, because it may be part of
+//! the code under review.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -14,7 +13,7 @@ pub enum LocateError {
     Empty,
     #[error("`{name}` was not found in any folder of PATH ({})", searched(.paths))]
     NotFound { name: String, paths: Vec<PathBuf> },
-    #[error("there is no `{}`", .0.display())]
+    #[error("`{}` does not exist", .0.display())]
     NoFile(PathBuf),
     #[error("`{}` is a folder, not a program", .0.display())]
     Folder(PathBuf),
@@ -23,16 +22,10 @@ pub enum LocateError {
     #[error("`{}` cannot be run here: {objection}", .path.display())]
     NotRunnable { path: PathBuf, objection: String },
     #[error("`{name}` on PATH is `{}`, which the reviewed repository controls{}", .inside.display(), other(.outside))]
-    Shadowed {
-        name: String,
-        inside: PathBuf,
-        /// The first one outside the tree.
-        outside: Option<PathBuf>,
-    },
+    Shadowed { name: String, inside: PathBuf, outside: Option<PathBuf> },
 }
 
 impl LocateError {
-    /// `agent` is the name of the agent whose command it is.
     pub fn hint(&self, agent: &str) -> Option<String> {
         let set = |path: &str| format!("`glee config set agents.{agent}.command {path}`");
         match self {
@@ -57,13 +50,11 @@ fn other(outside: &Option<PathBuf>) -> String {
     outside.as_ref().map_or_else(String::new, |path| format!("; outside it, PATH has `{}`", path.display()))
 }
 
-/// The absolute path of the program that `command` begins with.
-///
-/// A word with a `/` is a path, relative to `root`. A bare name is searched in `path`, the value of PATH.
+/// Returns the absolute path of the program of `command`. A word with a `/` is a path relative to `root`; a bare
+/// name is searched in `path`, the value of PATH.
 pub fn find(command: &[String], root: &Path, path: Option<&OsStr>) -> Result<PathBuf, LocateError> {
     let name = command.first().filter(|name| !name.is_empty()).ok_or(LocateError::Empty)?;
     if name.contains(std::path::is_separator) {
-        // Collecting the components drops each `.`.
         return explicit(root.join(name).components().collect());
     }
     let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
@@ -93,7 +84,6 @@ pub fn find(command: &[String], root: &Path, path: Option<&OsStr>) -> Result<Pat
     })
 }
 
-/// Whether `path` is in `root` or leads into it.
 fn controls(root: &Path, path: &Path) -> bool {
     path.starts_with(root) || path.canonicalize().is_ok_and(|real| real.starts_with(root))
 }

@@ -1,4 +1,4 @@
-//! Finds a program, its version and its flags, and checks that it keeps to its contract.
+//! Finds a program, its version and its flags, and checks that it respects its role.
 
 pub mod check;
 pub(crate) mod executable;

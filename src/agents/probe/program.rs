@@ -1,6 +1,5 @@
-//! A program that was found: its path, its version, and the flags it knows.
-//!
-//! Versions change weekly, so a flag is used because the program lists it, not because of its version.
+//! A found program: its path, version and supported flags. A flag is used if the help lists it, because versions
+//! change weekly.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,10 +10,9 @@ use crate::domain::FailureKind;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Program {
-    /// An absolute path.
     pub path: PathBuf,
     pub version: Option<String>,
-    /// The words of its help, if it was read.
+    /// The words of its help; `None` if it was not read.
     pub words: Option<BTreeSet<String>>,
 }
 
@@ -23,12 +21,11 @@ impl Program {
         Self { path: path.into(), version: None, words: None }
     }
 
-    /// Whether its help names a word.
     pub fn names(&self, word: &str) -> bool {
         self.words.as_ref().is_some_and(|words| words.contains(word))
     }
 
-    /// Whether its help names a word or is unknown.
+    /// Whether the help contains a word or was not read.
     pub fn may_have(&self, word: &str) -> bool {
         self.words.is_none() || self.names(word)
     }
@@ -38,7 +35,7 @@ impl Program {
         let Some(flag) = flags.iter().find(|flag| !self.may_have(flag)) else { return Ok(()) };
         let message = format!("{self} has no `{flag}`, which confines it to its role");
         Err(AgentError::new(FailureKind::BadFlags, message)
-            .hint("update the program, or connect another agent in its place"))
+            .hint("update the program, or connect another agent instead"))
     }
 }
 
@@ -49,7 +46,7 @@ impl fmt::Display for Program {
     }
 }
 
-/// The words of a help text that may be flags, features or values: letters, digits, `-`, `_` and `.`.
+/// Returns the words of a help text that may be flags, features or values: letters, digits, `-`, `_` and `.`.
 pub(crate) fn words(help: &str) -> BTreeSet<String> {
     help.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')))
         .map(|word| word.trim_end_matches(['.', '-']))

@@ -1,6 +1,5 @@
-//! Reads a program's version and the flags that its help names.
-//!
-//! The answers are cached by path, size and modification time, because some programs take seconds for them.
+//! Reads a program's version and the flags in its help. The results are cached by path, size and modification time,
+//! because some programs take seconds to answer.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -27,8 +26,7 @@ const LIMITS: Limits = Limits {
 const FILE: &str = "programs.json";
 
 impl Agents {
-    /// The program at `path`. Only known programs are run: a user's own script may do anything with an unexpected
-    /// argument.
+    /// Inspects the program at `path`. Only known programs are run, because a user's script may have side effects.
     pub(crate) async fn detect(&self, kind: AdapterKind, agent: &Agent, path: &Path) -> Program {
         let mut program = Program::new(path);
         if !AdapterKind::PROGRAMS.contains(&kind) {
@@ -59,15 +57,14 @@ impl Agents {
         program
     }
 
-    /// The version of a program that is not an agent.
     pub async fn version_of(&self, program: &str, root: &Path) -> Option<String> {
         let path = self.runner.find(&[program.to_owned()], root).ok()?;
         version_in(&self.printed(&BTreeMap::new(), &path, &["--version"]).await?)
     }
 
-    /// The output of a program for arguments such as `--version`; `None` if it fails.
+    /// `None` if the program fails.
     async fn printed(&self, set: &BTreeMap<String, String>, path: &Path, args: &[&str]) -> Option<String> {
-        // Outside the reviewed tree, so that the tree's settings do not apply.
+        // Runs outside the reviewed tree, so that the tree's settings do not apply.
         let folder = tempfile::tempdir().ok()?;
         let mut env = allowed(&[], std::env::vars_os());
         env.extend(set.iter().map(|(name, value)| (name.into(), value.into())));
@@ -79,7 +76,6 @@ impl Agents {
     }
 }
 
-/// The first line with a digit in it.
 fn version_in(text: &str) -> Option<String> {
     text.lines().map(str::trim).find(|line| line.contains(|c: char| c.is_ascii_digit())).map(ToOwned::to_owned)
 }

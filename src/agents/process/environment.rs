@@ -1,4 +1,4 @@
-//! The variables of Glee's environment that an agent sees: those on a list.
+//! The environment of agents: only listed variables of Glee's own environment are passed.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -6,8 +6,8 @@ use std::ffi::{OsStr, OsString};
 use crate::domain::Agent;
 use crate::protocol::request::{Request, Task};
 
-/// The variables that every agent sees. Tokens, keys and the addresses of agent sockets (`SSH_AUTH_SOCK`,
-/// `XDG_RUNTIME_DIR`) are not among them; an agent that needs one gets it by its `env` in the configuration.
+/// The variables that every agent receives. Tokens, keys and the addresses of agent sockets (`SSH_AUTH_SOCK`,
+/// `XDG_RUNTIME_DIR`) are excluded; the `env` of an agent's configuration can add them.
 pub const ALLOWED: [&str; 19] = [
     "PATH",
     "HOME",
@@ -32,10 +32,9 @@ pub const ALLOWED: [&str; 19] = [
 
 pub const ALLOWED_PREFIX: &str = "LC_";
 
-/// The environment of an agent: the allowed variables of `vars` and the adapter's `extra` ones; for scripts `GLEE_AGENT`,
-/// `GLEE_ROLE`, `GLEE_TASK` (`review`, `examine`, `defend`, `respond`, `judge` or `recheck`; `stage`, `aggregate`,
-/// `arbitrate`, `questions` or `validate`; `work` or `peer`), `GLEE_NONCE`, `GLEE_FINDINGS` (ids separated by blanks) and
-/// `GLEE_DISPUTE` (for a judge), unless empty; and the variables of its configuration, which have precedence.
+/// Builds the environment of an agent: the allowed variables of `vars` and the adapter's `extra` ones; for scripts
+/// `GLEE_AGENT`, `GLEE_ROLE`, `GLEE_TASK` (the kind of the task), `GLEE_NONCE`, `GLEE_FINDINGS` (ids separated by
+/// spaces) and `GLEE_DISPUTE` (for a judge), unless empty; and the configured variables, which have precedence.
 pub(crate) fn environment(
     agent: &Agent,
     request: &Request,
@@ -62,7 +61,8 @@ pub(crate) fn environment(
     env
 }
 
-/// The allowed variables of `vars`. PATH loses its entries relative to the current folder, which is the reviewed tree.
+/// Returns the allowed variables of `vars`. PATH loses its relative entries, which would refer to the reviewed
+/// tree.
 pub(crate) fn allowed(
     extra: &[&str],
     vars: impl IntoIterator<Item = (OsString, OsString)>,
@@ -80,7 +80,6 @@ pub(crate) fn allowed(
 
 fn absolute_entries(path: &OsStr) -> OsString {
     let entries = std::env::split_paths(path).filter(|entry| entry.is_absolute());
-    // Joining fails only for an entry with a separator, and these were just split at the separators.
     std::env::join_paths(entries).unwrap_or_default()
 }
 

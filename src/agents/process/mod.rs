@@ -1,4 +1,4 @@
-//! Processes: the one file that spawns them, the supervisor, the sandbox.
+//! Processes of agents: runner, supervisor and sandbox. Only `runner` spawns agents.
 
 pub mod environment;
 pub(crate) mod orphans;

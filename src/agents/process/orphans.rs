@@ -1,8 +1,7 @@
-//! The processes of a supervisor that was killed before it could end them.
-//!
-//! On Linux Glee is the subreaper above its supervisors: when one dies, its processes become children of Glee or remain
-//! below one. A supervisor leads a session of its own, and no process can return to Glee's session; so a child of Glee
-//! outside that session that is not a running supervisor is an orphan.
+//! Ends the processes of a supervisor that was killed before it could end them. On Linux, Glee is the subreaper of
+//! its supervisors, so the processes of a dead one become descendants of Glee. A supervisor leads its own session,
+//! and no process can return to Glee's session. A child of Glee outside that session that is not a running
+//! supervisor is therefore an orphan.
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{Registered, end_all, spawn_registered};
@@ -21,14 +20,13 @@ mod linux {
 
     use crate::agents::process::supervisor::{children, descendants};
 
-    /// How long killing may take before survivors are reported.
+    /// The maximum duration of killing before survivors are reported.
     const SWEEP: Duration = Duration::from_secs(2);
 
-    /// The running supervisors. Locked while one is started: it is a child before its id is known here.
+    /// The running supervisors. Locked during a start, because the child exists before its id is known.
     static AT_WORK: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
     fn at_work() -> MutexGuard<'static, BTreeSet<i32>> {
-        // A panic cannot leave a set of numbers half changed.
         AT_WORK.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -54,7 +52,7 @@ mod linux {
         Ok((child, Registered(pid)))
     }
 
-    /// Kills the orphans of a dead supervisor; returns those that could not be ended, if any.
+    /// Kills the orphans of a dead supervisor. Returns the survivors, if any.
     pub(crate) async fn end_all(supervisor: Registered) -> Option<Vec<i32>> {
         drop(supervisor);
         let deadline = Instant::now() + SWEEP;
@@ -64,7 +62,7 @@ mod linux {
             if left.is_empty() {
                 return None;
             }
-            // Parents first: a killed process starts no further children.
+            // Parents first, because a killed process starts no further children.
             for pid in left.iter().flat_map(|pid| std::iter::once(*pid).chain(descendants(&pid.to_string()))) {
                 let _ = kill(pid, Signal::SIGKILL);
             }
@@ -92,7 +90,6 @@ mod linux {
 #[cfg(not(target_os = "linux"))]
 pub(crate) use elsewhere::{Registered, end_all, spawn_registered};
 
-/// Other systems have no subreapers, so that orphans cannot be found.
 #[cfg(not(target_os = "linux"))]
 mod elsewhere {
     use std::io;

@@ -1,24 +1,24 @@
-//! Settings of Glee's own process that must not be inherited from its parent, and limits that are checked first.
+//! Prepares Glee's own process: signals, visibility and the limit of open files.
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::SigSet;
 use signal_hook::consts::SIGCHLD;
 
-/// The descriptors of Glee itself: history, locks, pipes of git, transcripts.
+/// The number of descriptors for Glee itself: history, locks, pipes of git, transcripts.
 const OWN_FILES: u64 = 32;
-/// The descriptors for one agent: three pipes, two control pipes, two transcripts, the supervisor's handle.
+/// The number of descriptors per agent: three pipes, two control pipes, two transcripts, the supervisor's handle.
 const FILES_PER_AGENT: u64 = 10;
 
-/// Resets the signals that the parent may have changed: a blocked signal stops nothing, and with `SIGCHLD` ignored the
-/// system reaps children itself, so that no exit status can be read. An ignored `SIGHUP` (`nohup`) remains ignored.
+/// Resets signal settings inherited from the parent: a blocked signal would have no effect, and with `SIGCHLD`
+/// ignored the system would discard exit statuses. An ignored `SIGHUP` (`nohup`) remains ignored.
 pub fn reset_signals() {
-    // Neither fails for valid arguments. The handler replaces `SIG_IGN`; child processes get the default.
+    // Both succeed for valid arguments. The handler replaces `SIG_IGN`; child processes get the default.
     let _ = SigSet::empty().thread_set_mask();
     drop(signal_hook::flag::register(SIGCHLD, std::sync::Arc::default()));
 }
 
-/// Prepares the process that starts supervisors: it becomes the parent of a killed supervisor's processes, so that they
-/// can be ended (see `orphans`), and only root can read its memory and environment, which agents must not see.
+/// Prepares the process that starts supervisors: it becomes the parent of a killed supervisor's processes, so that
+/// they can be ended (see `orphans`), and only root can read its memory and environment.
 pub fn prepare() {
     #[cfg(target_os = "linux")]
     {
@@ -45,8 +45,8 @@ impl crate::domain::Advice for TooFewFiles {
     }
 }
 
-/// Checks, before any paid call, that enough files may be open for a number of concurrent agents, and raises the limit
-/// if the system allows it.
+/// Checks, before any paid call, that the limit of open files suffices for a number of concurrent agents, and
+/// raises it if the system allows that.
 pub fn provide_open_files(agents: usize) -> Result<(), TooFewFiles> {
     let Ok((limit, most)) = getrlimit(Resource::RLIMIT_NOFILE) else { return Ok(()) };
     let open = std::fs::read_dir(crate::agents::process::supervisor::DESCRIPTORS)

@@ -1,8 +1,7 @@
-//! The only file that spawns an agent.
-//!
-//! An agent always runs below a supervisor (see `supervisor`), a re-execution of Glee at the other end of a pipe. When
-//! Glee's end closes, by a limit, a stop, a dropped future or the death of Glee, the agent and its descendants are ended.
-//! The runner waits for the supervisor's exit, not for the end of the agent's output, which a daemon may keep open.
+//! The only file that spawns an agent. An agent always runs under a supervisor (see `supervisor`), a re-execution
+//! of Glee at the other end of a pipe. When Glee's end closes, through a limit, a stop, a dropped future or the
+//! death of Glee, the supervisor ends the agent and its descendants. The runner waits for the supervisor's exit,
+//! not for EOF of the agent's output, because a daemon may keep that open.
 
 use std::future::Future;
 use std::io::{self, Read as _, Write as _};
@@ -34,17 +33,16 @@ use crate::config::settings::Limits;
 use crate::domain::event::Transcript;
 use crate::protocol::request::Request;
 
-/// The longest record of stderr, in bytes.
 const STDERR_RECORDED: u64 = 1 << 20;
-/// How long output is read after the last process.
+/// How long output is read after the last process has ended.
 const DRAIN: Duration = Duration::from_millis(100);
-/// How long a dialogue may continue after it is asked to end.
+/// The grace period of a dialogue that is asked to end.
 const DIALOGUE_GRACE: Duration = Duration::from_secs(1);
-/// How long a program may continue after its dialogue.
+/// The grace period of a program after its dialogue.
 const EXIT_GRACE: Duration = Duration::from_millis(500);
 
-/// Receives a line of output, unescaped, at most ten times a second. Returns whether the line shows activity; if not,
-/// the line before it is passed.
+/// Receives an unescaped line of output, at most ten times a second. If it returns false, the preceding line
+/// follows.
 pub type Activity<'a> = &'a (dyn Fn(&str) -> bool + Send + Sync);
 
 pub type Ran = Result<Output, Box<Failed>>;
@@ -52,7 +50,7 @@ pub type Ran = Result<Output, Box<Failed>>;
 #[derive(Clone)]
 pub struct ProcessJob<'a> {
     pub invocation: &'a Invocation,
-    /// The request to an agent, for the scripted runner.
+    /// The agent's request, used by the scripted runner.
     pub request: Option<&'a Request>,
     pub confinement: Option<Confinement>,
     /// Replaces the invocation's stdin.
@@ -64,13 +62,12 @@ pub struct ProcessJob<'a> {
     /// The file for the first bytes of stderr, at most 1 MiB.
     pub stderr: &'a Path,
     pub activity: Activity<'a>,
-    /// Whether it and its descendants are to be suspended; `None` if they never are.
+    /// Whether the program and its descendants are to be suspended; `None` disables suspension.
     pub suspended: Option<watch::Receiver<bool>>,
     pub stop: Stop,
 }
 
 impl<'a> ProcessJob<'a> {
-    /// A program other than an agent: no sandbox, no dialogue, no progress reports.
     pub(crate) fn plain(
         invocation: &'a Invocation,
         limits: Limits,
@@ -94,10 +91,10 @@ impl<'a> ProcessJob<'a> {
 }
 
 pub trait Execute: Send + Sync {
-    /// Runs a program to its end. Dropping the future ends it and its descendants.
+    /// Runs a program until it ends. Dropping the future ends the program and its descendants.
     fn run<'a>(&'a self, job: ProcessJob<'a>) -> Pin<Box<dyn Future<Output = Ran> + Send + 'a>>;
 
-    /// The absolute path of the program that a command names, for work in the tree `root`.
+    /// Returns the absolute path of the program that a command names; relative paths start at `root`.
     fn find(&self, command: &[String], root: &Path) -> Result<PathBuf, LocateError>;
 }
 
@@ -108,9 +105,8 @@ pub struct ProcessRunner {
 }
 
 impl ProcessRunner {
-    /// A runner that re-executes the running program as supervisor.
     pub fn new() -> io::Result<Self> {
-        // This name remains valid if the file is replaced during a run.
+        // This path remains valid if the executable is replaced during a run.
         let own = Path::new("/proc/self/exe");
         let glee = if own.exists() { own.to_owned() } else { std::env::current_exe()? };
         Ok(Self::with_program(glee))
@@ -120,7 +116,7 @@ impl ProcessRunner {
         Self { glee: glee.into(), namespaces: Arc::default() }
     }
 
-    /// Tried in another process: a process cannot leave a namespace in which it cannot mount.
+    /// Tried in another process, because a process cannot leave a namespace in which it cannot mount.
     fn makes_namespaces(&self) -> bool {
         *self.namespaces.get_or_init(|| sandbox::makes_namespaces(&self.glee))
     }
@@ -129,7 +125,7 @@ impl ProcessRunner {
         let temporary = tempfile::Builder::new().prefix("glee-").tempdir()?;
         let (its_liveness, liveness) = io::pipe()?;
         let (report, its_report) = io::pipe()?;
-        // Another process may keep the writing end open, so a read must not wait.
+        // Another process may keep the writing end open, so a read must not block.
         fcntl(&report, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
         let ends = SupervisorPipes { liveness: its_liveness, report: its_report };
         let confinement = job.confinement.clone().map(|confinement| Confinement {
@@ -184,10 +180,9 @@ impl Execute for ProcessRunner {
 struct Running {
     child: Child,
     registered: Option<Registered>,
-    /// Dropped to end the agent.
+    /// Dropping it ends the agent.
     liveness: Option<io::PipeWriter>,
     report: io::PipeReader,
-    /// The program's own folder for temporary files.
     _temporary: TempDir,
 }
 
@@ -205,7 +200,6 @@ impl Running {
         let (end_dialogue, dialogue_stop) = Stop::new();
         let (mut input, mut relay) = input(job, self.child.stdin.take(), dialogue_stop);
         let mut input_ended = false;
-        // When the supervisor is asked to end it.
         let mut end_at: Option<Instant> = None;
         let mut out = Stream::new(self.child.stdout.take(), out);
         let mut err = Stream::new(self.child.stderr.take(), err);
@@ -251,7 +245,7 @@ impl Running {
                 }
                 order = next_suspension(&mut suspended) => match order {
                     Some(suspend) => if let Some(pipe) = &mut self.liveness {
-                        // A supervisor that has exited has no process left to suspend.
+                        // Fails if the supervisor has exited, with no process left to suspend.
                         drop(pipe.write_all(&[if suspend { supervisor::SUSPEND } else { supervisor::RESUME }]));
                     },
                     None => suspended = None,
@@ -286,7 +280,7 @@ impl Running {
         };
 
         let report = self.report();
-        // Without a report the supervisor was killed and has left its processes.
+        // Without a report, the supervisor was killed and its processes may still run.
         let left = match (&report, self.registered.take()) {
             (None, Some(supervisor)) => orphans::end_all(supervisor).await,
             (Some(_), _) | (None, None) => None,
@@ -299,7 +293,6 @@ impl Running {
         };
         let drained = [out.drain(until, pass_on).await, err.drain(until, |_| {}).await];
         if job.dialogue.is_some() && !input_ended {
-            // The dialogue still reads the last output.
             drop(relay);
             end_dialogue.stop();
             drop(timeout(DRAIN, &mut input).await);
@@ -313,7 +306,7 @@ impl Running {
         conclude(job, command, cause, report, &out.capture, &err.capture)
     }
 
-    /// What the supervisor reported; it writes at most once, before its exit.
+    /// Reads the supervisor's report, which is written at most once, before its exit.
     fn report(&mut self) -> Option<Report> {
         let mut buffer = [0; 4096];
         let length = self.report.read(&mut buffer).ok()?;
@@ -321,8 +314,7 @@ impl Running {
     }
 }
 
-/// The result of a process by the supervisor's report or, if there is none, by the supervisor's exit status and the
-/// processes that could not be ended.
+/// Without a report, the supervisor's exit status and the surviving processes determine the result.
 fn conclude(
     job: &ProcessJob<'_>,
     command: String,
@@ -395,7 +387,7 @@ fn cap_value(limits: &Limits, cap: Cap) -> Duration {
     }
 }
 
-/// Writes the program's stdin to its end. In a dialogue, the relay passes on its stdout.
+/// Writes all of the program's stdin, or drives the dialogue, whose stdout the relay forwards.
 fn input<'a>(
     job: &ProcessJob<'a>,
     stdin: Option<ChildStdin>,
@@ -409,7 +401,7 @@ fn input<'a>(
         (_, stdin) => {
             let write = async {
                 if let Some(mut stdin) = stdin {
-                    // A program may end without reading all of it.
+                    // Fails if the program ends before it has read all of stdin.
                     drop(stdin.write_all(&job.invocation.stdin).await);
                 }
             };
@@ -418,7 +410,7 @@ fn input<'a>(
     }
 }
 
-/// The next order to suspend or resume; `None` if no more can come. Without a receiver it waits forever.
+/// Returns whether to suspend or resume; `None` after the sender is dropped. Waits forever without a receiver.
 async fn next_suspension(suspended: &mut Option<watch::Receiver<bool>>) -> Option<bool> {
     match suspended {
         Some(suspended) => suspended.changed().await.ok().map(|()| *suspended.borrow_and_update()),
@@ -426,7 +418,6 @@ async fn next_suspension(suspended: &mut Option<watch::Receiver<bool>>) -> Optio
     }
 }
 
-/// The files for the output of a call; their folder exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TranscriptFiles {
     pub stdout: PathBuf,
@@ -434,7 +425,7 @@ pub struct TranscriptFiles {
 }
 
 impl TranscriptFiles {
-    /// All files of the call, with those of its earlier tries.
+    /// Returns all files of the call, including those of earlier tries.
     pub fn all(&self) -> io::Result<Vec<PathBuf>> {
         let stem = self.stdout.with_extension("");
         let stem = format!("{}.", stem.file_name().unwrap_or_default().to_string_lossy());
@@ -445,7 +436,7 @@ impl TranscriptFiles {
         files.filter(|path| path.as_ref().is_ok_and(of_call) || path.is_err()).collect()
     }
 
-    /// Renames the files of an earlier try to names with its number.
+    /// Renames the files of an earlier try so that their names contain its number.
     pub(crate) fn put_aside(&self) {
         let tried = |number: u32| self.stdout.with_extension(format!("try{number}.stdout"));
         if !self.stdout.exists() {
@@ -454,7 +445,7 @@ impl TranscriptFiles {
         let number = (1..).find(|number| !tried(*number).exists()).unwrap_or(1);
         for name in ["stdout", "stderr", "prompt", "answer", "call.json"] {
             let from = self.stdout.with_extension(name);
-            // The next try matters more than the files of the last.
+            // A failure only loses the files of the earlier try.
             drop(std::fs::rename(from, self.stdout.with_extension(format!("try{number}.{name}"))));
         }
     }

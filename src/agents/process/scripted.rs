@@ -1,4 +1,4 @@
-//! The runner for tests: plays scripted agents, applies limits and stops, and records the requests.
+//! A runner for tests: plays scripted agents, applies limits and stops, and records the requests.
 
 use std::fmt;
 use std::future::Future;
@@ -13,7 +13,6 @@ use crate::agents::{Cap, Execute, Failed, Invocation, Output, ProcessError, Proc
 use crate::domain::event::Transcript;
 use crate::protocol::request::Request;
 
-/// What a scripted agent does when it is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Script {
     stdout: Vec<u8>,
@@ -23,39 +22,32 @@ pub(crate) struct Script {
 }
 
 impl Script {
-    /// Prints `text` and ends well.
     pub(crate) fn prints(text: impl Into<Vec<u8>>) -> Self {
         Self { stdout: text.into(), stderr: String::new(), exit_code: 0, after: Some(Duration::ZERO) }
     }
 
-    /// Ends with an exit code, with `stderr` on stderr.
     pub(crate) fn fails(exit_code: i32, stderr: &str) -> Self {
         Self { stdout: Vec::new(), stderr: stderr.to_owned(), exit_code, after: Some(Duration::ZERO) }
     }
 
-    /// Neither prints nor ends, until a cap or a stop ends it.
     pub(crate) fn hangs() -> Self {
         Self { after: None, ..Self::prints("") }
     }
 
-    /// Takes this long first.
     #[must_use]
     pub(crate) fn after(self, delay: Duration) -> Self {
         Self { after: Some(delay), ..self }
     }
 }
 
-/// A question as the runner got it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ScriptedRequest {
-    /// The program as the adapter would have run it.
     pub invocation: Invocation,
     pub request: Request,
 }
 
 type Part = Box<dyn Fn(&Request) -> Script + Send + Sync>;
 
-/// Plays agents by their parts.
 #[derive(Default)]
 pub(crate) struct ScriptedRunner {
     parts: Vec<(String, &'static str, Part)>,
@@ -70,13 +62,11 @@ impl fmt::Debug for ScriptedRunner {
 }
 
 impl ScriptedRunner {
-    /// A runner without parts: every agent fails.
     pub(crate) fn new() -> Self {
         Self::default()
     }
 
-    /// Gives `agent` a part for one kind of task (`review`, `respond`, `judge` or `recheck`). The part may depend on
-    /// the request (its nonce, `again`) and may work in the tree, as a coder does.
+    /// Adds the part of `agent` for one kind of task, such as `review`. It may change the tree, like a coder.
     #[must_use]
     pub(crate) fn on(
         mut self,
@@ -88,7 +78,6 @@ impl ScriptedRunner {
         self
     }
 
-    /// What was asked until now, in the order it was begun.
     pub(crate) fn seen(&self) -> Vec<ScriptedRequest> {
         self.lock().clone()
     }
@@ -140,7 +129,6 @@ impl Execute for ScriptedRunner {
         })
     }
 
-    /// Takes every program for present.
     fn find(&self, command: &[String], _root: &Path) -> Result<PathBuf, LocateError> {
         command.first().map(PathBuf::from).ok_or(LocateError::Empty)
     }

@@ -1,4 +1,4 @@
-//! A request to stop, made once and seen by every holder of a [`Stop`], also by later ones.
+//! A single request to stop, which all holders of a [`Stop`] receive, early or late.
 
 use tokio::sync::watch;
 
@@ -28,7 +28,7 @@ impl Stop {
         *self.0.borrow()
     }
 
-    /// Waits for the request, forever if the handle is dropped without one.
+    /// Waits for the request; waits forever if the handle is dropped without one.
     pub async fn stopped(&self) {
         let mut receiver = self.0.clone();
         if receiver.wait_for(|stopped| *stopped).await.is_err() {

@@ -1,6 +1,5 @@
-//! The published JSON Schemas of the plug-in interface: the input and the answers of a `json` agent.
-//!
-//! Copies are in `docs/schema`; a test compares them with this file. A form grows only by optional fields.
+//! The published JSON Schemas of the plug-in interface: the input and the answers of a `json` agent. A test
+//! compares the copies in `docs/schema` with this file. A form changes only by adding optional fields.
 
 pub(crate) mod strict;
 
@@ -13,7 +12,6 @@ use crate::domain::{
 };
 use crate::protocol::request::{Request, Task};
 
-/// The forms with a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SchemaForm {
     Request,
@@ -31,24 +29,24 @@ pub enum SchemaForm {
     Peer,
 }
 
-/// A form with its name, its description, and its schema.
+/// A form with its name, description and schema.
 pub type Row = (SchemaForm, &'static str, &'static str, fn() -> Schema);
 
 impl SchemaForm {
     /// In the order of the variants.
     pub const ALL: [Row; 13] = [
-        (Self::Request, "request", "What every agent is asked", || schema_for!(Request)),
+        (Self::Request, "request", "The request to every agent", || schema_for!(Request)),
         (Self::Review, "review", "A reviewer's answer", || schema_for!(ReviewReply)),
         (Self::Response, "response", "A coder's answer", || schema_for!(ResponseReply)),
         (Self::Ruling, "ruling", "A judge's answer", || schema_for!(RulingReply)),
-        (Self::Examination, "examination", "A reviewer's words on the findings of others", || {
+        (Self::Examination, "examination", "A reviewer's verdicts on the findings of others", || {
             schema_for!(ExaminationReply)
         }),
-        (Self::Defence, "defence", "A reviewer's words on its own challenged findings", || {
+        (Self::Defence, "defence", "A reviewer's answers about its own challenged findings", || {
             schema_for!(DefenceReply)
         }),
         (Self::Recheck, "recheck", "A reviewer's answer about changes", || schema_for!(RecheckReply)),
-        (Self::Comparison, "comparison", "A judge's words on findings that may repeat earlier disputes", || {
+        (Self::Comparison, "comparison", "A judge's comparison of findings with earlier disputes", || {
             schema_for!(ComparisonReply)
         }),
         (Self::Synthesis, "synthesis", "An aggregator's answer", || schema_for!(SynthesisReply)),
@@ -58,7 +56,7 @@ impl SchemaForm {
         (Self::Peer, "peer", "A reviewer's answer in a watch", || schema_for!(PeerReply)),
     ];
 
-    /// The form that a program's answer to a task is constrained to: for tasks whose answer decides and has no free fields.
+    /// Returns the form that constrains a program's answer to a task; only for binding answers without free fields.
     pub(crate) fn constraint(task: &Task) -> Option<Self> {
         match task {
             Task::Judge { .. } => Some(Self::Ruling),
@@ -79,14 +77,15 @@ impl SchemaForm {
         Self::ALL.iter().find(|(_, own, ..)| *own == name).map(|(form, ..)| *form)
     }
 
-    /// Its JSON Schema as an argument of a program, without the address of the draft, which some programs would fetch.
+    /// Returns the JSON Schema as an argument of a program, without the draft's address, which some programs would
+    /// fetch.
     pub(crate) fn argument(self) -> String {
         let mut schema = self.schema();
         schema.remove("$schema");
         schema.to_value().to_string()
     }
 
-    /// Its JSON Schema (draft 2020-12).
+    /// Returns the JSON Schema (draft 2020-12).
     pub fn schema(self) -> Schema {
         Self::ALL[self as usize].3()
     }
@@ -101,7 +100,7 @@ pub struct ReviewReply {
     pub findings: Vec<ReplyFinding>,
     /// The verdict: `approved`, `concerns` or `blocker`.
     pub verdict: Option<String>,
-    /// A summary besides the findings.
+    /// A summary in addition to the findings.
     pub summary: Option<String>,
 }
 
@@ -110,9 +109,9 @@ pub struct ReviewReply {
 pub struct ReplyFinding {
     /// `MUST`, `SHOULD`, `CRITICAL`, `HIGH`, `MEDIUM`, `LOW`, or a word of a well-known other scale.
     pub severity: String,
-    /// One line that says what is asked for.
+    /// The requested change in one line.
     pub title: String,
-    /// Why, in as many lines as it takes.
+    /// The reason, in one or more lines.
     pub description: Option<String>,
     /// The path of the file as in the request.
     pub file: Option<String>,
@@ -122,19 +121,19 @@ pub struct ReplyFinding {
     pub end_line: Option<u32>,
     /// `security`, `bug`, `architecture`, `performance` or `test-coverage`, or a defect class such as `sql-injection`.
     pub category: Option<String>,
-    /// What to do instead.
+    /// The proposed change.
     pub suggestion: Option<String>,
     /// The reviewer's confidence, 0 to 100.
     #[schemars(range(max = 100))]
     pub confidence: Option<u8>,
-    /// Concrete evidence, one piece a line.
+    /// Concrete evidence, one item per piece.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<String>,
-    /// The ruling in force that the reviewer insists against, as the request shows it (`D12`).
+    /// The ruling in force that the reviewer contests, by its id in the request (`D12`).
     pub insists_on: Option<String>,
 }
 
-/// A reviewer's words on the findings of others: one for every finding of the request.
+/// A reviewer's verdicts on the findings of other reviewers, one for every finding of the request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExaminationReply {
     /// The nonce of the request.
@@ -143,25 +142,25 @@ pub struct ExaminationReply {
     pub responses: Vec<ExaminationItem>,
 }
 
-/// A word on a finding of another reviewer.
+/// A verdict on the finding of another reviewer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExaminationItem {
     /// The finding's id, such as `F1`, or `path:line:title`.
     pub finding_id: String,
-    /// The word.
+    /// The verdict.
     pub action: ExaminationWord,
     /// The requested change of its confidence.
     #[serde(default)]
     #[schemars(range(min = -30, max = 30))]
     pub confidence_adjustment: i32,
-    /// Why.
+    /// The reason.
     pub reasoning: String,
     /// New findings that no reviewer had raised.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub new_observations: Vec<ReplyFinding>,
 }
 
-/// A reviewer's words on its own challenged findings: one for every finding of the request.
+/// A reviewer's answers about its own challenged findings, one for every finding of the request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DefenceReply {
     /// The nonce of the request.
@@ -170,26 +169,26 @@ pub struct DefenceReply {
     pub defenses: Vec<DefenceItem>,
 }
 
-/// A word on a challenged finding.
+/// An answer about a challenged finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DefenceItem {
     /// The finding's id, such as `F1`, or `path:line:title`.
     pub finding_id: String,
-    /// The word.
+    /// The verdict.
     pub action: DefenceWord,
-    /// The requested change of its confidence; counts with `modify`.
+    /// The requested change of its confidence; applies to `modify`.
     #[serde(default)]
     #[schemars(range(min = -30, max = 30))]
     pub confidence_adjustment: i32,
-    /// Why.
+    /// The reason.
     pub reasoning: String,
-    /// The severity it should have instead.
+    /// The corrected severity.
     pub revised_severity: Option<String>,
-    /// The text it should have instead.
+    /// The corrected text.
     pub revised_description: Option<String>,
 }
 
-/// A coder's answers: one for every finding of the request, which it has implemented in the tree or not.
+/// A coder's answers, one for every finding of the request; edits are already made in the tree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ResponseReply {
     /// The nonce of the request.
@@ -210,36 +209,36 @@ pub struct RulingReply {
     pub ruling: Ruling,
 }
 
-/// A reviewer's word on every change of the request.
+/// A reviewer's verdict on every change of the request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RecheckReply {
     /// The nonce of the request.
     pub nonce: String,
-    /// The words.
+    /// The verdicts.
     pub checks: Vec<Recheck>,
 }
 
-/// A judge's word on every finding of the request.
+/// A judge's comparison of every finding of the request with an earlier dispute.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ComparisonReply {
     /// The nonce of the request.
     pub nonce: String,
-    /// The words.
+    /// The comparisons.
     pub comparisons: Vec<ComparisonItem>,
 }
 
-/// A word on a finding that may repeat an earlier dispute.
+/// The comparison of a finding with an earlier dispute.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ComparisonItem {
     /// The finding's id, such as `F1`.
     pub finding: FindingId,
     /// `SAME` or `DIFFERENT`.
     pub answer: String,
-    /// Why.
+    /// The reason.
     pub reason: Option<String>,
 }
 
-/// A synthesis of several answers, which also has the fields that the stage requires.
+/// A synthesis of several answers, with the additional fields that the stage requires.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SynthesisReply {
     /// The nonce of the request.
@@ -248,29 +247,29 @@ pub struct SynthesisReply {
     pub status: String,
     /// The synthesis in a few sentences.
     pub summary: String,
-    /// What the answers have in common, and what not.
+    /// The agreements and conflicts of the answers.
     pub consensus: ConsensusReply,
 }
 
-/// What several answers have in common, and what not.
+/// The agreements and conflicts of several answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConsensusReply {
-    /// What all answers agree on.
+    /// The agreements of all answers.
     pub agreements: Vec<String>,
     /// Disagreements; an arbiter decides each.
     pub conflicts: Vec<String>,
 }
 
-/// A decision of conflicts.
+/// A decision about conflicts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DecisionReply {
     /// The nonce of the request.
     pub nonce: String,
     /// `approach_a`, `approach_b` and so on in the order of the request, an agent's name, or `hybrid`.
     pub decision: String,
-    /// Why.
+    /// The reason.
     pub rationale: String,
-    /// What changes in the approach.
+    /// Changes to the chosen approach.
     pub modifications: Vec<String>,
     /// The arbiter's confidence; `low` leaves the decision to a person.
     pub confidence: Certainty,
@@ -285,12 +284,12 @@ pub struct AnswersReply {
     pub answers: Vec<QuestionAnswer>,
 }
 
-/// A word on a majority.
+/// A validator's verdict on a majority decision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ValidationReply {
     /// The nonce of the request.
     pub nonce: String,
-    /// The word.
+    /// The verdict.
     #[serde(flatten)]
     pub validation: Validation,
 }
@@ -311,11 +310,11 @@ pub struct PeerReply {
     pub payload: PeerPayload,
 }
 
-/// The word in the `type` of a [`PeerReply`].
+/// The value of `type` in a [`PeerReply`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PeerForm {
-    /// The only one.
+    /// The only value.
     ReviewResult,
 }
 
@@ -326,7 +325,7 @@ pub struct PeerPayload {
     pub verdict: Verdict,
     /// The review in a few sentences.
     pub summary: String,
-    /// The issues: one at least unless the verdict is `approved`, and then none that is critical or high.
+    /// The issues: at least one unless the verdict is `approved`, which excludes critical and high ones.
     pub issues: Vec<PeerReplyIssue>,
 }
 
@@ -335,7 +334,7 @@ pub struct PeerPayload {
 pub struct PeerReplyIssue {
     /// `critical`, `high`, `medium` or `low`.
     pub severity: String,
-    /// What is wrong, and what to do.
+    /// The problem and the proposed solution.
     pub description: String,
     /// The path in the tree.
     pub file: Option<String>,

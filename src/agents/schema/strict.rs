@@ -1,7 +1,6 @@
-//! The restricted form of a schema for services that constrain a model's output.
-//!
-//! They require objects with required properties only, enumerations instead of alternatives, and no references. Optional
-//! properties become nullable ones, which Glee reads as the same.
+//! A restricted form of the schemas for services that constrain a model's output: objects with only required
+//! properties, enumerations instead of alternatives, and no references. Optional properties become nullable, which
+//! Glee reads alike.
 
 use serde_json::{Map, Value, json};
 

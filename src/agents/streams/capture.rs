@@ -1,4 +1,4 @@
-//! Captures a stream of a process: its beginning in a file, its end in memory, both bounded, and length and hash of all.
+//! Captures an output stream: its start in a file, its end in memory, both bounded, with its total length and hash.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -7,23 +7,21 @@ use std::path::Path;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::time::{Instant, timeout_at};
 
-/// How much of the end of a stream remains in memory, in bytes.
 const TAIL: usize = 4096;
-/// How much is read from a pipe after its program ended, in bytes: more than the capacity of a pipe.
+/// Exceeds the capacity of a pipe.
 const DRAINED: usize = 4 << 20;
 
 #[derive(Debug)]
 pub(crate) struct OutputCapture {
     file: File,
     room: u64,
-    /// The length of the whole stream.
     pub(crate) total: u64,
     hasher: blake3::Hasher,
     tail: Vec<u8>,
 }
 
 impl OutputCapture {
-    /// Creates a file for the first `cap` bytes. Only its owner may read it: it contains code.
+    /// Creates a file for the first `cap` bytes. Only its owner may read it, because it contains code.
     pub(crate) fn create(path: &Path, cap: u64) -> io::Result<Self> {
         Ok(Self {
             file: crate::system::private::options().write(true).create(true).truncate(true).open(path)?,
@@ -34,7 +32,6 @@ impl OutputCapture {
         })
     }
 
-    /// Adds the next bytes. They are counted even if they cannot be written.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.total += bytes.len() as u64;
         self.hasher.update(bytes);
@@ -54,7 +51,7 @@ impl OutputCapture {
         self.hasher.finalize().to_hex().to_string()
     }
 
-    /// The end of the stream as text, at most 4 KiB; invalid UTF-8 is replaced, a character cut at the front omitted.
+    /// Returns the end of the stream as text, at most 4 KiB, without a truncated first character.
     pub(crate) fn tail(&self) -> String {
         let continued = self.tail.iter().take(3).take_while(|byte| **byte & 0xc0 == 0x80).count();
         let cut = if self.total > self.tail.len() as u64 { continued } else { 0 };
@@ -65,7 +62,7 @@ impl OutputCapture {
         self.last_lines(limit).next()
     }
 
-    /// The lines of the last 4 KiB that are not blank, from the last to the first, at most `limit` bytes of each.
+    /// Returns the lines of the last 4 KiB that are not blank, from last to first, each at most `limit` bytes long.
     pub(crate) fn last_lines(&self, limit: u64) -> impl Iterator<Item = String> {
         let lines = self.tail.rsplit(|byte| matches!(byte, b'\n' | b'\r'));
         lines.filter(|line| !line.trim_ascii().is_empty()).map(move |line| {
@@ -79,7 +76,6 @@ pub(crate) struct Stream<R> {
     pipe: Option<R>,
     pub(crate) capture: OutputCapture,
     buffer: Box<[u8]>,
-    /// The length of the last read.
     fresh: usize,
 }
 
@@ -92,7 +88,7 @@ impl<R: AsyncRead + Unpin> Stream<R> {
         self.pipe.is_some()
     }
 
-    /// Reads the next bytes; 0 is the end. Fails only if they cannot be written to the file.
+    /// Reads the next bytes; 0 means EOF. Fails only if writing to the file fails.
     pub(crate) async fn pull(&mut self) -> io::Result<usize> {
         let Some(pipe) = &mut self.pipe else { return Ok(0) };
         let read = pipe.read(&mut self.buffer).await.unwrap_or(0);
@@ -108,7 +104,7 @@ impl<R: AsyncRead + Unpin> Stream<R> {
         &self.buffer[..self.fresh]
     }
 
-    /// Reads the rest until a deadline, because another process may keep the other end open.
+    /// Reads the rest, with a deadline because another process may keep the pipe open.
     pub(crate) async fn drain(&mut self, until: Instant, mut on: impl FnMut(&[u8])) -> io::Result<()> {
         let mut room = DRAINED;
         while room > 0 {

@@ -1,6 +1,5 @@
-//! The deadlines of a running program, and the rate at which its activity is reported.
-//!
-//! The clock starts no timer: the runner sleeps until [`Clock::next`] and then calls [`Clock::wake`].
+//! The deadlines of a running program, and the rate of its activity reports. The clock has no timer: the runner
+//! sleeps until [`Clock::next`] and then calls [`Clock::wake`].
 
 use std::time::Duration;
 
@@ -9,11 +8,10 @@ use tokio::time::Instant;
 use crate::agents::Cap;
 use crate::config::settings::Limits;
 
-/// How long after the grace period a supervisor is killed.
+/// The time after the grace period at which a supervisor is killed.
 const SUPERVISOR_LATE: Duration = Duration::from_secs(4);
-/// The longest sleep, so that a suspension of Glee is noticed.
+/// The maximum sleep, which makes a suspension of Glee detectable.
 const TICK: Duration = Duration::from_secs(1);
-/// The shortest time between two reports of activity.
 const ACTIVITY_EVERY: Duration = Duration::from_millis(100);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,10 +23,8 @@ pub(crate) enum StreamName {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Due {
     Nothing,
-    /// The last line of this stream is to be reported.
     Activity(StreamName),
     Over(Cap),
-    /// The supervisor has not ended in time.
     Late,
 }
 
@@ -45,7 +41,7 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// The limits on silence apply only to a program that `streams`.
+    /// The timeouts for silence apply only to a program that `streams`.
     pub(crate) fn start(now: Instant, limits: Limits, streams: bool) -> Self {
         Self {
             limits,
@@ -64,12 +60,11 @@ impl Clock {
         self.printed(source);
     }
 
-    /// Output that is not part of an answer: the limits on silence continue.
+    /// Records output that is not part of an answer, so the timeouts for silence continue.
     pub(crate) fn printed(&mut self, source: StreamName) {
         self.unreported = Some(source);
     }
 
-    /// The program is being ended: only the supervisor's deadline remains.
     pub(crate) fn end(&mut self, now: Instant) {
         self.late = Some(now + self.limits.kill_grace + SUPERVISOR_LATE);
     }
@@ -79,12 +74,11 @@ impl Clock {
         self.report().map_or(deadline, |(when, _)| when.min(deadline))
     }
 
-    /// The latest time of the next wake-up.
     pub(crate) fn tick(&self) -> Instant {
         self.ticked + TICK
     }
 
-    /// A wake-up much later than requested means that Glee itself was suspended: that time is not counted.
+    /// A wake-up much later than requested means that Glee itself was suspended; deadlines exclude that time.
     fn woke(&mut self, now: Instant) {
         let stopped = now.saturating_duration_since(self.tick());
         self.ticked = now;
@@ -101,7 +95,6 @@ impl Clock {
         self.due(now)
     }
 
-    /// The next item that is due; each is returned once.
     fn due(&mut self, now: Instant) -> Due {
         if let Some((when, source)) = self.report()
             && when <= now
@@ -201,7 +194,7 @@ mod tests {
         assert_eq!((clock.due(at(0.5)), clock.tick()), (Due::Activity(StreamName::Out), at(1.0)));
         clock.woke(at(1.9));
         assert_eq!(clock.next(), at(10.5));
-        // It wanted to be woken at 2.9.
+        // The requested wake-up was at 2.9.
         clock.woke(at(102.9));
         assert_eq!((clock.next(), clock.due(at(102.9)), clock.tick()), (at(110.5), Due::Nothing, at(103.9)));
     }

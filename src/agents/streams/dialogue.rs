@@ -1,6 +1,5 @@
-//! A conversation with a program that needs more than a prompt on stdin.
-//!
-//! The runner records every byte of stdout and passes it on, so that the conversation can be read again.
+//! A conversation with a program that needs more than a prompt on stdin. The runner records all of stdout and
+//! forwards it, so that the conversation can be parsed again.
 
 use std::future::Future;
 use std::io;
@@ -12,11 +11,11 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::agents::Stop;
 
-/// The program's stdin, closed when this is dropped.
+/// Writer to the program's stdin; dropping it closes the pipe.
 pub type StdinWriter = Box<dyn AsyncWrite + Send + Unpin>;
 
 pub trait Dialogue: Send + Sync {
-    /// Drives the conversation to its end, or ends it on `stop`. Its result is read from the recorded stdout.
+    /// Drives the conversation until it ends or `stop` is requested. The result is read from the recorded stdout.
     fn drive<'a>(
         &'a self,
         stdout: StdoutReader,
@@ -32,7 +31,7 @@ pub struct StdoutReader {
     taken: usize,
 }
 
-/// Passes output to a [`StdoutReader`], which ends before a line that is too long.
+/// Forwards output to a [`StdoutReader`], which reaches EOF before a line that is too long.
 #[derive(Debug)]
 pub(crate) struct Relay {
     pieces: Option<UnboundedSender<Vec<u8>>>,
@@ -40,7 +39,6 @@ pub(crate) struct Relay {
     line: u64,
 }
 
-/// A relay and its reader; a line may have `longest` bytes.
 pub(crate) fn relay(longest: u64) -> (Relay, StdoutReader) {
     let (sender, receiver) = unbounded_channel();
     let stdout = StdoutReader { pieces: receiver, piece: Vec::new(), taken: 0 };
@@ -48,7 +46,7 @@ pub(crate) fn relay(longest: u64) -> (Relay, StdoutReader) {
 }
 
 impl Relay {
-    /// Passes on output; empty output is the end.
+    /// Forwards output; empty output means EOF.
     pub(crate) fn pass(&mut self, bytes: &[u8]) {
         let Some(pieces) = &self.pieces else { return };
         let longest = bytes.split(|byte| *byte == b'\n').map(|line| line.len() as u64).max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Agents that run as long as a watch: without prompt and answer, with a dialogue.
+//! Agents that run as long as a watch, with a dialogue instead of prompt and answer.
 
 use std::path::Path;
 
@@ -10,8 +10,7 @@ use crate::config::settings::{Limits, Sandbox};
 use crate::domain::{Agent, Role};
 
 impl Agents {
-    /// Runs the configured command in the tree until it ends or `stop` is requested. It may write to the tree, and is
-    /// suspended while `suspended` is true. An error is a message for people.
+    /// Runs the configured command, which may write to the tree, until it ends or `stop` is requested.
     #[expect(clippy::too_many_arguments, reason = "independent values")]
     pub async fn keep_running(
         &self,

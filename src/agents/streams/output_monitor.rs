@@ -1,18 +1,18 @@
-//! Watches the beginnings of output lines: whether the program has begun to answer, and whether it repeats itself.
-//!
-//! While its service does not answer, a program prints introductory lines only, or the same lines without end.
+//! Examines the start of each output line: whether the program has begun to answer, and whether it repeats failed
+//! requests. While its service is unavailable, a program prints only introductory lines, or the same lines
+//! repeatedly.
 
-/// The beginning of a line that is examined, in bytes.
 const HEAD: usize = 240;
-/// The number of failed requests in a row after which a program is ended.
+/// The number of consecutive failed requests after which a program is ended.
 const MOST_FAILED: u32 = 5;
 
-/// Substrings by which the beginnings of lines are classified.
+/// Substrings that classify the start of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LineMarks {
-    /// Lines that are no part of an answer. Without this list every line is; with it only other JSON objects are.
+    /// Lines that precede an answer. Without this list every line is part of one, otherwise only other JSON objects
+    /// are.
     pub preamble: Option<&'static [&'static str]>,
-    /// LineMarks a line that reports a request without an answer, which the program repeats.
+    /// Marks a line that reports a request without an answer, which the program repeats.
     pub fruitless: Option<&'static str>,
 }
 
@@ -20,7 +20,6 @@ pub struct LineMarks {
 pub(crate) struct OutputMonitor {
     marks: LineMarks,
     head: Vec<u8>,
-    /// Whether the program has begun to answer.
     pub(crate) begun: bool,
     failed: u32,
 }
@@ -44,7 +43,6 @@ impl OutputMonitor {
                 self.take_line();
                 self.head.clear();
             } else if self.head.len() == HEAD {
-                // The rest of the line changes nothing.
                 self.begun |= self.is_answer();
             }
         }
@@ -90,7 +88,7 @@ mod tests {
             (&["Loading\n", "\n", "{\"type\":\"in", "it\"}\n"], false),
             (&["{\"type\":\"init\"}\n{\"type\":\"text\"}\n"], true),
             (&["{\"type\":\"init\"}\n{\"type\":", "\"text\"}", "\n"], true),
-            // Not yet: it may still be a line that says nothing.
+            // Incomplete: the rest may contain a mark of the preamble.
             (&["{\"type\":\"text\"}"], false),
             (&[&long], true),
             (&["{\"type\":\"text\"}\n", "{\"type\":\"init\"}\n"], true),

@@ -1,8 +1,7 @@
-//! Claude Code, as `claude -p` prints its work with `--output-format stream-json`.
-//!
-//! `--setting-sources ""` keeps the reviewed tree's hooks, permissions and `CLAUDE.md` out, `--strict-mcp-config` its
-//! MCP servers; no role gets a shell, because an allow-list of commands is not reliable. `--tools` takes all words that
-//! follow it, so it is never the last option. Seen with 2.1.197 and 2.1.330.
+//! Claude Code, with the output of `claude -p --output-format stream-json`. `--setting-sources ""` ignores the
+//! reviewed tree's hooks, permissions and `CLAUDE.md`, `--strict-mcp-config` its MCP servers. No role has a shell,
+//! because allow-lists of commands are unreliable. `--tools` takes all words that follow it, so it is never the
+//! last option. Tested with 2.1.197 and 2.1.330.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -54,7 +53,7 @@ impl Adapter for Claude {
         }
         args.extend(list(&["--setting-sources", "", "--strict-mcp-config", "--disable-slash-commands"]));
         let role = query.request.task.role();
-        // It also confines reading to the tree; a coder that is confined may not edit.
+        // `--restricted` confines reading to the tree, and prevents edits.
         if role != Role::Coder && query.program.names("--restricted") {
             args.push("--restricted".to_owned());
         }
@@ -85,7 +84,7 @@ impl Adapter for Claude {
         }
     }
 
-    /// Also parses the events of Qwen Code, which prints the same format.
+    /// Also parses the events of Qwen Code, which have the same format.
     fn parse(&self, parsed: &mut ParsedOutput, event: &Value) {
         if is_of_subagent(event) {
             return;
@@ -99,7 +98,7 @@ impl Adapter for Claude {
             "assistant" if event.get("is_api_error_message").is_none() => {
                 blocks(event).filter_map(|block| text(block, "/text")).for_each(|text| parsed.message(text));
             }
-            // A message to it starts a new answer, except the one that has it continue where its output was cut.
+            // A message to the agent starts a new answer, unless it requests the rest of a truncated output.
             "user" if !blocks(event).any(|block| string(block, "/text").starts_with("Output token limit hit")) => {
                 parsed.tool_used();
             }
@@ -132,10 +131,9 @@ fn parse_result(parsed: &mut ParsedOutput, event: &Value) {
     let failed = event["is_error"].as_bool() == Some(true);
     parsed.failure = match string(event, "/subtype") {
         "error_max_turns" => Some(ReportedError::of(FailureKind::MaxTurns, "it used up its turns")),
-        "error_max_budget_usd" => Some(ReportedError::of(
-            FailureKind::OverQuota { reset: None },
-            "it used up the budget that was set for it",
-        )),
+        "error_max_budget_usd" => {
+            Some(ReportedError::of(FailureKind::OverQuota { reset: None }, "it used up its budget"))
+        }
         _ if failed && string(event, "/terminal_reason") == "blocking_limit" => {
             Some(ReportedError::of(FailureKind::TooLong, message))
         }
@@ -149,7 +147,7 @@ fn parse_result(parsed: &mut ParsedOutput, event: &Value) {
         }
         _ => None,
     };
-    // Where the output was cut and continued, `result` holds its last part only.
+    // After a truncated and continued output, `result` contains only the last part.
     let continued = parsed.text.ends_with(message) && parsed.text.len() > message.len();
     parsed.answer = match event.get("structured_output") {
         Some(value) if !value.is_null() => Some(value.to_string()),

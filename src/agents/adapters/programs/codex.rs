@@ -1,8 +1,7 @@
-//! Codex, as `codex exec --json` prints its work.
-//!
-//! Its sandbox is always named. It has no flag for its retries; those of a provider that the configuration names are
-//! turned off, the built-in ones end after half a minute because `unbounded_connection_retries` is. It ignores settings
-//! of the reviewed tree by itself, and its `AGENTS.md` with `project_doc_max_bytes=0`. Seen with 0.169.0.
+//! Codex, with the output of `codex exec --json`. The sandbox is always set. Codex has no flag for retries: those
+//! of a configured provider are turned off, and the built-in ones end after 30 seconds because
+//! `unbounded_connection_retries` is disabled. Codex ignores the settings of the reviewed tree, and its `AGENTS.md`
+//! with `project_doc_max_bytes=0`. Tested with 0.169.0.
 
 use serde_json::Value;
 
@@ -51,7 +50,7 @@ impl Adapter for Codex {
         if matches!(role, Role::Judge | Role::Aggregator) {
             off.extend(NOT_FOR_A_JUDGE);
         }
-        // To disable a feature that it does not know is an error.
+        // Codex rejects the name of an unknown feature.
         for feature in off.into_iter().filter(|name| query.program.may_have(name)) {
             args.extend(list(&["--disable", feature]));
         }
@@ -100,7 +99,7 @@ impl Adapter for Codex {
         match string(event, "/type") {
             "thread.started" => parsed.session(event, "/thread_id"),
             "item.completed" => parse_item(parsed, event),
-            // Only a warning where another event follows: it reports every attempt to reconnect.
+            // Only a warning if another event follows, because Codex reports every attempt to reconnect.
             "error" => parsed.failure = text(event, "/message").map(ReportedError::text),
             "turn.failed" => parsed.failure = Some(ReportedError::text(string(event, "/error/message"))),
             "turn.completed" => {
@@ -118,7 +117,7 @@ impl Adapter for Codex {
 
 fn parse_item(parsed: &mut ParsedOutput, event: &Value) {
     match string(event, "/item/type") {
-        // The last message is the answer; those before it comment on the work.
+        // The last message is the answer; earlier ones comment on the work.
         "agent_message" => parsed.answer = owned(event, "/item/text"),
         kind @ ("command_execution" | "file_change" | "mcp_tool_call")
             if string(event, "/item/status") == "declined" =>
@@ -136,7 +135,6 @@ fn effort_name(effort: Effort) -> &'static str {
     if effort == Effort::Max { "xhigh" } else { effort.as_str() }
 }
 
-/// The provider that a command names with `-c model_provider=...`.
 fn provider(command: &[String]) -> Option<&str> {
     let value = command.iter().find_map(|word| word.strip_prefix("model_provider="))?;
     Some(value.trim_matches(['"', '\''])).filter(|name| !name.is_empty())

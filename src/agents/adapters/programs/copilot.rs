@@ -1,7 +1,6 @@
-//! Copilot CLI, as it prints its work with `--output-format json`.
-//!
-//! An empty list of tools would mean all of them, so a judge gets one that does not exist. Hooks and MCP servers of
-//! the reviewed tree run only with `--trust-folder`, which is never given. Seen with 1.0.102.
+//! Copilot CLI, with the output of `--output-format json`. An empty list of tools grants all of them, so a judge's
+//! list contains only a nonexistent one. Hooks and MCP servers of the reviewed tree require `--trust-folder`, which
+//! is never set. Tested with 1.0.102.
 
 use serde_json::Value;
 

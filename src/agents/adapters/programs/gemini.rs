@@ -1,9 +1,7 @@
-//! Gemini CLI, as it prints its work with `-o stream-json`.
-//!
-//! `--skip-trust` starts it in a tree that it does not know, without the tree's hooks and MCP servers; in its default
-//! approval mode it offers tools that read only. Its retries can be turned down in a settings file alone: one of the
-//! lowest rank, so that the user's own settings apply. It reads the tree's `GEMINI.md` in any case: its setting for the
-//! names of such files only adds to them. It would cut a prompt that is too long silently. Seen with 0.61.0.
+//! Gemini CLI, with the output of `-o stream-json`. `--skip-trust` allows an unknown tree, without the tree's hooks
+//! and MCP servers; the default approval mode offers only tools that read. Retries can be limited only by a
+//! settings file; the one with the lowest precedence is used, so that the user's settings apply. Gemini always
+//! reads the tree's `GEMINI.md`, and truncates a prompt that is too long silently. Tested with 0.61.0.
 
 use serde_json::Value;
 
@@ -39,7 +37,7 @@ impl Adapter for Gemini {
             )),
             folders: &[("", ".gemini", "")],
             marks: LineMarks { preamble: Some(&[r#"{"type":"init""#, r#""role":"user""#]), fruitless: None },
-            // It exits with HTTP statuses modulo 256.
+            // Exit codes are HTTP statuses modulo 256.
             exit_codes: &[
                 (&[41, 145, 147], FailureKind::NotLoggedIn),
                 (&[53], FailureKind::MaxTurns),
@@ -88,7 +86,7 @@ impl Adapter for Gemini {
                 if string(event, "/status") == "success" {
                     parsed.failure = None;
                 } else if let Some(error) = text(event, "/error/message") {
-                    // The lines after the first are advice that mentions quotas whatever happened.
+                    // The lines after the first one are general advice that always mentions quotas.
                     parsed.failure = error.lines().next().map(ReportedError::text);
                 } else if parsed.failure.is_none() {
                     parsed.failure = Some(ReportedError::text(""));

@@ -1,4 +1,4 @@
-//! One file a program, or a form of programs, that Glee can ask.
+//! One file per program or protocol.
 
 pub(crate) mod acp;
 pub(crate) mod claude;

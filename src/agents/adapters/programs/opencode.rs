@@ -1,8 +1,7 @@
-//! opencode, as `opencode run --format json` prints its work.
-//!
-//! Its permissions are part of its configuration, which Glee passes in a variable; its agent `plan` is not read-only.
-//! `OPENCODE_DISABLE_PROJECT_CONFIG` keeps the reviewed tree's settings and MCP servers out; `--pure` does not call its
-//! plug-ins, but loads their modules all the same, so it is not started in a tree that has some. Seen with 1.18.33.
+//! opencode, with the output of `opencode run --format json`. Glee passes its permissions as configuration in a
+//! variable, because its agent `plan` is not read-only. `OPENCODE_DISABLE_PROJECT_CONFIG` excludes the reviewed
+//! tree's settings and MCP servers. `--pure` disables the tree's plug-ins but still loads their modules, so
+//! opencode is not started in a tree that has some. Tested with 1.18.33.
 
 use serde_json::Value;
 
@@ -42,7 +41,7 @@ impl Adapter for Opencode {
                 ("XDG_STATE_HOME", ".local/state", "opencode"),
                 ("XDG_CACHE_HOME", ".cache", "opencode"),
             ],
-            // When its service aborts an answer, it repeats the step without a message and without a limit.
+            // When the service aborts an answer, opencode repeats the step without a message and without a limit.
             marks: LineMarks {
                 preamble: Some(&[r#"{"type":"step_start""#]),
                 fruitless: Some(r#""reason":"unknown""#),

@@ -1,7 +1,6 @@
-//! Qwen Code, which prints its work in the format of Claude Code with `-o stream-json`.
-//!
-//! `--safe-mode` keeps hooks, MCP servers and settings of the reviewed tree out, and turns its own memory off;
-//! `--approval-mode plan` offers no tool that writes. Seen with 0.24.4.
+//! Qwen Code, with the output of `-o stream-json` in the format of Claude Code. `--safe-mode` ignores hooks, MCP
+//! servers and settings of the reviewed tree, and disables Qwen's memory; `--approval-mode plan` offers no tool
+//! that writes. Tested with 0.24.4.
 
 use serde_json::Value;
 
@@ -51,7 +50,7 @@ impl Adapter for Qwen {
 
     fn parse(&self, parsed: &mut ParsedOutput, event: &Value) {
         Claude.parse(parsed, event);
-        // The lines after the first are advice that mentions quotas whatever happened.
+        // The lines after the first one are general advice that always mentions quotas.
         if let Some(error) = &mut parsed.failure
             && let Some((first, _)) = error.text.split_once('\n')
         {

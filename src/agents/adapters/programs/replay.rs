@@ -1,8 +1,6 @@
-//! The adapter `replay`: plays back the record of a call in place of a program.
-//!
-//! Its command is a run's folder of recorded calls; an agent with the name of the recorded one gets its output, with the
-//! nonce of the new request in place of the old one. Only output is replayed: files that a recorded coder changed stay
-//! as they are.
+//! The adapter `replay`: plays back the record of a call instead of running a program. The command is a run's
+//! folder of recorded calls. An agent with the name of a recorded one receives its output, with the nonce of the
+//! new request. Edits of a recorded coder are not replayed.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -13,13 +11,12 @@ use crate::agents::{Adapter, AgentError, Invocation, Output, Profile, Query, Rea
 use crate::domain::FailureKind;
 use crate::system::files;
 
-/// The hidden first argument that makes Glee's binary play a record.
+/// The hidden first argument that makes Glee's binary play back a record.
 pub const ARGUMENT: &str = "__replay";
 
 /// Precedes the name of the record's adapter in the last line of stderr.
 const MARK: &str = "glee-replay adapter=";
 
-/// Reads the output of any other adapter.
 pub(crate) struct Replay(pub(crate) fn() -> Vec<&'static dyn Adapter>);
 
 impl Replay {
@@ -37,7 +34,7 @@ impl Adapter for Replay {
         let folder = query.agent.command.first().map(String::as_str).unwrap_or_default();
         let record = Path::new(&query.request.root).join(folder).join(format!("{}.call.json", query.call));
         if !record.is_file() {
-            let message = format!("there is no record `{}`", record.display());
+            let message = format!("record `{}` does not exist", record.display());
             return Err(AgentError::new(FailureKind::NotInstalled, message).hint(
                 "set the agent's command to a run's folder of recorded calls, and its name to that of the record",
             ));
@@ -52,7 +49,7 @@ impl Adapter for Replay {
         match self.0().into_iter().find(|adapter| Some(adapter.profile().name) == name) {
             Some(adapter) => adapter.reading(output),
             None => {
-                let message = format!("the record cannot be played: {}", output.stderr_tail.trim());
+                let message = format!("failed to play back the record: {}", output.stderr_tail.trim());
                 Reading::from(Err(AgentError::new(FailureKind::Protocol, message)))
             }
         }
@@ -67,7 +64,7 @@ impl Adapter for Replay {
     }
 }
 
-/// Plays a record with another nonce. Returns the recorded exit code.
+/// Plays back a record with a new nonce. Returns the recorded exit code.
 pub fn play(record: &Path, nonce: &str, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<u8> {
     let stem = record.to_string_lossy();
     let stem = stem.strip_suffix(".call.json").unwrap_or(&stem);

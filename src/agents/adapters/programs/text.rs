@@ -15,7 +15,6 @@ impl Adapter for TextAdapter {
     }
 }
 
-/// The configured command with `stdin`, in the tree's root.
 pub(crate) fn plain(query: &Query<'_>, stdin: Vec<u8>) -> Invocation {
     let env = environment(query.agent, query.request, &[], std::env::vars_os());
     let args = query.agent.command.iter().skip(1);

@@ -9,11 +9,11 @@ pub(crate) const SHARED_MEMORY: &str = "/dev/shm";
 pub enum Hold {
     #[default]
     Free,
-    /// It may write but not inspect other processes, if the system can prevent that.
+    /// The agent may write but not inspect other processes, if the system can enforce that.
     Isolated,
-    /// It may only read, if the system can prevent writing.
+    /// The agent may only read, if the system can enforce that.
     IfPossible,
-    /// It may only read, or is not started.
+    /// The agent may only read; it is not started if the system cannot enforce that.
     Always,
 }
 
@@ -23,13 +23,12 @@ impl Hold {
     }
 }
 
-/// The restrictions of an agent. Paths are OS strings, which serialise to JSON also if they are not UTF-8.
+/// The restrictions of an agent. Paths are OS strings, which serialise to JSON even if they are invalid UTF-8.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confinement {
     pub hold: Hold,
-    /// Whether namespaces can be used.
     pub namespaces: bool,
-    /// The folder of the user's caches; writes go to a copy of its own.
+    /// The user's cache folder; the agent writes to a private copy.
     pub cache: Option<OsString>,
     pub hidden: Option<OsString>,
     pub writable: Vec<OsString>,
@@ -37,10 +36,8 @@ pub struct Confinement {
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Surroundings {
-    /// The folder of caches, if a private copy covers it.
     pub(crate) cache: Option<PathBuf>,
-    /// Whether it has shared memory of its own.
     pub(crate) has_memory: bool,
-    /// Its cache folder if nothing covers the user's.
+    /// A replacement cache folder, if the user's is not covered.
     pub(crate) instead: Option<PathBuf>,
 }

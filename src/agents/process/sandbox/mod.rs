@@ -1,18 +1,17 @@
-//! The sandbox of an agent: limits the writes of a read-only agent, and isolates every agent from Glee and the user's
-//! other programs.
+//! The sandbox: limits the writes of a read-only agent, and isolates every agent from Glee and the user's programs.
 //!
-//! On Linux a read-only agent is confined by Landlock: from its first instruction on, it and its descendants can write,
-//! create, remove, rename or link files only in the agent's own configuration folders, a temporary folder of its own, and
-//! devices that store nothing. The tree, its git folder and Glee's state are thus protected. It can neither signal nor
-//! inspect processes outside, nor reach their abstract sockets. With namespaces, its writes to the user's caches go to a
-//! copy that ends with the call, it has shared memory of its own, and sockets in the file system are hidden (see
-//! `namespace`). Landlock does not prevent changes of permissions and times; these are found by comparing the tree.
+//! On Linux, Landlock confines a read-only agent and its descendants: they can write, create, remove, rename or
+//! link files only in the agent's configuration folders, its temporary folder, and devices that store nothing. They
+//! can neither signal nor inspect outside processes, nor reach their abstract sockets. With namespaces, writes to
+//! the user's caches go to a temporary copy, shared memory is private, and sockets in the file system are hidden
+//! (see `namespace`). Landlock cannot prevent changes of permissions and times; a comparison of the tree finds
+//! them.
 //!
-//! An agent that may write is only isolated: it cannot inspect a process that it did not start, so neither Glee's
-//! memory nor its environment. An agent that runs as root loses the capabilities for that.
+//! An agent that may write is only isolated: it cannot inspect processes that it did not start, such as Glee's
+//! memory and environment. An agent that runs as root loses the capabilities for that.
 //!
-//! A writable folder never contains a protected one and is never inside one; such a folder is left out. A known
-//! program's own folder is created beforehand, because the confined program could not create it.
+//! A folder that contains a protected one, or is inside one, never becomes writable. A known program's
+//! configuration folder is created beforehand, because the confined program cannot create it.
 
 pub mod confinement;
 #[cfg(target_os = "linux")]
@@ -35,26 +34,22 @@ pub(crate) use kernel::{confine, drop_capabilities, isolate};
 #[cfg(target_os = "linux")]
 pub use namespace::{NAME as PROBE, makes_namespaces, probe};
 
-/// Writable for every program: terminals and devices that store nothing.
+/// Terminals and devices that store nothing; writable for every program.
 const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SandboxLayers {
-    /// The kernel prevents read-only agents from writing.
     pub landlock: bool,
-    /// Every descendant of an agent is found and ended.
     pub subreaper: bool,
 }
 
-/// The layers that this system has. Changes by agents are found by comparing the tree on every system.
+/// Returns the layers that this system supports. Comparing the tree finds changes on every system.
 pub fn layers() -> SandboxLayers {
     SandboxLayers { landlock: kernel::is_available(), subreaper: cfg!(target_os = "linux") }
 }
 
-/// The restrictions of an agent in a role, if any.
-///
-/// A coder has to write and is only isolated. Codex has a sandbox of its own, which cannot be set up inside this one, so
-/// Glee's applies to it only if that is required.
+/// A coder is only isolated, because it has to write. Codex sets up its own sandbox, which fails inside another
+/// one, so Glee's sandbox applies to Codex only if it is required.
 pub(crate) fn confinement(
     sandbox: Sandbox,
     role: Role,
@@ -79,10 +74,10 @@ pub(crate) fn confinement(
     for kind in programs(kind, command) {
         let profile = kind.adapter().profile();
         let own = own_folders(&profile, env);
-        // What cannot be made is left out below, and the program itself reports best what it lacks.
+        // A folder that cannot be created is omitted; the program's own error message is the most precise.
         own.iter().filter(|folder| allowed(folder)).for_each(|folder| drop(std::fs::create_dir_all(folder)));
         writable.extend(own);
-        // Its own files are not made: an empty one is not what a program expects.
+        // Files are not created: programs may reject an empty one.
         let home = variable(env, "HOME");
         writable.extend(home.iter().flat_map(|home| profile.files.iter().map(|file| home.join(file))));
     }
@@ -104,7 +99,8 @@ fn caches(env: &BTreeMap<OsString, OsString>) -> Option<PathBuf> {
     variable(env, "XDG_CACHE_HOME").or_else(home).filter(|path| path.is_absolute())
 }
 
-/// The adapters whose program an agent runs: with the Agent Client Protocol also those that its command names.
+/// Returns the adapters whose programs an agent runs: for the Agent Client Protocol also those that its command
+/// names.
 pub(crate) fn programs(kind: AdapterKind, command: &[String]) -> Vec<AdapterKind> {
     let named = |program: &&AdapterKind| command.iter().any(|word| word.contains(program.as_str()));
     match kind {
@@ -121,7 +117,6 @@ fn own_folders(profile: &Profile, env: &BTreeMap<OsString, OsString>) -> Vec<Pat
     profile.folders.iter().filter_map(folder).collect()
 }
 
-/// A path without links, if it exists.
 fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
@@ -134,7 +129,7 @@ impl Surroundings {
         #[cfg(not(target_os = "linux"))]
         let mut made = Self::default();
         if let (Some(cache), None) = (&confinement.cache, &made.cache)
-            // A known program writes to its own part of the user's cache.
+            // A known program may write to its own part of the user's cache.
             && !confinement.writable.iter().any(|path| Path::new(path).starts_with(cache))
         {
             let instead = temporary.join("cache");
@@ -143,12 +138,10 @@ impl Surroundings {
         made
     }
 
-    /// Further paths that may be written to.
     pub(crate) fn writable(&self) -> impl Iterator<Item = &Path> {
         self.cache.as_deref().into_iter().chain(self.has_memory.then_some(Path::new(SHARED_MEMORY)))
     }
 
-    /// Further variables for the agent's environment.
     pub(crate) fn variables(&self) -> impl Iterator<Item = (&'static str, &Path)> {
         self.instead.as_deref().map(|path| ("XDG_CACHE_HOME", path)).into_iter()
     }
@@ -164,7 +157,7 @@ mod kernel {
     };
     use rustix::thread::{CapabilitySet, remove_capability_from_bounding_set};
 
-    /// The first version that also prevents truncation.
+    /// The first version that prevents truncation too.
     const NEEDED: ABI = ABI::V3;
 
     const DROPPED: [CapabilitySet; 10] = [
@@ -180,7 +173,6 @@ mod kernel {
         CapabilitySet::SYSLOG,
     ];
 
-    /// Whether the kernel can prevent a program from every kind of writing.
     pub(crate) fn is_available() -> bool {
         ruleset().is_ok()
     }
@@ -190,22 +182,24 @@ mod kernel {
             .set_compatibility(CompatLevel::HardRequirement)
             .handle_access(AccessFs::from_write(NEEDED))?
             .set_compatibility(CompatLevel::BestEffort)
-            // If the kernel can: no signals to processes outside, such as Glee and the supervisor, and no abstract
-            // sockets, by which another program could write for the agent.
+            // Best effort: no signals to outside processes, such as Glee and the supervisor, and no abstract
+            // sockets, through which another program could write on the agent's behalf.
             .scope(Scope::Signal | Scope::AbstractUnixSocket)?
             .create()
     }
 
-    /// Prevents the calling thread and its descendants from writing anywhere else. Permanent. Returns whether it applies.
+    /// Limits writing by the calling thread and its descendants to `writable`, permanently. Returns whether the
+    /// limit applies.
     pub(crate) fn confine<'a>(writable: impl Iterator<Item = &'a Path>) -> bool {
         let rules = path_beneath_rules(writable, AccessFs::from_write(NEEDED));
         ruleset().and_then(|ruleset| ruleset.add_rules(rules)?.restrict_self()).is_ok()
     }
 
-    /// Prevents the calling thread and its descendants from inspecting other processes, if the system can.
+    /// Prevents the calling thread and its descendants from inspecting other processes, if the system can enforce
+    /// that.
     pub(crate) fn isolate() {
-        // A domain has to restrict something, and prevents moves between folders unless they are allowed. Both rights
-        // are allowed everywhere.
+        // A Landlock domain has to restrict something, and restricts moves between folders by default. Both rights
+        // are granted everywhere.
         let access: BitFlags<AccessFs> = AccessFs::Refer | AccessFs::MakeBlock;
         let restrict = || -> Result<_, RulesetError> {
             let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
@@ -215,17 +209,16 @@ mod kernel {
         drop(restrict());
     }
 
-    /// Removes from the calling thread and its descendants the capabilities of root that could undo the sandbox: to
-    /// inspect and control processes, to mount, to load code into the kernel.
+    /// Removes the capabilities of root that could undo the sandbox (inspecting processes, mounting, loading kernel
+    /// code) from the calling thread and its descendants.
     pub(crate) fn drop_capabilities() {
-        // Fails without root, which has none of them.
+        // Fails without root, where the thread lacks these capabilities.
         for capability in DROPPED {
             let _ = remove_capability_from_bounding_set(capability);
         }
     }
 }
 
-/// Other systems have no sandbox.
 #[cfg(not(target_os = "linux"))]
 mod kernel {
     use std::path::Path;
@@ -274,9 +267,8 @@ mod tests {
         assert_eq!(writable(auto, reviewer, AdapterKind::Codex, &["project"]), None);
         assert_eq!(writable(Sandbox::Required, reviewer, AdapterKind::Codex, &["project"]), words(&[".codex"]));
         assert_eq!(writable(auto, Role::Judge, AdapterKind::Text, &["project"]), words(&[]));
-        // The tree is the agent's own folder.
         assert_eq!(writable(auto, reviewer, AdapterKind::Gemini, &[".gemini"]), words(&[]));
-        // What a known program does not have yet is made, but never in what is protected.
+        // A missing folder of a known program is created, except inside a protected folder.
         assert_eq!(
             writable(auto, reviewer, AdapterKind::Copilot, &["project"]),
             words(&[".copilot", ".cache/copilot"])
@@ -311,8 +303,8 @@ mod tests {
             |kind, cache: &str, protected: &[&str]| held(Role::Reviewer, kind, cache, protected).unwrap().cache;
         assert_eq!(cache(AdapterKind::Text, "", &["project"]), Some(home.join(".cache").into()));
         assert_eq!(cache(AdapterKind::Claude, "other", &["project"]), Some(home.join("other").into()));
-        assert_eq!(cache(AdapterKind::Text, "", &[".cache/checkout"]), None, "the tree lies in it");
-        assert_eq!(cache(AdapterKind::Text, "project/cache", &["project"]), None, "it lies in the tree");
+        assert_eq!(cache(AdapterKind::Text, "", &[".cache/checkout"]), None, "the tree is in it");
+        assert_eq!(cache(AdapterKind::Text, "project/cache", &["project"]), None, "it is in the tree");
         assert_eq!(cache(AdapterKind::Text, "missing", &["project"]), None);
         assert_eq!(cache(AdapterKind::Builtin, "", &["project"]), None);
         let hidden = held(Role::Judge, AdapterKind::Text, "", &["project", "state"]).unwrap().hidden;

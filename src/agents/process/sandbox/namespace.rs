@@ -1,9 +1,7 @@
-//! The file system of a read-only agent: its own copy of the caches, its own shared memory, and no socket of another
-//! program.
-//!
-//! It consists of mounts in the agent's own mount namespace: directly as root, otherwise in a user namespace with the
-//! same user. Systems refuse these in many ways, some only after a process has entered; therefore another process tries
-//! it first. The agent cannot undo it: Landlock prevents mounts.
+//! The file system of a read-only agent: a private copy of the caches, private shared memory, and no sockets of
+//! other programs. It consists of mounts in a separate mount namespace: directly as root, otherwise in a user
+//! namespace with the same user. Some systems refuse these only after a process has entered the namespace, so a
+//! separate process tries first. Landlock keeps the agent from undoing the mounts.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -17,10 +15,9 @@ use super::sockets;
 use crate::agents::Confinement;
 use crate::agents::process::sandbox::confinement::{SHARED_MEMORY, Surroundings};
 
-/// The hidden first argument for the process that tries it.
+/// The hidden first argument of the process that tries namespaces.
 pub const NAME: &str = "__namespace";
 
-/// Mounts, and shared memory without a name in the file system.
 const OWN: CloneFlags = CloneFlags::CLONE_NEWNS.union(CloneFlags::CLONE_NEWIPC);
 
 /// Tries to create namespaces and to mount in them; the exit status is the result.
@@ -29,16 +26,15 @@ pub fn probe() -> ExitCode {
     if tried.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Whether namespaces can be used for agents, as tried by a process of the program at `glee`.
+/// Whether agents can use namespaces; tried by a process of the program at `glee`.
 pub fn makes_namespaces(glee: &Path) -> bool {
     let mut command = Command::new(glee);
     command.arg(NAME).env_clear().stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
 }
 
-/// Moves this process into namespaces of its own with the mounts for an agent; returns those that succeeded.
+/// Moves this process into new namespaces with the mounts for an agent. Returns the mounts that succeeded.
 pub(crate) fn enter(confinement: &Confinement, temporary: &Path) -> Surroundings {
-    // Listed before they are hidden.
     let sockets = sockets::all();
     if new_namespaces().is_err() {
         return Surroundings::default();
@@ -48,7 +44,6 @@ pub(crate) fn enter(confinement: &Confinement, temporary: &Path) -> Surroundings
     let cache = cache.filter(|cache| !temporary.starts_with(cache) && cover(cache, temporary, &own).is_ok());
     let has_memory = Path::new(SHARED_MEMORY).is_dir() && empty(Path::new(SHARED_MEMORY)).is_ok();
     for socket in sockets.iter().filter(|socket| !own.iter().any(|own| socket.starts_with(own))) {
-        // Fails for one that no longer exists.
         drop(bind(Path::new("/dev/null"), socket));
     }
     let user = geteuid();
@@ -70,11 +65,10 @@ fn new_namespaces() -> io::Result<()> {
         fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
         fs::write("/proc/self/gid_map", format!("{group} {group} 1"))?;
     }
-    // Mounts here do not propagate to other namespaces.
+    // Keeps the mounts from propagating to other namespaces.
     Ok(mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_SLAVE, None::<&str>)?)
 }
 
-/// Mounts an empty file system in memory over a folder.
 fn empty(folder: &Path) -> io::Result<()> {
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
     Ok(mount(Some("glee"), folder, Some("tmpfs"), flags, Some("mode=0700"))?)
@@ -84,14 +78,13 @@ fn bind(from: &Path, to: &Path) -> io::Result<()> {
     Ok(mount(Some(from), to, None::<&str>, MsFlags::MS_BIND, None::<&str>)?)
 }
 
-/// Mounts an overlay over a folder whose changes remain in memory until the last process here has ended; the agent's own
-/// parts of it remain directly writable.
+/// Mounts an overlay over a folder. Its changes remain in memory until the last process in the namespace ends; the
+/// paths in `own` remain directly writable.
 fn cover(folder: &Path, temporary: &Path, own: &[&Path]) -> io::Result<()> {
     let place = temporary.join(".changes");
     fs::create_dir(&place)?;
     empty(&place)?;
     let made = overlay(folder, &place, own);
-    // The overlay keeps its own reference to it.
     let _ = umount2(&place, MntFlags::MNT_DETACH);
     drop(fs::remove_dir(&place));
     made
@@ -109,7 +102,7 @@ fn overlay(folder: &Path, place: &Path, own: &[&Path]) -> io::Result<()> {
         bind(path, &at)?;
         kept.push((at, *path));
     }
-    // A comma or colon would end a path in the option.
+    // A comma or colon would end a path in the mount option.
     let option = |path: &Path| {
         let text = path.to_str().filter(|text| !text.contains([',', ':', '\\']));
         text.map(ToOwned::to_owned).ok_or(io::Error::from(io::ErrorKind::InvalidInput))

@@ -1,17 +1,17 @@
-//! The sockets in the file system that programs of this machine listen on.
+//! Lists the sockets in the file system that programs of this machine listen on.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
-/// Services that only resolve names of hosts and users.
+/// Sockets of services that only resolve names of hosts and users; they remain visible.
 const RESOLVERS: [&str; 4] = ["/run/systemd/resolve/", "/run/systemd/userdb/", "/run/nscd/", "/var/run/nscd/"];
 /// Folders with sockets of other network namespaces, such as those of a container's host.
 const FOLDERS: [&str; 5] = ["/run", "/var/run", "/tmp", "/tmp/.X11-unix", "/run/dbus"];
 const MOST: usize = 4_000;
 
-/// Every known socket except those that only resolve names.
+/// Returns every known socket except those in `RESOLVERS`.
 pub(crate) fn all() -> BTreeSet<PathBuf> {
     let listening = fs::read("/proc/net/unix").unwrap_or_default();
     let mounted = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
@@ -27,7 +27,7 @@ pub(crate) fn all() -> BTreeSet<PathBuf> {
         .collect()
 }
 
-/// The paths in the kernel's table of sockets; a name that begins with `@` is not a path.
+/// Returns the paths in the kernel's socket table; a name with a leading `@` is an abstract socket.
 fn in_table(table: &str) -> Vec<PathBuf> {
     let path = |line: &str| {
         let at = line.match_indices(' ').map(|(at, _)| at + 1).find(|at| line[*at..].starts_with('/'))?;
@@ -36,9 +36,8 @@ fn in_table(table: &str) -> Vec<PathBuf> {
     table.lines().filter_map(path).collect()
 }
 
-/// The mount points, which may be single sockets.
 fn mount_points(table: &str) -> Vec<PathBuf> {
-    // A blank in a path is written as `\040`.
+    // The kernel escapes a space in a path as `\040`.
     let path = |line: &str| line.split(' ').nth(4).map(|path| PathBuf::from(path.replace("\\040", " ")));
     table.lines().filter_map(path).collect()
 }

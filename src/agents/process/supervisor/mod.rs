@@ -1,16 +1,16 @@
 //! The supervisor: Glee re-executed to run one agent and to end all of its descendants.
 //!
-//! It leads a session of its own, so that no signal from Glee's terminal reaches the agent, and on Linux it is the
-//! subreaper of the agent's descendants, so that a process that leaves the agent's group or loses its parent becomes
-//! the supervisor's child. When the agent ends, its remaining descendants are killed. When the liveness pipe reaches its
-//! end (Glee stops the agent, or Glee itself has ended, even by SIGKILL) they get SIGTERM, and SIGKILL after the grace
-//! period. That no child remains is confirmed by the system (`ECHILD`).
+//! It leads its own session, which isolates the agent from signals of Glee's terminal. On Linux it is the subreaper
+//! of the agent's descendants: a process that leaves the agent's group or loses its parent becomes the supervisor's
+//! child. When the agent ends, its remaining descendants are killed. When the liveness pipe reaches EOF (Glee stops
+//! the agent or has ended itself, even by SIGKILL), they receive SIGTERM, and SIGKILL after the grace period.
+//! `ECHILD` confirms that no child remains.
 //!
-//! An agent that may only read is started by a thread that has entered the sandbox (see `sandbox`). The sandbox applies
-//! to all descendants of the thread but not to the supervisor, which removes the agent's temporary folder at the end,
-//! also without Glee.
+//! A read-only agent is started by a thread that has entered the sandbox (see `sandbox`), which applies to all
+//! descendants of the thread. The supervisor remains outside it and removes the agent's temporary folder at the
+//! end.
 //!
-//! It has no runtime and no configuration, and one thread that polls children, the pipe and signals.
+//! It has no async runtime, no configuration and one thread, which polls children, the pipe and signals.
 
 pub(crate) mod orders;
 
@@ -40,7 +40,6 @@ use orders::{Orders, descriptor, parse};
 pub(crate) use orders::DESCRIPTORS;
 pub(crate) use orders::{ProcessEnd, RESUME, Report, SUSPEND, SupervisorPipes, arguments, hand_over};
 
-/// How long killing may take before survivors are reported.
 const SWEEP: Duration = Duration::from_secs(2);
 
 pub fn main(args: &[OsString]) -> ExitCode {
@@ -50,15 +49,13 @@ pub fn main(args: &[OsString]) -> ExitCode {
     else {
         return ExitCode::from(2);
     };
-    // Otherwise Glee has ended, and the id may belong to another process.
+    // A different parent means that Glee has ended and that the process id may be reused.
     if parent_id() != orders.starter {
         return ExitCode::from(2);
     }
     close_inherited(&[liveness.as_raw_fd(), report.as_raw_fd()]);
     let ended = supervise(liveness, &orders, program, args);
-    // Glee removes it as well.
     drop(std::fs::remove_dir_all(&orders.temporary));
-    // Fails if Glee has ended.
     drop(serde_json::to_writer(report, &ended));
     ExitCode::from(match ended.end {
         ProcessEnd::Exit(code) => u8::try_from(code).unwrap_or(u8::MAX),
@@ -69,36 +66,33 @@ pub fn main(args: &[OsString]) -> ExitCode {
     })
 }
 
-/// Closes every descriptor except the standard three and `kept`, also those inherited from Glee's own parent.
+/// Closes every descriptor except the standard three and `kept`, including those inherited from Glee's parent.
 fn close_inherited(kept: &[RawFd]) {
     let Ok(entries) = std::fs::read_dir(DESCRIPTORS) else { return };
     let open: Vec<RawFd> = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
     for fd in open.into_iter().filter(|fd| *fd > 2 && !kept.contains(fd)) {
-        // The folder's own descriptor is among them, already closed.
+        // Fails for the descriptor of the listing itself, which is already closed.
         let _ = nix::unistd::close(fd);
     }
 }
 
 enum Notice {
     Ended(ProcessEnd),
-    /// No child remains.
     Alone,
     Stop,
-    /// Suspend (true) or resume the agent and its descendants.
+    /// Suspends (true) or resumes the agent and its descendants.
     Suspend(bool),
 }
 
 struct Events {
-    /// Receives [`SUSPEND`] and [`RESUME`]; `None` after its end.
+    /// Receives [`SUSPEND`] and [`RESUME`]; `None` after EOF.
     liveness: Option<File>,
-    /// Receives a byte when a child may have ended.
     children: UnixStream,
-    /// Receives a byte for a signal to end.
     signals: UnixStream,
 }
 
 impl Events {
-    /// Called before the agent starts; uses handlers because the agent would inherit a signal mask.
+    /// Must precede the start of the agent. Handlers are used because the agent would inherit a signal mask.
     fn new(liveness: File) -> io::Result<Self> {
         let socket_for = |signals: &[i32]| {
             let (receiver, sender) = UnixStream::pair()?;
@@ -112,7 +106,6 @@ impl Events {
         Ok(Self { liveness: Some(liveness), children, signals: socket_for(&[SIGTERM, SIGINT, SIGHUP])? })
     }
 
-    /// The next notice before `until`.
     fn next(&mut self, agent: Pid, until: Option<Instant>) -> Option<Notice> {
         loop {
             if let Some(note) = reap(agent) {
@@ -121,7 +114,7 @@ impl Events {
             let timeout = match until.map(|until| until.saturating_duration_since(Instant::now())) {
                 None => PollTimeout::NONE,
                 Some(Duration::ZERO) => return None,
-                // Rounded up: a wait of zero would poll in a busy loop.
+                // Rounded up: a timeout of zero would poll in a busy loop.
                 Some(left) => u16::try_from(left.as_millis() + 1).unwrap_or(u16::MAX).into(),
             };
             let mut ready = vec![
@@ -145,7 +138,6 @@ impl Events {
                 let mut orders = [0; 64];
                 let read = self.liveness.as_mut().map_or(Ok(0), |pipe| pipe.read(&mut orders));
                 match read {
-                    // Only the last order counts.
                     Ok(length @ 1..) => {
                         return Some(Notice::Suspend(orders[length - 1] == SUSPEND));
                     }
@@ -176,14 +168,13 @@ fn reap(agent: Pid) -> Option<Notice> {
     }
 }
 
-/// Reads a non-blocking socket until it is empty.
 fn empty(socket: &mut UnixStream) {
     let mut buffer = [0; 64];
     while matches!(socket.read(&mut buffer), Ok(length) if length == buffer.len()) {}
 }
 
 fn supervise(liveness: File, orders: &Orders, program: &OsStr, args: &[OsString]) -> Report {
-    // It fails only for the leader of a group, which gets no signals from the terminal either.
+    // Fails only for the leader of a process group, which is already isolated from the terminal's signals.
     let _ = nix::unistd::setsid();
     #[cfg(target_os = "linux")]
     let _ = nix::sys::prctl::set_child_subreaper(true);
@@ -199,14 +190,14 @@ fn supervise(liveness: File, orders: &Orders, program: &OsStr, args: &[OsString]
     let holds = confinement.hold.holds();
     let surroundings = holds.then(|| Surroundings::make(confinement, Path::new(&orders.temporary)));
     let surroundings = surroundings.unwrap_or_default();
-    // After the namespaces: only a dumpable process can write their id maps.
+    // Must follow the creation of namespaces: only a dumpable process can write their id maps.
     #[cfg(target_os = "linux")]
     let _ = nix::sys::prctl::set_dumpable(false);
     let mut command = Command::new(program);
     command.args(args).envs(surroundings.variables()).process_group(0);
     let (held, started) = match confinement.hold {
         Hold::Free => (false, Some(start(command))),
-        // In a thread of its own, because the sandbox cannot be left.
+        // In a separate thread, because the sandbox is permanent.
         Hold::Isolated | Hold::IfPossible | Hold::Always => {
             thread::scope(|scope| scope.spawn(|| start_held(command, confinement, &surroundings)).join())
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -227,7 +218,8 @@ fn start(mut command: Command) -> io::Result<Pid> {
     Ok(Pid::from_raw(command.spawn()?.id().cast_signed()))
 }
 
-/// Starts the agent in the sandbox: whether it applies, and the process, or `None` if a required sandbox does not.
+/// Starts the agent in the sandbox. Returns whether the sandbox applies, and the process, or `None` if a required
+/// sandbox is unavailable.
 fn start_held(
     command: Command,
     confinement: &Confinement,
@@ -243,14 +235,14 @@ fn start_held(
     (held, may_start.then(|| start(command)))
 }
 
-/// Closes the agent's stdin here, so that Glee notices when the agent closes it.
+/// Closes the supervisor's copy of the agent's stdin, so that Glee notices when the agent closes its own.
 fn release_stdin() {
     if let Ok(null) = File::open("/dev/null") {
         let _ = nix::unistd::dup2_stdin(null);
     }
 }
 
-/// Waits for the end of the agent, after a stop at most for the grace period.
+/// Waits until the agent ends; after a stop, at most for the grace period.
 fn wait(agent: Pid, grace: Duration, events: &mut Events) -> ProcessEnd {
     let mut deadline = None;
     loop {
@@ -270,7 +262,7 @@ fn wait(agent: Pid, grace: Duration, events: &mut Events) -> ProcessEnd {
     }
 }
 
-/// Kills the remaining descendants; returns how the agent ended and which of them survived.
+/// Kills the remaining descendants. Returns the agent's exit and the ids of survivors.
 fn sweep(agent: Pid, mut end: ProcessEnd, events: &mut Events) -> (ProcessEnd, Option<Vec<i32>>) {
     let deadline = Instant::now() + SWEEP;
     let mut pause = Duration::from_millis(1);
@@ -286,11 +278,11 @@ fn sweep(agent: Pid, mut end: ProcessEnd, events: &mut Events) -> (ProcessEnd, O
             }
         }
     }
-    // The report has to fit into Glee's buffer.
+    // Limits the report to the size of Glee's buffer.
     (end, Some(descendants("self").iter().take(200).map(|pid| pid.as_raw()).collect()))
 }
 
-/// Signals the agent's group and every descendant outside it, except those that have ended meanwhile.
+/// Signals the agent's group and every descendant outside it.
 fn signal(agent: Pid, signal: Signal) {
     kill_group(agent, signal);
     for pid in descendants("self") {
@@ -301,11 +293,11 @@ fn signal(agent: Pid, signal: Signal) {
 }
 
 fn kill_group(agent: Pid, signal: Signal) {
-    // The id was this group's microseconds ago, so it cannot belong to another one yet.
+    // The group existed microseconds ago, so its id cannot be reused yet.
     let _ = killpg(agent, signal);
 }
 
-/// All descendants of a process, by its id or `self`, each after its parent.
+/// Returns all descendants of a process, given by its id or `self`, each after its parent.
 #[cfg(target_os = "linux")]
 pub(crate) fn descendants(process: &str) -> Vec<Pid> {
     let mut found = children(process);
@@ -318,7 +310,7 @@ pub(crate) fn descendants(process: &str) -> Vec<Pid> {
     found
 }
 
-/// The children of a process, by its id or `self`.
+/// Takes an id or `self`.
 #[cfg(target_os = "linux")]
 pub(crate) fn children(process: &str) -> Vec<Pid> {
     let Ok(threads) = std::fs::read_dir(format!("/proc/{process}/task")) else { return Vec::new() };
@@ -330,7 +322,7 @@ pub(crate) fn children(process: &str) -> Vec<Pid> {
         .collect()
 }
 
-/// Other systems have no subreaper, so only the group can be reached.
+/// Other systems lack subreapers, so only the process group can be reached.
 #[cfg(not(target_os = "linux"))]
 fn descendants(_process: &str) -> Vec<Pid> {
     Vec::new()

@@ -11,22 +11,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::agents::Confinement;
 
-/// The supervisor's ends of the pipes: one whose end stops the agent, and one for the [`Report`].
+/// EOF on `liveness` stops the agent; `report` carries the [`Report`].
 #[derive(Debug)]
 pub(crate) struct SupervisorPipes {
     pub(crate) liveness: PipeReader,
     pub(crate) report: PipeWriter,
 }
 
-/// The supervisor's instructions. Paths may be other than UTF-8.
+/// The supervisor's instructions. Paths may be invalid UTF-8.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Orders {
-    /// The process that starts the supervisor.
     pub(crate) starter: u32,
     pub(crate) liveness: RawFd,
     pub(crate) report: RawFd,
     pub(crate) grace: Duration,
-    /// The folder to remove at the end.
     pub(crate) temporary: OsString,
     pub(crate) confinement: Confinement,
 }
@@ -57,10 +55,10 @@ pub(crate) fn parse(args: &[OsString]) -> Option<(Orders, &OsStr, &[OsString])> 
     Some((serde_json::from_str(orders.to_str()?).ok()?, program, args))
 }
 
-/// Lets the supervisor inherit its ends of the pipes, by their numbers. The caller drops its own after the start.
+/// Marks the supervisor's ends of the pipes as inheritable. The caller drops its own after the start.
 ///
-/// A process that is started at the same moment inherits them too, which is harmless: Glee does not wait for the end of
-/// either pipe, and a supervisor closes all descriptors but its own.
+/// A process started at the same moment inherits them too. This is harmless: Glee waits for EOF on neither pipe,
+/// and a supervisor closes all other descriptors.
 pub(crate) fn hand_over(ends: &SupervisorPipes) -> io::Result<()> {
     for end in [ends.liveness.as_fd(), ends.report.as_fd()] {
         fcntl(end, FcntlArg::F_SETFD(FdFlag::empty()))?;
@@ -72,11 +70,11 @@ pub(crate) fn hand_over(ends: &SupervisorPipes) -> io::Result<()> {
 pub(crate) enum ProcessEnd {
     Exit(i32),
     Signal(i32),
-    /// It could not be started; the system's error number.
+    /// The start failed with this error number of the system.
     NotStarted(i32),
-    /// It was not started, because the required sandbox is missing.
+    /// The required sandbox is unavailable, so the agent was not started.
     NotConfined,
-    /// It could not be killed, or its end was not observed.
+    /// Killing it failed, or its exit was not observed.
     Unknown,
 }
 
@@ -84,24 +82,23 @@ pub(crate) enum ProcessEnd {
 pub(crate) struct Report {
     pub(crate) end: ProcessEnd,
     pub(crate) held: bool,
-    /// The processes that could not be ended; `None` if no child remains, as the system confirms.
+    /// The processes that survived; `None` if the system confirms that no child remains.
     pub(crate) left: Option<Vec<i32>>,
 }
 
-/// Written to the liveness pipe to suspend the agent.
+/// Written to the liveness pipe to suspend or resume the agent.
 pub(crate) const SUSPEND: u8 = b's';
-/// Written to the liveness pipe to resume it.
 pub(crate) const RESUME: u8 = b'c';
 
-/// The folder of this process's open descriptors.
 pub(crate) const DESCRIPTORS: &str = if cfg!(target_os = "linux") { "/proc/self/fd" } else { "/dev/fd" };
 
-/// The path by which an inherited pipe is opened again: Rust opens it close-on-exec, so the agent does not inherit it.
+/// The path for opening an inherited pipe again: Rust opens it close-on-exec, so that the agent does not inherit
+/// it.
 pub(crate) fn descriptor(fd: RawFd) -> PathBuf {
     format!("{DESCRIPTORS}/{fd}").into()
 }
 
-/// The hidden first argument.
+/// The hidden first argument that makes Glee's binary a supervisor.
 pub(crate) const NAME: &str = "__supervise";
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! One prompt to an agent over the protocol: initialises, opens a session, prompts, and answers the agent's requests.
+//! One prompt over the Agent Client Protocol: initialises, opens a session, prompts, and answers the agent's
+//! requests.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -23,7 +24,7 @@ use super::{permission, tree};
 use crate::agents::{Dialogue, StdinWriter, StdoutReader, Stop};
 use crate::domain::Role;
 
-/// The longest file that is read or written for the agent, in bytes.
+/// The maximum size of a file that is read or written for the agent, in bytes.
 const LONGEST: u64 = 8 << 20;
 
 #[derive(Clone, Debug)]
@@ -41,7 +42,7 @@ impl Conversation {
         ClientCapabilities::new().fs(files)
     }
 
-    /// The mode in which the agent asks before it acts, if it has one and is in another.
+    /// Returns the mode in which the agent asks for permission, if it exists and is not the current one.
     fn mode(&self, session: &NewSessionResponse) -> Option<String> {
         let modes = session.modes.as_ref()?;
         let wanted: &[&str] = if self.role == Role::Coder { &["default"] } else { &["read-only", "default"] };
@@ -75,7 +76,6 @@ impl Conversation {
         Ok(WriteTextFileResponse::new())
     }
 
-    /// Opens a session and prompts; cancels on `stop`.
     async fn ask(&self, agent: ConnectionTo<Agent>, stop: Stop) -> Result<StopReason, Error> {
         let initialize = InitializeRequest::new(ProtocolVersion::V1)
             .client_capabilities(self.capabilities())
@@ -147,7 +147,7 @@ impl Dialogue for Conversation {
     }
 }
 
-/// The tools in use, by id: a request for permission may contain the id alone.
+/// The running tools by id: a request for permission may contain only the id.
 #[derive(Debug, Default)]
 struct Tools(HashMap<String, ToolCallUpdateFields>);
 
@@ -175,7 +175,6 @@ impl Tools {
     }
 }
 
-/// Each field of the newer update, or of the older one where it is absent.
 fn merged(mut newer: ToolCallUpdateFields, older: ToolCallUpdateFields) -> ToolCallUpdateFields {
     newer.kind = newer.kind.or(older.kind);
     newer.content = newer.content.or(older.content);
@@ -184,7 +183,7 @@ fn merged(mut newer: ToolCallUpdateFields, older: ToolCallUpdateFields) -> ToolC
     newer
 }
 
-/// The requested lines, counted from 1.
+/// Returns the requested lines; `line` is counted from 1.
 fn part(text: String, line: Option<u32>, limit: Option<u32>) -> String {
     if (line, limit) == (None, None) {
         return text;

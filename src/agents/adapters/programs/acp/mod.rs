@@ -1,7 +1,6 @@
-//! Any agent that speaks the Agent Client Protocol on stdin and stdout: `adapter: acp`.
-//!
-//! Each of its requests for permission is decided by its role and the kind of tool (see `permission`). The answer is
-//! read from its output, like that of every other program, so a recorded conversation is enough to read it again.
+//! The adapter `acp`: agents that speak the Agent Client Protocol on stdin and stdout. The agent's role and the
+//! kind of tool decide requests for permission (see `permission`). The answer is read from the recorded output
+//! alone.
 
 #[cfg(feature = "acp")]
 mod conversation;
@@ -94,7 +93,7 @@ impl Adapter for Acp {
         parsed.usage.output_tokens = number(result, "/usage/outputTokens").or(parsed.usage.output_tokens);
         let failed = |kind, text| Some(ReportedError::of(kind, text));
         parsed.failure = match reason {
-            "max_tokens" => failed(FailureKind::Truncated, "the answer has reached its longest length"),
+            "max_tokens" => failed(FailureKind::Truncated, "the answer reached the maximum length"),
             "max_turn_requests" => failed(FailureKind::MaxTurns, "it used up its turns"),
             "refusal" => failed(FailureKind::RefusedTool, "it refused to continue"),
             "cancelled" => failed(FailureKind::RefusedTool, "it gave up after a refusal"),
@@ -103,8 +102,7 @@ impl Adapter for Acp {
     }
 }
 
-/// A new tool is used: what was written before is not the answer. Some agents report a tool only by a request for
-/// permission, and updates on a known one may come late.
+/// A new tool discards the earlier text. It may first appear in a request for permission.
 fn parse_tool(parsed: &mut ParsedOutput, call: &Value) {
     let (id, title) = (string(call, "/toolCallId").to_owned(), string(call, "/title").to_owned());
     if parsed.tools.insert(id, title).is_none() {
@@ -173,7 +171,7 @@ mod readings {
     #[test]
     fn the_answer_is_what_was_said_after_the_last_tool() {
         let (first, one, two, end) = (chunk("I look."), chunk("[MUST] a.py:1 x"), chunk("\nEND"), stop("end_turn"));
-        // It did not go by itself and was ended.
+        // The agent did not exit by itself and was ended.
         let read = reading(&[SESSION, &first, CALL, &one, &two, &end], Some(143), "");
         assert_eq!(read.answer, Ok(AnswerText::Text("[MUST] a.py:1 x\nEND".to_owned())));
         assert_eq!(read.metadata.session.as_deref(), Some("s-1"));

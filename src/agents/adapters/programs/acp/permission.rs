@@ -1,6 +1,5 @@
-//! Answers an agent's requests for permission by its role.
-//!
-//! A permission is for one use. Commands, unknown paths and paths outside the tree are refused.
+//! Answers an agent's requests for permission by its role. A permission is valid for one use. Commands, unknown
+//! paths and paths outside the tree are refused.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +12,6 @@ use serde_json::Value;
 use super::tree;
 use crate::domain::Role;
 
-/// The parameters by which tools are given paths.
 const PLACES: [&str; 7] =
     ["file_path", "filePath", "path", "absolute_path", "abs_path", "notebook_path", "dir_path"];
 

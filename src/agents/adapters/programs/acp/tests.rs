@@ -1,4 +1,4 @@
-//! Whole conversations with a scripted agent: what it asks for, what it is told, and what is read of it afterwards.
+//! Complete conversations with a scripted agent.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -23,14 +23,12 @@ use crate::agents::Stop;
 use crate::agents::streams::dialogue::{Dialogue as _, relay};
 use crate::domain::Role;
 
-/// What the agent was told, one line an answer.
 type Log = Arc<Mutex<Vec<String>>>;
 
 fn note(log: &Log, line: impl Into<String>) {
     log.lock().unwrap().push(line.into());
 }
 
-/// Does what a prompt makes it do: asks to edit, reads, writes inside and outside of the tree, answers.
 async fn work(root: PathBuf, log: Log, prompt: PromptRequest, client: ConnectionTo<Client>) -> Result<(), Error> {
     let session = prompt.session_id;
     let inside = root.join("app.py");
@@ -42,7 +40,7 @@ async fn work(root: PathBuf, log: Log, prompt: PromptRequest, client: Connection
         PermissionOption::new("yes", "Allow", PermissionOptionKind::AllowOnce),
         PermissionOption::new("no", "Reject", PermissionOptionKind::RejectOnce),
     ];
-    // It names the tool by its id alone.
+    // The request contains only the tool's id.
     let tool = ToolCallUpdate::new("t1", ToolCallUpdateFields::new());
     let asked = RequestPermissionRequest::new(session.clone(), tool, options);
     let edit = match client.send_request(asked).block_task().await?.outcome {
@@ -66,7 +64,7 @@ async fn work(root: PathBuf, log: Log, prompt: PromptRequest, client: Connection
     ))
 }
 
-/// Lets the agent and Glee talk until the prompt is answered; the agent's words, and its stop reason.
+/// Runs the conversation until the prompt is answered. Returns the agent's log and the recorded output.
 async fn hold(role: Role, root: &Path, waits: bool, stop: Stop) -> (Vec<String>, String) {
     let log: Log = Log::default();
     let (to_agent, from_glee) = tokio::io::duplex(1 << 16);

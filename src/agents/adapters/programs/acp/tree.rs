@@ -1,6 +1,5 @@
-//! The files that an agent may access through Glee: the reviewed tree without `.git`.
-//!
-//! Paths are resolved with links, so a link out of the tree is refused.
+//! The files that an agent may access through Glee: the reviewed tree without `.git`. Paths are resolved, so a link
+//! that leads out of the tree is refused.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -15,19 +14,17 @@ pub(crate) fn readable(root: &Path, path: &Path) -> Option<PathBuf> {
     is_allowed.then_some(file)
 }
 
-/// The file at a path, if it may be written, deleted or created.
 pub(crate) fn writable(root: &Path, path: &Path) -> Option<PathBuf> {
     let file = readable(root, path)?;
-    // Only plain files are changed.
     file.symlink_metadata().map_or(true, |found| found.is_file()).then_some(file)
 }
 
-/// The path without links; for a file that does not exist yet, by its resolved parent.
+/// Resolves links; for a file that does not exist yet, those of its parent.
 fn resolved(path: &Path) -> Option<PathBuf> {
     if let Ok(real) = path.canonicalize() {
         return Some(real);
     }
-    // A write would follow a dangling link.
+    // Refused, because a write would follow a dangling link.
     if path.symlink_metadata().is_ok() {
         return None;
     }
