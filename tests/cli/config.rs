@@ -406,7 +406,7 @@ fn the_project_is_the_nearest_folder_upwards_that_is_marked() {
     assert_eq!(out(&sandbox, &["-C", "a/b", "config", "path"]), "[ROOT]/a/.glee/config.yml\n");
     assert_eq!(
         refused(&sandbox, &["-C", "nowhere", "config", "path"]),
-        "error: cannot work in `nowhere`\ncaused by: No such file or directory (os error 2)\n"
+        "error: failed to open the folder `nowhere`\ncaused by: No such file or directory (os error 2)\n"
     );
 }
 
@@ -833,9 +833,7 @@ fn what_is_typed_is_trusted_unless_something_else_was_not() {
     sandbox.write(".glee/config.yml", RUNS);
     let output = sandbox.glee(&connect);
     assert!(
-        output
-            .stderr
-            .contains("note: this project is not trusted to run what its configuration names: `glee trust`\n"),
+        output.stderr.contains("note: this configuration is not trusted to run programs: run `glee trust`\n"),
         "{output}"
     );
     assert!(out(&sandbox, &["trust", "--show"]).ends_with("(not trusted)\n"));

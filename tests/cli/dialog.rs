@@ -193,7 +193,7 @@ fn several_disputes_one_by_one_and_the_same_for_all() {
         .expect("Dispute 1")
         .expect("Esc")
         .send("1")
-        .expect("2. the same for the other dispute that waits")
+        .expect("2. the same for the other pending dispute")
         .expect("Esc")
         .send("1");
     one_by_one.expect("Dispute 2").expect("How to resolve?").expect("Esc").send("3");
@@ -206,7 +206,7 @@ fn several_disputes_one_by_one_and_the_same_for_all() {
     all.expect("Dispute 1")
         .expect("Esc")
         .send("1")
-        .expect("2. the same for the other dispute that waits")
+        .expect("2. the same for the other pending dispute")
         .expect("Esc")
         .send("2");
     let (code, shown) = all.end();

@@ -111,7 +111,7 @@ fn a_server_that_an_untrusted_project_names_is_not_asked() {
     let refused = sandbox.glee_with(&["merge"], finding);
     assert_eq!(refused.code, 2);
     assert!(
-        refused.stderr.starts_with("error: failed to ask `http://127.0.0.1:1` for advisories"),
+        refused.stderr.starts_with("error: failed to request advisories from `http://127.0.0.1:1`"),
         "{}",
         refused.stderr
     );

@@ -549,7 +549,7 @@ fn the_screen_takes_keys_and_leaves_the_terminal_as_it_was() {
     pty.until_it_reads().send("r").expect("Cycle 1").expect("USER_MANUAL").expect("CONTINUE");
     pty.send("p").expect("Paused").expect("PAUSED");
     pty.send("/resume looked at it\r").expect("looked at it").expect("RUNNING");
-    pty.send("/nonsense\r").expect("the commands are /review");
+    pty.send("/nonsense\r").expect("available commands: /review");
     pty.send("/review\r").expect("Cycle 2");
     assert_eq!(emit(&sandbox, &["blocker", "--agent", "claude", "--summary", "which\u{1b}[31m schema?"]).code, 0);
     pty.expect("which").expect("Cycle 3").expect("CONTINUE");

@@ -1,4 +1,4 @@
-//! Flags and arguments that several commands take, and the words that flags accept.
+//! Flags and arguments shared by several commands, and the words that flags accept.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
@@ -10,7 +10,7 @@ use crate::cli::report::{Format, json::pretty};
 use crate::domain::Route;
 use crate::rules::consensus::Policy;
 
-/// The words of a flag, each with its value and its line in the help (empty: none).
+/// The words of a flag, each with its value and its help text (empty for none).
 pub(crate) type Words<T> = &'static [(&'static str, T, &'static str)];
 
 const FORMATS: Words<Format> = &[
@@ -41,7 +41,8 @@ pub(crate) fn one_of<T: Copy + Send + Sync + 'static>(words: Words<T>) -> impl T
     })
 }
 
-// No doc comments on the structs below: clap would take them for the text of the command that flattens them.
+// The structs below have no doc comments, because clap would use them as the help of the commands that flatten
+// them.
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReportFormat {
@@ -58,7 +59,6 @@ pub(crate) struct JsonFlag {
 }
 
 impl JsonFlag {
-    /// Prints a value as JSON, or its text without `--json`.
     pub(crate) fn print<T: Serialize + ?Sized>(&self, value: &T, text: impl FnOnce() -> String) -> CommandResult {
         print(&if self.json { pretty(value) } else { text() })
     }

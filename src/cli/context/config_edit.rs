@@ -1,4 +1,4 @@
-//! Changes a configuration file: edits the text, checks the whole, writes it, and keeps the trust it had.
+//! Changes a configuration file: edits its text, validates the result, writes it, and preserves its trust.
 
 use std::path::PathBuf;
 
@@ -10,24 +10,22 @@ use crate::config::files::{file, file::Links, paths};
 use crate::config::trust::Store;
 use crate::config::{self, Owner};
 
-/// The first lines of a new configuration file.
 pub(crate) const HEAD: &str = "\
 # Glee's configuration. Every key, its value and where it comes from: `glee config list --origin`
 version: 1
 ";
 
-/// A configuration file that a command reads or changes.
 pub(crate) struct ConfigTarget<'a> {
     globals: &'a Globals,
     pub(crate) places: Places,
     pub(crate) owner: Owner,
     pub(crate) path: PathBuf,
-    /// The file as messages name it.
+    /// The name of the file in messages.
     pub(crate) name: String,
 }
 
 impl<'a> ConfigTarget<'a> {
-    /// The project's file, or with `--user` the user's.
+    /// Returns the project's file, or the user's with `--user`.
     pub(crate) fn find(globals: &'a Globals, user: bool) -> Result<Self, CommandError> {
         let places = Places::find(globals)?;
         let (owner, path, name) = if user {
@@ -51,19 +49,18 @@ impl<'a> ConfigTarget<'a> {
         Ok(file::read(&self.path, self.links())?)
     }
 
-    /// Replaces the file by `text`, if that is a valid configuration.
-    ///
-    /// What the user writes with a command is trusted as it is written, unless the file held something untrusted before.
+    /// Replaces the file by `text`, which must be a valid configuration. The new text is trusted unless the file
+    /// was untrusted before.
     pub(crate) fn write(&self, text: &str) -> Result<(), CommandError> {
         self.replace(text, Some(&self.name), self.before()?)
     }
 
-    /// Changes the file's text; a missing file counts as empty, and gets [`HEAD`].
+    /// Changes the file's text; a missing file starts with [`HEAD`].
     pub(crate) fn change(&self, edit: impl FnOnce(&str) -> Result<String, EditError>) -> Result<(), CommandError> {
         let text = self.read()?.unwrap_or_else(|| HEAD.to_owned());
         let changed = edit(&text).map_err(|error| self.refused(error))?;
         let before = self.before()?;
-        // If the file was valid, the error is in the command line and in no line of the file.
+        // If the file was valid, the cause of an error is the command line, so the error does not name the file.
         let name = (before == Before::Broken).then_some(self.name.as_str());
         self.replace(&changed, name, before)
     }
@@ -77,8 +74,7 @@ impl<'a> ConfigTarget<'a> {
                 Store::new(&places.state).trust(&places.root, &content)?;
             }
             Some(_) => {
-                self.globals
-                    .say("note: this project is not trusted to run what its configuration names: `glee trust`");
+                self.globals.say("note: this configuration is not trusted to run programs: run `glee trust`");
             }
             None => {}
         }
@@ -86,7 +82,7 @@ impl<'a> ConfigTarget<'a> {
     }
 
     fn before(&self) -> Result<Before, CommandError> {
-        // Templates and scripts may exist before the file does.
+        // Without a file, there may still be templates and scripts that require trust.
         let text = self.read()?.unwrap_or_default();
         let places = &self.places;
         match config::check_text(&places.sources(self.globals), self.owner, Some(&self.name), &text) {
@@ -105,19 +101,18 @@ impl<'a> ConfigTarget<'a> {
             EditError::NotSet(_) => "`glee config list --origin` shows where every value comes from".to_owned(),
             EditError::Unreadable(_) | EditError::Refused(_) => {
                 let user = if self.owner == Owner::User { " --user" } else { "" };
-                format!("change it by hand with `glee config edit{user}`")
+                format!("edit the file with `glee config edit{user}`")
             }
         };
         CommandError::usage(format!("{}: {error}", self.name)).hint(hint)
     }
 }
 
-/// The file before a change.
+/// The state of the file before a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Before {
-    /// Missing, trusted, or without anything that needs trust.
+    /// Missing, trusted, or without content that requires trust.
     Trusted,
     Untrusted,
-    /// Not a valid configuration.
     Broken,
 }

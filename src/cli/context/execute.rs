@@ -1,4 +1,4 @@
-//! Executes a run: from a plan and its settings to a report and an exit reason.
+//! Executes a run, from its plan and settings to its report and exit reason.
 
 use std::mem::take;
 use std::path::Path;
@@ -39,8 +39,8 @@ pub(crate) struct CommandContext<'a> {
     pub(crate) globals: &'a Globals,
 }
 
-/// The settings of a run, and the files that the change edits and that commands name. If `steering` names a commit, the
-/// project's file, the ignore rules and the files of the tree that commands name are those of that commit.
+/// The settings of a run, and the files named by commands that the change edits. With `steering`, the project's
+/// configuration, the ignore rules and the files named by commands come from its commit.
 pub(crate) fn settings(
     globals: &Globals,
     flags: Vec<(String, serde_json::Value)>,
@@ -51,7 +51,7 @@ pub(crate) fn settings(
         return Ok((load::runnable(globals, flags, None)?.1, Vec::new()));
     };
     let places = load::Places::find(globals)?;
-    // A fixed place, so that a resumed run finds its programs again.
+    // A fixed path, so that a resumed run finds its programs again.
     let folder = places.state.join("steering").join(&steering.base);
     private::folder(&folder)?;
     steering.write(&folder)?;
@@ -83,10 +83,10 @@ pub(crate) fn settings(
     Ok((settings, files.edited.into_iter().collect()))
 }
 
-/// Everything that a run may start, and the variables that it sets.
+/// The commands that a run may start, and the variables that it sets.
 fn commands(settings: &Settings) -> Vec<Vec<String>> {
     let own = settings.agents.iter().flat_map(|agent| {
-        // Behind a first word, a variable is looked up as an argument and not as a program.
+        // The first word makes `scripts` treat the variables as arguments, not as programs.
         let variables = std::iter::once("env".to_owned()).chain(agent.env.values().cloned()).collect();
         [agent.command.clone(), variables]
     });
@@ -99,7 +99,7 @@ fn not_at_base(what: &str, why: &str) -> CommandError {
         .hint("a change must not decide how it is reviewed: bring the file to the base branch first")
 }
 
-/// The programs of agents; fails if neither an agent's program nor its backup's is found.
+/// The agents' programs. Fails if an agent has neither its own program nor its backup's.
 pub(crate) fn programs(agents: &[Agent], backups: &[Agent], root: &Path) -> Result<Agents, CommandError> {
     own_process::provide_open_files(agents.len())?;
     let programs = Agents::new(Arc::new(ProcessRunner::new()?)).remembering(&state_dir()?);
@@ -107,7 +107,7 @@ pub(crate) fn programs(agents: &[Agent], backups: &[Agent], root: &Path) -> Resu
     Ok(programs)
 }
 
-/// Fails if `sandbox: required` cannot be met, before any paid call.
+/// Fails before any paid call if `sandbox: required` is unavailable.
 pub(crate) fn require_sandbox(settings: &Settings) -> Result<(), CommandError> {
     if settings.sandbox == Sandbox::Required && !sandbox::layers().landlock {
         return Err(CommandError::usage(
@@ -118,7 +118,7 @@ pub(crate) fn require_sandbox(settings: &Settings) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Settles open disputes of a run, and does nothing else. Returns them, and whether a person or a signal stopped it.
+/// Settles open disputes of a run. Returns them, and whether the user or a signal stopped it.
 pub(crate) fn settle(
     context: &CommandContext<'_>,
     workspace: Workspace,
@@ -135,7 +135,6 @@ pub(crate) fn settle(
     Ok((disputes, rest == Rest::Stopped))
 }
 
-/// Starts or resumes a review, as `run` does, and reports its outcome.
 pub(crate) fn review<F: Future<Output = Result<EndedReview, RunError>>>(
     context: &CommandContext<'_>,
     workspace: Arc<Workspace>,
@@ -144,19 +143,19 @@ pub(crate) fn review<F: Future<Output = Result<EndedReview, RunError>>>(
     id: &RunId,
     run: impl FnOnce(RunSetup, Box<dyn DisputeResolver>) -> F,
 ) -> CommandResult {
-    let resume = format!("carry it on with `glee runs resume {}`", id.short());
+    let resume = format!("resume it with `glee runs resume {}`", id.short());
     let (mut ended, cause) = execute(context, workspace, settings, agents, id, Some(&resume), run)?;
     if ended.rest == Rest::Stopped {
-        // A person who stops it at a dialog ends the program as Ctrl-C does.
+        // Stopping at a dialog has the same exit code as Ctrl-C.
         ended.outcome.exit = cause.unwrap_or(ExitReason::Signal(2));
-        ended.outcome.notices.push(format!("the run was stopped early, and what was done is kept; {resume}"));
+        ended.outcome.notices.push(format!("the run was stopped early, and its results are recorded; {resume}"));
     }
     report(context.globals, context.format, &ended.outcome, &ended.reviewed, &fix_command())?;
-    // A signal decides the exit code even if it arrived too late to stop the run.
+    // A signal determines the exit code even if it arrived too late to stop the run.
     Ok(cause.filter(|cause| matches!(cause, ExitReason::Signal(_))).unwrap_or(ended.outcome.exit))
 }
 
-/// Executes `run` with everything that it needs; also returns why it was stopped, if it was.
+/// Executes `run`; also returns the cause if it was stopped.
 fn execute<T, F: Future<Output = Result<T, RunError>>>(
     context: &CommandContext<'_>,
     workspace: Arc<Workspace>,
@@ -168,7 +167,7 @@ fn execute<T, F: Future<Output = Result<T, RunError>>>(
 ) -> Result<(T, Option<ExitReason>), CommandError> {
     require_sandbox(&settings)?;
     let state_dir = state_dir()?;
-    // Checked before the lock is created there.
+    // Has to precede the creation of the lock file.
     refuse_inside(&workspace, &state_dir)?;
     let _lock: Option<TreeLock> = match context.mode {
         Mode::Review => None,
@@ -191,7 +190,6 @@ fn execute<T, F: Future<Output = Result<T, RunError>>>(
     Ok((ended?, cause))
 }
 
-/// Shows the events of a run as the format says.
 pub(crate) fn sink(format: Format, terminal: &Terminal) -> Box<dyn EventSink> {
     match format {
         Format::Jsonl => Box::new(JsonLines::default()),
@@ -199,8 +197,8 @@ pub(crate) fn sink(format: Format, terminal: &Terminal) -> Box<dyn EventSink> {
     }
 }
 
-/// Drives a run to its end; a signal or the time limit stops it, and is returned. `resume` says how the run is resumed,
-/// and whether its start is recorded.
+/// Drives a run to its end or until a signal or the time limit stops it, and returns the cause. `resume` contains
+/// the hint for resuming and whether the start of the run is recorded.
 pub(crate) fn drive<T, F: Future<Output = T>>(
     time_limit: Duration,
     terminal: &Terminal,
@@ -230,7 +228,7 @@ pub(crate) fn drive<T, F: Future<Output = T>>(
         ended
     });
     drop(attached);
-    // A dialog that still waits for an answer must not keep the program from ending.
+    // A dialog waiting for input must not block the end of the program.
     runtime.shutdown_background();
     terminal.restore();
     let cause = match cause.load(Ordering::Relaxed) {
@@ -254,12 +252,12 @@ pub(crate) fn report(
         source: &|path, round| reviewed.shown(round, path),
         fix_command,
     };
-    // A file name may contain a token as well.
+    // File names may contain tokens, too.
     let outcome = secrets::redact_value(outcome.clone());
     Ok(stream::out(&report::render(format, &outcome, &options))?)
 }
 
-/// Observes whether an event was recorded, after which the run can be resumed.
+/// Records that an event was recorded, after which the run can be resumed.
 struct StartObserver {
     sink: Box<dyn EventSink>,
     is_recorded: Arc<AtomicBool>,
@@ -276,7 +274,7 @@ impl EventSink for StartObserver {
     }
 }
 
-/// Takes the route named on the command line; a person still gives the rulings.
+/// Uses the route given on the command line; a person still gives the rulings.
 struct ChosenRoute {
     route: Route,
     dialog: Dialog,
@@ -294,17 +292,17 @@ impl DisputeResolver for ChosenRoute {
     }
 }
 
-/// The command line of this program with `--fix`, quoted for a shell.
+/// This command line with `--fix`, quoted for a shell.
 fn fix_command() -> String {
     let words = std::env::args().skip(1).chain(["--fix".to_owned()]);
     let quoted = words.map(|word| shlex::try_quote(&word).map_or_else(|_| word.clone(), Into::into));
     format!("glee {}", quoted.collect::<Vec<String>>().join(" "))
 }
 
-/// The cause of a stop at `budget.duration`; no signal has this number.
+/// The cause of a stop at `budget.duration`; not a valid signal number.
 const OVER_BUDGET: u8 = u8::MAX;
 
-/// Stops the run after `left`, not counting time in which the program was suspended.
+/// Stops the run after `left`, excluding time during which the program was suspended.
 async fn stop_after(mut left: Duration, handle: Arc<StopHandle>, cause: Arc<AtomicU8>) {
     const STEP: Duration = Duration::from_secs(1);
     while !left.is_zero() {

@@ -1,4 +1,4 @@
-//! Executes a stage or a checkpoint: from its plan to files, a report and an exit reason.
+//! Executes a stage or a checkpoint, from its plan to its files, report and exit reason.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(crate) struct StageRequest {
 }
 
 impl StageRequest {
-    /// Asks what `plan` makes of the context and an id, and reports the outcome.
+    /// Executes the plan that `plan` returns for the context and an id, and reports the outcome.
     pub(crate) fn ask(
         &self,
         globals: &Globals,
@@ -53,7 +53,7 @@ pub(crate) struct StageContext<'a> {
     format: Format,
     pub(crate) settings: Settings,
     pub(crate) workspace: Workspace,
-    /// The folder whose `.glee` defines stages and receives their outcomes.
+    /// The folder whose `.glee` folder defines stages and stores their outcomes.
     pub(crate) project: PathBuf,
 }
 
@@ -70,7 +70,7 @@ impl<'a> StageContext<'a> {
         history::open(self.globals, &self.workspace)
     }
 
-    /// Resumes the last run with the same request if it is unfinished, else starts one.
+    /// Resumes the last run with the same request if it is unfinished, else starts a new one.
     pub(crate) fn ask(&self, plan: StagePlan, fresh: bool) -> Result<StageOutcome, CommandError> {
         let last = consensus::last(&self.journal()?, &plan.id, &plan.stage)?;
         match last {
@@ -86,7 +86,7 @@ impl<'a> StageContext<'a> {
     }
 
     fn execute(&self, run: RunId, plan: &StagePlan, new: Option<StagePlan>) -> Result<StageOutcome, CommandError> {
-        // Fails before any paid call if the files could not be written.
+        // Fails before any paid call if the files cannot be written.
         files::folder(&self.project, &plan.id, &plan.stage)?;
         let root = self.workspace.root();
         let agents = execute::programs(&consensus::agents_of(plan), &plan.backups, root)?;
@@ -98,7 +98,7 @@ impl<'a> StageContext<'a> {
         let asks = self.globals.interactive() && self.settings.review.on_dispute.prompt_user;
         let person = asks.then(|| Box::new(PersonDialog::new(&terminal)) as Box<dyn Prompter>);
         let (settings, workspace) = (self.settings.clone(), Arc::new(place::workspace(self.globals)?));
-        let hint = format!("give the same command with `--id {}` to carry it on", plan.id);
+        let hint = format!("resume it with the same command and `--id {}`", plan.id);
         let resume = Some((hint.clone(), Arc::new(AtomicBool::new(true))));
         let (rested, cause) = execute::drive(settings.budget.duration, &terminal, resume, |stop| {
             let templates = self.project.join(".glee").join("prompts");
@@ -125,12 +125,10 @@ impl<'a> StageContext<'a> {
         Ok(outcome)
     }
 
-    /// Writes an outcome into the tree.
     pub(crate) fn write(&self, outcome: &StageOutcome) -> Result<(), CommandError> {
         Ok(files::write(&self.project, outcome)?)
     }
 
-    /// Reports one outcome, which decides the exit code.
     pub(crate) fn finish(&self, outcome: StageOutcome) -> CommandResult {
         match self.format {
             Format::Json => print(&pretty(&outcome))?,
@@ -139,7 +137,6 @@ impl<'a> StageContext<'a> {
         Ok(outcome.exit)
     }
 
-    /// Reports the outcomes of a pipeline.
     pub(crate) fn report(&self, outcomes: &[StageOutcome]) -> CommandResult {
         let style = self.globals.style();
         print(&match self.format {

@@ -1,4 +1,4 @@
-//! The global options, and what follows from them: colour, verbosity, whether questions can be asked.
+//! The global options, and colour, verbosity and interactivity derived from them.
 
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
@@ -67,7 +67,8 @@ impl Globals {
         }
     }
 
-    /// Whether questions can be asked: stdin and stderr are terminals that can move the cursor, without `--no-input`.
+    /// Whether prompts are possible: stdin and stderr are terminals with a movable cursor, and `--no-input` is
+    /// absent.
     pub(crate) fn interactive(&self) -> bool {
         !self.no_input && std::io::stdin().is_terminal() && std::io::stderr().is_terminal() && !is_dumb()
     }
@@ -81,13 +82,12 @@ impl Globals {
         Screen::stderr(self.color_stderr(), verbosity)
     }
 
-    /// The style of a report on stdout.
     pub(crate) fn style(&self) -> Style {
         let columns = console::Term::stdout().size_checked().map(|(_, columns)| usize::from(columns));
         self.style_of(columns.unwrap_or(100).max(20))
     }
 
-    /// The style of a table on stdout: as wide as the terminal, unbounded elsewhere.
+    /// The style of a table on stdout: the width of the terminal, else unlimited.
     pub(crate) fn table_style(&self) -> Style {
         let columns = console::Term::stdout().size_checked().map(|(_, columns)| usize::from(columns));
         self.style_of(columns.unwrap_or(usize::MAX))
@@ -97,14 +97,13 @@ impl Globals {
         Style { color: self.color_stdout(), unicode: speaks_utf8(), width }
     }
 
-    /// Prints text to stderr, unless `--quiet` is given.
     pub(crate) fn say(&self, text: &str) {
         if !self.quiet {
             stream::err(&format!("{}\n", secrets::redact(&printable::block(text))));
         }
     }
 
-    /// Whether the earlier name of a flag is given; if so, prints its name of today.
+    /// Whether a flag is given by its old name; if so, prints the current name.
     pub(crate) fn is_earlier(&self, is_given: bool, earlier: &str, today: &str) -> bool {
         if is_given {
             self.say(&renamed::notice(earlier, today));
@@ -112,7 +111,7 @@ impl Globals {
         is_given
     }
 
-    /// The name of today of a configuration key; prints it if an earlier name is given.
+    /// The current name of a configuration key; prints it if `key` is an old name.
     pub(crate) fn key_today<'k>(&self, key: &'k str) -> &'k str {
         let Some(today) = renamed::today(key) else { return key };
         self.say(&renamed::notice(key, today));
@@ -120,7 +119,6 @@ impl Globals {
     }
 }
 
-/// Whether the terminal cannot move its cursor.
 fn is_dumb() -> bool {
     std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }

@@ -1,4 +1,4 @@
-//! Finds and opens the history of a command: `--history`, else the repository's own database in the state folder.
+//! Opens the history of a command: the path of `--history`, else the repository's database in the state folder.
 
 use std::path::PathBuf;
 
@@ -12,17 +12,17 @@ use crate::system::log;
 use crate::workspace::HistoryPlace;
 use crate::workspace::root::Workspace;
 
-/// Opens the history of a work tree for writing, and creates it if it is missing.
+/// Opens the history of a work tree for writing; creates it if missing.
 pub(crate) fn open(globals: &Globals, workspace: &Workspace) -> Result<Journal, CommandError> {
     Ok(Journal::open(&path_outside(globals, workspace)?)?)
 }
 
-/// Opens the history of a work tree for reading; `None` if there is none yet.
+/// Opens the history of a work tree for reading; `None` if there is none.
 pub(crate) fn open_read(globals: &Globals, workspace: &Workspace) -> Result<Option<Journal>, CommandError> {
     Ok(Journal::open_read(&path(globals, || read_key(workspace))?)?)
 }
 
-/// Opens the history of the command's folder for writing, and creates it if it is missing.
+/// Opens the history of the current folder for writing; creates it if missing.
 pub(crate) fn open_here(globals: &Globals) -> Result<Journal, CommandError> {
     match (&globals.history, place::workspace(globals)) {
         (None, workspace) => open(globals, &workspace?),
@@ -36,14 +36,13 @@ pub(crate) fn open_here(globals: &Globals) -> Result<Journal, CommandError> {
     }
 }
 
-/// Opens the history of the command's folder for reading; `None` if there is none yet.
+/// Opens the history of the current folder for reading; `None` if there is none.
 pub(crate) fn open_read_here(globals: &Globals) -> Result<Option<Journal>, CommandError> {
     Ok(Journal::open_read(&place(globals)?)?)
 }
 
-/// Reads from the history of the command's folder; `None` if there is none yet.
-///
-/// If the history is damaged, the intact part is read and the damage returned with the value, to be reported at the end.
+/// Reads from the history of the current folder; `None` if there is none. If the history is damaged, reads the
+/// intact part and also returns the damage, which the caller reports last.
 pub(crate) fn read_here<T>(
     globals: &Globals,
     read: impl Fn(&Journal) -> Result<T, JournalError>,
@@ -62,7 +61,7 @@ pub(crate) fn read_here<T>(
     }
 }
 
-/// A line that describes the history of the command's folder: its path and the number of runs.
+/// The path of the current folder's history and its number of runs.
 pub(crate) fn summary(globals: &Globals) -> Result<String, CommandError> {
     let path = place(globals)?;
     let runs = Journal::open_read(&path)?.map(|journal| journal.runs(None)).transpose()?;
@@ -70,7 +69,7 @@ pub(crate) fn summary(globals: &Globals) -> Result<String, CommandError> {
     Ok(format!("{} ({count})", path.display()))
 }
 
-/// The log of the last run of the command's folder; `None` if there is no run yet.
+/// The log of the current folder's last run; `None` if there is no run.
 pub(crate) fn last_log(globals: &Globals) -> Result<Option<PathBuf>, CommandError> {
     let Some(journal) = open_read_here(globals)? else { return Ok(None) };
     Ok(journal.find_any_run("last").ok().map(|run| journal.folder_of(&run).join(log::FILE)))
@@ -80,9 +79,9 @@ fn place(globals: &Globals) -> Result<PathBuf, CommandError> {
     path(globals, || read_key(&place::workspace(globals)?))
 }
 
-/// The database of a work tree, which must be outside the tree.
+/// The database of a work tree; fails if it is inside the tree.
 fn path_outside(globals: &Globals, workspace: &Workspace) -> Result<PathBuf, CommandError> {
-    // Checked before anything is written there.
+    // Has to precede any write to the folder.
     refuse_inside(workspace, &state_dir()?)?;
     let path = path(globals, || {
         let HistoryPlace { key, notices, .. } = workspace.claim_history(&state_dir()?)?;
@@ -97,7 +96,7 @@ fn read_key(workspace: &Workspace) -> Result<String, CommandError> {
     Ok(workspace.history(&state_dir()?)?.key)
 }
 
-/// A description of what identifies the repository of the command's folder, with notices about it.
+/// Describes the identity of the current folder's repository, with notices about it.
 pub(crate) fn identity(globals: &Globals) -> Result<String, CommandError> {
     let HistoryPlace { identity, notices, .. } = place::workspace(globals)?.history(&state_dir()?)?;
     let words = std::iter::once(identity.words()).chain(notices);

@@ -1,4 +1,4 @@
-//! The input of a command: a file relative to the command's folder, or standard input (`-` or no argument).
+//! The input of a command: a file relative to the current folder, or stdin (`-` or no argument).
 
 use std::io::{self, BufReader, Read};
 use std::path::Path;
@@ -8,7 +8,6 @@ use crate::cli::error::CommandError;
 use crate::system::files;
 
 pub(crate) struct Input {
-    /// The file in backticks, or `standard input`.
     pub(crate) name: String,
     pub(crate) reader: BufReader<Box<dyn Read + Send>>,
 }
@@ -27,7 +26,7 @@ impl Input {
         Ok(Self { name, reader: BufReader::new(source) })
     }
 
-    /// Reads all; fails above `most` MiB, because a device is endless.
+    /// Reads all input; fails above `most` MiB, because a device may be endless.
     pub(crate) fn bytes(self, most: u64) -> Result<Vec<u8>, CommandError> {
         let mut bytes = Vec::new();
         let read = self.reader.take((most << 20) + 1).read_to_end(&mut bytes);

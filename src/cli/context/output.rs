@@ -7,7 +7,6 @@ use crate::cli::error::CommandResult;
 use crate::cli::ui::stream;
 use crate::domain::ExitReason;
 
-/// Prints to stdout as the last step of a command that succeeds.
 pub(crate) fn print(text: &str) -> CommandResult {
     stream::out(text)?;
     Ok(ExitReason::Clean)

@@ -7,7 +7,6 @@ use crate::cli::error::CommandError;
 use crate::config::files::paths;
 use crate::workspace::root::Workspace;
 
-/// The work tree around the command's folder.
 pub(crate) fn workspace(globals: &Globals) -> Result<Workspace, CommandError> {
     Ok(Workspace::discover(&globals.directory())?)
 }
@@ -16,12 +15,13 @@ pub(crate) fn state_dir() -> Result<PathBuf, CommandError> {
     Ok(paths::state_dir()?)
 }
 
-/// Refuses a history or state folder inside the tree, where a coder could rewrite it.
+/// Rejects a history or state folder inside the tree, where a coder could rewrite it.
 pub(crate) fn refuse_inside(workspace: &Workspace, kept: &Path) -> Result<(), CommandError> {
     if workspace.holds(kept) {
-        let message = format!("`{}` lies in the reviewed tree, where a coder could rewrite it", kept.display());
-        return Err(CommandError::usage(message)
-            .hint("keep the history elsewhere: `GLEE_STATE_DIR` or `--history` name a place outside the tree"));
+        let message = format!("`{}` is inside the reviewed tree, where a coder could rewrite it", kept.display());
+        return Err(
+            CommandError::usage(message).hint("set `GLEE_STATE_DIR` or `--history` to a path outside the tree")
+        );
     }
     Ok(())
 }

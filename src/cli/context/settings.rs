@@ -11,7 +11,6 @@ use crate::config::settings::Settings;
 use crate::config::{self, ConfigSources, Loaded, UntrustedConfig};
 use crate::domain::ExitReason;
 
-/// The folders and files that a command works with.
 #[derive(Clone, Debug)]
 pub(crate) struct Places {
     pub(crate) root: PathBuf,
@@ -21,23 +20,22 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// Finds them from the folder the command works in.
     pub(crate) fn find(globals: &Globals) -> Result<Self, CommandError> {
         let directory = globals.directory();
-        let start = directory
-            .canonicalize()
-            .map_err(|error| CommandError::caused(format!("cannot work in `{}`", directory.display()), error))?;
+        let start = directory.canonicalize().map_err(|error| {
+            CommandError::caused(format!("failed to open the folder `{}`", directory.display()), error)
+        })?;
         let state = paths::state_dir()?;
         Ok(Self { root: paths::project_root(&start), user_file: paths::user_config_file().ok(), state })
     }
 
-    /// The sources of settings in these places, with the environment.
     pub(crate) fn sources<'a>(&'a self, globals: &'a Globals) -> ConfigSources<'a> {
         ConfigSources {
             project_root: Some(&self.root),
             project_copy: None,
             user_file: self.user_file.clone(),
-            // Glee has no variable whose name is not text; a value that is not text fits no key and is refused there.
+            // All variables of Glee have valid UTF-8 names; an invalid value fails later, when the setting is
+            // parsed.
             env: std::env::vars_os()
                 .filter_map(|(name, value)| Some((name.into_string().ok()?, value.to_string_lossy().into_owned())))
                 .collect(),
@@ -48,7 +46,7 @@ impl Places {
     }
 }
 
-/// Loads the settings for a command that runs nothing: an untrusted project is not an error.
+/// Loads the settings for a command that starts no agents; an untrusted project is not an error.
 pub(crate) fn load(globals: &Globals) -> Result<(Places, Loaded), CommandError> {
     let places = Places::find(globals)?;
     let loaded = config::load(&places.sources(globals))?;
@@ -56,8 +54,8 @@ pub(crate) fn load(globals: &Globals) -> Result<(Places, Loaded), CommandError> 
     Ok((places, loaded))
 }
 
-/// Loads the settings for a command that runs agents: every name must be connected and the project trusted. `flags` are
-/// set by the command line, by dotted key. `copy` is a folder to read the project's file from instead.
+/// Loads the settings for a command that starts agents: all names must be connected, and the project trusted.
+/// `flags` are settings from the command line by dotted key; `copy` is a folder with a copy of the project's file.
 pub(crate) fn runnable(
     globals: &Globals,
     flags: Vec<(String, Value)>,

@@ -1,10 +1,9 @@
-//! `--format json`: the whole outcome as one object, in the form of `docs/schema/outcome.json`.
+//! `--format json`: the outcome as one object with the schema `docs/schema/outcome.json`.
 
 use serde::Serialize;
 
 use crate::protocol::text::printable;
 
-/// A value as indented JSON with a line end.
 pub fn pretty<T: Serialize + ?Sized>(value: &T) -> String {
     let text = serde_json::to_string_pretty(value).expect("an output value has string keys only and serializes");
     printable::json(text) + "\n"
@@ -68,7 +67,7 @@ mod tests {
         assert!(!schema.is_valid(&broken));
     }
 
-    /// `UPDATE_SCHEMA=1 cargo test schema` regenerates the schema.
+    /// Run `UPDATE_SCHEMA=1 cargo test schema` to regenerate the schema.
     #[test]
     fn the_published_schema_is_the_one_of_the_code() {
         let generated = generated();

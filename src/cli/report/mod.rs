@@ -11,13 +11,11 @@ use crate::domain::Outcome;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     Text,
-    /// The whole outcome as one JSON object (`docs/schema/outcome.json`).
     Json,
-    /// The events, which are printed as they are recorded; the outcome adds nothing.
+    /// The events, which are printed as they are recorded; the outcome prints nothing.
     Jsonl,
 }
 
-/// An outcome in a format, each line with its end.
 pub fn render(format: Format, outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     match format {
         Format::Text => text::render(outcome, options),

@@ -4,16 +4,15 @@ use crate::cli::style::Style;
 pub struct RenderOptions<'a> {
     pub style: Style,
     pub detail: Detail,
-    /// The reviewed text of a file, by its path inside the tree and the round (from 1); without it, findings are shown
-    /// without their code.
+    /// The reviewed text of a file by its path in the tree and its round (from 1). If `None`, findings are shown
+    /// without code.
     pub source: &'a dyn Fn(&str, u32) -> Option<String>,
-    /// The command that passes the findings to the coder.
     pub fix_command: &'a str,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// Optional and settled findings take one line each.
+    /// Shows optional and settled findings in one line each.
     Short,
     Full,
 }

@@ -1,4 +1,4 @@
-//! The outcome of stages and checkpoints as text, and the statistics of deadlocks as text and JSON.
+//! The outcome of stages and checkpoints as text, and deadlock statistics as text and JSON.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,7 +12,6 @@ use crate::protocol::text::printable;
 use crate::workflows::consensus::stats::{BOUND, Counts, Deadlocks};
 use crate::workflows::consensus::{NextStep, OpenQuestion, ResolvedQuestion, StageOutcome, files};
 
-/// The result of a stage or a checkpoint in a few words.
 pub fn state(outcome: &StageOutcome) -> String {
     match (&outcome.step, outcome.exit) {
         _ if !outcome.ended => "interrupted".to_owned(),
@@ -106,7 +105,7 @@ pub fn text(style: Style, outcome: &StageOutcome) -> String {
     out
 }
 
-/// Which required fields are missing where: `steps (b), risks (the synthesis)`.
+/// The missing required fields and where they are missing: `steps (b), risks (the synthesis)`.
 fn missing_fields(outcome: &StageOutcome, synthesis: Option<&Synthesis>) -> String {
     let answers = outcome
         .answers
@@ -160,7 +159,6 @@ fn hint(out: &mut String, style: Style, text: &str) {
     let _ = writeln!(out, "  {} {text}", style.paint(Color::Key, "hint:"));
 }
 
-/// How often stages end in a deadlock, as text.
 pub fn deadlocks(found: &Deadlocks) -> String {
     let Some(rate) = found.all.rate() else {
         return "No stage was run yet. Run one with `glee consensus ask`.\n".to_owned();
@@ -185,14 +183,13 @@ pub fn deadlocks(found: &Deadlocks) -> String {
     let word = if rate > BOUND { "above" } else { "within" };
     let rest = match found.all.interval() {
         Some((low, high)) if low <= BOUND && high > BOUND => {
-            "; so few stages do not show on which side of it the true rate lies."
+            "; with so few stages, the true rate may be on either side of it."
         }
         _ => ".",
     };
     format!("{table}\n\nThe rate is {word} the specification's bound of 5%{rest}\n")
 }
 
-/// The same as JSON, with rate and interval.
 pub fn deadlocks_json(found: &Deadlocks) -> String {
     let one = |counts: &Counts| {
         let mut value = serde_json::to_value(counts).unwrap_or_default();

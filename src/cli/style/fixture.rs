@@ -1,4 +1,4 @@
-//! Findings, events and outcomes for the tests of everything that shows them.
+//! Findings, events and outcomes for tests.
 
 use crate::domain::event::{
     CallAnswer, CallId, Event, EventKind, Mode, Plan, Purpose, ReviewEvent, RunEvent, Transcript,
@@ -9,7 +9,6 @@ use crate::domain::{
     RulingWord, RunId, SettledFinding, Severity, Skip, SkipReason, Tag, Usage,
 };
 
-/// An event of the one run that tests know.
 pub(crate) fn event(seq: u64, kind: EventKind) -> Event {
     let at = "2026-11-21T10:00:00Z".parse().expect("a timestamp");
     Event { run: run(), seq, at, kind }
@@ -19,7 +18,7 @@ fn run() -> RunId {
     RunId("0197-1a2b3c4d".to_owned())
 }
 
-/// A finding by `rules`; `place` is `path:line`, `path` or empty.
+/// A finding raised by `rules`; `place` is `path:line`, `path` or empty.
 pub(crate) fn finding(id: u32, tag: Tag, place: &str, title: &str) -> Finding {
     let (file, line) = match place.split_once(':') {
         Some((file, line)) => (file, Some(line.parse().expect("a line"))),
@@ -49,13 +48,11 @@ pub(crate) fn response(finding: u32, answer: Answer, text: &str) -> Response {
     Response { finding: FindingId(finding), answer, text: text.into(), evidence: Vec::new() }
 }
 
-/// A finding in a state, answered or not.
 pub(crate) fn settled(finding: Finding, state: FindingState, answer: Option<(Answer, &str)>) -> SettledFinding {
     let response = answer.map(|(answer, text)| response(finding.id.0, answer, text));
     SettledFinding { finding, state, response, lowered: None, insisted: false, earlier: Vec::new() }
 }
 
-/// A dispute with the coder's objection and without a ruling.
 pub(crate) fn dispute(number: u64, finding: Finding, objection: &str, evidence: &[&str]) -> Dispute {
     let mut objection = response(finding.id.0, Answer::Disagree, objection);
     objection.evidence = evidence.iter().map(|line| (*line).into()).collect();
@@ -72,7 +69,6 @@ pub(crate) fn dispute(number: u64, finding: Finding, objection: &str, evidence: 
     }
 }
 
-/// A ruling by the judge `referee`.
 pub(crate) fn ruling(ruling: RulingWord, rationale: &str) -> RulingRecord {
     let ruling = Ruling {
         ruling,
@@ -86,7 +82,6 @@ pub(crate) fn ruling(ruling: RulingWord, rationale: &str) -> RulingRecord {
     RulingRecord { ruling, by: Ruler::Judge { name: "referee".into() }, votes: Vec::new() }
 }
 
-/// A reviewer that answered in 240 ms.
 pub(crate) fn reviewer(name: &str, status: AnswerStatus, findings: u32) -> ReviewerReport {
     ReviewerReport { name: name.into(), status, findings, millis: 240, failure: None }
 }
@@ -139,7 +134,7 @@ pub(crate) fn agent(name: &str, role: Role) -> Agent {
     }
 }
 
-/// The beginning of a run with two reviewers, a coder and a judge, in two shards.
+/// The start of a run with two reviewers, a coder and a judge, in two shards.
 pub(crate) fn started() -> EventKind {
     let covered = |file: &str, lines| Coverage { file: file.to_owned(), lines };
     let roles =
@@ -164,12 +159,10 @@ pub(crate) fn started() -> EventKind {
     EventKind::Review(ReviewEvent::RunStarted { plan: Box::new(plan) })
 }
 
-/// A first call of an agent.
 pub(crate) fn call(agent: &str, purpose: Purpose) -> CallId {
     CallId { agent: AgentName(agent.to_owned()), purpose, attempt: 1 }
 }
 
-/// The end of a call after 1.25 s.
 pub(crate) fn finished(call: CallId, answer: CallAnswer) -> EventKind {
     let transcript = Transcript {
         stdout_bytes: 1,

@@ -1,7 +1,5 @@
-//! Formatting of text for people as pure functions: colour, glyphs, width, code with carets.
-//!
-//! Text from files and agents goes through `protocol::printable` before it is coloured, so that the returned strings
-//! contain no escape sequences but their own.
+//! Pure functions that format text: colour, glyphs, width, code with carets. Text from files and agents has to be
+//! escaped by `protocol::printable` first, so that results contain no foreign escape sequences.
 
 #[cfg(test)]
 pub(crate) mod fixture;
@@ -19,11 +17,10 @@ use textwrap::{Options, WordSplitter, WrapAlgorithm};
 use crate::domain::{AgentName, FileChange, RulingWord, Settler, Severity, Tag};
 use crate::protocol::text::printable;
 
-/// What the output can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
     pub color: bool,
-    /// Whether decoration may use glyphs beyond ASCII; text from elsewhere keeps its characters.
+    /// Whether decoration may use glyphs beyond ASCII; other text keeps its characters.
     pub unicode: bool,
     /// In columns.
     pub width: usize,
@@ -34,7 +31,6 @@ pub struct Style {
 pub enum Color {
     Plain,
     Strong,
-    /// Details.
     Faint,
     Good,
     Warn,
@@ -44,7 +40,7 @@ pub enum Color {
 }
 
 impl Color {
-    /// The colour of a severity; an unknown one counts as severe.
+    /// The colour of a severity; an unknown severity counts as severe.
     pub fn of(severity: &Severity) -> Self {
         match severity.tag {
             Some(Tag::Critical | Tag::Must | Tag::High) | None => Self::Bad,
@@ -75,18 +71,15 @@ impl Color {
     }
 }
 
-/// The glyphs that carry a meaning; each has an ASCII form.
+/// Glyphs with a meaning; each has an ASCII form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Glyph {
     Done,
     Failed,
     Attention,
     Arrow,
-    /// Separates two facts of a line.
     Dot,
-    /// Marks where text was cut off.
     Cut,
-    /// Marks the selected line of a menu.
     Pointer,
     Minus,
 }
@@ -103,7 +96,7 @@ impl Glyph {
 }
 
 impl Style {
-    /// `text`, which must be printable, in a colour.
+    /// Colours `text`, which must be printable.
     pub fn paint(self, color: Color, text: &str) -> String {
         if !self.color || color == Color::Plain || text.is_empty() {
             return text.to_owned();
@@ -119,7 +112,6 @@ impl Style {
         self.paint(Color::Faint, text.as_ref())
     }
 
-    /// A glyph in its colour.
     pub fn mark(self, glyph: Glyph) -> String {
         self.paint(glyph.color(), self.glyph(glyph))
     }
@@ -138,18 +130,18 @@ impl Style {
         if self.unicode { unicode } else { ascii }
     }
 
-    /// Joins facts with a dot between them; empty ones are left out.
+    /// Joins the facts that are not empty with dots.
     pub fn facts(self, facts: &[String]) -> String {
         let facts: Vec<&str> = facts.iter().map(String::as_str).filter(|fact| !fact.is_empty()).collect();
         facts.join(&format!(" {} ", self.mark(Glyph::Dot)))
     }
 
-    /// Cuts `text` to `width` columns and marks the cut; colours are kept.
+    /// Cuts `text` to `width` columns and marks the cut; keeps colours.
     pub fn cut(self, text: &str, width: usize) -> String {
         truncate_str(text, width, if width > 3 { self.glyph(Glyph::Cut) } else { "" }).into_owned()
     }
 
-    /// Lines added and removed, as `+3 −1`.
+    /// The added and removed lines as `+3 −1`.
     pub fn delta<'a>(self, changes: impl IntoIterator<Item = &'a FileChange>) -> String {
         let (added, removed) = changes.into_iter().fold((0_u64, 0_u64), |(added, removed), change| {
             (added + u64::from(change.added), removed + u64::from(change.removed))
@@ -159,7 +151,7 @@ impl Style {
     }
 }
 
-/// Rows as lines, each column as wide as its widest cell; the columns in `right` are right-aligned.
+/// Formats rows; each column is as wide as its widest cell, and columns in `right` are right-aligned.
 pub fn table<const N: usize>(rows: &[[String; N]], right: &[usize]) -> Vec<String> {
     let widths: [usize; N] = std::array::from_fn(|column| widest(rows.iter().map(|row| &row[column])));
     let line = |row: &[String; N]| {
@@ -172,19 +164,17 @@ pub fn table<const N: usize>(rows: &[[String; N]], right: &[usize]) -> Vec<Strin
     rows.iter().map(line).collect()
 }
 
-/// Pads `text` with blanks to `width` columns, not counting colours.
+/// Pads `text` with spaces to `width` columns, ignoring colours.
 pub fn pad(text: &str, width: usize) -> String {
     console::pad_str(text, width, console::Alignment::Left, None).into_owned()
 }
 
-/// The columns of the widest text.
 pub fn widest(texts: impl IntoIterator<Item = impl AsRef<str>>) -> usize {
     texts.into_iter().map(|text| columns(text.as_ref())).max().unwrap_or(0)
 }
 
-/// Breaks printable text into lines of at most `width` columns, between words where possible.
-///
-/// Line breaks and the indent of a line are kept; empty lines at both ends are removed.
+/// Wraps printable text to `width` columns, between words if possible. Keeps line breaks and indentation, and
+/// removes empty lines at both ends.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(8);
     let mut lines = Vec::new();
@@ -203,8 +193,7 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Appends wrapped text: the first line behind `head`, the others indented as far. A head that takes more than half of
-/// the width has a line of its own.
+/// Appends wrapped text, aligned after `head`. A head wider than half of the width takes a line of its own.
 pub fn paragraph(out: &mut String, style: Style, head: &str, text: &str) {
     let (mut head, mut indent) = (head.to_owned(), columns(head));
     if columns(head.trim_end()) > style.width / 2 {
@@ -224,22 +213,19 @@ pub fn count(number: impl TryInto<u64>, noun: &str) -> String {
     format!("{} {noun}{plural}", thousands(number))
 }
 
-/// Names separated by commas.
 pub fn names<'a>(names: impl IntoIterator<Item = &'a AgentName>) -> String {
     names.into_iter().map(|name| printable::line(&name.0)).collect::<Vec<_>>().join(", ")
 }
 
-/// The columns of the longest name, at most 24.
+/// The width of the longest name, at most 24 columns.
 pub fn names_width<'a>(names: impl IntoIterator<Item = &'a AgentName>) -> usize {
     widest(names.into_iter().map(|name| printable::line(&name.0))).min(24)
 }
 
-/// A number with a comma between thousands.
 pub fn thousands(number: u64) -> String {
     HumanCount(number).to_string()
 }
 
-/// A number of bytes with a unit.
 pub fn size(bytes: u64) -> String {
     BinaryBytes(bytes).to_string()
 }

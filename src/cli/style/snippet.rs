@@ -1,8 +1,8 @@
-//! Code with line numbers and a caret, drawn by `annotate-snippets`.
+//! Draws code with line numbers and a caret, using `annotate-snippets`.
 //!
-//! That crate panics on a span outside the text or inside a character; every span is therefore searched in the drawn
-//! text, whatever line an agent names. Control characters are escaped and tabs become blanks before anything is
-//! measured; a long line is cut around its marked part.
+//! That crate panics on a span outside the text or inside a character, so every span is computed from the drawn
+//! text. Before measuring, control characters are escaped and tabs replaced by spaces; a long line is cut around
+//! its marked part.
 
 use std::ops::Range;
 
@@ -11,20 +11,19 @@ use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Render
 use super::{Color, Glyph, Style, columns, wrap};
 use crate::protocol::text::printable;
 
-/// Of a longer range only the first line is marked.
+/// For a range of at least this many lines, only the first line is marked.
 const LONGEST_RANGE: u64 = 40;
 
-/// A piece of code with marked lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Code<'a> {
-    /// The path of its file, unescaped.
+    /// Unescaped.
     pub file: &'a str,
     pub text: &'a str,
-    /// The number of the first line of `text`, counted from 1.
+    /// The number of the first line of `text` (1-based).
     pub first_line: u32,
-    /// The marked lines, inclusive; those outside the text are left out.
+    /// The marked lines, inclusive; lines outside the text are ignored.
     pub lines: (u32, u32),
-    /// The comment on the code: a part of the marked line that it quotes is marked instead of the line.
+    /// The comment on the code. If it quotes a part of the marked line, only that part is marked.
     pub quoted: String,
 }
 
@@ -44,16 +43,15 @@ pub struct Heading {
     pub id: String,
     /// Unescaped.
     pub title: String,
-    /// Of all three and of the caret.
+    /// The colour of the heading and the caret.
     pub color: Color,
 }
 
-/// Draws code alone, without a final line end.
+/// Draws code without a heading, without a final line end.
 pub fn code(style: Style, color: Color, code: &Code<'_>) -> String {
     render(style, Group::with_level(level(color)), Some(code), &[])
 }
 
-/// Draws a diagnostic with heading, code and notes, without a final line end.
 pub fn diagnostic(style: Style, heading: &Heading, code: Option<&Code<'_>>, notes: &[SnippetNote]) -> String {
     let title = level(heading.color)
         .with_name(printable::line(&heading.level))
@@ -91,7 +89,7 @@ fn render<'a>(style: Style, mut group: Group<'a>, code: Option<&Code<'_>>, notes
     let renderer = if style.color { Renderer::styled().hyperlink(false) } else { Renderer::plain() };
     let drawn = renderer.term_width(style.width).render(&[group]);
     let Some((place, column)) = column else { return drawn };
-    // The column of the drawn text, in which tabs are blanks and long lines are cut, is not that of the file.
+    // Removes the column, which is wrong for the file: in the drawn text, tabs are spaces and long lines are cut.
     drawn.replacen(&format!("{place}{column}\n"), &format!("{place}\n"), 1)
 }
 
@@ -105,7 +103,6 @@ fn level(color: Color) -> Level<'static> {
     }
 }
 
-/// The drawn lines, and the span to mark in them.
 #[derive(Debug, PartialEq, Eq)]
 struct Prepared {
     text: String,
@@ -115,14 +112,13 @@ struct Prepared {
 }
 
 impl Prepared {
-    /// The line of the mark, and its column in the drawn text, counted from 1 in characters.
+    /// The line of the mark, and its column in the drawn text (1-based, in characters).
     fn place(&self) -> (usize, usize) {
         let before = &self.text[..self.span.start];
         let line = self.first_line + before.matches('\n').count();
         (line, before.rfind('\n').map_or(before, |end| &before[end + 1..]).chars().count() + 1)
     }
 
-    /// `None` if the marked lines are not in the text.
     fn new(style: Style, code: &Code<'_>) -> Option<Self> {
         let (first, last) = (u64::from(code.lines.0), u64::from(code.lines.1));
         let last = if last.saturating_sub(first) >= LONGEST_RANGE { first } else { last.max(first) };
@@ -130,7 +126,7 @@ impl Prepared {
         let quotes = quotes(&code.quoted);
         let end = u64::from(code.first_line) + code.text.lines().count() as u64;
         let gutter = end.to_string().len();
-        // Left of the code are the gutter, its bar, and the bracket of a range.
+        // Reserves columns for the gutter, its bar and the bracket of a range.
         let room = style.width.saturating_sub(gutter + 6).max(12);
         for (number, line) in (u64::from(code.first_line)..).zip(code.text.lines()) {
             let line = printable::line(&line.replace('\t', "    "));
@@ -150,7 +146,8 @@ impl Prepared {
     }
 }
 
-/// The parts of a text that name code: those in backticks, then words that do not occur in prose (`a.b`, `a_b`, `a()`).
+/// The parts of a text that name code: those in backticks, then words that do not occur in prose (`a.b`, `a_b`,
+/// `a()`).
 fn quotes(text: &str) -> Vec<String> {
     let quoted = text.split('`').skip(1).step_by(2).map(str::trim);
     let quoted = quoted.filter(|quote| !quote.is_empty() && !quote.contains('\n'));
@@ -165,7 +162,7 @@ fn quotes(text: &str) -> Vec<String> {
     quoted.chain(code).map(printable::line).collect()
 }
 
-/// Where `line` contains `needle` as a whole word.
+/// The position of `needle` in `line` as a whole word.
 fn find(line: &str, needle: &str) -> Option<Range<usize>> {
     let word = |c: char| c.is_alphanumeric() || c == '_';
     line.match_indices(needle).map(|(start, found)| start..start + found.len()).find(|range| {
@@ -175,7 +172,7 @@ fn find(line: &str, needle: &str) -> Option<Range<usize>> {
     })
 }
 
-/// Cuts a line to `room` columns around `focus`; returns the line and the focus in it.
+/// Cuts a line to `room` columns around `focus`; returns the line and the new focus.
 fn cut(line: &str, focus: Range<usize>, room: usize, style: Style) -> (String, Range<usize>) {
     if columns(line) <= room {
         return (line.to_owned(), focus);
@@ -183,7 +180,7 @@ fn cut(line: &str, focus: Range<usize>, room: usize, style: Style) -> (String, R
     let mark = style.glyph(Glyph::Cut);
     let inner = room.saturating_sub(2 * columns(mark)).max(4);
     let width = |c: char| columns(c.encode_utf8(&mut [0; 4]));
-    // A third of the room is left before the focus, and more where the line ends soon after it.
+    // Shows up to a third of the room before the focus, and more if the line ends soon after it.
     let mut before = 0;
     let is_shown = |(index, c): &(usize, char)| {
         before += width(*c);

@@ -57,7 +57,7 @@ pub fn agent(style: Style, report: &AgentReport, width: usize, now: Timestamp) -
     style.cut(&format!("{} {name}  {state}  {last}", style.mark(glyph)), style.width.saturating_sub(1))
 }
 
-/// The whole status; of a watch that is not running the last one.
+/// The whole status, or the last one if the watch is not running.
 pub fn text(style: Style, report: &WatchReport, is_running: bool) -> String {
     let ended = if is_running { "" } else { "  (not running: resume it with `glee watch`)" };
     let mut out = format!("{}{ended}\n", line(style, report));

@@ -1,4 +1,4 @@
-//! The terminal: streams, live progress and dialogs. Nothing else in Glee writes to it.
+//! The terminal: streams, live progress and dialogs. All terminal output of Glee goes through this module.
 
 pub mod dialogs;
 pub mod live;

@@ -1,7 +1,5 @@
-//! The dialog and the live display in a real pseudo-terminal.
-//!
-//! A test runs this very test binary again inside the terminal, with only [`inside`], which opens the dialog of the
-//! case it is given and says what came of it.
+//! Tests the dialog and the live display in a real pseudo-terminal. A test runs the test binary again inside it
+//! with only [`inside`], which opens the dialog of the given case and prints the result.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -90,7 +88,7 @@ fn inside() {
     stream::out(&format!("RESULT {result} SETTINGS {same}\n")).unwrap();
 }
 
-/// A pseudo-terminal with a case in it, and everything it has shown.
+/// A pseudo-terminal that runs a case, and all of its output.
 struct Pty {
     session: OsSession,
     shown: String,
@@ -124,7 +122,7 @@ impl Pty {
         self
     }
 
-    /// Waits until a key is read without the terminal looking at it, so that Ctrl-C is a key as well.
+    /// Waits until the program reads single keys (raw mode), so that Ctrl-C is delivered as a key.
     fn until_it_reads(&mut self) -> &mut Self {
         let begun = Instant::now();
         let handle = self.session.get_process().get_raw_handle().unwrap();
@@ -135,7 +133,7 @@ impl Pty {
         self
     }
 
-    /// What came of it, after the end: the result, and whether cursor and settings are as before.
+    /// Waits for the end; returns the result, and whether cursor and settings are restored.
     fn result(mut self) -> (String, bool) {
         self.expect("RESULT ");
         let rest = self.session.expect(Eof).unwrap();
@@ -185,7 +183,7 @@ fn arrows_and_digits_choose() {
 #[test]
 fn one_answer_for_all_that_wait() {
     let mut pty = Pty::open("many");
-    pty.expect("Esc").send("3").expect("2. the same for the 2 other disputes that wait").send("2");
+    pty.expect("Esc").send("3").expect("2. the same for the 2 other pending disputes").send("2");
     assert_eq!(pty.result(), chosen("Discard", true));
 }
 

@@ -1,4 +1,4 @@
-//! What the screen can show, determined once and passed to everything that draws.
+//! The capabilities of the screen, determined once and passed to all code that draws.
 
 use std::io::IsTerminal as _;
 
@@ -6,25 +6,20 @@ use console::Term;
 
 use crate::cli::style::Style;
 
-/// How much is printed besides results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verbosity {
-    /// Only errors.
     Quiet,
-    /// What a person wants to follow.
     Normal,
     Verbose,
 }
 
-/// What stderr can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Screen {
-    /// Whether it is a terminal with a movable cursor, which live lines and dialogs need.
+    /// Whether stderr is a terminal with a movable cursor, which live lines and dialogs require.
     pub terminal: bool,
     pub color: bool,
-    /// Whether glyphs beyond ASCII are used.
     pub unicode: bool,
-    /// The columns; `None` asks the terminal each time, so that a resize takes effect.
+    /// The width in columns; `None` queries the terminal each time, so that a resize takes effect.
     pub columns: Option<usize>,
     pub verbosity: Verbosity,
 }
@@ -35,12 +30,11 @@ impl Screen {
         Self { terminal, color, unicode: speaks_utf8(), columns: None, verbosity }
     }
 
-    /// Whether live lines are shown.
     pub(crate) fn is_live(&self) -> bool {
         self.terminal && self.verbosity != Verbosity::Quiet
     }
 
-    /// The style of text at the current width: 80 columns where it is unknown, at least 10.
+    /// The style at the current width, which is at least 10 columns, and 80 if unknown.
     pub fn style(&self) -> Style {
         let asked = || Term::stderr().size_checked().map_or(80, |(_, columns)| usize::from(columns));
         let width = self.columns.unwrap_or_else(asked).max(10);
@@ -48,7 +42,6 @@ impl Screen {
     }
 }
 
-/// Whether the locale is UTF-8 and the terminal can show it.
 pub fn speaks_utf8() -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
         .into_iter()

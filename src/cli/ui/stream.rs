@@ -1,8 +1,8 @@
-//! The two standard streams: stdout for results, stderr for everything else.
+//! The standard streams: stdout for results, stderr for everything else.
 
 use std::io::{self, Write};
 
-/// Writes `text` to stdout as it is. A closed pipe is no error: its reader has read enough.
+/// Writes to stdout. A closed pipe is not an error, because its reader needs no more output.
 pub fn out(text: &str) -> io::Result<()> {
     match write(&mut io::stdout().lock(), text) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -10,7 +10,7 @@ pub fn out(text: &str) -> io::Result<()> {
     }
 }
 
-/// Writes `text` to stderr as it is; errors are ignored.
+/// Writes to stderr and ignores errors.
 pub fn err(text: &str) {
     drop(write(&mut io::stderr().lock(), text));
 }

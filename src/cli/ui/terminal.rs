@@ -1,7 +1,5 @@
-//! The terminal behind stderr, shared by the live display and the dialogs.
-//!
-//! Only one of them draws at a time: while a dialog is open, live lines are removed and other lines are queued, so that
-//! reporting never waits for the person at the dialog.
+//! The terminal behind stderr, shared by the live display and the dialogs. While a dialog is open, live lines are
+//! removed and other lines are queued, so that reporting never waits for the user.
 
 use std::fmt;
 use std::io;
@@ -14,7 +12,6 @@ use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
 use super::screen::{Screen, Verbosity};
 use super::stream;
 
-/// The shared terminal; a clone is the same terminal.
 #[derive(Clone)]
 pub struct Terminal {
     shared: Arc<Shared>,
@@ -26,12 +23,9 @@ struct Shared {
     saved: Mutex<Saved>,
 }
 
-/// What an open dialog has to restore.
 #[derive(Default)]
 struct Saved {
-    /// The lines queued while a dialog is open.
     lines: Option<Vec<String>>,
-    /// The terminal's settings before the dialog.
     settings: Option<Termios>,
 }
 
@@ -49,7 +43,7 @@ impl Terminal {
         &self.shared.live
     }
 
-    /// Prints a line, which must be printable, above the live ones; nothing with `--quiet`.
+    /// Prints a line, which must be printable, above the live lines; prints nothing with `--quiet`.
     pub fn line(&self, line: &str) {
         if self.shared.screen.verbosity == Verbosity::Quiet {
             return;
@@ -60,17 +54,17 @@ impl Terminal {
         }
     }
 
-    /// Gives a dialog the whole terminal while it is open.
+    /// Runs a dialog, which has exclusive use of the terminal.
     pub(crate) fn dialog<T>(&self, open: impl FnOnce(&Term) -> T) -> T {
         *self.saved() = Saved { lines: Some(Vec::new()), settings: tcgetattr(io::stdin()).ok() };
-        // A suspended target would block every other thread that draws; a hidden one does not.
+        // A suspended target would block all other threads that draw; a hidden one does not.
         drop(self.shared.live.clear());
         self.shared.live.set_draw_target(ProgressDrawTarget::hidden());
         let _open = Open(self);
         open(&Term::stderr())
     }
 
-    /// Sets the terminal to deliver keys one by one without echo, until [`Self::restore`]; Ctrl-C remains a signal.
+    /// Delivers keys one by one without echo until [`Self::restore`]; Ctrl-C remains a signal.
     pub(crate) fn take_keys(&self) {
         let settings = tcgetattr(io::stdin()).ok();
         if let Some(mut unbuffered) = settings.clone() {
@@ -80,12 +74,11 @@ impl Terminal {
         self.saved().settings = settings;
     }
 
-    /// Restores the terminal as an open dialog found it, from any thread: for a signal that ends the process. Without
-    /// a dialog it has no effect.
+    /// Restores the terminal to its state before the dialog. Called from any thread, e.g. on a signal that ends the
+    /// process; without a dialog it has no effect.
     pub fn restore(&self) {
         let Saved { lines, settings } = std::mem::take(&mut *self.saved());
         if let Some(settings) = settings {
-            // A closed terminal has no settings.
             let _ = tcsetattr(io::stdin(), SetArg::TCSANOW, &settings);
             drop(Term::stderr().show_cursor());
         }
@@ -99,7 +92,7 @@ impl Terminal {
     }
 }
 
-/// An open dialog; dropping it restores cursor, live lines and queued lines.
+/// Restores cursor, live lines and queued lines when dropped.
 struct Open<'a>(&'a Terminal);
 
 impl Drop for Open<'_> {

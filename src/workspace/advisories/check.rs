@@ -1,7 +1,6 @@
-//! Phase 6: checks security findings that name a package or an advisory against the lock files around them and a database
-//! of advisories: a folder or a zip archive of OSV's JSON, or an API like OSV's.
-//!
-//! Without such findings nothing is read. Only a configured API is accessed over the network.
+//! Phase 6: checks security findings that name a package or an advisory against the nearest lock files and an
+//! advisory database: a folder or zip archive in OSV format, or an API compatible with OSV's. Without such findings
+//! it reads nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read as _};
@@ -21,17 +20,17 @@ use crate::workspace::select::walk;
 
 const IDS: [&str; 8] = ["CVE-", "GHSA-", "RUSTSEC-", "PYSEC-", "GO-", "OSV-", "MAL-", "SNYK-"];
 
-/// Words next to which a name is that of a package.
+/// A name next to one of these words is the name of a package.
 const KINDS: [&str; 6] = ["crate", "package", "module", "library", "dependency", "version"];
 
-/// Larger files are no advisories, in bytes.
+/// The size limit of an advisory file, in bytes.
 const LARGEST: u64 = 4 << 20;
 
 #[derive(Debug, thiserror::Error)]
 pub enum AdvisoryError {
     #[error("failed to read the advisories in `{}`", path.display())]
     Read { path: PathBuf, source: io::Error },
-    #[error("failed to ask `{url}` for advisories: {why}")]
+    #[error("failed to request advisories from `{url}`: {why}")]
     Ask { url: String, why: String },
 }
 
@@ -51,14 +50,13 @@ impl Advice for AdvisoryError {
 struct Question {
     member: usize,
     ids: Vec<String>,
-    /// The locked packages that the finding's text names.
     named: Vec<Locked>,
-    /// All packages locked around it, for an advisory named by its id.
+    /// All packages locked for the finding's file; used if the finding names an advisory by id.
     around: BTreeSet<Locked>,
 }
 
-/// Fills in the advisories of findings from the configured databases; relative paths are in the tree. Fails if a database
-/// cannot be read; files in it that are no advisories are ignored.
+/// Checks findings against the configured databases; relative paths refer to the tree. Skips files that are not
+/// advisories.
 pub fn check(members: &mut [Member], workspace: &Workspace, databases: &Advisories) -> Result<(), AdvisoryError> {
     if databases.path.is_empty() && databases.url.is_none() {
         return Ok(());
@@ -84,7 +82,7 @@ pub fn check(members: &mut [Member], workspace: &Workspace, databases: &Advisori
         return Ok(());
     }
     let ids: BTreeSet<&str> = questions.iter().flat_map(|question| &question.ids).map(String::as_str).collect();
-    // A finding that names an advisory asks only for that one.
+    // A finding that names an advisory is checked against that advisory only.
     let packages: BTreeSet<&Locked> =
         questions.iter().filter(|question| question.ids.is_empty()).flat_map(|question| &question.named).collect();
     let mut advisories = Vec::new();
@@ -119,8 +117,8 @@ fn ids(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether a text names a package: in quotes, by a name with other characters than letters, or next to one of [`KINDS`] or a
-/// version.
+/// Whether a text names a package: in quotes, by a name with characters other than letters, or next to one of
+/// [`KINDS`] or a version.
 fn names(text: &str, name: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '@');
     let is_distinct = name.contains(|c: char| !c.is_ascii_alphabetic());
@@ -142,7 +140,7 @@ fn names(text: &str, name: &str) -> bool {
     })
 }
 
-/// The packages locked in the nearest folder above a finding's file that has lock files.
+/// The packages locked in the nearest folder above a finding's file that contains lock files.
 fn around(
     member: &Member,
     workspace: &Workspace,
@@ -163,7 +161,7 @@ fn in_folder(folder: &str, workspace: &Workspace) -> BTreeSet<Locked> {
     let mut found = BTreeSet::new();
     for name in lockfiles::NAMES {
         let path = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
-        // go.sum also holds versions that were not chosen.
+        // `go.sum` also lists versions that were not selected.
         if name == "go.sum" && found.iter().any(|package: &Locked| package.version.starts_with('v')) {
             continue;
         }
@@ -174,7 +172,7 @@ fn in_folder(folder: &str, workspace: &Workspace) -> BTreeSet<Locked> {
     found
 }
 
-/// The advisories of the database that contain any of these words.
+/// The advisories in the database that contain any of these words.
 fn matching(path: &Path, wanted: &BTreeSet<&str>) -> io::Result<Vec<Advisory>> {
     let wanted = AhoCorasick::builder().ascii_case_insensitive(true).build(wanted).map_err(io::Error::other)?;
     let mut found = Vec::new();
@@ -208,7 +206,7 @@ fn matching(path: &Path, wanted: &BTreeSet<&str>) -> io::Result<Vec<Advisory>> {
 }
 
 impl Question {
-    /// Confirmed by an affected version; patched if the only matching versions include the fix.
+    /// `Confirmed` if a version is affected; `Patched` if all matching versions include the fix.
     fn answer(&self, advisories: &[Advisory]) -> AdvisoryStatus {
         let mut patched = None;
         for advisory in advisories {

@@ -1,6 +1,4 @@
-//! Lock files: the packages of a project with their versions.
-//!
-//! A file that is not in the format of its name is ignored. Nothing is run, and no network is used.
+//! Parses lock files into packages with versions. A file in an unexpected format yields no packages.
 
 use std::collections::BTreeSet;
 
@@ -35,7 +33,6 @@ pub(crate) fn packages(name: &str, text: &str) -> BTreeSet<Locked> {
 
 type Pairs = Vec<(String, String)>;
 
-/// `[[package]]` with name and version.
 fn tables(text: &str) -> Pairs {
     let lock: toml::Table = toml::from_str(text).unwrap_or_default();
     let packages = lock.get("package").and_then(toml::Value::as_array).into_iter().flatten();
@@ -66,7 +63,7 @@ fn npm(text: &str) -> Pairs {
     found
 }
 
-/// Lines `name==version`, with extras, markers, hashes and comments around it.
+/// Lines `name==version`, with optional extras, markers, hashes and comments.
 fn pins(text: &str) -> Pairs {
     let pin = |line: &str| {
         let line = line.split(['#', ';']).next()?.split(" --").next()?.trim();
@@ -79,7 +76,7 @@ fn pins(text: &str) -> Pairs {
     text.lines().filter_map(pin).collect()
 }
 
-/// Words `path version` of go.mod's `require`, or of go.sum.
+/// Pairs `path version` in the `require` of `go.mod`, or in `go.sum`.
 fn modules(text: &str) -> Pairs {
     let module = |line: &str| {
         let line = line.split("//").next()?.trim();

@@ -1,4 +1,4 @@
-//! The HTTP API of the OSV database (version 1): an advisory by its id, and all advisories of a package.
+//! Client of the OSV database's HTTP API (version 1): fetches an advisory by id, and all advisories of a package.
 
 use std::collections::BTreeSet;
 use std::io::Read as _;
@@ -12,17 +12,17 @@ use ureq::http::StatusCode;
 
 use crate::rules::advisories::{Advisory, Locked};
 
-/// The timeout of one answer.
+/// The timeout of one request.
 const ANSWER: Duration = Duration::from_secs(10);
 
-/// The timeout of all answers together.
+/// The timeout of all requests together.
 const ALL: Duration = Duration::from_secs(30);
 
-/// The size limit of an answer, in bytes.
+/// The size limit of a response, in bytes.
 const LARGEST: u64 = 64 << 20;
 
-/// Requests advisories by id, with their aliases, and all advisories of packages. The error is one line; an unknown id is no
-/// error.
+/// Fetches advisories by id, including their aliases, and all advisories of packages. Ignores unknown ids; the
+/// error is a single line.
 pub(crate) fn ask(root: &str, ids: &BTreeSet<&str>, packages: &BTreeSet<&Locked>) -> Result<Vec<Advisory>, String> {
     let config = Agent::config_builder()
         .timeout_global(Some(ANSWER))
@@ -51,7 +51,7 @@ pub(crate) fn ask(root: &str, ids: &BTreeSet<&str>, packages: &BTreeSet<&Locked>
     Ok(found)
 }
 
-/// An id in the spelling of the database: in capitals, except for the part after `GHSA-`.
+/// An id as the database spells it: in capitals, except for the part after `GHSA-`.
 fn canonical(id: &str) -> String {
     let upper = id.to_ascii_uppercase();
     match upper.strip_prefix("GHSA-") {
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
     use crate::rules::advisories::Ecosystem;
 
-    /// Answers `requests` requests by path and body, and gives back what was asked.
+    /// Answers `requests` requests by path and body, and returns the requests as text.
     fn serve(
         requests: usize,
         answer: fn(&str, &str) -> (u16, String),

@@ -1,8 +1,7 @@
-//! Blocks of code, to which findings are anchored: a finding is recognised until its block changes.
+//! Divides code into blocks, which findings are anchored to: a finding is recognised until its block changes.
 //!
-//! A block is the innermost function or method around a line; outside of functions, the member of a class or the item of
-//! the file; in a language without a grammar, the paragraph. Its hash folds white space and covers nothing outside of the
-//! block, so that edits elsewhere in the file do not change it.
+//! A block is the innermost function or method around a line; outside of functions, a class member or a top-level
+//! item; without a grammar for the language, a paragraph. Its hash ignores white space and code outside the block.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -18,25 +17,25 @@ const NO_CATEGORY: &str = "bug";
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Known {
     lines: RangeInclusive<u32>,
-    /// Its lines with those of the comments and attributes right before it.
+    /// `lines` and the comments and attributes directly above.
     reach: RangeInclusive<u32>,
 }
 
-/// Adjacent lines that are not empty.
+/// Consecutive lines that are not empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Paragraph {
     lines: RangeInclusive<u32>,
-    /// The indent of its first line, in bytes.
+    /// The indentation of the first line, in bytes.
     first: usize,
-    /// The smallest indent of its lines.
+    /// The smallest indentation of a line, in bytes.
     outermost: usize,
 }
 
-/// The blocks of a text; borrows nothing from it, so that it can be cached.
+/// The blocks of a text. Owns its data, so that it can be cached.
 #[derive(Debug, PartialEq, Eq)]
 struct Index {
     known: Vec<Known>,
-    /// The innermost block around each line, as its number in `known` plus one; 0 is none.
+    /// The innermost block around each line: its index in `known` plus one, or 0 for none.
     at: Vec<u32>,
     paragraphs: Vec<Paragraph>,
 }
@@ -53,20 +52,19 @@ impl Index {
         Self { known, at, paragraphs: paragraphs(lines) }
     }
 
-    /// Its size in entries of four bytes.
     fn size(&self) -> usize {
         6 * self.known.len() + self.at.len() + 4 * self.paragraphs.len()
     }
 }
 
-/// The most recent indexes, so that a text is parsed once in a process.
+/// Caches the most recent indexes, so that a text is parsed once per process.
 mod cache {
     use std::collections::VecDeque;
     use std::sync::{Arc, Mutex, PoisonError};
 
     use super::Index;
 
-    /// The size of all cached indexes.
+    /// The maximum size of all cached indexes, in entries of four bytes.
     const MOST: usize = 1 << 20;
 
     type Key = (String, blake3::Hash);
@@ -92,20 +90,17 @@ mod cache {
     }
 }
 
-/// The blocks of one file.
 #[derive(Clone, Debug)]
 pub struct Blocks<'a> {
     path: &'a str,
     lines: Vec<&'a str>,
     index: Arc<Index>,
-    /// The lines of all blocks, by hash.
     all: OnceCell<HashMap<String, RangeInclusive<u32>>>,
-    /// The identifiers of the blocks that were asked for.
     identifiers: RefCell<HashMap<(u32, u32), HashSet<&'a str>>>,
 }
 
 impl<'a> Blocks<'a> {
-    /// Finds the blocks of a file; the path determines the language.
+    /// Divides a file into blocks; the path determines the language.
     pub fn of(path: &'a str, text: &'a str) -> Self {
         let lines: Vec<&str> = text.lines().collect();
         let index = cache::index(path, text, || Index::from(grammar::blocks(path, text), &lines));
@@ -121,8 +116,8 @@ impl<'a> Blocks<'a> {
         self.index.known.get((number as usize).checked_sub(1)?)
     }
 
-    /// The lines, counted from 1, of the block around a line, or of the block below if the line is a comment or an
-    /// attribute of it. A line outside the file stands for the nearest one.
+    /// The lines (1-based) of the block around a line, or of the block below if the line is a comment or an
+    /// attribute of it. A line outside the file refers to the nearest line.
     pub fn enclosing(&self, line: u32) -> RangeInclusive<u32> {
         let line = line.clamp(1, self.last());
         if let Some(block) = self.innermost(line) {
@@ -135,8 +130,8 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Anchors a finding at the block around its line, or at the whole file without a line. The block of a comment or an
-    /// attribute includes the code below it.
+    /// Anchors a finding to the block around its line, or to the whole file if it has no line. The block of a
+    /// comment or an attribute includes the code below it.
     pub fn anchor(&self, finding: &RawFinding) -> Anchor {
         let block = match finding.line {
             Some(line) => match self.innermost(line) {
@@ -157,7 +152,7 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// The lines of an anchor's block in this text, wherever it was moved to; `None` if the text does not contain it.
+    /// The lines of an anchor's block, even if the block moved; `None` if the text does not contain it.
     pub fn place(&self, anchor: &Anchor) -> Option<RangeInclusive<u32>> {
         let all = self.all.get_or_init(|| {
             let whole = std::iter::once(1..=self.last());
@@ -176,7 +171,7 @@ impl<'a> Blocks<'a> {
         u32::try_from(self.lines.len()).unwrap_or(u32::MAX).max(1)
     }
 
-    /// The identifiers of a block that a title names, sorted.
+    /// The identifiers of a block that occur in a title, sorted.
     fn names(&self, title: &str, block: &RangeInclusive<u32>) -> Vec<String> {
         let key = (*block.start(), *block.end());
         let mut known = self.identifiers.borrow_mut();
@@ -191,12 +186,11 @@ impl<'a> Blocks<'a> {
         self.lines.get(first..last.min(self.lines.len())).unwrap_or_default()
     }
 
-    /// Lines as text, each with its line end.
     pub fn text(&self, block: &RangeInclusive<u32>) -> String {
         self.slice(block).iter().flat_map(|line| [*line, "\n"]).collect()
     }
 
-    /// The BLAKE3 hash (hex) of lines, white space folded.
+    /// The BLAKE3 hash (hex) of lines, with white space folded.
     fn hash(&self, block: &RangeInclusive<u32>) -> String {
         let mut hasher = blake3::Hasher::new();
         for word in self.slice(block).iter().flat_map(|line| line.split_whitespace()) {
@@ -205,7 +199,8 @@ impl<'a> Blocks<'a> {
         hasher.finalize().to_hex().to_string()
     }
 
-    /// A paragraph with the one that opened its outermost indent, and the deeper ones below.
+    /// The block of a paragraph: from the paragraph that opens its outermost indentation to the last deeper one
+    /// below.
     fn around(&self, index: usize) -> RangeInclusive<u32> {
         let paragraphs = &self.index.paragraphs;
         let outermost = paragraphs[index].outermost;
@@ -216,7 +211,7 @@ impl<'a> Blocks<'a> {
     }
 }
 
-/// The defect class of an anchor: the rule, else the reviewer's category, in lower case.
+/// The defect class of an anchor: the rule, or else the reviewer's category, in lower case.
 pub fn category(rule: Option<&str>, category: Option<&str>) -> String {
     rule.or(category).unwrap_or(NO_CATEGORY).to_lowercase()
 }
@@ -240,23 +235,21 @@ fn paragraphs(lines: &[&str]) -> Vec<Paragraph> {
     paragraphs
 }
 
-/// The code around the lines that a finding names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt {
     pub file: String,
-    /// The number of the first line of `text`, counted from 1.
+    /// The number of the first line of `text` (1-based).
     pub first_line: u32,
-    /// Whole lines, each with its line end.
     pub text: String,
-    /// The named lines, inclusive; within the excerpt.
+    /// The lines of the finding, inclusive; within the excerpt.
     pub lines: (u32, u32),
 }
 
-/// Lines with `around` lines before and after them; `None` if the file ends before them.
+/// The given lines with `around` lines before and after; `None` if the file has fewer lines.
 pub fn excerpt(file: &str, text: &str, line: u32, end_line: Option<u32>, around: u32) -> Option<Excerpt> {
     let wanted = end_line.unwrap_or(line).max(line).saturating_add(around);
     let first_line = line.saturating_sub(around).max(1);
-    // The last line up to `wanted`, the offset of the first line, and the end of the last one.
+    // The last line up to `wanted`, and the offsets of the excerpt's start and end.
     let (mut last, mut start, mut end) = (0, 0, 0);
     for whole in text.split_inclusive('\n').take(wanted as usize) {
         last += 1;
@@ -272,7 +265,7 @@ pub fn excerpt(file: &str, text: &str, line: u32, end_line: Option<u32>, around:
     Some(Excerpt { file: file.to_owned(), first_line, text: text[start..end].to_owned(), lines })
 }
 
-/// A title as lower-case words, separated by single blanks.
+/// The words of a title in lower case, separated by single spaces.
 pub fn words(title: &str) -> String {
     let words = title.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
@@ -297,7 +290,7 @@ mod grammar {
     use super::Known;
     use crate::workspace::code::comments;
 
-    /// The languages with a built-in grammar; ast-grep panics on any other.
+    /// The languages with a built-in grammar; ast-grep panics on other languages.
     pub(crate) const BUILT_IN: [SupportLang; 7] = [
         SupportLang::Rust,
         SupportLang::Python,
@@ -307,7 +300,7 @@ mod grammar {
         SupportLang::Go,
         SupportLang::Java,
     ];
-    /// Nodes that are a block everywhere.
+    /// Kinds of nodes that are always a block.
     const FUNCTIONS: [&str; 13] = [
         "function_item",
         "function_signature_item",
@@ -323,10 +316,10 @@ mod grammar {
         "abstract_method_signature",
         "method_signature",
     ];
-    /// Functions without a name, which are a block from [`LARGE`] lines on.
+    /// Kinds of anonymous functions, which are a block if they have at least [`LARGE`] lines.
     const ANONYMOUS: [&str; 4] = ["arrow_function", "function_expression", "generator_function", "func_literal"];
     const LARGE: u32 = 4;
-    /// Nodes whose children are members.
+    /// Kinds of nodes whose children are members.
     const BODIES: [&str; 8] = [
         "declaration_list",
         "class_body",
@@ -348,11 +341,11 @@ mod grammar {
         super::PARSED.set(super::PARSED.get() + 1);
         let tree = language.ast_grep(comments::shortened(path, text));
         let mut blocks = Vec::new();
-        // A stack instead of recursion: code may be nested to any depth.
+        // Uses a stack instead of recursion, because the nesting depth of code is unlimited.
         let mut waiting = vec![(tree.root(), true)];
         while let Some((node, has_members)) = waiting.pop() {
             let is_class = node.kind() == "class_definition";
-            // The first and the last line of the comments and attributes right before the next child.
+            // The first and the last line of the comments and attributes directly before the next child.
             let mut leading: Option<(u32, u32)> = None;
             for child in node.children() {
                 let kind = child.kind();
@@ -375,10 +368,9 @@ mod grammar {
         blocks
     }
 
-    /// The first and the last line of a node, counted from 1.
     fn lines<D: Doc>(node: &Node<'_, D>) -> (u32, u32) {
         let (start, end) = (node.start_pos().line(), node.end_pos());
-        // A node that ends with its line break ends on that line.
+        // A node that ends with a line break ends on that line.
         let at_start = end.byte_point().1 == 0 && end.line() > start;
         let number = |row: usize| u32::try_from(row).unwrap_or(u32::MAX).saturating_add(1);
         (number(start), number(end.line() - usize::from(at_start)))
@@ -422,7 +414,7 @@ mod tests {
     mod grammars {
         use super::*;
 
-        /// The block around each line, in order, as `first-last`.
+        /// The block around each line as `first-last`.
         fn blocks(path: &str, text: &str) -> Vec<String> {
             let blocks = Blocks::of(path, text);
             let block = |line| {
@@ -520,7 +512,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// The index by lines names the block that a walk through all blocks finds first.
+        /// The index by line returns the block that a linear search finds first.
         #[test]
         fn the_index_agrees_with_a_walk(
             blocks in proptest::collection::vec((1..30_u32, 0..12_u32, 0..3_u32), 0..20), count in 1..35_usize,
@@ -543,7 +535,6 @@ mod tests {
             }
         }
 
-        /// An excerpt that walks to its end equals one cut from all lines.
         #[test]
         fn an_excerpt_equals_one_cut_from_all_lines(
             text in "[ab\n]{0,12}", line in 0..9_u32, end in proptest::option::of(0..9_u32), around in 0..4_u32,

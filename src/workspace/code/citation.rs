@@ -1,5 +1,5 @@
-//! Checks a finding against the reviewed code: whether the cited lines exist and contain the names in its text, and which
-//! block they are in.
+//! Checks a finding against the reviewed code: whether the cited lines exist and contain the names in its text, and
+//! which block they belong to.
 
 use similar::DiffTag;
 
@@ -7,10 +7,9 @@ use crate::rules::consensus::Member;
 use crate::workspace::code::anchors::Blocks;
 use crate::workspace::diff::unified;
 
-/// The shortest name that is searched.
+/// The minimum length of a name that is checked.
 const SHORTEST: usize = 3;
 
-/// Fills in the block and the checks of a finding about a file.
 pub fn check(member: &mut Member, text: &str, blocks: &Blocks<'_>) {
     let Some(line) = member.raw.line.filter(|line| *line > 0) else { return };
     let lines = blocks.lines();
@@ -27,13 +26,12 @@ pub fn check(member: &mut Member, text: &str, blocks: &Blocks<'_>) {
     }
     let inside = &lines[*block.start() as usize - 1..(*block.end() as usize).min(lines.len())];
     let in_block = names.iter().any(|name| inside.iter().any(|line| line.contains(name)));
-    // A name from elsewhere in the file neither supports nor refutes the finding.
+    // A name that occurs elsewhere in the file neither supports nor refutes the finding.
     let elsewhere = || names.iter().any(|name| text.contains(name));
     let identifiers = if in_block || !elsewhere() { Some(in_block) } else { None };
     member.checked.identifiers = identifiers;
 }
 
-/// The names in the backticks of a text.
 fn names(text: &str) -> impl Iterator<Item = &str> {
     let quoted = text.split('`').skip(1).step_by(2);
     quoted
@@ -41,7 +39,7 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
         .filter(|name| name.len() >= SHORTEST && name.starts_with(|c: char| c.is_alphabetic() || c == '_'))
 }
 
-/// The line ranges of `now`, counted from 1, that `before` does not have.
+/// The line ranges (1-based) of `now` that `before` does not contain.
 pub fn inserted(before: &str, now: &str) -> Vec<(u32, u32)> {
     let diff = unified::lines(before, now);
     let inserted = diff.ops().iter().filter(|op| op.tag() != DiffTag::Equal).map(|op| op.new_range());

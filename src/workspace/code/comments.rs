@@ -1,22 +1,20 @@
-//! Long runs of comments, which Python's grammar parses in quadratic time: at each comment it scans all that follow for the
-//! next indentation.
-//!
-//! A grammar gets such a run as blank lines; all code and all lines keep their position.
+//! Replaces long runs of comments by blank lines before parsing; positions of code and lines stay the same.
+//! Python's grammar parses such runs in quadratic time: at each comment it scans all following ones for the next
+//! indentation.
 
 use std::borrow::Cow;
 use std::path::Path;
 
-/// The lines from which on a run is long.
+/// The minimum number of lines of a long run.
 const LONG: usize = 500;
 
-/// A file's text for a grammar.
 pub fn shortened<'a>(path: &str, text: &'a str) -> Cow<'a, str> {
     let extension = Path::new(path).extension().and_then(|extension| extension.to_str());
     if !matches!(extension, Some("py" | "py3" | "pyi")) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::new();
-    // The end of the copied part, and the start of the current run of comments and blank lines.
+    // The end of the copied text, and the start of the current run of comments and blank lines.
     let (mut copied, mut run, mut length, mut at) = (0, 0, 0, 0);
     for line in text.split_inclusive('\n').chain([""]) {
         let is_comment = line.trim_start().starts_with('#') || (!line.is_empty() && line.trim().is_empty());

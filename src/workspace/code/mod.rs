@@ -1,4 +1,4 @@
-//! Source text: enclosing blocks as anchors, citations, reading files.
+//! Source code: blocks as anchors, checks of citations, reading and decoding of files.
 
 pub mod anchors;
 pub mod citation;

@@ -1,4 +1,4 @@
-//! Reads files without following links or waiting for a FIFO, and decodes them without losing lines.
+//! Reads files without following links or blocking on a FIFO, and decodes them with all their lines.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _};
@@ -7,18 +7,18 @@ use std::path::Path;
 
 use nix::fcntl::OFlag;
 
-/// Opens a regular file for reading; a link, a FIFO or a device is an error.
+/// Opens a regular file for reading; fails for a link, a FIFO or a device.
 pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     if !std::fs::symlink_metadata(path)?.is_file() {
         return Err(io::Error::other("not a regular file"));
     }
-    // The file may have been replaced in between.
+    // The file may have been replaced since the check.
     let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
     let file = OpenOptions::new().read(true).custom_flags(flags.bits()).open(path)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("not a regular file")) }
 }
 
-/// The bytes of a regular file, or `None` if there are more than `cap`.
+/// The bytes of a regular file; `None` if it is larger than `cap`.
 pub(crate) fn read_capped(path: &Path, cap: u64) -> io::Result<Option<Vec<u8>>> {
     let file = open_regular(path)?;
     let size = file.metadata()?.len();
@@ -30,7 +30,7 @@ pub(crate) fn read_capped(path: &Path, cap: u64) -> io::Result<Option<Vec<u8>>> 
     Ok((bytes.len() as u64 <= cap).then_some(bytes))
 }
 
-/// Decodes text: UTF-16 and UTF-32 are decoded, invalid UTF-8 is replaced, and a NUL is written `\x00`.
+/// Decodes UTF-8, UTF-16 and UTF-32; replaces invalid UTF-8, and writes NUL as `\x00`.
 pub(crate) fn lossy(bytes: Vec<u8>) -> String {
     let text = wide(&bytes).unwrap_or_else(|| {
         String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
@@ -38,7 +38,7 @@ pub(crate) fn lossy(bytes: Vec<u8>) -> String {
     if text.contains('\0') { text.replace('\0', "\\x00") } else { text }
 }
 
-/// The text of UTF-16 or UTF-32 with a byte order mark, or of UTF-16 of which at least half of the units are ASCII.
+/// Decodes UTF-16 or UTF-32 with a byte order mark, and UTF-16 without one if at least half of its units are ASCII.
 pub(crate) fn wide(bytes: &[u8]) -> Option<String> {
     let (units, rest) = bytes.as_chunks::<2>();
     let little = || units.iter().map(|unit| u16::from_le_bytes(*unit));
@@ -74,7 +74,7 @@ fn decoded(chars: impl Iterator<Item = Option<char>>) -> Option<String> {
     (invalid * 10 <= all).then_some(text)
 }
 
-/// Whether the first 4,096 units hold no NUL and at least half of them are ASCII text.
+/// Whether the first 4,096 units contain no NUL and at least half of them are printable ASCII.
 fn is_mostly_ascii(units: impl Iterator<Item = u16>) -> bool {
     let (mut all, mut ascii) = (0_usize, 0_usize);
     for unit in units.take(4096) {
@@ -88,7 +88,7 @@ fn is_mostly_ascii(units: impl Iterator<Item = u16>) -> bool {
     ascii * 2 >= all
 }
 
-/// The number of lines; a last one without a line end counts.
+/// The number of lines, including a last one without a line end.
 pub(crate) fn lines(text: &str) -> u32 {
     u32::try_from(text.lines().count()).unwrap_or(u32::MAX)
 }

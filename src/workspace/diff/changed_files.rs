@@ -1,6 +1,7 @@
-//! Targets that are changes: the files that differ, and both sides of each.
+//! Targets that consist of changes: finds the changed files and reads both sides of each.
 //!
-//! git lists its trees and its index, but never compares the work tree; that is done here.
+//! git only compares its trees and its index; this file compares the work tree itself, so that git runs no filter
+//! on it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,36 +22,34 @@ use crate::workspace::select::selection::{SelectOptions, Selection};
 use crate::workspace::select::walk;
 use crate::workspace::{Result, WorkspaceError};
 
-/// The output format that [`deltas`] parses.
 const RAW: [&str; 7] = ["--raw", "-r", "-M", "-z", "--no-abbrev", "--no-ext-diff", "--no-textconv"];
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Changed {
     pub(crate) path: Vec<u8>,
-    /// The path and object before; `None` for a new file.
+    /// The path and the object id before the change; `None` for a new file.
     pub(crate) old: Option<(Vec<u8>, String)>,
     pub(crate) new: New,
-    /// git's modes of both sides; 0 for a missing file or an unknown mode.
+    /// The git modes of both sides; 0 for a missing file or an unknown mode.
     pub(crate) modes: (u32, u32),
 }
 
-/// The new side of a changed file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum New {
     Worktree,
     Blob(String),
     Gone,
-    /// A link in the work tree, or the object with its target.
+    /// A link: in the work tree if `None`, else the id of the object that contains its target.
     Link(Option<String>),
     Submodule(String),
     /// A folder, a FIFO or a device.
     NotAFile,
-    /// With several versions, or none that could be read.
+    /// Unmerged, with several versions or without a readable one.
     Unreadable,
 }
 
 impl Repository {
-    /// The files of the work tree that may differ from a commit; all files before the first commit.
+    /// The files of the work tree that may differ from a commit; all files if the repository has no commit.
     pub(crate) fn uncommitted(&self, base: Option<&str>) -> Result<Vec<Changed>> {
         let (scan, deltas) = (self.scan()?, self.index_against(base)?);
         let mut files: BTreeMap<Vec<u8>, Changed> =
@@ -73,7 +72,7 @@ impl Repository {
                 Some(meta) if scan.is_clean(entry, meta) && !is_listed => continue,
                 Some(meta) => of_worktree(meta, entry.mode, has_modes),
             };
-            // During a merge, the second version is the one of `HEAD`.
+            // During a merge, stage 2 is the version of `HEAD`.
             let is_in_base = base.is_some() && !matches!(entry.stage, 1 | 3) && !entry.is_intent;
             let old = is_in_base.then(|| (entry.path.clone(), entry.id.clone()));
             match files.get_mut(&entry.path) {
@@ -91,7 +90,7 @@ impl Repository {
             }
         }
         for path in self.untracked(&scan) {
-            // A file that was only removed from the index has changed; it was not added.
+            // A file that was removed from the index only is a changed file, not a new one.
             let known = files.remove(&path);
             let before = known.as_ref().map_or(0, |known| known.modes.0);
             let meta = lstat.get(&path);
@@ -102,13 +101,13 @@ impl Repository {
         Ok(files.into_values().collect())
     }
 
-    /// Whether the executable bit of files counts (`core.fileMode`).
+    /// Whether changes of the executable bit are recorded (`core.fileMode`).
     fn has_modes(&self) -> Result<bool> {
         let set = self.call(["config", "--type=bool", "--get", "core.fileMode"]).answer()?;
         Ok(set.is_none_or(|value| value.trim_ascii() != b"false"))
     }
 
-    /// The untracked files, with those of nested repositories.
+    /// The untracked files, including those of nested repositories.
     pub(crate) fn untracked(&self, scan: &Scan) -> BTreeSet<Vec<u8>> {
         let mut paths: BTreeSet<Vec<u8>> = scan.untracked.iter().cloned().collect();
         for folder in &scan.repositories {
@@ -119,14 +118,14 @@ impl Repository {
         paths
     }
 
-    /// The differences between a commit's tree and the index; everything in the index without a commit.
+    /// The differences between a commit's tree and the index; the whole index without a commit.
     fn index_against(&self, base: Option<&str>) -> Result<Vec<Changed>> {
         let base = base.unwrap_or(self.empty_tree);
         let output = self.call(["diff-index", "--cached"].into_iter().chain(RAW).chain([base])).output()?;
         Ok(deltas(&output))
     }
 
-    /// The id of the tree that a commit of the index would have; `None` during a merge.
+    /// The id of the tree that a commit of the index would record; `None` during a merge.
     fn index_tree(&self) -> Result<Option<String>> {
         let failed = WorkspaceError::Start;
         let folder = tempfile::tempdir().map_err(failed)?;
@@ -183,7 +182,7 @@ impl Workspace {
         Ok(Selection { commit: Some(to), tree: Some(tree), ..selection })
     }
 
-    /// Reads both sides of changed files and selects the text files that differ from `base`, a commit.
+    /// Reads both sides of the changes and selects the text files that differ from the commit `base`.
     pub(crate) fn select_changes(
         &self,
         git: &Repository,
@@ -197,7 +196,7 @@ impl Workspace {
             changes.iter().partition(|change| ignores.is_ignored(&change.path));
         ignored.iter().for_each(|change| selection.skip(&change.path, SkipReason::Ignored));
         let marks = git.attributes(changes.iter().map(|change| &change.path))?;
-        // An attribute that the change itself adds does not count.
+        // An attribute that the change itself adds is ignored.
         let marked: Vec<&Vec<u8>> =
             changes.iter().map(|change| &change.path).filter(|path| marks.generated(path) == Some(true)).collect();
         let before = match base.filter(|_| !marked.is_empty()) {
@@ -215,7 +214,7 @@ impl Workspace {
         Ok(selection)
     }
 
-    /// One changed file; `Ok(Ok(None))` if both sides are equal.
+    /// Reads a changed file; `Ok(Ok(None))` if both sides are equal.
     fn read_change(&self, change: &Changed, sides: &mut Sides, options: &SelectOptions) -> Result<ReadChange> {
         let cap = options.max_file.saturating_mul(FACTOR);
         let bytes = match &change.new {
@@ -260,7 +259,7 @@ impl Workspace {
         Ok(edit.file(bytes, compared).map(Some))
     }
 
-    /// A link, by its target, or a submodule, by its commit.
+    /// Reads a link as its target, or a submodule as its commit.
     fn read_other(&self, change: &Changed, sides: &mut Sides, cap: u64) -> Result<ReadChange> {
         let bytes = match &change.new {
             New::Submodule(commit) => Some(metadata_changes::submodule(commit)),
@@ -292,14 +291,13 @@ type ReadChange = Result<Option<SourceFile>, SkipReason>;
 
 struct Sides {
     marks: Attributes,
-    /// The attributes at the base, of files that are marked as generated now.
+    /// The attributes at the base, for files that are currently marked as generated.
     before: Attributes,
     objects: Objects,
     autocrlf: bool,
 }
 
 impl Sides {
-    /// The bytes of the old side, where these are known.
     fn old(&mut self, change: &Changed, cap: u64) -> Result<Option<Vec<u8>>> {
         let Some((_, id)) = &change.old else { return Ok(None) };
         match change.modes.0 {
@@ -337,7 +335,8 @@ fn deltas(output: &[u8]) -> Vec<Changed> {
     deltas
 }
 
-/// The new side of a path in the work tree, with its mode; without executable bits, the mode is that `before`.
+/// The new side of a path in the work tree, with its mode. If the file system has no executable bits, keeps the
+/// mode `before`.
 fn of_worktree(meta: &std::fs::Metadata, before: u32, has_modes: bool) -> (New, u32) {
     if meta.is_symlink() {
         return (New::Link(None), LINK);
@@ -357,7 +356,6 @@ fn ends_in_cr(bytes: &[u8]) -> bool {
     bytes.windows(2).any(|pair| pair == b"\r\n")
 }
 
-/// The bytes with LF for CR LF.
 pub(crate) fn without_cr(bytes: &[u8]) -> Vec<u8> {
     let is_kept = |index: &usize| !(bytes[*index] == b'\r' && bytes.get(index + 1) == Some(&b'\n'));
     (0..bytes.len()).filter(is_kept).map(|index| bytes[index]).collect()

@@ -1,9 +1,10 @@
-//! What changed in a file since a reviewer read it: the lines to ask about, and the new places of the others.
+//! Determines what changed in a file since its last review: the lines to review again, and the new positions of the
+//! others.
 //!
-//! Of the earlier text only a keyed hash of each line is known, and which lines were under review. A changed line is asked
-//! about with its block, which determines its effect. Where that would be a large part of the file, because blocks are long
-//! or the change is scattered, a smaller extent asks only about lines near the changed ones, and about the earlier findings
-//! in the same blocks. The reviewer can read the rest in the tree.
+//! Of the earlier text, only a keyed hash of each line and the ranges under review are recorded. A changed line is
+//! reviewed with its block, which determines its effect. If this would be a large part of the file, because blocks
+//! are long or changes are scattered, a smaller extent covers only the lines near the changed ones and the earlier
+//! findings in the same blocks. The reviewer can read the rest in the tree.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -17,36 +18,36 @@ use crate::workspace::code::anchors::Blocks;
 use crate::workspace::diff::parse::{self, DiffMark, Side};
 use crate::workspace::diff::unified::{self, PATIENCE, number};
 
-/// The lines of its block that are asked about before and after a changed line, and the lines shown around these; the
-/// largest extent first.
+/// For each extent, largest first: the lines before and after a changed line that are reviewed with it if they
+/// belong to its block, and the lines of context around them.
 const EXTENTS: [(u32, u32); 4] = [(20, 3), (8, 2), (3, 1), (0, 1)];
 
 type Lines = (u32, u32);
 
-/// What to ask about a changed file, and what remains known.
+/// The lines of a changed file to review again, and the mapping of the remaining lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Delta {
-    /// The lines under review that are not known, with their blocks; empty where all are known.
+    /// The lines to review: changed lines under review, with their blocks. Empty if none changed.
     pub ask: Vec<Lines>,
     pub shown: Vec<Lines>,
-    /// The lines that are read again, under review or not: findings on them are not carried over.
+    /// The lines that are read again, under review or not; findings on them are not carried over.
     touched: Vec<Lines>,
-    /// The new numbers of the earlier text's lines; the first is at index 0.
+    /// The new number of each line of the earlier text; line 1 is at index 0.
     moved: Vec<Option<u32>>,
     /// The lines of the earlier text that are no longer under review.
     left: BTreeSet<u32>,
 }
 
-/// A keyed hash of each line of a text, in the form of [`FileReview::lines`]. The author of the text does not know `salt`, and
-/// so cannot construct lines with equal hashes.
+/// A keyed hash of each line, in the form of [`FileReview::lines`]. The salt is unknown to the author of the text,
+/// who therefore cannot construct lines with equal hashes.
 pub fn line_hashes(salt: &str, text: &str) -> String {
     let key = blake3::hash(salt.as_bytes());
     let hash = |line: &str| blake3::keyed_hash(key.as_bytes(), line.as_bytes()).to_hex();
     text.lines().map(|line| hash(line)[..FileReview::DIGITS].to_owned()).collect()
 }
 
-/// The hash of the headers of a file's diff and of the file before the change: two reviews are compared line by line only
-/// where it is equal. Of a deleted file the whole diff is hashed.
+/// A hash of the headers of a file's diff and of the file before the change. Two reviews are compared by line only
+/// if it is equal. For a deleted file, a hash of the whole diff.
 pub fn frame(file: &SourceFile) -> String {
     let mut hasher = blake3::Hasher::new();
     match &file.diff {
@@ -67,15 +68,16 @@ pub fn frame(file: &SourceFile) -> String {
 impl Delta {
     pub const LEVELS: usize = EXTENTS.len();
 
-    /// The bytes of the shown lines; 0 where nothing is asked.
+    /// The size of the shown lines in bytes; 0 if there are no lines to review.
     pub fn shown_bytes(&self, file: &SourceFile) -> usize {
         let is_shown = |at: u32| self.shown.iter().any(|(first, last)| (*first..=*last).contains(&at));
         let lines = file.text.lines().zip(1..).filter(|(_, at)| !self.ask.is_empty() && is_shown(*at));
         lines.map(|(line, _)| line.len() + 1).sum()
     }
 
-    /// Compares a file with its earlier review, whose line hashes were made with `salt`. `extent`, below [`Self::LEVELS`],
-    /// selects how much is asked about around a changed line; 0 is the most. `None` for malformed hashes.
+    /// Compares a file with its earlier review, whose line hashes use `salt`. `extent`, an index below
+    /// [`Self::LEVELS`], determines how many lines around a changed line are reviewed; 0 is the most. `None` for
+    /// malformed hashes.
     pub fn since(earlier: &FileReview, salt: &str, file: &SourceFile, extent: usize) -> Option<Self> {
         let hashes = earlier.lines.as_deref().filter(|hashes| hashes.is_ascii())?;
         if hashes.len() % FileReview::DIGITS != 0 {
@@ -120,14 +122,13 @@ impl Delta {
             };
             around(lines.0) || around(lines.1)
         };
-        // Of a finding whose lines changed, the remaining lines are read again.
+        // If some lines of a finding changed, its remaining lines are read again.
         let read_again = |finding: &RawFinding| match delta.place(finding) {
             Some(lines) => Some(lines).filter(has_changed),
             None => delta.rest(finding),
         };
         let findings: Vec<Lines> = earlier.findings.iter().filter_map(read_again).collect();
         let (around, context) = EXTENTS[extent.min(EXTENTS.len() - 1)];
-        // The lines of the block around a changed line that are near it.
         let near = marks.iter().map(|line| {
             let block = blocks.enclosing(*line);
             let first = (*block.start()).max(line.saturating_sub(around)).max(1).min(*line);
@@ -140,7 +141,7 @@ impl Delta {
         Some(delta)
     }
 
-    /// The new lines of an earlier finding, if they are unchanged.
+    /// The new lines of an earlier finding; `None` if they changed.
     fn place(&self, finding: &RawFinding) -> Option<Lines> {
         let (first, end) = self.lines_of(finding)?;
         let now = |line: u32| *self.moved.get(usize::try_from(line).ok()?.checked_sub(1)?)?;
@@ -149,13 +150,11 @@ impl Delta {
         is_whole.then_some((start, start + (end - first)))
     }
 
-    /// The lines of a finding in the earlier text.
     fn lines_of(&self, finding: &RawFinding) -> Option<Lines> {
         let first = finding.line?;
         Some((first, finding.end_line.unwrap_or(first).min(number(self.moved.len())).max(first)))
     }
 
-    /// The first and the last of the remaining lines of a finding.
     fn rest(&self, finding: &RawFinding) -> Option<Lines> {
         let (first, end) = self.lines_of(finding)?;
         let (first, end) = (usize::try_from(first).ok()?.checked_sub(1)?, usize::try_from(end).ok()?);
@@ -163,8 +162,8 @@ impl Delta {
         Some((*left().min()?, *left().max()?))
     }
 
-    /// An earlier finding at the new lines of its code; `None` where the code or its block changed. A finding without a line
-    /// is about the whole file, which changed.
+    /// An earlier finding at the new lines of its code; `None` if the code or its block changed, or if the finding
+    /// has no line and thus concerns the whole file.
     pub fn carried(&self, finding: &RawFinding) -> Option<RawFinding> {
         let (start, end) = self.place(finding)?;
         let is_touched = self.touched.iter().any(|(from, to)| *from <= end && start <= *to);
@@ -175,12 +174,11 @@ impl Delta {
         })
     }
 
-    /// Whether a finding is about a line that is no longer under review.
     pub fn has_left(&self, finding: &RawFinding) -> bool {
         finding.line.is_some_and(|line| self.left.contains(&line))
     }
 
-    /// A finding that is not carried over, at the new number of its line, or of the nearest remaining one.
+    /// Moves a finding that is not carried over to the new number of its line, or to the nearest remaining line.
     pub fn last_place(&self, finding: &RawFinding) -> RawFinding {
         let first = finding.line.map_or(0, |line| line.saturating_sub(1) as usize);
         let mut below = self.moved.iter().skip(first).flatten();
@@ -194,8 +192,8 @@ impl Delta {
     }
 }
 
-/// The form of a file in a request about the lines `ask`: other lines than `shown` are empty, and of the change only what it
-/// removes there is included.
+/// A file as shown in a request about the lines `ask`: lines outside `shown` are empty, and the diff contains only
+/// the lines it removes near `shown`.
 pub fn part(file: &SourceFile, ask: &[Lines], shown: &[Lines]) -> SourceFile {
     let is_shown = |line: u32| shown.iter().any(|(first, last)| (*first..=*last).contains(&line));
     let mut text = String::new();
@@ -207,7 +205,7 @@ pub fn part(file: &SourceFile, ask: &[Lines], shown: &[Lines]) -> SourceFile {
     SourceFile { path: file.path.clone(), text, changed: ask.to_vec(), diff }
 }
 
-/// The lines that a diff removes near lines of the new side; the text itself contains those it keeps and adds.
+/// The lines that a diff removes near `shown`; the text itself contains the others.
 fn removed_near(diff: &str, shown: &[Lines]) -> Option<String> {
     let is_path = |line: &&str| line.starts_with("--- ") || line.starts_with("+++ ");
     let header = diff.lines().take_while(|line| !line.starts_with("@@ ")).filter(is_path);
@@ -230,7 +228,7 @@ fn removed_near(diff: &str, shown: &[Lines]) -> Option<String> {
     (!body.is_empty()).then(|| header.map(|line| format!("{line}\n")).collect::<String>() + &body)
 }
 
-/// Ranges of lines; an empty slice stands for all lines.
+/// Ranges of lines; an empty slice means all lines.
 struct Set<'a>(&'a [Lines]);
 
 impl Set<'_> {
@@ -268,7 +266,7 @@ mod tests {
         SourceFile { path: "a.py".to_owned(), text: text.to_owned(), changed, diff }
     }
 
-    /// The findings of a reviewer that raises each line under review that contains `BUG`.
+    /// Simulates a reviewer that raises each line under review that contains `BUG`.
     fn read(file: &SourceFile) -> Vec<RawFinding> {
         let under = Set(&file.changed);
         let lines = file.text.lines().zip(1..).filter(|(line, at)| line.contains("BUG") && under.contains(*at));
@@ -291,7 +289,6 @@ mod tests {
         }
     }
 
-    /// The carried findings and those of the lines that are asked about.
     fn delta_review(old: &SourceFile, new: &SourceFile, extent: usize) -> (Delta, Vec<RawFinding>) {
         let earlier = reviewed(old);
         let delta = Delta::since(&earlier, SALT, new, extent).unwrap();
@@ -350,7 +347,7 @@ mod tests {
         let carried: Vec<_> = earlier.findings.iter().map(|finding| delta.carried(finding)).collect();
         assert_eq!(carried[0], None);
         assert!(Set(&delta.ask).contains(10) && Set(&delta.ask).contains(41), "{:?}", delta.ask);
-        // Lines without a grammar are one block, so all findings in it are read again: none is lost.
+        // Without a grammar these lines are one block, so every finding is carried over or read again.
         for (finding, carried) in earlier.findings.iter().zip(carried) {
             assert!(carried.is_some() || finding.line.is_some_and(|line| Set(&delta.ask).contains(line)));
         }
@@ -398,7 +395,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever changes, the findings are those of a review of everything.
+        /// After any change, the findings equal those of a full review.
         #[test]
         fn a_review_of_the_delta_finds_what_a_full_one_does(
             base in proptest::collection::vec(0_u8..8, 0..60),
@@ -429,7 +426,7 @@ mod tests {
             let base = text(&base);
             let base = is_change.then_some(base.as_str());
             let (old, new) = (file(base, &text(&old)), file(base, &text(&new)));
-            // A change that leaves nothing to review is no target.
+            // A change without lines under review is not a target.
             prop_assume!(base.is_none() || !old.changed.is_empty() && !new.changed.is_empty());
             let (_, found) = delta_review(&old, &new, extent);
             let whole = read(&new);

@@ -1,6 +1,5 @@
-//! Changes other than edits of lines: deletions, modes, links and the commits of submodules.
-//!
-//! Reviewers see each as a file with a diff in git's format.
+//! Changes other than edited lines: deletions, modes, links and commits of submodules. Reviewers receive each as a
+//! file with a diff in git's format.
 
 use crate::domain::SkipReason;
 use crate::protocol::request::SourceFile;
@@ -10,10 +9,9 @@ use crate::workspace::diff::unified;
 use crate::workspace::git::worktree_scan::{LINK, SUBMODULE};
 use crate::workspace::select::filter::{self, Before, Selected};
 
-/// The bytes of deleted files' diffs that are shown of one target.
+/// The limit of the diffs of deleted files in one target, in bytes.
 pub(crate) const SHOWN: usize = 512 << 10;
 
-/// The content of a submodule in a diff.
 pub(crate) fn submodule(commit: &str) -> Vec<u8> {
     format!("Subproject commit {commit}\n").into_bytes()
 }
@@ -22,7 +20,7 @@ pub(crate) fn is_regular(mode: u32) -> bool {
     !matches!(mode, 0 | LINK | SUBMODULE)
 }
 
-/// The lines about a changed mode; `None` if it did not change or one side is missing.
+/// The diff lines about a changed mode; `None` if it is unchanged or one side is missing.
 pub(crate) fn modes(path: &[u8], old: u32, new: u32) -> Option<String> {
     if old == new || old == 0 || new == 0 {
         return None;
@@ -31,19 +29,18 @@ pub(crate) fn modes(path: &[u8], old: u32, new: u32) -> Option<String> {
     Some(format!("diff --git {from} {to}\nold mode {old:06o}\nnew mode {new:06o}\n"))
 }
 
-/// A changed file without its new bytes.
+/// A changed file without its new content.
 pub(crate) struct MetadataEdit<'a> {
     pub(crate) path: &'a [u8],
-    /// The path and the bytes before, where these are known; `None` for a new file.
+    /// The path and the content before (`None` if unknown); `None` for a new file.
     pub(crate) old: Option<(&'a [u8], Option<Vec<u8>>)>,
-    /// The attribute `linguist-generated` now and before.
+    /// The attribute `linguist-generated` after and before the change.
     pub(crate) generated: (Option<bool>, Option<bool>),
-    /// The lines about a changed mode.
     pub(crate) modes: Option<String>,
 }
 
 impl MetadataEdit<'_> {
-    /// The file for review. `compared` replaces its bytes in the diff where the old side has other line ends.
+    /// The file for review. `compared` replaces its content in the diff if the old side has other line ends.
     pub(crate) fn file(self, bytes: Vec<u8>, compared: Option<Vec<u8>>) -> Result<SourceFile, SkipReason> {
         let Self { path, old, generated, modes } = self;
         let before = match &old {
@@ -63,7 +60,7 @@ impl MetadataEdit<'_> {
             Some(_) => None,
         };
         let (changed, diff) = match found {
-            // With a changed mode alone, the whole file is reviewed.
+            // If only the mode changed, the whole file is reviewed.
             Some(found) if modes.is_some() && !is_renamed && found.added + found.removed == 0 => {
                 (found.changed, modes)
             }
@@ -74,7 +71,6 @@ impl MetadataEdit<'_> {
     }
 }
 
-/// A deleted file, with its old bytes where these are known.
 pub(crate) fn deleted(path: &[u8], mode: u32, old: Option<&[u8]>) -> SourceFile {
     let name = filter::path_text(path);
     let mode = if mode == 0 { String::new() } else { format!(" mode {mode:06o}") };
@@ -89,7 +85,7 @@ pub(crate) fn deleted(path: &[u8], mode: u32, old: Option<&[u8]>) -> SourceFile 
     SourceFile { path: name, text: String::new(), changed: Vec::new(), diff: Some(diff) }
 }
 
-/// A deleted file with the number of its lines instead of the lines.
+/// A deleted file with the number of its lines instead of their text.
 pub(crate) fn named(file: SourceFile) -> SourceFile {
     let lines = file.deleted_lines();
     let diff = file.diff.as_deref().unwrap_or_default();
@@ -100,14 +96,14 @@ pub(crate) fn named(file: SourceFile) -> SourceFile {
     SourceFile { diff: Some(diff), ..file }
 }
 
-/// Files over the bound are read up to this many times the bound; their changed parts are reviewed.
+/// Files up to this multiple of the size limit are read, and their changed parts are reviewed.
 pub(crate) const FACTOR: u64 = 16;
 
-/// The lines shown before and after a changed line of a file over the bound.
+/// The lines shown before and after a changed line of a file over the size limit.
 const AROUND: u32 = 20;
 
-/// The reviewed part of a file over the bound: its changed lines and those around them, at their numbers, up to the bound;
-/// and whether changed lines are missing.
+/// The reviewed part of a file over the size limit: its changed lines and those around them, at their numbers, up
+/// to the limit; and whether changed lines are missing.
 pub(crate) fn part(file: SourceFile, max_file: u64) -> Result<(SourceFile, bool), SkipReason> {
     let last = text_files::lines(&file.text);
     let changed = if file.changed.is_empty() { vec![(1, last)] } else { file.changed };

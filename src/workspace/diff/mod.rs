@@ -1,4 +1,4 @@
-//! Diffs: read, written, laid over a tree, and compared with what was reviewed earlier.
+//! Diffs: parsed, computed, applied in memory, and compared with earlier reviews.
 
 pub(crate) mod changed_files;
 pub mod delta;

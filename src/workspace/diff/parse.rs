@@ -1,7 +1,6 @@
-//! Parses unified diffs: those of git under any of its settings, of `diff -u` and `diff -r`, of Subversion and Mercurial.
-//!
-//! A truncated diff, a hunk whose lines do not match its header, and a combined diff of several parents are errors: parts
-//! that cannot be parsed would not be reviewed.
+//! Parses unified diffs of git (under all its settings), `diff -u`, `diff -r`, Subversion and Mercurial. A
+//! truncated diff, a hunk that does not match its header, and a combined diff of several parents are errors,
+//! because parts that cannot be parsed would not be reviewed.
 
 use std::borrow::Cow;
 use std::iter::Peekable;
@@ -12,10 +11,10 @@ use crate::workspace::code::text_files;
 use crate::workspace::diff::unified;
 use crate::workspace::git::path_bytes;
 
-/// One hunk: its lines, without their line ends.
+/// A hunk; `lines` have no line ends.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Hunk {
-    /// The first line of each side, counted from 1; 0 for an empty side.
+    /// The first line of each side (1-based); 0 for an empty side.
     pub(crate) old_start: u32,
     pub(crate) new_start: u32,
     pub(crate) lines: Vec<(DiffMark, String)>,
@@ -50,8 +49,8 @@ impl Hunk {
         self.lines.iter().filter(move |(mark, _)| *mark != other).map(|(_, line)| line.as_str())
     }
 
-    /// The lines of the new side under review, counted from the hunk's first line; removed lines without a replacement mark
-    /// their neighbours.
+    /// The lines of the new side under review, relative to the hunk's first line (1-based). Removed lines without a
+    /// replacement mark their neighbours.
     pub(crate) fn marked(&self) -> Vec<(u32, u32)> {
         let (mut marked, mut at) = (Vec::new(), 0_u32);
         for group in self.lines.chunk_by(|a, b| (a.0 == DiffMark::Kept) == (b.0 == DiffMark::Kept)) {
@@ -69,7 +68,7 @@ impl Hunk {
         marked
     }
 
-    /// Parses the lines that the header announces, and added lines after them; `None` if there are fewer.
+    /// Parses the lines that the header announces, and added lines after them; `None` if some are missing.
     fn read<'a>(
         &mut self,
         mut old_left: u32,
@@ -86,7 +85,7 @@ impl Hunk {
             };
             let bare = line.strip_suffix('\n').unwrap_or(line);
             let bare = bare.strip_suffix('\r').unwrap_or(bare);
-            // Lines that were added by hand count, though they are not announced.
+            // Added lines beyond the announced number are accepted, because diffs are edited manually.
             let (mark, old, new) = match bare.bytes().next() {
                 Some(b' ') | None => (Some(DiffMark::Kept), old_left.checked_sub(1)?, new_left.checked_sub(1)?),
                 Some(b'-') => (Some(DiffMark::Removed), old_left.checked_sub(1)?, new_left),
@@ -104,38 +103,35 @@ impl Hunk {
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Patch {
-    /// The path before, without a prefix; `None` for a new file.
+    /// The path before the change, without a prefix; `None` for a new file. `new` is `None` for a deleted file.
     pub(crate) old: Option<Vec<u8>>,
-    /// The path after; `None` for a deleted file.
     pub(crate) new: Option<Vec<u8>>,
-    /// Both names with their prefixes.
+    /// Both names, with prefixes.
     pub(crate) written: Vec<Vec<u8>>,
     pub(crate) is_binary: bool,
     pub(crate) hunks: Vec<Hunk>,
-    /// The part of the diff about this file.
     pub(crate) text: String,
-    /// Whether a side has the time that `diff -N` gives a missing file.
+    /// Whether the time of each side is the one that `diff -N` uses for a missing file.
     is_epoch: [bool; 2],
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Diff {
     pub(crate) patches: Vec<Patch>,
-    /// Files that are listed as different, without their differences.
+    /// Files that are listed as different without a diff.
     pub(crate) not_shown: Vec<Vec<u8>>,
     pub(crate) broken: Option<Broken>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Broken {
-    /// A merge against several parents.
     Combined,
-    /// The hunk with its header in this line has other lines than the header announces.
+    /// The hunk whose header is on this line does not match its header.
     Hunk(usize),
 }
 
 impl Patch {
-    /// Whether a text contains every hunk's lines of one side at their place.
+    /// Whether a text contains one side of every hunk at its position.
     pub(crate) fn matches(&self, text: &str, side: Side) -> bool {
         let lines: Vec<&str> = text.lines().collect();
         self.hunks.iter().all(|hunk| {
@@ -148,12 +144,11 @@ impl Patch {
         })
     }
 
-    /// Whether one side has any line.
     pub(crate) fn shows(&self, side: Side) -> bool {
         self.hunks.iter().any(|hunk| hunk.side(side).next().is_some())
     }
 
-    /// The text with every hunk's lines of one side, which it contains, replaced by those of the other.
+    /// Replaces one side of every hunk, which the text has to contain, by the other side.
     pub(crate) fn replaced(&self, text: &str, from: Side) -> String {
         let mut lines = text.lines();
         let (mut result, mut at) = (String::new(), 1_u32);
@@ -179,8 +174,8 @@ impl Patch {
         result
     }
 
-    /// The new side as far as the diff shows it: its lines at their numbers, with empty lines between them; `None` above
-    /// `max_file` bytes.
+    /// The new side as far as the diff shows it: its lines at their numbers, with empty lines between them; `None`
+    /// if larger than `max_file` bytes.
     pub(crate) fn sketch(&self, max_file: u64) -> Option<String> {
         let mut text = String::new();
         let mut line = 1_u32;
@@ -201,7 +196,7 @@ impl Patch {
     }
 }
 
-/// Parses the files of a unified diff and ignores text around them. After an error it continues where possible.
+/// Parses the files of a unified diff, ignoring other text. Continues after an error if possible.
 pub(crate) fn parse(bytes: &[u8]) -> Diff {
     let text = text_files::lossy(bytes.to_vec());
     let text = without_colours(text.strip_prefix('\u{feff}').unwrap_or(&text));
@@ -228,11 +223,11 @@ pub(crate) fn parse(bytes: &[u8]) -> Diff {
 /// The lines between `diff --git` and the first hunk.
 #[derive(Debug, Default)]
 struct Header {
-    /// The names of the first line, with their prefixes.
+    /// The names in the first line, with prefixes.
     names: Option<(Vec<u8>, Vec<u8>)>,
     is_new: bool,
     is_deleted: bool,
-    /// The names of a rename or copy, without prefixes.
+    /// The names of a rename or a copy, without prefixes.
     from: Option<Vec<u8>>,
     to: Option<Vec<u8>>,
     is_binary: bool,
@@ -241,7 +236,7 @@ struct Header {
 
 struct Reader {
     diff: Diff,
-    /// The header before its `---` line or the next file.
+    /// The current header, until its `---` line or the next file.
     header: Option<Header>,
 }
 
@@ -291,7 +286,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Ends a header without hunks: a rename, a change of the mode, a binary or an empty file.
+    /// Ends a header without hunks: a rename, a changed mode, a binary file or an empty file.
     fn end_header(&mut self) {
         if let Some(header) = self.header.take() {
             self.diff.patches.push(header.patch(None));
@@ -317,7 +312,6 @@ impl Header {
         }
     }
 
-    /// Whether `---` and `+++` lines belong to this header.
     fn names_sides(&self, old: &str, new: &str) -> bool {
         let ((old, _), (new, _)) = (side_name(old), side_name(new));
         let is_moved = |side: &Option<Vec<u8>>, header: &Option<Vec<u8>>| {
@@ -328,7 +322,7 @@ impl Header {
         self.names.as_ref().is_none_or(is_named) || is_moved(&old, &self.from) || is_moved(&new, &self.to)
     }
 
-    /// The file, with the names of its `---` and `+++` lines if there are any.
+    /// Converts the header to a patch; `sides` are its `---` and `+++` lines, if any.
     fn patch(self, sides: Option<(&str, &str)>) -> Patch {
         let (mut is_new, mut is_deleted) = (self.is_new, self.is_deleted);
         let (mut pair, mut epochs) = (self.names.clone(), [false; 2]);
@@ -348,7 +342,7 @@ impl Header {
         }
         let written: Vec<Vec<u8>> = pair.iter().flat_map(|(old, new)| [new.clone(), old.clone()]).collect();
         let (old, new) = pair.map(|(old, new)| stripped(&old, &new)).unzip();
-        // The names of a rename are those of the header, without prefixes.
+        // A rename's names are those of the header, without prefixes.
         let (old, new) = (self.from.or(old), self.to.or(new));
         Patch {
             old: old.filter(|_| !is_new),
@@ -362,25 +356,24 @@ impl Header {
     }
 }
 
-/// The name of a side that has no file.
 const NONE: &[u8] = b"/dev/null";
 
-/// The prefixes of git: `a/` and `b/`, and those of `diff.mnemonicPrefix`.
+/// git's prefixes: `a/` and `b/`, and those of `diff.mnemonicPrefix`.
 const PREFIXES: [&[u8]; 8] = [b"a/", b"b/", b"i/", b"w/", b"c/", b"o/", b"1/", b"2/"];
 
-/// The unquoted name of a `---` or `+++` line, and the time after it.
+/// The unquoted name in a `---` or `+++` line, and the time after it.
 fn side_name(text: &str) -> (Option<Vec<u8>>, &str) {
     let (name, time) = text.split_once('\t').unwrap_or((text, ""));
     (path_bytes::unquoted(name.as_bytes()), time.trim())
 }
 
-/// Whether a time is the one that `diff -N` gives a missing file, in any time zone.
+/// Whether a time is the one that `diff -N` uses for a missing file, in any time zone.
 fn is_epoch(time: &str) -> bool {
     ["1970-01-01 ", "1969-12-31 ", "Thu Jan 01 00:00:00 1970"].iter().any(|epoch| time.starts_with(epoch))
 }
 
-/// The common end of two names: `x` of `a/x` and `b/x`, of `old/x` and `new/x`, of `x` and `x`. Names without one lose their
-/// git prefix.
+/// The common suffix of two paths: `x` for `a/x` and `b/x`, `old/x` and `new/x`, or `x` and `x`. Without a common
+/// suffix, removes git's prefixes.
 fn stripped(old: &[u8], new: &[u8]) -> (Vec<u8>, Vec<u8>) {
     if old == new {
         return (old.to_vec(), new.to_vec());
@@ -395,13 +388,13 @@ fn stripped(old: &[u8], new: &[u8]) -> (Vec<u8>, Vec<u8>) {
     (path.clone(), path)
 }
 
-/// A name without the prefix of git.
+/// Removes git's prefix.
 fn known(name: &[u8]) -> Vec<u8> {
     let prefix = PREFIXES.iter().find(|prefix| name.len() > prefix.len() && name.starts_with(prefix));
     prefix.map_or(name, |prefix| &name[prefix.len()..]).to_vec()
 }
 
-/// The two names of `diff --git a/x b/x`, which may be quoted or contain blanks, with their prefixes.
+/// The two names in `diff --git a/x b/x`, with prefixes; they may be quoted or contain spaces.
 fn header_names(rest: &str) -> Option<(Vec<u8>, Vec<u8>)> {
     let unquoted = |text: &str| path_bytes::unquoted(text.as_bytes());
     if let Some(inner) = rest.strip_prefix('"') {
@@ -418,14 +411,14 @@ fn header_names(rest: &str) -> Option<(Vec<u8>, Vec<u8>)> {
     }
     let splits = || rest.match_indices(' ').map(|(at, _)| (&rest[..at], &rest[at + 1..]));
     let tail = |name: &str| name.split_once('/').map(|(_, tail)| tail.to_owned());
-    // With one prefix each, or without any.
+    // Both names have a prefix, or neither has one.
     let same = splits().find(|(one, other)| tail(one).is_some_and(|tail_of_one| tail(other) == Some(tail_of_one)));
     let same = same.or_else(|| splits().find(|(one, other)| one == other));
     let (one, other) = same.or_else(|| splits().next())?;
     Some((one.as_bytes().to_vec(), other.as_bytes().to_vec()))
 }
 
-/// The file in a line that reports only that it differs.
+/// The file named in a line that only reports a difference.
 fn not_shown(line: &str) -> Option<Vec<u8>> {
     if let Some((folder, name)) = line.strip_prefix("Only in ").and_then(|rest| rest.split_once(": ")) {
         let path = format!("{folder}/{name}");
@@ -446,7 +439,7 @@ fn not_shown(line: &str) -> Option<Vec<u8>> {
     }
 }
 
-/// Parses `1,5 +1,7 @@ ...` into the start and length of both sides.
+/// Parses `1,5 +1,7 @@ ...` into the start and the length of both sides.
 fn hunk_header(text: &str) -> Option<[u32; 4]> {
     let (sides, _) = text.split_once(" @@")?;
     let (old, new) = sides.split_once(" +")?;
@@ -458,7 +451,7 @@ fn hunk_header(text: &str) -> Option<[u32; 4]> {
     Some([old_start, old_length, new_start, new_length])
 }
 
-/// The text without the colours of `color.ui=always`; unchanged if its header lines have none.
+/// Removes the colours of `color.ui=always`, if the header lines have any.
 fn without_colours(text: &str) -> Cow<'_, str> {
     let heads = ["diff --", "--- ", "+++ ", "@@ -"];
     let is_coloured =

@@ -1,7 +1,8 @@
-//! A unified diff as a target: it is applied to the tree in memory, never written.
+//! A unified diff as a target, applied to the tree in memory only.
 //!
-//! The diff is untrusted: its paths name files only inside the tree, its line numbers cost no more memory than a file may
-//! have, and neither marks of generated code nor `.gleeignore` and attributes in it hide its files.
+//! The diff is untrusted: its paths refer only to files inside the tree, its line numbers cannot make the text
+//! larger than the size limit of a file, and neither generated-code markers nor changes to `.gleeignore` or
+//! attributes in it hide its files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +21,7 @@ use crate::workspace::{Result, WorkspaceError};
 struct Located {
     path: String,
     text: String,
-    /// The text before the diff, where it is known.
+    /// The text before the diff, if known.
     before: Option<String>,
 }
 
@@ -38,7 +39,7 @@ impl Workspace {
         }
         let named: Vec<Vec<u8>> = diff.patches.iter().filter_map(|patch| patch.new.clone()).collect();
         let edits = |file: &str| named.iter().any(|path| path_bytes::shown(path).rsplit('/').next() == Some(file));
-        // Where the diff changes such a file, its content before is unknown.
+        // If the diff changes such a file, its previous content is unknown.
         let mut ignores =
             (!edits(ignores::GLEE)).then(|| Ignores::glee(&self.root, self.recorded_ignores.as_ref()));
         let marks = self.attributes(named.iter().filter(|path| self.clean(&filter::path_text(path)).is_some()))?;
@@ -46,13 +47,13 @@ impl Workspace {
         let mut selection = Selection::default();
         diff.not_shown.iter().for_each(|path| selection.skip(path, SkipReason::Unreadable));
         let mut files: BTreeMap<String, SourceFile> = BTreeMap::new();
-        // Several parts of a diff may change the same file one after the other.
+        // Several patches of a diff may change the same file in sequence.
         let mut texts: BTreeMap<String, String> = BTreeMap::new();
         for patch in &diff.patches {
             let Some(path) = patch.new.as_ref() else {
                 let path = patch.old.as_deref().unwrap_or_default();
                 match self.clean(&filter::path_text(path)) {
-                    // A later part may replace it.
+                    // A later patch may create the file again.
                     Some(path) => drop(files.insert(path.clone(), deleted(patch, path))),
                     None => selection.skip(path, SkipReason::Deleted),
                 }
@@ -104,10 +105,9 @@ impl Workspace {
         Ok(SourceFile { path, text, changed, diff: Some(patch.text.clone()) })
     }
 
-    /// Finds the file of a patch, and its text after the diff.
-    ///
-    /// A diff may be made in another folder or with another prefix: if the file with the patch's name does not contain the
-    /// lines of the hunks, a file whose name is the end of it is taken, if that contains them.
+    /// Finds the file of a patch and its text after the diff. A diff may originate from another folder or use
+    /// another prefix: if the named file does not contain the lines of the hunks, a file is searched whose path is
+    /// a suffix of the name.
     fn locate(
         &self,
         patch: &Patch,
@@ -115,7 +115,7 @@ impl Workspace {
         texts: &BTreeMap<String, String>,
         options: &SelectOptions,
     ) -> Result<Located, SkipReason> {
-        // A path outside of the tree or inside `.git` is refused.
+        // Rejects a path outside the tree or inside `.git`.
         let primary = self.clean(&filter::path_text(path)).ok_or(SkipReason::Unreadable)?;
         let in_tree = |path: &str| -> Result<String, SkipReason> {
             let path = self.resolve(path).ok_or(SkipReason::Unreadable)?;
@@ -138,7 +138,7 @@ impl Workspace {
             Err(reason @ (SkipReason::Oversized | SkipReason::Binary)) => return Err(reason),
             Ok(None) | Err(_) => {}
         }
-        // A rename that is not applied yet is found under its old name.
+        // A rename that is not applied yet has its content under the old name.
         let old = patch.old.as_ref().filter(|old| patch.new.as_ref() != Some(*old));
         let old = old.and_then(|old| self.clean(&filter::path_text(old)));
         if let Some(old) = &old {
@@ -162,8 +162,8 @@ impl Workspace {
         Ok(Located { path: primary, text: sketch, before: None })
     }
 
-    /// The other names that a file of a diff may have in the tree: below the current folder, with its prefix, and with fewer
-    /// leading folders.
+    /// Other paths that the name may refer to: relative to the current folder, with the prefix, and without leading
+    /// folders.
     fn others(&self, patch: &Patch, path: &[u8]) -> Vec<String> {
         let here = self.start.strip_prefix(&self.root).map(path_bytes::bytes).unwrap_or_default();
         let mut all: Vec<Vec<u8>> = Vec::new();
@@ -188,7 +188,6 @@ fn deleted(patch: &Patch, path: String) -> SourceFile {
     SourceFile { path, text: String::new(), changed: Vec::new(), diff: Some(diff) }
 }
 
-/// Adds a later part of the diff about the same file.
 fn add(known: &mut SourceFile, later: SourceFile) {
     known.changed = unified::joined(known.changed.drain(..).chain(later.changed).collect());
     known.text = later.text;

@@ -1,4 +1,4 @@
-//! Unified diffs, computed in memory: no git command that could run a filter or an external diff.
+//! Computes unified diffs in memory, because git commands could run filters or external diff programs.
 
 use std::time::Duration;
 
@@ -6,20 +6,19 @@ use similar::{Algorithm, DiffTag, TextDiff};
 
 use crate::workspace::git::path_bytes;
 
-/// After this time a diff is finished coarsely: correct, but not the smallest.
+/// The time after which a diff is completed approximately: correct, but not minimal.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(500);
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct UnifiedDiff {
-    /// The unified diff with its two header lines.
     pub(crate) text: String,
-    /// The lines of the new side that are under review, 1-based and inclusive; a deletion marks its neighbours.
+    /// The lines of the new side under review, 1-based and inclusive; a deletion marks its neighbours.
     pub(crate) changed: Vec<(u32, u32)>,
     pub(crate) added: u32,
     pub(crate) removed: u32,
 }
 
-/// Compares two sides of a file, each with its path; a missing file has no path.
+/// Compares two sides of a file, each with its path (`None` for a missing file) and its text.
 pub(crate) fn between(old: (Option<&[u8]>, &str), new: (Option<&[u8]>, &str)) -> UnifiedDiff {
     let diff = lines(old.1, new.1);
     let (mut changed, mut added, mut removed) = (Vec::new(), 0_u32, 0_u32);
@@ -40,17 +39,16 @@ pub(crate) fn between(old: (Option<&[u8]>, &str), new: (Option<&[u8]>, &str)) ->
     UnifiedDiff { text, changed, added, removed }
 }
 
-/// The differences between two texts by lines.
 pub(crate) fn lines<'a>(old: &'a str, new: &'a str) -> TextDiff<'a, 'a, str> {
     TextDiff::configure().algorithm(Algorithm::Myers).timeout(PATIENCE).diff_lines(old, new)
 }
 
-/// The unified diff of two texts without a header, with three lines of context.
+/// The unified diff of two texts without headers, with three lines of context.
 pub(crate) fn hunks(old: &str, new: &str) -> String {
     lines(old, new).unified_diff().context_radius(3).to_string()
 }
 
-/// The line of the new text at the place of a line of the old one, both counted from 1.
+/// The line of the new text at the position of a line of the old text, both 1-based.
 pub(crate) fn line_now(old: &str, new: &str, line: u32) -> u32 {
     let index = usize::try_from(line.saturating_sub(1)).unwrap_or(usize::MAX);
     let now = lines(old, new).ops().iter().find(|op| op.old_range().contains(&index)).map(|op| {
@@ -60,12 +58,12 @@ pub(crate) fn line_now(old: &str, new: &str, line: u32) -> u32 {
     now.map_or(line, |now| number(now) + 1)
 }
 
-/// A path in the header of a diff, quoted where it has to be.
+/// A path in the header of a diff, quoted if necessary.
 pub(crate) fn name(side: &str, path: &[u8]) -> String {
     path_bytes::shown(&path_bytes::quoted(&[side.as_bytes(), path].concat()))
 }
 
-/// Appends a range that does not begin before the last one, and joins both where they touch.
+/// Appends a range, which must not start before the last one, and joins the two if they are adjacent.
 pub(crate) fn push(ranges: &mut Vec<(u32, u32)>, range: (u32, u32)) {
     if range.0 > range.1 {
         return;
@@ -76,7 +74,7 @@ pub(crate) fn push(ranges: &mut Vec<(u32, u32)>, range: (u32, u32)) {
     }
 }
 
-/// Sorts ranges and joins those that touch.
+/// Sorts ranges and joins adjacent ones.
 pub(crate) fn joined(mut ranges: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
     ranges.sort_unstable();
     let mut joined = Vec::new();

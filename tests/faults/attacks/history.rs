@@ -88,7 +88,7 @@ pub(crate) fn add(cases: &mut Cases) {
                 let scene = scene(kind);
                 let output = run(&scene, ".", review, name);
                 assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{output}");
-                assert!(output.stderr.contains("lies in the reviewed tree"), "{output}");
+                assert!(output.stderr.contains("is inside the reviewed tree"), "{output}");
                 nothing_kept(&scene);
             });
         }
@@ -106,7 +106,7 @@ pub(crate) fn add(cases: &mut Cases) {
             let scene = scene(Kind::Git);
             let output = run(&scene, folder, args, history);
             assert_eq!(output.code, 2, "{output}");
-            assert!(output.stderr.contains("lies in the reviewed tree"), "{output}");
+            assert!(output.stderr.contains("is inside the reviewed tree"), "{output}");
             nothing_kept(&scene);
         });
     }
@@ -130,7 +130,7 @@ pub(crate) fn add(cases: &mut Cases) {
         for history in ["h.db", "./h.db", "../project/h.db"] {
             let output = run(&scene, ".", &["disputes", "resolve", "1", "dismiss", "--reason", "x"], history);
             assert_eq!(output.code, 2, "{output}");
-            assert!(output.stderr.contains("lies in the reviewed tree"), "{output}");
+            assert!(output.stderr.contains("is inside the reviewed tree"), "{output}");
             assert_eq!(std::fs::read(scene.root().join("h.db")).expect("it is there"), before);
         }
     });

@@ -8,7 +8,7 @@ use crate::cli::style::{Color, Style, count, pad, widest};
 use crate::domain::Outcome;
 use crate::protocol::text::printable;
 
-/// The lines of diff that a short report shows.
+/// The maximum number of diff lines in a short report.
 const SHORT: usize = 60;
 
 pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
@@ -23,7 +23,6 @@ pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String 
     let mut is_cut = false;
     for change in changes {
         let _ = writeln!(text, "  {}  {}", pad(&printable::line(&change.file), width), style.delta([change]));
-        // The lines of the diff from its first hunk on.
         let diff = change.diff.as_deref().unwrap_or("");
         let lines: Vec<&str> = diff.lines().skip_while(|line| !line.starts_with("@@")).collect();
         let fits = lines.len() <= room;

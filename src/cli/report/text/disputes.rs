@@ -1,4 +1,4 @@
-//! The disputes of the run: objection, rulings, and how each ended.
+//! The disputes of the run with objections, rulings and results.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,6 @@ use crate::cli::style::{Color, Style};
 use crate::domain::{Disposition, Dispute, Objector, Outcome, Untrusted};
 use crate::protocol::text::printable;
 
-/// The columns of the labels.
 const LABELS: usize = 11;
 
 pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
@@ -40,7 +39,7 @@ fn one(dispute: &Dispute, options: &RenderOptions<'_>) -> String {
             let _ = writeln!(text, "    {}{line}", style.paint(color, &format!("{label:<LABELS$}")));
         }
     };
-    // The positions of several reviewers take more lines than one objection.
+    // The positions of several reviewers need more lines than a single objection.
     let (label, most) = match dispute.objector {
         Objector::Coder => ("objection", 4),
         Objector::Reviewers => ("reviewers", 12),
@@ -73,7 +72,6 @@ fn one(dispute: &Dispute, options: &RenderOptions<'_>) -> String {
     text
 }
 
-/// The word for how a dispute ended, and the details.
 fn ending(dispute: &Dispute) -> (Color, &'static str, String) {
     match &dispute.disposition {
         None => (Color::Warn, "OPEN", "waits for you".to_owned()),
@@ -96,7 +94,7 @@ fn ending(dispute: &Dispute) -> (Color, &'static str, String) {
     }
 }
 
-/// How many disputes ended how: `Disputed (3: 1 enforced, 1 dismissed, 1 open)`.
+/// The number of disputes by result: `Disputed (3: 1 enforced, 1 dismissed, 1 open)`.
 pub(crate) fn tally(style: Style, disputes: &[Dispute]) -> String {
     let part = |word: &&str| {
         let number = disputes.iter().filter(|dispute| ending(dispute).1 == *word).count();

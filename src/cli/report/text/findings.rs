@@ -1,4 +1,4 @@
-//! The findings, grouped by file: those that block with their code, the others in one line each.
+//! The findings, grouped by file: mandatory ones with their code, the others in one line each.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use crate::cli::style::{Color, Glyph, Style, count, pad, widest};
 use crate::domain::{Class, Corroboration, FindingState, Outcome, Position, SettledFinding, Untrusted};
 use crate::protocol::text::printable;
 
-/// The findings in the order of their files, those without a file last.
+/// The findings sorted by file; those without a file are last.
 pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let is_coder_asked = outcome.findings.iter().any(|finding| finding.response.is_some()) || outcome.undoable;
     let report = Report { outcome, options, style: options.style, is_coder_asked };
@@ -31,7 +31,6 @@ struct Report<'a> {
 }
 
 impl Report<'_> {
-    /// Whether a finding is shown with its code.
     fn is_full(&self, finding: &SettledFinding) -> bool {
         let is_settled_before = matches!(finding.state, FindingState::AlreadyRuled { .. });
         let was_mandatory = finding.finding.mandatory || finding.lowered.is_some();
@@ -134,7 +133,7 @@ impl Report<'_> {
                 }),
                 Class::Uncorroborated => facts.push(format!("would decide: {}", consensus.would_decide)),
                 Class::Rejected => facts.push(consensus.why.clone()),
-                // The reason includes the disagreement.
+                // The reason already describes the disagreement.
                 Class::Disputed => facts[0].clone_from(&consensus.why),
             }
             facts.extend(consensus.notes.iter().cloned());
@@ -155,7 +154,7 @@ impl Report<'_> {
         notes
     }
 
-    /// The state of a finding; none for an open one without a coder.
+    /// The state of a finding; `None` for an open one if no coder took part.
     fn state(&self, finding: &SettledFinding) -> Option<SnippetNote> {
         let response = finding
             .response
@@ -206,7 +205,7 @@ impl Report<'_> {
         Some(SnippetNote { name, color, text })
     }
 
-    /// Who discarded a disputed finding; none for an optional one, which the coder may discard.
+    /// The origin of a discarded dispute; `None` for an optional finding, which the coder may discard.
     fn discarded(&self, finding: &SettledFinding) -> Option<String> {
         let mut disputes = self.outcome.disputes.iter();
         let dispute = disputes.find(|dispute| dispute.finding.id == finding.finding.id)?;
@@ -214,7 +213,6 @@ impl Report<'_> {
     }
 }
 
-/// The lines from `first` to `last`, each with its end.
 fn excerpt(source: &str, first: u32, last: Option<u32>) -> Option<&str> {
     let start = usize::try_from(first.checked_sub(1)?).ok()?;
     let number = usize::try_from(last.unwrap_or(first).max(first) - first).ok()? + 1;
@@ -223,7 +221,7 @@ fn excerpt(source: &str, first: u32, last: Option<u32>) -> Option<&str> {
     (length > 0).then(|| &source[from..from + length])
 }
 
-/// How far the reviewers agree on a finding; empty in a run with one reviewer.
+/// The reviewers' agreement on a finding; empty in a run with one reviewer.
 fn agreement(finding: &SettledFinding) -> String {
     let Some(consensus) = &finding.finding.consensus else { return String::new() };
     let raised = consensus.positions.iter().filter(|position| !position.denies).count();
@@ -240,7 +238,6 @@ fn agreement(finding: &SettledFinding) -> String {
     }
 }
 
-/// Each reviewer's position.
 fn positions(consensus: &Corroboration) -> String {
     let position = |position: &Position| {
         let word = if position.denies { "no issue".to_owned() } else { position.severity.to_string() };

@@ -3,12 +3,11 @@ use crate::cli::style::{self, Glyph, Style};
 use crate::domain::AgentName;
 use crate::protocol::text::printable;
 
-/// The heading of a section: a title, and facts that may be empty.
 pub(crate) fn heading(style: Style, title: &str, facts: &str) -> String {
     format!("{}  {facts}", style.strong(title)).trim_end().to_owned() + "\n"
 }
 
-/// The lines of a text beside an indent; in short reports at most `most` of them.
+/// The lines of a text wrapped for an indentation; at most `most` of them in short reports.
 pub(crate) fn lines(
     options: &RenderOptions<'_>,
     text: &(impl printable::Shown + ?Sized),
@@ -26,7 +25,7 @@ pub(crate) fn lines(
     lines
 }
 
-/// The first items in short reports and all in full ones, and how many are left out.
+/// The first items in short reports and all in full ones, with a note about the omitted ones.
 pub(crate) fn named<T>(items: &[T], detail: Detail) -> (&[T], Option<String>) {
     const NAMED: usize = 6;
     let named = if detail == Detail::Full { items.len() } else { items.len().min(NAMED) };

@@ -1,7 +1,5 @@
-//! The report for people: findings by file, changes, disputes, reviewers, the summary, what to do next.
-//!
-//! Findings that block are shown in full, others in one line each; files without a review are always listed. Text from
-//! elsewhere goes through `protocol::printable`.
+//! The text report: findings by file, changes, disputes, reviewers, summary, next steps. Files without a review are
+//! always listed.
 
 mod changes;
 mod disputes;
@@ -14,7 +12,7 @@ use crate::cli::report::options::RenderOptions;
 use crate::cli::style::Style;
 use crate::domain::{AnswerStatus, ExitReason, Outcome};
 
-/// Wider lines are hard to read.
+/// The maximum width in columns; wider lines are hard to read.
 const WIDEST: usize = 110;
 
 pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
@@ -34,7 +32,6 @@ pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     sections.into_iter().filter(|section| !section.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether a report of two lines is enough.
 fn is_plainly_clean(outcome: &Outcome) -> bool {
     outcome.exit == ExitReason::Clean
         && outcome.findings.is_empty()

@@ -1,4 +1,4 @@
-//! The end of the report: conclusion, counts, coverage, what to do next.
+//! The end of the report: conclusion, counts, coverage and next steps.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -10,10 +10,9 @@ use crate::cli::style::{self, Color, Glyph, Style, columns, widest};
 use crate::domain::{Class, ExitReason, FindingState, Outcome, Proof, SettledFinding, Spent};
 use crate::protocol::text::printable;
 
-/// The open disputes that are listed with their command.
+/// The maximum number of open disputes listed with a command.
 const NAMED: usize = 3;
 
-/// The report of a run without findings and with complete answers.
 pub(crate) fn clean(style: Style, outcome: &Outcome) -> String {
     let names: Vec<_> = outcome.proof.reviewers.iter().map(|reviewer| reviewer.name.clone()).collect();
     let mark = style.paint(Color::Good, &format!("{} Clean", style.glyph(Glyph::Done)));
@@ -31,7 +30,7 @@ pub(crate) fn section(style: Style, outcome: &Outcome) -> String {
     text
 }
 
-/// Appends facts, with line breaks between them where they do not fit.
+/// Appends facts, wrapped to the width.
 fn push(text: &mut String, style: Style, facts: &[String]) {
     let mut from = 0;
     for to in 1..=facts.len() {
@@ -54,7 +53,7 @@ fn conclusion(outcome: &Outcome) -> (Glyph, String) {
         1 => "1 dispute waits".to_owned(),
         many => format!("{many} disputes wait"),
     };
-    // A disputed finding is not counted twice.
+    // Disputed findings are counted as disputes only.
     let waiting = match (open, blocking.saturating_sub(open)) {
         (0, 0) => String::new(),
         (0, findings) => format!(": {}", are_open(findings)),
@@ -82,7 +81,6 @@ fn conclusion(outcome: &Outcome) -> (Glyph, String) {
         }
         ExitReason::ReadOnlyViolation => "A read-only agent may have modified files".to_owned(),
         ExitReason::Budget => "The budget or a rate limit is reached".to_owned(),
-        // Ctrl-C, and Esc at a dialog.
         ExitReason::Signal(2) => format!("Stopped by you{waiting}"),
         ExitReason::Signal(number) => format!("Interrupted by signal {number}{waiting}"),
         ExitReason::Usage | ExitReason::Locked | ExitReason::History | ExitReason::Untrusted => {
@@ -97,7 +95,7 @@ fn conclusion(outcome: &Outcome) -> (Glyph, String) {
     (glyph, text)
 }
 
-/// The counts: the first five always, the others where they are not zero.
+/// The counts: the first five always, the others if not zero.
 fn counts(style: Style, outcome: &Outcome) -> Vec<String> {
     let count =
         |is: &dyn Fn(&SettledFinding) -> bool| outcome.findings.iter().filter(|finding| is(finding)).count();
@@ -152,7 +150,7 @@ fn covered(outcome: &Outcome) -> String {
 /// The reviewed version, time and cost; some may be empty.
 fn proof(outcome: &Outcome) -> Vec<String> {
     let proof = &outcome.proof;
-    // An id may have a scheme before its hash: `scheme:hash`.
+    // An id may start with a scheme: `scheme:hash`.
     let id = |id: &str| {
         let id = printable::line(id);
         let hash = id.find(':').map_or(0, |colon| colon + 1);
@@ -188,7 +186,6 @@ fn budget_left(proof: &Proof) -> String {
     if left.is_empty() { String::new() } else { format!("budget left: {}", left.join(", ")) }
 }
 
-/// The commands for what to do next.
 pub(crate) fn next(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let (style, run) = (options.style, printable::line(outcome.run.short()));
     let mut steps: Vec<(String, &str)> = Vec::new();
@@ -223,7 +220,7 @@ pub(crate) fn next(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let width = widest(steps.iter().map(|(command, _)| command));
     let mut text = heading(style, "Next", "");
     for (command, purpose) in steps {
-        // Commands are meant to be copied: they are never cut, and a purpose that does not fit is left out.
+        // Commands are never cut, so that users can copy them; purposes that do not fit are omitted.
         let purpose = if width + 4 + columns(purpose) < style.width { purpose } else { "" };
         let command = style::pad(&style.paint(Color::Key, &command), width);
         let _ = writeln!(text, "{}", format!("  {command}  {}", style.faint(purpose)).trim_end());

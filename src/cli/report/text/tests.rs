@@ -1,4 +1,4 @@
-//! Whole reports.
+//! Tests of complete reports.
 
 use super::*;
 use crate::cli::report::options::Detail;
@@ -49,7 +49,6 @@ fn spec_10_a_lowered_finding_says_what_it_was() {
     assert!(text.contains("Open (1 optional)"), "{text}");
 }
 
-/// Findings in three languages, without a coder.
 fn reviewed() -> Outcome {
     let mut sql = finding(1, Tag::High, "shop/orders.py:4", "SQL is built from `user`");
     sql.raw.body = "Whoever controls `user` controls the query: it is concatenated into the statement, and the database runs whatever comes out.".into();
@@ -86,7 +85,7 @@ fn reviewed() -> Outcome {
     outcome
 }
 
-/// A coder answered: fixed, claimed, discarded; three disputes ended in three ways.
+/// A run with a coder that fixed, claimed and discarded findings, and with three different results of disputes.
 fn arbitrated() -> Outcome {
     let weak = finding(1, Tag::High, "shop/orders.py:7", "MD5 is broken: `hashlib.md5`");
     let eval = finding(2, Tag::Must, "shop/open.js:2", "Do not evaluate a URL");
@@ -143,11 +142,11 @@ fn arbitrated() -> Outcome {
     outcome.undoable = true;
     outcome.rounds = 2;
     outcome.proof.reviewers = vec![reviewer("rules", AnswerStatus::Complete, 7)];
-    outcome.notices = vec!["nobody was asked: the default `judge` was taken".to_owned()];
+    outcome.notices = vec!["no prompt: the default `judge` applies".to_owned()];
     outcome
 }
 
-/// One reviewer failed, one was cut off, one answered something else.
+/// A run with failed, incomplete and invalid answers of reviewers.
 fn failed() -> Outcome {
     let mut outcome = clean();
     outcome.exit = ExitReason::AgentFailed;
@@ -169,7 +168,6 @@ fn failed() -> Outcome {
     outcome
 }
 
-/// Every text of others tries to reach the terminal.
 fn append(text: &mut Untrusted, more: &str) {
     *text = format!("{}{more}", text.as_written()).into();
 }
@@ -267,7 +265,7 @@ fn nothing_of_others_reaches_the_terminal() {
             let report = render(&hostile(), &options(80, color, detail));
             let plain = console::strip_ansi_codes(&report);
             assert_eq!(plain.chars().find(|c| *c != '\n' && printable::is_unsafe(*c)), None, "{plain}");
-            // What colours add is only ever `ESC [ digits m`.
+            // Colours only add `ESC [ digits m`.
             for code in report.split('\x1b').skip(1) {
                 let rest = code.trim_start_matches(|c: char| c == '[' || c == ';' || c.is_ascii_digit());
                 assert!(rest.starts_with('m'), "{code:?}");

@@ -1,6 +1,5 @@
-//! Decides disputes: a person at the dialog of the specification, or the configured default without a terminal.
-//!
-//! However a dialog ends, the terminal is restored; leaving a dialog decides nothing.
+//! Resolves disputes: a dialog at the terminal, or the configured default without one. The terminal is restored
+//! after every dialog; leaving a dialog decides nothing.
 
 use std::fmt::Write as _;
 use std::io;
@@ -14,17 +13,15 @@ use crate::protocol::text::printable;
 use crate::workflows::run::ports::{Choice, DisputeResolver, PersonAnswer, PersonQuestion};
 use crate::workspace::code::anchors::Excerpt;
 
-/// The line under the title when no judge is connected.
 const TIP: &str = "Tip: You can assign a judge with: glee connect <agent> --role judge";
 
-/// What Esc does where a way to resolve is asked for.
+/// The effect of Esc at the choice of a route.
 const STOPS: &str = "stops the run here";
 
-/// Asks the person at the terminal.
 #[derive(Debug)]
 pub struct Dialog {
     terminal: Terminal,
-    /// The dispute on the screen, and how many of its rulings are shown.
+    /// The dispute on the screen, and the number of its rulings that are shown.
     shown: Option<(DisputeNumber, usize)>,
 }
 
@@ -33,7 +30,7 @@ impl Dialog {
         Self { terminal: terminal.clone(), shown: None }
     }
 
-    /// Opens a dialog below the dispute, which is drawn unless it is on the screen.
+    /// Opens a dialog below the dispute, and draws the dispute unless it is on the screen.
     fn open<T>(
         &mut self,
         question: &PersonQuestion,
@@ -60,13 +57,13 @@ impl DisputeResolver for Dialog {
             let choice = |for_all| Choice { route: routes[index], by_person: true, for_all };
             let all = match question.waiting {
                 0 => return Ok(Some(choice(false))),
-                1 => "the same for the other dispute that waits".to_owned(),
-                many => format!("the same for the {many} other disputes that wait"),
+                1 => "the same for the other pending dispute".to_owned(),
+                many => format!("the same for the {many} other pending disputes"),
             };
             let which = form.choose(&["only this dispute", &all], 0, STOPS)?;
             Ok(which.map(|which| choice(which == 1)))
         });
-        // Ctrl-C and a failed terminal: the person left.
+        // Ctrl-C and a failed terminal count as leaving the dialog.
         choice.ok().flatten()
     }
 
@@ -88,7 +85,7 @@ impl DisputeResolver for Dialog {
     }
 }
 
-/// Takes the configured default where no person can be asked.
+/// Applies the configured default if no person can be asked.
 #[derive(Debug)]
 pub struct NonInteractive {
     terminal: Terminal,
@@ -115,7 +112,6 @@ impl DisputeResolver for NonInteractive {
     }
 }
 
-/// The notice that the default applies.
 fn not_asked(question: &PersonQuestion) -> String {
     let (route, configured) = (preselected(question), question.configured);
     let outcome = match route {
@@ -127,12 +123,11 @@ fn not_asked(question: &PersonQuestion) -> String {
     format!("note: not asking how to settle disputes; the default is `{configured}`{missing}: {outcome}")
 }
 
-/// The routes that are offered, in the order of the specification.
 fn routes(question: &PersonQuestion) -> Vec<Route> {
     Route::ALL.into_iter().filter(|route| *route != Route::Judge || question.judge.is_some()).collect()
 }
 
-/// The configured default; without a judge, `judge` becomes `human`.
+/// The configured default, or `human` if it is `judge` and no judge is connected.
 fn preselected(question: &PersonQuestion) -> Route {
     match question.default {
         Route::Judge if question.judge.is_none() => Route::Human,
@@ -148,7 +143,6 @@ fn label(route: Route) -> &'static str {
     }
 }
 
-/// Everything a person needs to decide: the finding, the code, the objection with its evidence, earlier rulings.
 fn sheet(style: Style, question: &PersonQuestion) -> String {
     let dispute = &question.dispute;
     let finding = &dispute.finding;

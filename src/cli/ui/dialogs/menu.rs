@@ -1,7 +1,5 @@
-//! The questions of a dialog: a numbered selection and a line of text.
-//!
-//! `dialoguer`'s own selection does not accept digits, and turns Ctrl-C into a signal while the cursor is hidden; these
-//! restore the terminal whatever key ends them.
+//! The prompts of a dialog: a numbered selection and a line of text. They restore the terminal after every key;
+//! `dialoguer`'s selection accepts no digits, and turns Ctrl-C into a signal while the cursor is hidden.
 
 use std::io;
 
@@ -12,16 +10,15 @@ use crate::cli::ui::terminal::Terminal;
 use crate::protocol::text::printable;
 use crate::workflows::run::ports::PersonAnswer;
 
-/// What Esc does where a decision is asked for.
+/// The effect of Esc at a decision.
 pub(crate) const LEAVES_OPEN: &str = "leaves it open";
 
-/// An open dialog. Its questions fail with [`io::ErrorKind::Interrupted`] on Ctrl-C, and if the terminal fails.
+/// An open dialog. Its prompts fail with [`io::ErrorKind::Interrupted`] on Ctrl-C, and if the terminal fails.
 pub(crate) struct MenuForm<'a> {
     term: &'a Term,
     terminal: &'a Terminal,
 }
 
-/// Opens a dialog that shows `sheet` and asks below it.
 pub(crate) fn open<T>(
     terminal: &Terminal,
     sheet: &str,
@@ -34,7 +31,7 @@ pub(crate) fn open<T>(
 }
 
 impl MenuForm<'_> {
-    /// That of the terminal now: it may be resized while a dialog is open.
+    /// The current style; the terminal may be resized while a dialog is open.
     fn style(&self) -> Style {
         self.terminal.screen().style()
     }
@@ -45,8 +42,8 @@ impl MenuForm<'_> {
         lines.iter().try_for_each(|line| self.term.write_line(&style.paint(color, line)))
     }
 
-    /// Asks for one of `items`, which are printable, and shows the choice; the answer is its index, `None` for Esc, which
-    /// does what `escape` says.
+    /// Asks for one of `items`, which must be printable, and shows the choice. Returns its index, or `None` for
+    /// Esc, whose effect is described by `escape`.
     pub(crate) fn choose(
         &self,
         items: &[impl AsRef<str>],
@@ -70,7 +67,7 @@ impl MenuForm<'_> {
             let lines = menu.lines(self.style());
             lines.iter().try_for_each(|line| self.term.write_line(line))?;
             let key = self.term.read_key_raw();
-            // A narrower terminal has wrapped the lines: count their rows at the width of now.
+            // Counts rows at the current width, because a terminal that became narrower has wrapped the lines.
             let width = self.style().width;
             let rows = lines.iter().map(|line| style::columns(line).div_ceil(width).max(1)).sum();
             self.term.clear_last_lines(rows)?;
@@ -83,7 +80,7 @@ impl MenuForm<'_> {
         }
     }
 
-    /// Asks for a line of text, trimmed; Enter alone is an empty one, `None` is Esc.
+    /// Asks for a line of text and trims it; `None` for Esc.
     pub(crate) fn line(&self, prompt: &str) -> io::Result<Option<String>> {
         let mut text = String::new();
         let answer = loop {
@@ -95,7 +92,7 @@ impl MenuForm<'_> {
                 Key::Escape => break Ok(None),
                 Key::CtrlC => break Err(io::ErrorKind::Interrupted.into()),
                 Key::Backspace => drop(text.pop()),
-                // Ctrl-U, as in every shell.
+                // Ctrl-U, as in shells.
                 Key::Char('\u{15}') => text.clear(),
                 Key::Char(c) if !printable::is_unsafe(c) => text.push(c),
                 _ => {}
@@ -105,7 +102,7 @@ impl MenuForm<'_> {
         answer
     }
 
-    /// Asks for the reason of an answer; without an answer, or at Esc, the question remains open.
+    /// Asks for the reason of an answer. Without an answer, or after Esc, the question remains open.
     pub(crate) fn with_reason<T>(&self, answer: Option<T>) -> io::Result<PersonAnswer<T>> {
         if let Some(answer) = answer
             && let Some(reason) = self.line("Reason (optional):")?
@@ -117,20 +114,16 @@ impl MenuForm<'_> {
     }
 }
 
-/// A numbered list with a cursor.
 #[derive(Debug)]
 struct Menu<'a> {
-    /// The lines to choose from, without their numbers.
     items: &'a [&'a str],
-    /// The selected line, counted from 0.
     cursor: usize,
     escape: &'static str,
 }
 
-/// What a key does.
 #[derive(Debug, PartialEq, Eq)]
 enum Pressed {
-    /// It moves the cursor, or has no meaning.
+    /// The key moves the cursor or has no effect.
     Nothing,
     Choice(usize),
     Leave,
@@ -163,7 +156,7 @@ impl Menu<'_> {
         Pressed::Nothing
     }
 
-    /// The lines on the screen, each shorter than its width.
+    /// The lines on the screen, each narrower than the screen.
     fn lines(&self, style: Style) -> Vec<String> {
         let room = style.width.saturating_sub(1);
         let line = |(index, item): (usize, &&str)| {
@@ -180,7 +173,7 @@ impl Menu<'_> {
     }
 }
 
-/// The prompt and the end of the text, on one row.
+/// The prompt and the end of the text, in one row.
 fn entry(prompt: &str, text: &str, width: usize) -> String {
     let room = width.saturating_sub(style::columns(prompt) + 2).max(4);
     let mut starts = text.char_indices().map(|(start, _)| start);

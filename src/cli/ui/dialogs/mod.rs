@@ -1,4 +1,4 @@
-//! Questions to the person at the terminal.
+//! Prompts at the terminal.
 
 pub mod dispute;
 pub(crate) mod menu;

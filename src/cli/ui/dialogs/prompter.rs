@@ -1,5 +1,5 @@
-//! Asks the person at the terminal to decide what agents could not: a deadlock with the positions side by side, a
-//! question with the agents' opinions. Leaving a dialog decides nothing.
+//! Asks the user to decide what agents could not: a deadlock, with the positions side by side, or a question, with
+//! the agents' opinions. Leaving a dialog decides nothing.
 
 use std::fmt::Write as _;
 
@@ -11,10 +11,10 @@ use crate::protocol::text::printable;
 use crate::workflows::consensus::OpenQuestion;
 use crate::workflows::run::ports::{Deadlock, PersonAnswer, Prompter};
 
-/// The lines shown of a position; the stage's files contain all of it.
+/// The number of lines shown of a position; the stage's files contain all of it.
 const SHOWN: usize = 30;
 
-/// The columns below which positions are stacked.
+/// The column width below which positions are stacked.
 const NARROWEST: usize = 30;
 
 #[derive(Debug)]
@@ -72,7 +72,6 @@ impl Prompter for PersonDialog {
     }
 }
 
-/// Everything a person needs to decide a deadlock.
 fn deadlock_sheet(style: Style, deadlock: &Deadlock) -> String {
     let stage = style.strong(format!("Deadlock in stage {}", printable::line(&deadlock.stage)));
     let mut sheet = format!("\n{stage}\n");
@@ -100,7 +99,7 @@ fn deadlock_sheet(style: Style, deadlock: &Deadlock) -> String {
     sheet + "\n"
 }
 
-/// Texts in columns side by side, or stacked where the screen is too narrow.
+/// Texts in columns, or stacked if the screen is too narrow.
 fn side_by_side(sheet: &mut String, style: Style, texts: &[(String, String)]) {
     let gap = 2;
     let width = ((style.width.saturating_sub(1) + gap) / texts.len().max(1)).saturating_sub(gap);
@@ -135,7 +134,6 @@ fn side_by_side(sheet: &mut String, style: Style, texts: &[(String, String)]) {
     }
 }
 
-/// A question with the agents' opinions on it.
 fn question_sheet(style: Style, open: &OpenQuestion) -> String {
     let heading = style.strong(format!("Question {}", printable::line(&open.question.id)));
     let mut sheet = format!("\n{heading}\n");

@@ -1,4 +1,4 @@
-//! `--format jsonl`: prints each event as it is recorded, one JSON object a line on stdout.
+//! `--format jsonl`: prints each recorded event to stdout as one line of JSON.
 
 use std::io;
 
@@ -13,7 +13,7 @@ pub struct JsonLines {
 }
 
 impl JsonLines {
-    /// The first failed write; a closed pipe is no failure.
+    /// The first failed write, except to a closed pipe.
     pub fn failure(&self) -> Option<&io::Error> {
         self.failure.as_ref()
     }

@@ -1,6 +1,5 @@
-//! The live display: a line for each agent at work, replaced by permanent lines when the call ends.
-//!
-//! Without a terminal only the permanent lines are printed. Everything goes to stderr; stdout carries the report.
+//! The live display on stderr: a line for each running agent, replaced by permanent lines when the call ends.
+//! Without a terminal, only the permanent lines are printed.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,10 +14,9 @@ use crate::domain::event::{CallId, Event, EventKind, RunEvent};
 use crate::protocol::text::printable;
 use crate::workflows::run::ports::EventSink;
 
-/// How often a live line is drawn.
 const TICK: Duration = Duration::from_millis(120);
 
-/// The characters shown of an agent's output line.
+/// The maximum number of characters shown of an agent's output.
 const ACTIVITY: usize = 200;
 
 #[derive(Debug)]
@@ -50,7 +48,7 @@ impl Progress {
         let shared = Arc::clone(&activity);
         let line = move |state: &ProgressState, out: &mut dyn std::fmt::Write| {
             let activity = shared.lock().unwrap_or_else(PoisonError::into_inner);
-            // A failed write has nowhere to be reported.
+            // There is no way to report a failed write.
             let _ = out.write_str(&live(screen.style(), state.elapsed(), &name, &doing, &activity));
         };
         let style = ProgressStyle::with_template("{line}").unwrap_or_else(|_| ProgressStyle::default_spinner());
@@ -72,7 +70,7 @@ impl EventSink for Progress {
             EventKind::Run(RunEvent::CallFinished { call, .. }) => {
                 self.at_work.remove(call).iter().for_each(|live| self.end(live));
             }
-            // An interrupted run ends with agents at work.
+            // Agents may still be running when an interrupted run ends.
             EventKind::Run(RunEvent::RunEnded { .. }) => {
                 std::mem::take(&mut self.at_work).values().for_each(|live| self.end(live));
             }
@@ -100,7 +98,6 @@ impl Drop for Progress {
     }
 }
 
-/// A live line, shorter than the screen is wide.
 fn live(style: Style, elapsed: Duration, name: &str, doing: &str, activity: &str) -> String {
     let frames: &[&str] = if style.unicode {
         &["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]

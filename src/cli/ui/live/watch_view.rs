@@ -1,4 +1,4 @@
-//! The live screen of a watch: its events in lines, the status below them, and keys for commands.
+//! The live screen of a watch: event lines, the status below them, and keys for commands.
 
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
@@ -18,14 +18,12 @@ use crate::workflows::run::ports::EventSink;
 use crate::workflows::watch::socket::protocol::{Batch, Intake, WatchCommand, WatchMessage};
 use crate::workflows::watch::status::WatchReport;
 
-/// The agents' events that are printed in a second; of more only the number.
+/// The maximum number of agent events printed per second; further events are only counted.
 const PRINTED: u64 = 20;
-/// How often the times on the screen are updated.
 const TICK: Duration = Duration::from_secs(1);
 const KEYS: &str = "r review   p pause   c continue   q quit   / command";
 const COMMANDS: &str = "/review, /pause WHY, /resume WHY, /issues, /close NUMBER WHY, /quit";
 
-/// Prints the events of a watch, and only the number of too frequent ones.
 #[derive(Debug)]
 pub struct WatchView {
     progress: Progress,
@@ -40,7 +38,6 @@ impl WatchView {
         Self { progress, terminal: terminal.clone(), second: Instant::now(), received: 0 }
     }
 
-    /// Counts an event of an agent; whether it is printed.
     fn is_printed(&mut self) -> bool {
         if self.second.elapsed() >= Duration::from_secs(1) {
             if self.received > PRINTED {
@@ -65,7 +62,7 @@ impl EventSink for WatchView {
     }
 }
 
-/// Draws the status below the lines until the watch ends; only on a terminal.
+/// Draws the status below the event lines until the watch ends; only on a terminal.
 pub async fn draw(
     terminal: Terminal,
     mut reports: watch::Receiver<WatchReport>,
@@ -109,7 +106,7 @@ fn block(terminal: &Terminal, report: &WatchReport, typed: &str) -> String {
     lines.map(|line| style.cut(&line, style.width.saturating_sub(1))).collect::<Vec<_>>().join("\n")
 }
 
-/// Reads keys in a thread of its own while the watch takes commands; only on a terminal.
+/// Reads keys in a separate thread until the watch ends; only on a terminal.
 pub fn keys(terminal: &Terminal, intake: Intake, by: String, typed: watch::Sender<String>) {
     if !terminal.screen().is_live() || !std::io::stdin().is_terminal() {
         return;
@@ -128,7 +125,7 @@ pub fn keys(terminal: &Terminal, intake: Intake, by: String, typed: watch::Sende
                 (false, Key::Enter) => {
                     command = typed_command(&std::mem::take(&mut line));
                     if command.is_none() {
-                        terminal.line(&format!("note: the commands are {COMMANDS}"));
+                        terminal.line(&format!("note: available commands: {COMMANDS}"));
                     }
                 }
                 (_, Key::Escape) => line.clear(),
@@ -165,7 +162,7 @@ fn typed_command(line: &str) -> Option<WatchCommand> {
     })
 }
 
-/// Sends a command and prints the answer; `None` once the watch takes no commands.
+/// Sends a command and prints the answer; `None` if the watch has ended.
 fn execute(terminal: &Terminal, intake: &Intake, command: WatchCommand, by: &str) -> Option<()> {
     let (answer, answered) = oneshot::channel();
     let batch = Batch { items: vec![WatchMessage::Command(command)], by: by.to_owned(), answer: Some(answer) };

@@ -1,6 +1,4 @@
-//! The lines that report the events of a run to a person.
-//!
-//! Pure: events in, printable lines out. `progress` shows agents at work.
+//! Converts the events of a run to printable lines; pure. `progress` shows running agents.
 
 use crate::cli::style::{self, Color, Glyph, Style, count};
 use crate::cli::ui::screen::{Screen, Verbosity};
@@ -20,11 +18,9 @@ mod watches;
 #[derive(Debug)]
 pub(crate) struct EventLines {
     screen: Screen,
-    /// That of the screen at the last event.
+    /// The style at the last event.
     style: Style,
-    /// The columns of the longest agent's name.
     name_width: usize,
-    /// The number of shards in the current round.
     shards: usize,
     coder: Option<AgentName>,
 }
@@ -34,7 +30,6 @@ impl EventLines {
         Self { screen, style: screen.style(), name_width: 0, shards: 1, coder: None }
     }
 
-    /// What an agent is doing, for its live line.
     pub(crate) fn activity(&self, call: &CallId) -> String {
         let activity = match &call.purpose {
             Purpose::Review { .. } => match self.shard(call) {
@@ -62,7 +57,7 @@ impl EventLines {
         if call.attempt > 1 { format!("{activity}, attempt {}", call.attempt) } else { activity }
     }
 
-    /// `shard 2/3`, where the round has several.
+    /// `shard 2/3`; `None` if the round has a single shard.
     fn shard(&self, call: &CallId) -> Option<String> {
         match call.purpose {
             Purpose::Review { shard, .. } if self.shards > 1 => {
@@ -72,12 +67,10 @@ impl EventLines {
         }
     }
 
-    /// An agent's name, padded to the longest.
     pub(crate) fn name(&self, name: &AgentName) -> String {
         style::pad(&printable::line(&name.0), self.name_width)
     }
 
-    /// The lines of an event; often none.
     pub(crate) fn lines(&mut self, event: &Event) -> Vec<String> {
         self.style = self.screen.style();
         match &event.kind {
@@ -109,7 +102,6 @@ impl EventLines {
         self.screen.verbosity == Verbosity::Verbose
     }
 
-    /// A line that only `--verbose` shows.
     fn detail(&self, text: String) -> Vec<String> {
         if self.is_verbose() { vec![self.style.faint(text)] } else { Vec::new() }
     }
@@ -118,7 +110,7 @@ impl EventLines {
         let style = self.style;
         match event {
             RunEvent::RunResumed => vec![format!("Resuming run {}", printable::line(run.short()))],
-            // A live line shows the start.
+            // A live line shows the start of a call.
             RunEvent::CallStarted { .. } if self.screen.terminal => Vec::new(),
             RunEvent::CallStarted { call, prompt_bytes, .. } => {
                 let bytes = style::thousands(*prompt_bytes);
@@ -129,7 +121,7 @@ impl EventLines {
             RunEvent::ReadOnlyViolated { call, changes } => {
                 let (mark, agent) = (style.mark(Glyph::Failed), printable::line(&call.agent.0));
                 let line = |change: &String| {
-                    format!("{mark} write while {agent} was allowed to read only: {}", printable::line(change))
+                    format!("{mark} write during a read-only call of {agent}: {}", printable::line(change))
                 };
                 changes.iter().map(line).collect()
             }
@@ -139,7 +131,7 @@ impl EventLines {
             RunEvent::RunEnded { exit, millis } => {
                 let ended = format!("Ended after {} with exit code {}", style::duration(*millis), exit.code());
                 let mut lines = self.detail(ended);
-                // The report follows on the same terminal.
+                // Separates the report, which follows on the same terminal.
                 lines.extend(self.screen.terminal.then(String::new));
                 lines
             }
@@ -160,7 +152,7 @@ impl EventLines {
             ReviewEvent::AnswersReused { call, from, asked, .. } => vec![self.reused(call, from, asked.len())],
             ReviewEvent::FilesReviewed { .. } => Vec::new(),
             ReviewEvent::FindingsMerged { findings, .. } => vec![merged(style, findings)],
-            // A message with a report as JSON is shown as its summary.
+            // A report in JSON is shown as its summary.
             ReviewEvent::DebateRound { message, .. } | ReviewEvent::DebateConcluded { report: message, .. } => {
                 match message {
                     DebateMessage::Message { content, summary, .. } if content.starts_with('{') => {
@@ -216,7 +208,7 @@ impl EventLines {
             DisputeEvent::DisputeOpened { dispute } | DisputeEvent::DisputeCarriedOn { dispute, .. } => {
                 vec![self.dispute(dispute)]
             }
-            // Without `--verbose`, the dialog shows a choice and a notice the default.
+            // Without `--verbose`, the dialog or a notice has shown the route.
             DisputeEvent::RouteChosen { dispute, route, by_person } => {
                 let who = if *by_person { "chosen by you" } else { "the configured default" };
                 self.detail(format!("  dispute {dispute} {} {route} ({who})", style.glyph(Glyph::Arrow)))
@@ -228,7 +220,7 @@ impl EventLines {
                 let word = style.paint(Color::of_ruling(record.ruling.ruling), record.ruling.ruling.as_str());
                 vec![style.cut(&format!("  dispute {dispute}  {word} by {by}{rationale}"), style.width.max(60))]
             }
-            // The ruling of a judge or a person was the last line.
+            // The previous line shows the ruling of a judge or a person.
             DisputeEvent::DisputeSettled { settlement, .. }
                 if settlement.by != Ruler::Policy && !self.is_verbose() =>
             {
@@ -284,7 +276,6 @@ impl EventLines {
             text = format!("{shard}: {text}");
         }
         match (&call.purpose, answer) {
-            // The ruling has its own event.
             (Purpose::Judge { dispute }, CallAnswer::Judge { .. }) => text = format!("ruled on dispute {dispute}"),
             (Purpose::Judge { dispute }, _) => text = format!("dispute {dispute}: {text}"),
             _ => {}
@@ -336,7 +327,6 @@ impl EventLines {
         style.cut(&line, style.width.max(60))
     }
 
-    /// The result of a verification command, with the end of its output if it failed.
     fn verified(&self, command: &str, passed: bool, tail: &str) -> Vec<String> {
         let (glyph, word) = if passed { (Glyph::Done, "passed") } else { (Glyph::Failed, "failed") };
         let mut lines = vec![format!("{} `{}` {word}", self.style.mark(glyph), printable::line(command))];
@@ -350,7 +340,6 @@ impl EventLines {
     }
 }
 
-/// What an answer contains, in a few words.
 fn summary(answer: &CallAnswer) -> (Glyph, String) {
     let complete = |complete: bool| if complete { Glyph::Done } else { Glyph::Attention };
     match answer {
@@ -389,7 +378,6 @@ fn summary(answer: &CallAnswer) -> (Glyph, String) {
     }
 }
 
-/// The findings of a round, counted by tag.
 fn merged(style: Style, findings: &[Finding]) -> String {
     let mut facts = vec![style.strong(count(findings.len(), "finding"))];
     for tag in Tag::ALL.map(Some).into_iter().chain([None]) {
@@ -409,7 +397,6 @@ mod tests {
     use crate::domain::event::Settlement;
     use crate::domain::{Answer, Disposition, DisputeNumber, ExitReason, FindingId, Recheck, Route, RulingWord};
 
-    /// A run in which everything happens that can.
     fn run() -> Vec<EventKind> {
         let weak = finding(1, Tag::High, "a.py:7", "MD5 is broken");
         let url = finding(2, Tag::Low, "b.js:2", "Rename `u`\x1b[2J");

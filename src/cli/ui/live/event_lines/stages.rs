@@ -59,7 +59,7 @@ fn started(style: Style, plan: &StagePlan) -> String {
     ])
 }
 
-/// The names of agents behind what they are; nothing without agents.
+/// The agents' names after their role; empty without agents.
 pub(crate) fn named<'a>(role: &str, agents: impl IntoIterator<Item = &'a Agent>) -> String {
     let names = style::names(agents.into_iter().map(|agent| &agent.name));
     if names.is_empty() { names } else { format!("{role} {names}") }

@@ -6,7 +6,6 @@ use crate::domain::event::WatchEvent;
 use crate::domain::{Action, AgentEvent, Ballot, EventType, PeerReview, Untrusted, Verdict, WatchStatus};
 use crate::protocol::text::printable;
 
-/// The lines of an event; often none.
 pub(crate) fn lines(style: Style, event: &WatchEvent) -> Vec<String> {
     match event {
         WatchEvent::ReviewRequested { .. } => Vec::new(),
@@ -86,7 +85,6 @@ fn decided(style: Style, cycle: u32, action: Action, status: WatchStatus, ballot
     lines
 }
 
-/// What a person did.
 fn by_hand(style: Style, what: &str, by: &Untrusted, reason: &Untrusted) -> String {
     style.facts(&[format!("{} by {}", style.strong(what), printable::line(by)), printable::line(reason)])
 }
