@@ -1,4 +1,4 @@
-//! `glee agents`: who is connected, whether the program is there, and the published schemas.
+//! Tests `glee agents`: connected agents, availability of their programs, published schemas.
 
 use serde_json::json;
 
@@ -13,11 +13,11 @@ agents:
   - {name: rules, command: 'builtin:rules', role: reviewer}
 ";
 
-/// The user's own file is trusted as it stands.
+/// The user's own file is trusted without confirmation.
 fn connected() -> Sandbox {
     let mut sandbox = Sandbox::new();
     sandbox.only_own_programs();
-    std::fs::create_dir_all(sandbox.user_config().parent().expect("it lies in a folder")).expect("a folder");
+    std::fs::create_dir_all(sandbox.user_config().parent().expect("a parent folder")).expect("a folder");
     std::fs::write(sandbox.user_config(), AGENTS).expect("a written file");
     sandbox.program("claude", "#!/bin/sh\n[ \"$*\" = --version ] && echo '9.8.7 (Claude Code)'\n");
     sandbox.script("review.sh", "#!/bin/sh\n: > it-was-run\n");
@@ -130,13 +130,13 @@ fn a_schema_is_printed_as_it_is_published() {
     }
 }
 
-/// No flag keeps opencode from loading them, in any role.
+/// opencode has no flag that prevents loading them, in any role.
 #[test]
 fn a_program_that_would_run_modules_of_the_tree_is_not_started() {
     let mut sandbox = Sandbox::new();
     sandbox.only_own_programs();
     let config = sandbox.user_config();
-    std::fs::create_dir_all(config.parent().expect("it lies in a folder")).expect("a folder");
+    std::fs::create_dir_all(config.parent().expect("a parent folder")).expect("a folder");
     std::fs::write(&config, "version: 1\nagents:\n  - {name: reader, command: opencode, role: reviewer}\n")
         .expect("a written file");
     sandbox

@@ -1,4 +1,4 @@
-//! `config`, `init`, `connect`, `disconnect`, `trust` and the settings they share.
+//! Tests `config`, `init`, `connect`, `disconnect`, `trust` and the settings they share.
 
 use crate::support::{Output, Sandbox};
 
@@ -27,7 +27,7 @@ fn with_config() -> Sandbox {
     sandbox
 }
 
-/// Runs a command that has to fail as a usage error, says one error with one hint, and changes nothing.
+/// Runs a command that has to fail with a usage error and one hint, without changing a file.
 fn refused(sandbox: &Sandbox, args: &[&str]) -> String {
     let config = |sandbox: &Sandbox| sandbox.exists(".glee/config.yml").then(|| sandbox.read(".glee/config.yml"));
     let before = config(sandbox);
@@ -227,7 +227,7 @@ fn errors_in_the_file_name_line_column_and_key() {
         let sandbox = Sandbox::new();
         sandbox.write(".glee/config.yml", text);
         assert_eq!(refused(&sandbox, &["config", "list"]), expected);
-        // A command that would write says the same, and writes nothing.
+        // A writing command reports the same and writes nothing.
         let other = refused(&sandbox, &["config", "set", "review.rounds", "3"]);
         assert!(other.starts_with("error: .glee/config.yml"), "{other}");
     }
@@ -246,7 +246,7 @@ fn earlier_names_of_keys_and_flags_work_and_name_todays() {
     let output = sandbox.glee(&["config", "get", "limits.call_timeout"]);
     assert_eq!((output.code, output.stdout.as_str()), (0, "9m\n"));
     assert_eq!(output.stderr, ".glee/config.yml:2:3: `limits.total` is now called `limits.call_timeout`\n");
-    // The file keeps its spelling, whichever is typed.
+    // The file keeps its spelling of the key, whichever spelling is given.
     for (key, value) in [("limits.total", "8m"), ("limits.call_timeout", "7m")] {
         out(&sandbox, &["config", "set", key, value]);
         assert_eq!(sandbox.read(".glee/config.yml"), format!("limits:\n  total: {value} # ours\n"));
@@ -322,7 +322,7 @@ fn values_come_from_five_layers_and_say_so() {
         serde_json::json!({"value": "2MiB", "origin": "variable", "variable": "GLEE_REVIEW_MAX_FILE_SIZE"})
     );
     assert_eq!(json["review.max_shard_size"], serde_json::json!({"value": "128KiB", "origin": "default"}));
-    // What is set below another layer is said to be hidden.
+    // A value that a higher layer overrides is reported as hidden.
     let output = sandbox.glee(&["config", "set", "review.max_file_size", "3MiB"]);
     assert_eq!(
         output.stderr,
@@ -455,7 +455,6 @@ fn an_edit_counts_only_when_it_is_good() {
     let (error, hint) = output.stderr.split_once("\nhint: ").expect("a hint");
     assert_eq!(error, "error: .glee/config.yml:14:13: `review.rounds` cannot be `soon`");
     assert_eq!(sandbox.read(".glee/config.yml"), CONFIG);
-    // What was written is not lost.
     let kept = hint.split('`').nth(1).expect("a path").replace("[STATE]", &sandbox.state().display().to_string());
     assert!(std::fs::read_to_string(kept).expect("the draft").contains("rounds: soon"));
 
@@ -623,12 +622,11 @@ fn spec_05_the_program_of_a_connected_agent_takes_a_further_role() {
     ] {
         assert!(listed.contains(line), "{line}\n{listed}");
     }
-    // So does a name that a role was added to.
+    // A name with a role suffix fails, too.
     sandbox.glee(&["connect", "todo", "--role", "reviewer", "--command", "./todo.sh"]);
     let said = sandbox.glee(&["connect", "todo", "--role", "judge"]);
     assert!(said.stderr.contains("`todo-judge` is connected as judge"), "{said}");
     assert!(sandbox.glee(&["config", "list"]).stdout.contains("agents.todo-judge.command = ./todo.sh\n"), "{said}");
-    // An embedded agent has one role.
     sandbox.glee(&["connect", "builtin:rules", "--role", "reviewer"]);
     assert!(refused(&sandbox, &["connect", "rules", "--role", "judge"]).contains("cannot be a judge"));
 }
@@ -643,7 +641,7 @@ fn spec_05_connect_of_what_is_connected_updates_it() {
     assert!(listed.contains("agents.codex-reviewer.model = large"), "{listed}");
     assert!(listed.contains("agents.codex-reviewer.focus = [security]"), "what is not named stays: {listed}");
     assert_eq!(listed.matches("codex-reviewer.role").count(), 1, "{listed}");
-    // The agent's own name does as well.
+    // The agent's own name works, too.
     sandbox.glee(&["connect", "codex-reviewer", "--role", "reviewer", "--focus", "speed"]);
     let listed = sandbox.glee(&["config", "list"]).stdout;
     assert!(listed.contains("agents.codex-reviewer.focus = [speed]"), "{listed}");
@@ -750,7 +748,7 @@ fn init_connects_what_is_installed() {
       judge     claude-judge
     next: `glee review`, or `glee review --arbitrate` to have findings fixed and disputes settled
     ");
-    // The examples in its comments are good configuration.
+    // The examples in its comments are valid.
     let text =
         sandbox.read(".glee/config.yml").replace("    # domain", "    domain").replace("    # focus", "    focus");
     sandbox.write(".glee/config.yml", text);
@@ -808,7 +806,7 @@ fn trust_shows_records_lists_and_forgets() {
             "[ROOT]\n  sh -c 'echo hi' (agent `lint`)\n  MODE=fast (set for agent `lint`)\n  make check (review.verify)\n  {hash} since [TIME]\n"
         )
     );
-    // Comments and settings that run nothing do not matter, commands do.
+    // Comments and settings without commands do not affect trust.
     sandbox.write(".glee/config.yml", format!("# c\n{RUNS}  rounds: 3\n"));
     assert!(out(&sandbox, &["trust", "--show"]).ends_with("(trusted)\n"));
     sandbox.write(".glee/config.yml", RUNS.replace("echo hi", "echo ho"));
@@ -873,7 +871,7 @@ fn nothing_of_an_untrusted_project_runs() {
         )
     );
     assert!(!sandbox.exists("ran"));
-    // Its mark in the tree is one that a reviewer may not leave.
+    // The file it writes in the tree is one that a reviewer may not write.
     sandbox.env("GLEE_SANDBOX", "off");
     let code = sandbox.glee(&["review", "a.py", "--trust", &hash]).code;
     assert!(code != 8 && sandbox.exists("ran"), "{code}");
@@ -942,7 +940,7 @@ mod terminal {
         session.send("\x03").expect("Ctrl-C");
         session.expect("\x1b[?25h").expect("the cursor is shown");
         let status = session.get_process().wait().expect("it ends");
-        // Where SIGINT is ignored, as under nohup, the exit code says it.
+        // If SIGINT is ignored, as under nohup, the exit code reports the interruption.
         let shown = format!("{status:?}");
         assert!(shown.contains("SIGINT") || shown.contains("130"), "{shown}");
         assert!(!sandbox.exists(".glee"));

@@ -1,4 +1,5 @@
-//! Agreement before code: every row of the specification's tables, with agents that say what lies in a file.
+//! Tests every row of the specification's tables of stages and checkpoints, with agents that print the content of a
+//! file.
 
 use std::fs;
 
@@ -7,7 +8,7 @@ use serde_json::Value;
 use crate::review::json;
 use crate::support::{Output, Sandbox};
 
-/// Says what lies in `~/said/<agent>.<task>`; when it is asked again, what lies in `<...>.again`.
+/// Prints `~/said/<agent>.<task>`, or `<...>.again` for a retry.
 const SAY: &str = r#"#!/bin/sh
 prompt=$(cat)
 file="$HOME/said/$GLEE_AGENT.$GLEE_TASK"
@@ -30,7 +31,7 @@ fn decision(word: &str, confidence: &str) -> String {
     )
 }
 
-/// Three who answer, an aggregator and a judge; all answer the stage `plan` alike.
+/// Three agents, an aggregator and a judge; all answer the stage `plan` alike.
 fn table() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.program("say", SAY).git_init();
@@ -63,10 +64,10 @@ fn says(sandbox: &Sandbox, agent: &str, task: &str, text: &str) {
 }
 
 fn is_silent(sandbox: &Sandbox, agent: &str, task: &str) {
-    fs::remove_file(sandbox.home().join("said").join(format!("{agent}.{task}"))).expect("it said something");
+    fs::remove_file(sandbox.home().join("said").join(format!("{agent}.{task}"))).expect("the answer exists");
 }
 
-/// The text of a file of this name below a folder.
+/// Finds a file by name below a folder and returns its text.
 fn kept(folder: &std::path::Path, name: &str) -> Option<String> {
     fs::read_dir(folder).ok()?.flatten().find_map(|entry| match entry.path() {
         path if path.is_dir() => kept(&path, name),
@@ -75,10 +76,10 @@ fn kept(folder: &std::path::Path, name: &str) -> Option<String> {
     })
 }
 
-/// The same of the last run of a stage.
+/// Finds a file of a stage's last run and returns its text.
 fn kept_of(sandbox: &Sandbox, stage: &str, name: &str) -> String {
     let listed = json(&sandbox.glee(&["consensus", "--json"]).stdout);
-    let run = listed.as_array().into_iter().flatten().find(|one| one["stage"] == stage).expect("it was asked");
+    let run = listed.as_array().into_iter().flatten().find(|one| one["stage"] == stage).expect("the call exists");
     let run = run["run"].as_str().expect("an id");
     kept(&sandbox.state(), &format!("{run}/{name}")).expect("the prompt is kept")
 }
@@ -91,7 +92,7 @@ fn file(sandbox: &Sandbox, name: &str) -> Value {
     json(&sandbox.read(format!(".glee/stages-out/S1/plan/{name}.json")))
 }
 
-/// Exit code, status, and how many calls there were.
+/// The exit code, the status and the number of calls.
 fn came(output: &Output) -> (i32, Value, Value) {
     assert!(output.stdout.starts_with('{'), "{output}");
     let outcome = json(&output.stdout);
@@ -432,7 +433,7 @@ fn a_pipeline_goes_on_where_it_stood() {
     assert_eq!(first.code, 3, "the majority has no validator: {first}");
     assert_eq!(json(&first.stdout).as_array().map(Vec::len), Some(2));
     assert_eq!(sandbox.glee(&["gate", "answer", "S1", "db", "SQLite"]).code, 0);
-    // Whoever was asked before has nothing more to say.
+    // Agents that have answered are not called again.
     ["a", "b", "c"].into_iter().for_each(|agent| is_silent(&sandbox, agent, "questions"));
     says(&sandbox, "a", "stage", "Take a table.\nGLEE-STAGE-END nonce=NONCE answers=1\n");
     is_silent(&sandbox, "c", "stage");
@@ -529,7 +530,7 @@ fn killed_in_the_middle_nobody_is_asked_again_who_answered() {
     let mut killed = sandbox.command(&["consensus", "run", "p.yml", "--id", "S1"]).spawn().expect("it starts");
     let events = || sandbox.glee(&["consensus", "--json"]).stdout;
     let begun = std::time::Instant::now();
-    // The last stage is at work, and one of its agents has answered.
+    // The last stage is running, and one of its agents has answered.
     while json(&events()).as_array().is_none_or(|all| all.len() < 2 || all[0]["spent"]["calls"] != 1) {
         assert!(begun.elapsed().as_secs() < 60, "it never came so far");
         std::thread::sleep(std::time::Duration::from_millis(20));
@@ -539,14 +540,14 @@ fn killed_in_the_middle_nobody_is_asked_again_who_answered() {
     says(&sandbox, "e", "stage", POSITION);
     let carried_on = sandbox.glee(&["consensus", "run", "p.yml", "--id", "S1"]);
     assert_eq!(carried_on.code, 0, "{carried_on}");
-    let asked = fs::read_to_string(sandbox.home().join("asked")).expect("they were asked");
+    let asked = fs::read_to_string(sandbox.home().join("asked")).expect("the list of calls exists");
     let mut asked: Vec<&str> = asked.lines().collect();
     asked.sort_unstable();
     let expected = ["aggregate g", "aggregate g", "stage a", "stage b", "stage c", "stage d", "stage e", "stage e"];
     assert_eq!(asked, expected, "only whom the kill cut off is asked again");
 }
 
-/// The README's example of agreement, with its scripted agents.
+/// The README's example of a stage, with scripted agents.
 #[test]
 fn the_example_is_agreed_on() {
     let sandbox = Sandbox::new();
@@ -583,7 +584,7 @@ fn a_deadlock_is_ended_at_the_terminal() {
     assert_eq!(pty.end().0, 0);
     assert_eq!(file(&sandbox, "synthesis")["arbiter_decision"]["rationale"], "cheaper");
 
-    // Left open, and taken up again.
+    // A question is left open and later answered.
     says(&sandbox, "c", "stage", &POSITION.replace("table", "tree"));
     let ask = ["consensus", "ask", "Plan it", "--stage", "plan", "--id", "S1", "--fresh"];
     let mut pty = Pty::open(&sandbox, &ask);

@@ -1,8 +1,8 @@
-//! Reviewers that contradict each other: a dispute as any other, settled the same way and told in true words.
+//! Tests reviewers that contradict each other: the dispute is settled like others and described correctly.
 
 use crate::support::Sandbox;
 
-/// Raises one mandatory finding, and stands by it.
+/// Raises one mandatory finding and defends it.
 const ADA: &str = r#"#!/bin/sh
 case $GLEE_TASK in
 defend) for id in $GLEE_FINDINGS; do echo "[$id] DEFEND: app.py:2 evaluates it"; done
@@ -15,7 +15,7 @@ recheck) for id in $GLEE_FINDINGS; do echo "[$id] RESOLVED: gone"; done
 esac
 "#;
 
-/// Finds nothing, and says why it does not agree.
+/// Finds nothing and gives reasons for its disagreement.
 const BOB: &str = r#"#!/bin/sh
 case $GLEE_TASK in
 examine) for id in $GLEE_FINDINGS; do echo "[$id] DISAGREE -20: names.py:1 says that only constants come here"; done
@@ -24,14 +24,13 @@ examine) for id in $GLEE_FINDINGS; do echo "[$id] DISAGREE -20: names.py:1 says 
 esac
 "#;
 
-/// Does what it is told.
 const PEN: &str = r#"#!/bin/sh
 n=0
 for id in $GLEE_FINDINGS; do n=$((n + 1)); sed -i 's/eval(/int(/' app.py; echo "[$id] IMPLEMENTED: done"; done
 echo "GLEE-RESPONSE-END nonce=$GLEE_NONCE answers=$n"
 "#;
 
-/// Dismisses where it was shown all that was said and the file that was cited.
+/// Dismisses if the prompt contains all statements and the cited file.
 const SCALES: &str = r#"#!/bin/sh
 prompt=$(cat)
 has() { printf '%s' "$prompt" | grep -qF "$1"; }
@@ -88,7 +87,7 @@ fn spec_02_reviewers_that_contradict_each_other_go_the_way_that_is_configured() 
 #[test]
 fn spec_03_the_words_of_the_reviewers_are_in_the_dispute() {
     let sandbox = project(true);
-    // The judge of these tests dismisses only where it was shown all of them.
+    // The judge dismisses only if its prompt contains all statements.
     let judged = review(&sandbox, &[]);
     assert!(judged.stdout.contains("DISMISS by scales"), "{judged}");
     let said = [

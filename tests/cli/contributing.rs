@@ -1,4 +1,4 @@
-//! The recipes of `CONTRIBUTING.md` and the rules of `AGENTS.md`: what they name exists, and what they tell to do works.
+//! Checks `CONTRIBUTING.md` and `AGENTS.md`: the names in them exist, and the instructions work.
 
 use std::fs;
 use std::path::Path;
@@ -8,10 +8,10 @@ use crate::support::Sandbox;
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 fn page(name: &str) -> String {
-    fs::read_to_string(Path::new(ROOT).join(name)).expect("the page is there")
+    fs::read_to_string(Path::new(ROOT).join(name)).expect("the page exists")
 }
 
-/// What stands in backticks, and the lines of code blocks.
+/// The texts in backticks and the lines of code blocks.
 fn quoted(page: &str) -> impl Iterator<Item = &str> {
     let blocks = page.split("```").enumerate();
     blocks.flat_map(|(number, text)| {

@@ -1,10 +1,10 @@
-//! What reviewers say of each other's findings: confidence, category, and the answer of the debate arbitrator.
+//! Tests debates: confidence, category, and the answer of the debate arbitrator.
 
 use serde_json::{Value, json};
 
 use crate::support::Sandbox;
 
-/// A project with `app.py` and these reviewers, each a shell script that has read its prompt into `$prompt`.
+/// A project with `app.py` and these reviewers, shell scripts that have read their prompt into `$prompt`.
 fn reviewed_by(reviewers: &[(&str, &str)]) -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.git_init();
@@ -67,7 +67,7 @@ fn spec_16_a_confidence_that_nobody_states_is_absent_and_said_to_be() {
     }
     let answer = merged("specification", &finding("high"));
     assert!(answer.to_string().contains("no confidence stated"), "{answer:#}");
-    // Rule 9's 85 is not reached by silence, and the rule about critical claims below 70 needs a number.
+    // Silence does not reach the 85 of rule 9, and the rule for critical claims below 70 requires a number.
     let critical = merged("specification", &finding("critical"));
     assert_eq!(critical["groups"][0]["class"], "disputed");
     assert!(!critical.to_string().contains("extraordinary claim"), "{critical:#}");
@@ -89,7 +89,7 @@ fn spec_19_support_in_round_2_corroborates_under_both_policies() {
     }
     let answer = merged("panel", &document);
     assert_eq!(answer["groups"][0]["why"], "raised by claude, confirmed by codex, gemini");
-    // Who disagrees confirms nothing.
+    // A reviewer that disagrees confirms nothing.
     let mut split = document.clone();
     split["debate"][1]["responses"][0]["action"] = json!("disagree");
     let answer = merged("panel", &split);
@@ -231,7 +231,7 @@ fn spec_23_signals_of_the_lead_and_messages_without_a_model_are_no_errors() {
     );
 }
 
-/// A reviewer that calls a finding by place and title, as the specification's messages do, is understood.
+/// A reviewer may refer to a finding by place and title, as the specification's messages do.
 #[test]
 fn spec_23_a_finding_is_called_by_its_place_and_title_live() {
     let raises = "echo '[MUST] app.py:2 Do not evaluate text (confidence 80, security)'\n\

@@ -1,4 +1,4 @@
-//! Both dispute flows of the specification, answered by hand in a real pseudo-terminal.
+//! Tests both dispute flows of the specification in a real pseudo-terminal.
 
 #![cfg(unix)]
 
@@ -26,7 +26,7 @@ done
 echo "GLEE-REVIEW-END nonce=$GLEE_NONCE findings=$n"
 "#;
 
-/// Objects to everything, until a ruling says `by hand`.
+/// Objects to everything until a ruling contains `by hand`.
 const CODER: &str = r#"#!/bin/sh
 prompt=$(cat)
 n=0
@@ -41,7 +41,7 @@ done
 echo "GLEE-RESPONSE-END nonce=$GLEE_NONCE answers=$n"
 "#;
 
-/// Dismisses, citing the code; has no opinion where `app.py` says so.
+/// Dismisses and cites the code; escalates if `app.py` asks for it.
 pub(crate) const JUDGE: &str = r#"#!/bin/sh
 word=DISMISS
 if grep -q unclear app.py; then word=ESCALATE; fi
@@ -52,7 +52,7 @@ echo "GLEE-RULING nonce=$GLEE_NONCE dispute=$GLEE_DISPUTE ruling=$word"
 pub(crate) const ONE: &str = "def _load(text):\n    return eval(text)\n";
 pub(crate) const TWO: &str = "def _load(text):\n    return eval(text)\n\n\ndef _scale(by):\n    return eval(by)\n";
 
-/// A committed project with these agents; the judge only where one is wanted.
+/// A committed project with these agents; the judge is optional.
 pub(crate) fn project(app: &str, judge: Option<&str>) -> Sandbox {
     let mut sandbox = Sandbox::new();
     sandbox.env("TERM", "xterm-256color").git_init();
@@ -68,7 +68,7 @@ pub(crate) fn project(app: &str, judge: Option<&str>) -> Sandbox {
     sandbox
 }
 
-/// A pseudo-terminal with Glee in it, and everything it has shown.
+/// A pseudo-terminal that runs Glee, and all of its output.
 pub(crate) struct Pty {
     session: OsSession,
     shown: String,
@@ -94,16 +94,16 @@ impl Pty {
     }
 
     pub(crate) fn send(&mut self, keys: &str) -> &mut Self {
-        self.session.send(keys).expect("the terminal takes keys");
+        self.session.send(keys).expect("the terminal accepts keys");
         self
     }
 
     fn is_raw(&self) -> bool {
-        let handle = self.session.get_process().get_raw_handle().expect("the terminal's own side");
+        let handle = self.session.get_process().get_raw_handle().expect("a handle of the terminal");
         !tcgetattr(&handle).expect("the terminal has settings").local_flags.contains(LocalFlags::ICANON)
     }
 
-    /// Waits until Glee reads a key, so that Ctrl-C is a key as well.
+    /// Waits until Glee reads single keys, so that Ctrl-C is delivered as a key.
     pub(crate) fn until_it_reads(&mut self) -> &mut Self {
         let begun = Instant::now();
         while !self.is_raw() {
@@ -113,7 +113,7 @@ impl Pty {
         self
     }
 
-    /// The exit code, and all that was shown, with the terminal left as it was.
+    /// The exit code and all output; checks that the terminal is restored.
     pub(crate) fn end(mut self) -> (i32, String) {
         let rest = self.session.expect(Eof).expect("Glee ends");
         self.shown.push_str(&String::from_utf8_lossy(rest.as_bytes()));
@@ -320,7 +320,7 @@ fn spec_07_what_finished_reviewers_found_is_shown_and_kept_when_a_run_is_stopped
     assert!(!shown.contains("signal"), "{shown}");
     let kept = sandbox.glee(&["runs", "show"]);
     assert!(kept.stdout.contains("MUST[F1]"), "{kept}");
-    // Carried on, only who has not answered is asked again.
+    // After resuming, only agents without an answer are called.
     sandbox.write("ready", "");
     let resumed = sandbox.glee(&["runs", "resume"]);
     assert_eq!(resumed.code, 0, "{resumed}");

@@ -1,4 +1,4 @@
-//! `glee disputes`, on histories that the tests write.
+//! Tests `glee disputes` on prepared histories.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

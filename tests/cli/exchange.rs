@@ -1,4 +1,4 @@
-//! `glee history push` and `fetch`: clones with state folders of their own, many at once, and records that nobody may trust.
+//! Tests `glee history push` and `fetch`: clones with separate state folders, concurrent pushes, untrusted records.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use glee::workspace::Workspace;
 use crate::identity::{rule, uuid};
 use crate::support::{Output, Sandbox};
 
-/// A repository with a bare remote, and clones of it beside the project.
+/// A repository with a bare remote and clones of it.
 fn repository(clones: usize) -> Sandbox {
     let mut sandbox = Sandbox::new();
     sandbox.env("GIT_CONFIG_COUNT", "0");
@@ -31,7 +31,7 @@ fn state(sandbox: &Sandbox, clone: usize) -> PathBuf {
     sandbox.root().with_file_name(format!("state{clone}"))
 }
 
-/// Records one run with disputes in the history of a clone, which has a state folder of its own.
+/// Records a run with disputes in the history of a clone.
 fn rule_in(sandbox: &Sandbox, clone: usize, titles: &[&str]) {
     let workspace = Workspace::discover(&folder(sandbox, clone)).expect("a tree");
     let place = workspace.claim_history(&state(sandbox, clone)).expect("a place");
@@ -83,7 +83,7 @@ fn a_ruling_is_listed_in_another_clone_and_changes_nothing_there() {
     assert_eq!((json["id"].as_str(), json["elsewhere"]["source"].as_str()), (Some(id), Some("origin")));
     assert_eq!(glee(&sandbox, 1, &["disputes", "resolve", "2", "enforce"]).code, 2, "it has no number here");
     assert_eq!(glee(&sandbox, 1, &["disputes", "verify"]).code, 0);
-    // The other way round; what was fetched is not sent on.
+    // The opposite direction; fetched records are not sent back.
     assert_eq!(glee(&sandbox, 1, &["history", "push"]).stdout, "Sent 3 records to origin.\n");
     assert_eq!(paths(&sandbox).len(), 6);
     assert_eq!(sandbox.git(&["-C", "../c1", "for-each-ref", "refs/glee/outgoing"]), "");
@@ -100,7 +100,7 @@ fn a_ruling_is_listed_in_another_clone_and_changes_nothing_there() {
 fn eight_clones_push_at_once_and_nothing_is_lost_or_twice() {
     let sandbox = repository(9);
     for clone in 0..8 {
-        // A run and its outcome are two of 25 records.
+        // Two of the 25 records are a run and its outcome.
         let titles: Vec<String> = (0..23).map(|number| format!("Title {clone} {number}")).collect();
         rule_in(&sandbox, clone, &titles.iter().map(String::as_str).collect::<Vec<_>>());
     }
@@ -129,7 +129,7 @@ fn eight_clones_push_at_once_and_nothing_is_lost_or_twice() {
     assert_eq!(again.stdout, "origin has everything already: 25 records.\n");
 }
 
-/// Adds entries to what the remote has by a commit of `email`; a mode, a path and a content each.
+/// Adds entries (mode, path, content) to the remote by a commit of `email`.
 fn add(sandbox: &Sandbox, email: &str, entries: &[(String, String, Vec<u8>)]) {
     let mut input =
         format!("commit refs/glee/history\ncommitter Eve <{email}> 1 +0000\ndata 0\nfrom refs/glee/history^0\n")
@@ -199,7 +199,7 @@ fn hostile_records_are_refused_and_named_and_the_rest_is_taken() {
     }
     assert!(hostile.len() >= 300);
     add(&sandbox, eve, &hostile);
-    // The same thing said twice by one author.
+    // The same statement twice by one author.
     let mut twice = template.clone();
     twice["author"]["email"] = eve.into();
     let other = named(serde_json::to_vec_pretty(&twice).expect("JSON"));
@@ -211,7 +211,7 @@ fn hostile_records_are_refused_and_named_and_the_rest_is_taken() {
     let listed = glee(&sandbox, 1, &["disputes", "--recent", "500", "--json"]).stdout;
     let listed: serde_json::Value = serde_json::from_str(&listed).expect("JSON");
     assert_eq!(listed["elsewhere"].as_array().map(Vec::len), Some(2), "one of each author, and none of the 340");
-    // Who pushes next does not hand on what is no record, and is not held up by it.
+    // The next push neither forwards invalid records nor fails because of them.
     rule_in(&sandbox, 1, &["Mine"]);
     assert_eq!(glee(&sandbox, 1, &["history", "push"]).code, 0);
     assert!(good.iter().all(|path| paths(&sandbox).contains(path)));

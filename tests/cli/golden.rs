@@ -1,5 +1,5 @@
-//! Histories that earlier forms of the program recorded (`tests/golden/record.sh`): each is still read, still whole, and
-//! still decided as it was.
+//! Tests histories recorded by earlier versions (`tests/golden/record.sh`): each is readable and intact, and its
+//! replay has the recorded results.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::support::Sandbox;
 
-/// Whether everything that was recorded still stands there; what came later may stand beside it.
+/// Whether the recorded value is contained in the current one, which may have additional fields.
 fn holds(recorded: &Value, now: &Value) -> bool {
     match (recorded, now) {
         (Value::Object(recorded), Value::Object(now)) => {
@@ -21,7 +21,7 @@ fn holds(recorded: &Value, now: &Value) -> bool {
     }
 }
 
-/// An outcome without the confidence that earlier forms made up where no reviewer stated one; a replay makes up none.
+/// Removes the confidence that earlier versions invented if no reviewer stated one; a replay invents none.
 fn without_made_up(mut outcome: Value) -> Value {
     match &mut outcome {
         Value::Object(fields) => {

@@ -1,4 +1,4 @@
-//! Which history belongs to which tree: clones, worktrees, moved folders, shallow checkouts, and trees that are not related.
+//! Tests which history belongs to which tree: clones, worktrees, moved folders, shallow checkouts, unrelated trees.
 
 use std::fs;
 use std::path::Path;
@@ -34,7 +34,7 @@ fn finding(id: u32, title: &str) -> Finding {
     }
 }
 
-/// Records a run with disputes, all dismissed by a person.
+/// Records a run whose disputes a person dismissed.
 pub(crate) fn rule(journal: &mut Journal, run: &RunId, commit: Option<String>, titles: &[&str]) {
     let mut plan = plan();
     plan.commit = commit;
@@ -64,12 +64,12 @@ fn rule_in(sandbox: &Sandbox, folder: &str, title: &str) {
     rule(&mut journal, &run, workspace.head().map(str::to_owned), &[title]);
 }
 
-/// An id made of a text.
+/// An id derived from a text.
 pub(crate) fn uuid(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex()[..32].to_owned()
 }
 
-/// The titles of the disputes that are listed in a folder, own ones and those from elsewhere.
+/// The titles of the disputes listed in a folder: own and shared ones.
 fn listed(sandbox: &Sandbox, folder: &str) -> (Vec<String>, Vec<String>) {
     let output = sandbox.glee(&["-C", if folder.is_empty() { "." } else { folder }, "disputes", "--json"]);
     assert_eq!(output.code, 0, "{folder}: {output}");
@@ -89,7 +89,6 @@ fn identity(sandbox: &Sandbox, folder: &str) -> Identity {
     workspace.history(&sandbox.state()).expect("a place").identity
 }
 
-/// A repository with two commits.
 fn repository() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.git_init();
@@ -104,7 +103,7 @@ fn clone(sandbox: &Sandbox, args: &[&str]) {
     sandbox.git(&args);
 }
 
-/// The folder under which an older Glee kept the history of a tree.
+/// The folder in which an older version of Glee stored the history of a tree.
 fn older(sandbox: &Sandbox, folder: &str) -> std::path::PathBuf {
     let root = sandbox.root().join(folder).canonicalize().expect("a folder");
     history::path_for(&sandbox.state(), &blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex())
@@ -170,7 +169,7 @@ fn an_unrelated_merge_an_orphan_and_a_new_id_keep_apart_what_is_apart() {
     sandbox.git(&["merge", "-q", "--allow-unrelated-histories", "-m", "Merge", "other"]);
     assert_eq!(identity(&sandbox, ""), root);
     assert_eq!(own(&sandbox, ""), ["One"]);
-    // The project gets an id: the history stays, also for a checkout from before.
+    // The project gets an id: the history remains, also for an older checkout.
     sandbox.write(".glee/config.yml", "project: {id: shop-1}\n");
     assert_eq!(identity(&sandbox, ""), Identity::Project("shop-1".to_owned()));
     rule_in(&sandbox, "", "Two");
@@ -179,7 +178,7 @@ fn an_unrelated_merge_an_orphan_and_a_new_id_keep_apart_what_is_apart() {
         (own(&sandbox, ""), own(&sandbox, "../before")),
         (vec!["Two".into(), "One".into()], vec!["Two".into(), "One".into()])
     );
-    // A fork that gives itself another id begins a history of its own.
+    // A fork with another id starts a separate history.
     fs::create_dir(sandbox.root().join("../before/.glee")).expect("a folder");
     fs::write(sandbox.root().join("../before/.glee/config.yml"), "project: {id: fork-2}\n").expect("a file");
     assert_eq!(own(&sandbox, "../before"), Vec::<String>::new());
@@ -194,7 +193,7 @@ fn a_copied_project_id_joins_no_history() {
     let hostile = sandbox.root().join("../hostile");
     fs::create_dir(hostile.join(".glee")).expect("a folder");
     fs::write(hostile.join(".glee/config.yml"), "project: {id: shop-1}\n").expect("a file");
-    // Before its first commit, and after it.
+    // Before and after its first commit.
     assert_eq!(own(&sandbox, "../hostile"), Vec::<String>::new());
     sandbox.git(&["-C", "../hostile", "commit", "-q", "--allow-empty", "-m", "Hostile"]);
     assert_eq!(own(&sandbox, "../hostile"), Vec::<String>::new());
@@ -205,7 +204,7 @@ fn a_copied_project_id_joins_no_history() {
     );
     let doctor = sandbox.glee(&["-C", "../hostile", "doctor"]);
     assert!(doctor.stdout.contains("another repository on this machine has the `project.id` `shop-1`"), "{doctor}");
-    // A shallow one is known by its remote.
+    // A shallow clone is identified by its remote.
     fs::create_dir(sandbox.root().join("../outside")).expect("a folder");
     fs::write(hostile.join("x"), "x").expect("a file");
     sandbox.git(&["-C", "../hostile", "add", "-A"]);
@@ -244,7 +243,7 @@ fn older_histories_of_two_clones_are_one_and_nothing_is_renumbered() {
         rule(&mut journal, &RunId(uuid(title)), Some(head.clone()), &[title]);
         fs::create_dir_all(older(&sandbox, folder).with_file_name("runs").join(uuid(title))).expect("a folder");
     }
-    // Eight processes at once bring them over.
+    // Eight threads migrate them concurrently.
     rule_in(&sandbox, "", "Third");
     std::thread::scope(|scope| {
         for folder in ["../second", "", "../second", "", "../second", "", "../second", ""] {
@@ -288,7 +287,6 @@ fn a_history_from_before_the_first_commit_goes_on_with_it_and_a_folder_has_its_p
     rule_in(&sandbox, "../away", "Later");
     clone(&sandbox, &["../away", "../clone"]);
     assert_eq!(own(&sandbox, "../clone"), ["Later", "Early"]);
-    // Outside git.
     assert_eq!(identity(&sandbox, ""), Identity::Folder);
     rule_in(&sandbox, "", "Plain");
     assert_eq!(own(&sandbox, ""), ["Plain"]);

@@ -1,11 +1,12 @@
-//! What a ruling does to later reviews: reviewers that insist on it, code that moves and changes, git that rewrites commits.
+//! Tests the effect of rulings on later reviews: reviewers that insist, code that moves or changes, rewritten
+//! commits.
 
 use serde_json::Value;
 
 use crate::review::json;
 use crate::support::{Output, Sandbox};
 
-/// Prints the file of its name with the nonce in it.
+/// Prints the file of its name with the nonce inserted.
 const REVIEWER: &str = r#"#!/bin/sh
 cat > /dev/null
 if [ "$GLEE_TASK" = recheck ]; then
@@ -18,7 +19,7 @@ sed "s/@NONCE@/$GLEE_NONCE/" "$0.txt"
 grep -q @NONCE@ "$0.txt" || echo "GLEE-REVIEW-END nonce=$GLEE_NONCE findings=$(grep -c '^\[' "$0.txt")"
 "#;
 
-/// Raises what it is told was ruled on, once more, in other words and by the id.
+/// Raises the ruled finding again, in other words and by its id.
 const INSISTS: &str = r#"#!/bin/sh
 n=0
 for place in $(sed -n 's/^: \(D[0-9]*\): app.py\([^ ]*\) .*/\2=\1/p'); do
@@ -35,7 +36,7 @@ for id in $GLEE_FINDINGS; do n=$((n + 1)); echo "[$id] DISAGREE: it is meant so"
 echo "GLEE-RESPONSE-END nonce=$GLEE_NONCE answers=$n"
 "#;
 
-/// Dismisses, unless the dispute reopens an earlier one and the prompt names its new evidence.
+/// Dismisses, unless the dispute reopens an earlier one and the prompt contains its new evidence.
 const JUDGE: &str = r#"#!/bin/sh
 word=DISMISS
 grep -q 'reopens dispute 1 with new evidence: store.py:2' && word=ENFORCE
@@ -69,7 +70,7 @@ fn project() -> Sandbox {
     for (name, role, text) in [("rev", "reviewer", REVIEWER), ("pen", "coder", CODER), ("scales", "judge", JUDGE)] {
         connect(&sandbox, name, role, text);
     }
-    // What the reviewer says lies beside its program, where no reuse of answers looks.
+    // The reviewer's answer is stored next to its program, where the cache of answers does not detect changes.
     assert_eq!(sandbox.glee(&["config", "set", "--user", "review.reuse", "false"]).code, 0);
     sandbox
 }
@@ -87,7 +88,7 @@ fn says(sandbox: &Sandbox, reviewer: &str, answer: &str) {
 
 const ARBITRATE: [&str; 6] = ["review", "app.py", "store.py", "--arbitrate", "--format", "json"];
 
-/// Reviews with this answer; the output and the outcome.
+/// Reviews with this answer; returns the output and the outcome.
 fn review(sandbox: &Sandbox, answer: &str) -> (Output, Value) {
     says(sandbox, "rev", answer);
     let output = sandbox.glee(&ARBITRATE);
@@ -106,7 +107,7 @@ fn states(outcome: &Value) -> Vec<String> {
     findings.iter().map(said).collect()
 }
 
-/// A project in which the injection is dismissed in dispute 1, and the handle in dispute 2.
+/// A project in which dispute 1 dismisses the injection and dispute 2 the handle.
 fn ruled() -> Sandbox {
     let sandbox = project();
     let (output, outcome) = review(&sandbox, &format!("{INJECTION}{HANDLE}"));
@@ -131,7 +132,7 @@ fn who_insists_without_new_evidence_is_counted_and_costs_nothing() {
     let text = sandbox.glee(&["review", "app.py", "--arbitrate"]).stdout;
     assert!(text.contains("insisted: on dispute 1 without new evidence"), "{text}");
     assert!(text.contains("Insisted (1)"), "{text}");
-    // The citations of the first dispute, and the place itself, are no new evidence.
+    // The citations of the first dispute and its place are not new evidence.
     let known = "[MUST] app.py:5 (D1) Escape it\n  See app.py:1, app.py:5 and nowhere.py:3, tests/no.py::test_x.\n";
     let (output, outcome) = review(&sandbox, known);
     assert_eq!((output.code, states(&outcome)), (0, vec!["F1 already_ruled 1".into()]), "{output}");
@@ -189,7 +190,7 @@ fn one_reviewer_that_names_a_ruling_does_not_mute_another() {
     let (output, outcome) = review(&sandbox, &format!("[MUST] app.py:5 (D1) {words}\n"));
     assert_eq!(states(&outcome), ["F1 dismissed 3"], "{output}");
     assert_eq!(outcome["findings"][0]["raised_by"].as_array().map(Vec::len), Some(2));
-    // Both name it: nobody raises it afresh.
+    // Both reviewers refer to the ruling, so the finding is not raised again.
     says(&sandbox, "second", "[MUST] app.py:5 (D1) Escape everything that users type\n");
     let (output, outcome) = review(&sandbox, "[MUST] app.py:5 (D1) Escape everything that users type\n");
     assert_eq!((output.code, states(&outcome)), (0, vec!["F1 already_ruled 1".into()]), "{output}");
@@ -207,7 +208,7 @@ fn new_evidence_reopens_a_ruling_once() {
     assert_eq!(earlier["evidence"][0], "store.py:2");
     let shown = sandbox.glee(&["disputes", "show", "3"]).stdout;
     assert!(shown.contains("Earlier dispute 1\n  reopens dispute 1 with new evidence: store.py:2\n"), "{shown}");
-    // The first ruling binds no more, even in its own words, and is not shown to reviewers.
+    // The first ruling is no longer in force, even for its exact words, and is not shown to reviewers.
     let (output, outcome) = review(&sandbox, INJECTION);
     assert_eq!(states(&outcome), ["F1 already_ruled 3"], "{output}");
     assert_eq!(outcome["findings"][0]["disposition"]["as"], "enforced");
@@ -252,7 +253,6 @@ fn changed_code_is_judged_again_and_says_what_changed() {
     assert!(shown.contains(sentence) && shown.contains("+    return store.query("), "{shown}");
     let report = sandbox.glee(&["runs", "show", "last"]).stdout;
     assert!(report.contains(sentence), "{report}");
-    // The other function did not change.
     let (output, outcome) = review(&sandbox, HANDLE);
     assert_eq!((output.code, states(&outcome)), (0, vec!["F1 already_ruled 2".into()]), "{output}");
 }
@@ -273,7 +273,7 @@ fn where_the_old_code_is_gone_the_change_is_said_without_it() {
     );
 }
 
-/// Rewrites the commits so that the content stays as it is; the ruling holds.
+/// Rewrites the commits without changing the content; the ruling remains in force.
 fn holds(what: &str, sandbox: &Sandbox) {
     let (output, outcome) = review(sandbox, &format!("{INJECTION}{HANDLE}"));
     let bound = vec!["F1 already_ruled 1".to_owned(), "F2 already_ruled 2".to_owned()];
@@ -303,7 +303,7 @@ fn commits_that_are_rewritten_with_the_same_content_change_nothing() {
     holds("a squash merge", &sandbox);
     sandbox.git(&["commit", "-q", "--amend", "-m", "Notes in other words"]);
     holds("an amended commit", &sandbox);
-    // Somebody else rewrites the branch and pushes it by force; here the branch is reset to it.
+    // Another clone rewrites the branch and force-pushes it; this clone resets to it.
     sandbox.git(&["init", "-q", "--bare", "../remote.git"]);
     sandbox.git(&["remote", "add", "origin", "../remote.git"]);
     sandbox.git(&["push", "-q", "origin", "main"]);
@@ -313,7 +313,7 @@ fn commits_that_are_rewritten_with_the_same_content_change_nothing() {
     sandbox.git(&["fetch", "-q", "origin"]);
     sandbox.git(&["reset", "-q", "--hard", "origin/main"]);
     holds("a force-push", &sandbox);
-    // A function that moves within its file, and a file that is renamed.
+    // A function moves within its file, and a file is renamed.
     let moved = APP.replace("def save", "def other():\n    return 1\n\n\ndef save");
     sandbox.write("app.py", moved);
     let handle = HANDLE.replace(":9", ":13");
@@ -337,7 +337,7 @@ fn an_undo_changes_nothing_for_what_it_brings_back() {
     holds("an undo", &sandbox);
 }
 
-/// Two texts of which it is uncertain whether they mean the same, at one place.
+/// Two texts at one place that may or may not have the same meaning.
 const UNSURE: [&str; 2] = [
     "[MUST] app.py:9 fetch_score is never removed from the lru_cache, so it always returns the same stale result for a \
      given slug forever, defeating the TTL cache logic in get_cached.\n",
@@ -345,7 +345,7 @@ const UNSURE: [&str; 2] = [
      calls for the same slug to await an already consumed coroutine and raise a RuntimeError\n",
 ];
 
-/// Says what the file of its name says of every finding to compare, and counts how often it is asked.
+/// Answers every comparison with the file of its name, and counts its calls.
 const COMPARES: &str = r#"#!/bin/sh
 if [ "$GLEE_TASK" = compare ]; then
   cat > /dev/null
@@ -364,7 +364,7 @@ fn the_judge_says_which_uncertain_findings_repeat_a_dispute() {
     for (word, expected, calls) in [
         ("SAME", "F1 already_ruled 1", 2),
         ("DIFFERENT", "F1 dismissed 2", 4),
-        // It is asked once more, and then both are different.
+        // After one retry, both count as different.
         ("PERHAPS", "F1 dismissed 2", 5),
     ] {
         let sandbox = project();
@@ -394,7 +394,7 @@ fn without_a_judge_to_ask_both_are_shown_side_by_side() {
             if args.len() > 2 { "\"relation\": \"may_repeat\"" } else { "may repeat dispute 1: fetch_score" };
         assert!(output.stdout.contains(shown), "{output}");
     }
-    // Nobody is asked where the configuration says so.
+    // No call is made if the configuration disables it.
     assert_eq!(sandbox.glee(&["config", "set", "review.judge.compare", "false"]).code, 0);
     let (output, outcome) = review(&sandbox, UNSURE[1]);
     assert_eq!(states(&outcome), ["F1 dismissed 2"], "{output}");

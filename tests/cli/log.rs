@@ -1,4 +1,4 @@
-//! Diagnosis: what `-v`, `GLEE_LOG` and the log of a run tell, and that none of it is on stdout.
+//! Tests the output of `-v`, `GLEE_LOG` and the log of a run; stdout contains none of it.
 
 use std::fs;
 
@@ -21,7 +21,6 @@ fn scene() -> Sandbox {
     sandbox
 }
 
-/// The file of the only run's log.
 fn kept(sandbox: &Sandbox) -> std::path::PathBuf {
     let mut waiting = vec![sandbox.state()];
     while let Some(folder) = waiting.pop() {
@@ -33,7 +32,7 @@ fn kept(sandbox: &Sandbox) -> std::path::PathBuf {
             }
         }
     }
-    panic!("no run has kept a log");
+    panic!("no log found");
 }
 
 #[test]
@@ -61,7 +60,7 @@ fn a_run_keeps_a_log_with_a_span_for_each_part() {
     assert_eq!(answered.matches("pid=").count(), 1, "{answered}");
     let failed = line("WARN");
     assert!(failed.contains("exit=7") && failed.contains("kind=\"crashed\""), "{failed}");
-    // Nothing secret, and nothing that a terminal obeys.
+    // No secrets and no control sequences.
     let bytes = fs::read_to_string(kept(&sandbox)).expect("a log is text");
     assert!(bytes.contains("no") && !bytes.contains(KEY) && !bytes.contains('\u{1b}'), "{bytes}");
     #[cfg(unix)]

@@ -1,4 +1,4 @@
-//! The binary as a user meets it: one integration target, one file a subject.
+//! Tests of the binary: one integration target, one file for each subject.
 
 mod agents;
 mod config;

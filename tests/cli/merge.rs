@@ -1,4 +1,4 @@
-//! `glee merge`: several reviewers, one answer, offline.
+//! Tests `glee merge`, which merges several reviews offline.
 
 use serde_json::Value;
 
@@ -117,7 +117,7 @@ fn a_server_that_an_untrusted_project_names_is_not_asked() {
     );
 }
 
-/// A large answer goes out in pieces, and none of them lets an order to a continuous integration through.
+/// A large answer is written in parts, none of which contains a command of a continuous integration.
 #[test]
 fn an_answer_of_many_pieces_is_one_json_and_orders_nobody() {
     let order = "##vso[task.setvariable variable=x]y";
@@ -132,7 +132,7 @@ fn an_answer_of_many_pieces_is_one_json_and_orders_nobody() {
     assert!(json(&output.stdout)["findings"][0]["title"].as_str().is_some_and(|title| title.starts_with(order)));
 }
 
-/// A text under any name counts, and a finding without one stands as such.
+/// The description may have any field name; a finding may have none.
 #[test]
 fn spec_17_findings_keep_their_texts_whatever_the_fields_are_called() {
     let fields = ["issue", "name", "summary", "problem", "details", "what_is_wrong"];
@@ -172,7 +172,7 @@ fn spec_17_what_stands_around_a_review_hides_no_finding() {
     assert_eq!(nothing.stderr, "warning: an object holds neither a finding nor an answer of a debate\n");
 }
 
-/// The same finding of two reviewers at two places is one finding of both.
+/// The same finding of two reviewers at two places becomes one finding of both.
 #[test]
 fn spec_18_findings_merged_from_other_places_keep_who_raised_them() {
     let finding = |model: &str, line: u32, severity: &str, confidence: u8| {

@@ -1,4 +1,4 @@
-//! `glee parse`: what is read in an agent's answer.
+//! Tests `glee parse`, which parses an agent's answer.
 
 use crate::support::Sandbox;
 

@@ -1,4 +1,4 @@
-//! Real child processes under the runner and its supervisor: how they end, and that nothing is left of them.
+//! Tests real child processes under the runner and its supervisor: how they end, and that no process remains.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -18,7 +18,7 @@ use glee::agents::{Execute as _, ProcessRunner, Stop};
 use glee::config::settings::Limits;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
-/// Long enough that only a hang reaches it.
+/// A timeout that only a hang reaches.
 const NEVER: Duration = Duration::from_secs(60);
 const SOON: Duration = Duration::from_millis(300);
 
@@ -33,7 +33,7 @@ const LIMITS: Limits = Limits {
     backoff: Duration::from_millis(1),
 };
 
-/// A folder, and a program that is a shell script in it. Its processes are known by a variable of their own.
+/// A folder with a shell script as program. Its processes are identified by an environment variable.
 struct Scene {
     folder: tempfile::TempDir,
     tag: String,
@@ -76,7 +76,7 @@ impl Scene {
     async fn run_until(&self, stop: Stop) -> Ran {
         let (stdout, stderr) = (self.path("stdout"), self.path("stderr"));
         let activity = |line: &str| {
-            self.said.lock().expect("no test panics in here").push(line.to_owned());
+            self.said.lock().expect("the lock is not poisoned").push(line.to_owned());
             true
         };
         runner()
@@ -110,7 +110,7 @@ impl Scene {
         }
     }
 
-    /// The living processes that began as this scene's program.
+    /// The running processes that started as this scene's program.
     fn alive(&self) -> Vec<String> {
         let mark = format!("SCENE={}", self.tag).into_bytes();
         let marked = |process: &Path| {
@@ -119,7 +119,7 @@ impl Scene {
             (environ.split(|byte| *byte == 0).any(|entry| entry == mark) && !status.contains("\nState:\tZ"))
                 .then(|| std::fs::read_to_string(process.join("cmdline")).unwrap_or_default().replace('\0', " "))
         };
-        let processes = std::fs::read_dir("/proc").expect("the system shows its processes");
+        let processes = std::fs::read_dir("/proc").expect("/proc is readable");
         processes.flatten().filter_map(|entry| marked(&entry.path())).collect()
     }
 }
@@ -132,10 +132,10 @@ fn hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
 
-/// How a process ended: its exit code, or the signal.
+/// The exit code or the signal that ended a process.
 type End = (Option<i32>, Option<i32>);
 
-/// The error's text and the end that the transcript tells.
+/// The error's text and the end recorded in the transcript.
 fn failure(ran: Ran) -> (String, Option<End>) {
     let failed = ran.expect_err("the program fails");
     let exit = failed.output.map(|output| (output.transcript.exit_code, output.transcript.signal));
@@ -146,7 +146,7 @@ fn failure(ran: Ran) -> (String, Option<End>) {
 async fn a_program_that_ends_well() {
     let mut scene = Scene::new("cat; echo aside >&2");
     scene.invocation.stdin = b"question \xff\n".to_vec();
-    let output = scene.run().await.expect("it ends well");
+    let output = scene.run().await.expect("it succeeds");
     assert_eq!(output.stdout, scene.path("stdout"));
     assert_eq!(output.stderr_tail, "aside\n");
     assert_eq!(
@@ -166,7 +166,7 @@ async fn a_program_that_ends_well() {
 
 #[tokio::test]
 async fn a_program_that_prints_nothing() {
-    let output = Scene::new(":").run().await.expect("it ends well");
+    let output = Scene::new(":").run().await.expect("it succeeds");
     assert_eq!((output.transcript.stdout_bytes, output.transcript.exit_code), (0, Some(0)));
 }
 
@@ -288,7 +288,7 @@ async fn who_ignores_term_is_killed() {
     assert_eq!(scene.alive(), [""; 0]);
 }
 
-/// Forks, orphans, sessions of their own, a daemon that holds the pipe and ignores TERM.
+/// Forks, orphans, separate sessions, a daemon that holds the pipe and ignores SIGTERM.
 const FAMILY: &str = "
 sleep 100 & (sleep 101 &)
 setsid sleep 102 &
@@ -299,7 +299,7 @@ while [ ! -e daemon ]; do sleep 0.01; done
 #[tokio::test]
 async fn nothing_outlives_an_agent_that_ends() {
     let scene = Scene::new(&format!("{FAMILY} echo done"));
-    scene.run().await.expect("it ends well, and nobody waits for the end of its output");
+    scene.run().await.expect("it succeeds without waiting for the end of its output");
     assert_eq!(scene.stdout(), b"done\n");
     assert_eq!(scene.alive(), [""; 0]);
 }
@@ -329,7 +329,7 @@ async fn two_hundred_forks() {
 async fn dropping_the_future_ends_the_agent() {
     let scene = Scene::new(&format!("{FAMILY} : > ready; wait"));
     tokio::select! {
-        ran = scene.run() => panic!("it ended by itself: {ran:?}"),
+        ran = scene.run() => panic!("it ended without a signal: {ran:?}"),
         () = async {
             scene.ready().await;
             assert!(scene.alive().len() >= 6, "{:?}", scene.alive());
@@ -338,7 +338,7 @@ async fn dropping_the_future_ends_the_agent() {
     gone(&scene);
 }
 
-/// Waits until nothing is left; the test's own time limit ends it otherwise.
+/// Waits until no process remains, limited by the timeout of the test.
 fn gone(scene: &Scene) {
     let deadline = Instant::now() + NEVER;
     while !scene.alive().is_empty() {
@@ -363,12 +363,12 @@ async fn a_hundred_megabytes_take_no_memory() {
     let scene = Scene::new("head -c 104857600 /dev/zero; echo; : > ready; kill -9 $$");
     let mut host = host(&scene);
     assert!(host.wait().expect("the host is ours").success());
-    let peak = std::fs::read_to_string(scene.path("peak")).expect("the host tells its peak");
+    let peak = std::fs::read_to_string(scene.path("peak")).expect("the host wrote its peak");
     let peak: u64 = peak.trim().parse().expect("a number of KiB");
     assert!(peak < 64 << 10, "{peak} KiB");
 }
 
-/// Runs a scene in a process of its own, which can be killed and measured.
+/// Runs a scene in a separate process, which can be killed and measured.
 fn host(scene: &Scene) -> std::process::Child {
     std::process::Command::new(std::env::current_exe().expect("the test binary"))
         .args(["--exact", "process::hosted", "--ignored", "--test-threads=1"])
@@ -390,9 +390,9 @@ async fn hosted() {
     scene.invocation.env.insert("SCENE".into(), tag);
     scene.invocation.cwd = folder.clone();
     let ran = scene.run().await;
-    let status = std::fs::read_to_string("/proc/self/status").expect("the system shows this process");
+    let status = std::fs::read_to_string("/proc/self/status").expect("/proc is readable");
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.strip_suffix("kB"));
-    std::fs::write(folder.join("peak"), peak.expect("Linux says so")).expect("a written file");
+    std::fs::write(folder.join("peak"), peak.expect("Linux reports the peak")).expect("a written file");
     assert_eq!(failure(ran).1, Some((None, Some(9))));
 }
 
@@ -400,7 +400,7 @@ async fn hosted() {
 async fn output_is_kept_to_its_cap_and_hashed_in_full() {
     let mut scene = Scene::new("head -c 5000000 /dev/zero; head -c 3000000 /dev/zero >&2; printf 'end\\377' >&2");
     scene.limits.max_output_size = 100_000;
-    let output = scene.run().await.expect("it ends well");
+    let output = scene.run().await.expect("it succeeds");
     assert_eq!(output.transcript.stdout_bytes, 5_000_000);
     assert_eq!(output.transcript.stdout_hash, hash(&vec![0; 5_000_000]));
     assert_eq!(output.transcript.stderr_bytes, 3_000_004);
@@ -418,7 +418,7 @@ async fn output_is_kept_to_its_cap_and_hashed_in_full() {
 async fn five_megabytes_of_stdin(#[case] script: &str) {
     let mut scene = Scene::new(script);
     scene.invocation.stdin = vec![b'x'; 5 << 20];
-    scene.run().await.expect("it ends well");
+    scene.run().await.expect("it succeeds");
     assert_eq!(scene.stdout(), b"ok\n");
 }
 
@@ -427,7 +427,7 @@ async fn an_agent_gets_its_own_environment() {
     let mut scene = Scene::new("");
     scene.invocation.args.clear();
     scene.invocation.program = "/usr/bin/env".into();
-    scene.run().await.expect("it ends well");
+    scene.run().await.expect("it succeeds");
     let stdout = String::from_utf8(scene.stdout()).expect("text");
     let path = std::env::var("PATH").expect("the tests run with a PATH");
     let (temporary, rest): (Vec<&str>, Vec<&str>) = stdout.lines().partition(|line| line.starts_with("TMPDIR="));
@@ -449,9 +449,9 @@ async fn an_agent_inherits_three_descriptors_and_no_other_agents_pipes() {
         },
         other.run()
     );
-    ran.expect("it ends well");
-    other.expect("it ends well");
-    // The fourth is the folder it lists.
+    ran.expect("it succeeds");
+    other.expect("it succeeds");
+    // The fourth is the descriptor of the listed folder.
     assert_eq!(String::from_utf8(scene.stdout()).expect("text"), "0\n1\n2\n3\n");
 }
 
@@ -472,8 +472,8 @@ async fn a_terminated_supervisor_takes_its_agent_along() {
 #[tokio::test]
 async fn signs_of_life_are_the_last_lines() {
     let scene = Scene::new("printf 'one\\n\\377two\\n\\n'; sleep 0.5; echo three >&2; sleep 0.5");
-    scene.run().await.expect("it ends well");
-    assert_eq!(*scene.said.lock().expect("nobody panicked"), ["\u{fffd}two", "three"]);
+    scene.run().await.expect("it succeeds");
+    assert_eq!(*scene.said.lock().expect("the lock is not poisoned"), ["\u{fffd}two", "three"]);
 }
 
 #[tokio::test]
@@ -481,11 +481,11 @@ async fn arguments_arrive_as_they_are() {
     let mut scene = Scene::new("for word in \"$@\"; do printf '<%s>' \"$word\"; done");
     let words = ["--", "a b", "", "-n", "é", "*", "$HOME"].map(OsString::from);
     scene.invocation.args.extend(words);
-    scene.run().await.expect("it ends well");
+    scene.run().await.expect("it succeeds");
     assert_eq!(String::from_utf8(scene.stdout()).expect("text"), "<--><a b><><-n><é><*><$HOME>");
 }
 
-/// A scene that may only read, with a folder to write to beside it.
+/// A read-only scene with a separate writable folder.
 fn held(script: &str) -> (Scene, tempfile::TempDir) {
     let own = tempfile::tempdir().expect("a temporary folder");
     let mut scene = Scene::new(script);
@@ -508,7 +508,7 @@ async fn who_is_held_writes_nothing_but_its_own() {
          (setsid sh -c 'echo b > later')
          echo kept > \"$OWN/file\"; echo gone > \"$TMPDIR/file\"; cat \"$TMPDIR/file\" 2> /dev/null",
     );
-    let output = scene.run().await.expect("it ends well");
+    let output = scene.run().await.expect("it succeeds");
     assert!(output.transcript.held);
     assert_eq!(scene.stdout(), b"gone\n");
     assert_eq!(std::fs::read(own.path().join("file")).expect("it may write there"), b"kept\n");
@@ -527,12 +527,12 @@ async fn who_is_held_cannot_end_who_watches_it() {
     let (scene, _own) = held("kill -9 $PPID; kill -9 $(cut -d ' ' -f 4 /proc/$PPID/stat); echo alive");
     match scene.run().await {
         Ok(output) => assert!(output.transcript.held),
-        // Before Linux 6.12 signals are not held, and it is found out.
+        // Linux before 6.12 does not restrict signals, which the runner detects.
         Err(failed) => assert!(matches!(failed.error, ProcessError::SupervisorDied { .. }), "{failed}"),
     }
 }
 
-/// Greets and says what it heard, or that it heard nothing until it was stopped, and then waits for a last word.
+/// Sends a greeting and the reply it received, or reports the missing reply, and then waits for a last line.
 struct Greeting;
 
 impl Dialogue for Greeting {
@@ -543,7 +543,7 @@ impl Dialogue for Greeting {
         stop: Stop,
     ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
         Box::pin(async move {
-            stdin.write_all(b"hello\n").await.expect("the program listens");
+            stdin.write_all(b"hello\n").await.expect("the program reads stdin");
             let mut answer = String::new();
             let mut stdout = BufReader::new(stdout);
             let stopped = tokio::select! {
@@ -551,9 +551,9 @@ impl Dialogue for Greeting {
                 () = stop.stopped() => true,
             };
             let heard = if stopped { "nothing\n" } else { &answer };
-            stdin.write_all(format!("you said {heard}").as_bytes()).await.expect("the program listens");
+            stdin.write_all(format!("you said {heard}").as_bytes()).await.expect("the program reads stdin");
             if stopped {
-                stdout.read_line(&mut String::new()).await.expect("the program says a last word");
+                stdout.read_line(&mut String::new()).await.expect("the program prints a last line");
             }
         })
     }
@@ -563,10 +563,10 @@ impl Dialogue for Greeting {
 async fn a_conversation_ends_the_program_that_stays() {
     let mut scene = Scene::new("read a; echo \"$a back\"; read b; echo \"$b\" > heard; sleep 60");
     scene.dialogue = Some(Box::new(Greeting));
-    let output = scene.run().await.expect("the conversation came to its end");
+    let output = scene.run().await.expect("the dialogue succeeds");
     assert_eq!(scene.stdout(), b"hello back\n");
     assert_eq!(output.transcript.signal, Some(15));
-    assert_eq!(std::fs::read_to_string(scene.path("heard")).expect("it heard"), "you said hello back\n");
+    assert_eq!(std::fs::read_to_string(scene.path("heard")).expect("it received a line"), "you said hello back\n");
     assert_eq!(scene.alive(), Vec::<String>::new());
 }
 

@@ -1,9 +1,9 @@
-//! `review.verify`: what fails on the coder's edits goes back to the coder, twice at most.
+//! Tests `review.verify`: the coder repairs edits that fail, at most twice.
 
 use crate::review::{json, project};
 use crate::support::{Output, Sandbox};
 
-/// Replaces the word that is `eval`, or what it made of it before, by the next of the words in `words`.
+/// Replaces `eval`, or its last replacement, by the next word of `words`.
 const CODER: &str = r#"#!/bin/sh
 prompt=$(cat)
 old=$(sed -n '2s/.*return \([a-z]*\)(text)/\1/p' app.py)
@@ -21,11 +21,11 @@ done
 echo "GLEE-RESPONSE-END nonce=$GLEE_NONCE answers=$n"
 "#;
 
-/// Says what is not known here, and fails.
+/// Prints the unknown words and fails.
 const CHECK: &str = "#!/bin/sh\nword=$(grep -o -f bad app.py) || exit 0\n\
     echo \"names.py:7: $word is not known here\"\nexit 3\n";
 
-/// A project whose coder goes through `words`, and whose check knows none of `bad`.
+/// A project whose coder tries the words of `words`, and whose check rejects those of `bad`.
 fn scene(words: &str, bad: &str) -> Sandbox {
     let sandbox = project();
     sandbox.script("pen.sh", CODER).script("check.sh", CHECK);
@@ -41,7 +41,7 @@ fn review(sandbox: &Sandbox, more: &[&str]) -> Output {
     sandbox.glee(&[&args, more].concat())
 }
 
-/// The prompts with which the coder was called, in order.
+/// The coder's prompts, in order.
 fn prompts(sandbox: &Sandbox) -> Vec<String> {
     fn walk(folder: &std::path::Path, found: &mut Vec<(String, String)>) {
         for entry in std::fs::read_dir(folder).expect("a folder").flatten() {

@@ -1,7 +1,8 @@
-//! Reviews of what a reviewer has read before: who is asked about what, and that the findings are those of a full review.
+//! Tests the reuse of earlier answers: which lines are reviewed again, and that the findings equal those of a full
+//! review.
 //!
-//! The reviewer is a shell script that notes the size of every prompt. It raises a finding for each line that it is shown
-//! with a `BUG` in it, so that it says the same of the same line whenever it is asked.
+//! The reviewer is a shell script that records the size of every prompt. It raises a finding for each shown line
+//! with a `BUG`, so that its answers are consistent.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -29,7 +30,7 @@ awk -v nonce="$GLEE_NONCE" '
 rm "$prompt"
 "#;
 
-/// A project with one reviewer whose program lies outside of the tree.
+/// A project with a reviewer whose program is outside the tree.
 fn project() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.program("lens", REVIEWER);
@@ -37,13 +38,12 @@ fn project() -> Sandbox {
     sandbox.write(".gitignore", ".glee/\n.gitignore\n");
     let connected = sandbox.glee(&["connect", "lens", "--role", "reviewer", "--command", "lens", "--name", "lens"]);
     assert_eq!(connected.code, 0, "{connected}");
-    // So that the reviewer can write its notes.
     let set = sandbox.glee(&["config", "set", "--user", "sandbox", "off"]);
     assert_eq!(set.code, 0, "{set}");
     sandbox
 }
 
-/// Sizes of the prompts since the last time.
+/// The sizes of the prompts since the last call.
 fn asked(sandbox: &Sandbox) -> Vec<u64> {
     let path = sandbox.home().join("asked");
     let text = fs::read_to_string(&path).unwrap_or_default();
@@ -51,7 +51,7 @@ fn asked(sandbox: &Sandbox) -> Vec<u64> {
     text.lines().map(|line| line.trim().parse().expect("a number")).collect()
 }
 
-/// What is compared of two reviews: place and title of each finding.
+/// The compared parts of two reviews: place and title of each finding.
 fn findings(outcome: &Value) -> Vec<String> {
     let text = |finding: &Value, key: &str| finding[key].as_str().unwrap_or_default().to_owned();
     let shown =
@@ -71,7 +71,7 @@ fn review(sandbox: &Sandbox, args: &[&str]) -> (Value, Vec<u64>) {
 const FILES: usize = 60;
 const LINES: usize = 100;
 
-/// The files of a branch, as lines: functions of ten lines, every fourth with a defect.
+/// The files of a branch: functions of ten lines, every fourth with a defect.
 struct Branch {
     files: BTreeMap<String, Vec<String>>,
     bugs: u32,
@@ -100,8 +100,8 @@ impl Branch {
         format!("    value = eval(value)  # BUG{}", self.bugs)
     }
 
-    /// Edits some lines of a file from a place on: replaces most of them, some with a defect; every third push also adds a
-    /// line above and takes one away below, so that the lines between move.
+    /// Edits lines of a file from a position on: replaces most of them, some with a defect. Every third push also
+    /// inserts a line above and deletes one below, so that the lines between move.
     fn edit(&mut self, file: usize, from: usize, count: usize, push: usize) {
         let rare = if count == 1 { 40 } else { 4 };
         let defect = (file + push + from).is_multiple_of(rare).then(|| self.defect());
@@ -128,8 +128,8 @@ impl Branch {
     }
 }
 
-/// Pushes a branch `count` times, each edit as `spread` makes it, and compares every review with a full one in a history of
-/// its own. Returns for each push the bytes that were asked, in percent of those of the full review.
+/// Pushes a branch `count` times with edits by `spread`, and compares every review with a full one in a separate
+/// history. Returns the bytes requested for each push, in percent of the full review.
 fn pushes(are_files_new: bool, count: usize, spread: impl Fn(&mut Branch, usize)) -> Vec<f64> {
     let sandbox = project();
     let mut branch = Branch::new();
@@ -156,7 +156,7 @@ fn pushes(are_files_new: bool, count: usize, spread: impl Fn(&mut Branch, usize)
         assert_eq!(delta["proof"]["covered"], whole["proof"]["covered"]);
         percents.push(asked.iter().sum::<u64>() as f64 * 100.0 / all.iter().sum::<u64>() as f64);
     }
-    // The same once more, and the same tree as another commit on another branch.
+    // The same tree again, and as another commit on another branch.
     let (_, asked) = review(&sandbox, &["--base", "main"]);
     assert_eq!(asked, [0; 0], "an identical review asks nobody");
     sandbox.git(&["reset", "-q", "--soft", "main"]);
@@ -175,7 +175,7 @@ fn shown(percents: &[f64]) -> String {
     text
 }
 
-/// 5% of 6,000 lines a push: 25 lines in a row in each of twelve files, as work on a few modules.
+/// 5% of 6,000 lines per push: 25 consecutive lines in each of twelve files, as in work on a few modules.
 #[test]
 fn pushes_to_some_files_ask_about_little() {
     let percents = pushes(true, 4, |branch, push| {
@@ -186,7 +186,7 @@ fn pushes_to_some_files_ask_about_little() {
     assert!(percents.iter().all(|percent| *percent <= 20.0), "{}", shown(&percents));
 }
 
-/// The same number of lines, five in each of all files, as a change of an interface that everything uses.
+/// The same number of lines, five in each file, as in a change of a widely used interface.
 #[test]
 fn pushes_to_all_files_ask_about_the_lines_that_changed() {
     let percents = pushes(true, 4, |branch, push| {
@@ -197,8 +197,8 @@ fn pushes_to_all_files_ask_about_the_lines_that_changed() {
     assert!(percents.iter().all(|percent| *percent <= 20.0), "{}", shown(&percents));
 }
 
-/// The same in files that the base has. A full review shows about half as much of them, because their diffs are small, so
-/// that the frame of each file and what the change removes weigh more.
+/// The same in files of the base. A full review shows about half as much of them because their diffs are small, so
+/// that the headers of the files and the removed lines have more weight.
 #[test]
 fn pushes_to_all_files_of_the_base_ask_about_the_lines_that_changed() {
     let percents = pushes(false, 12, |branch, push| {
@@ -209,8 +209,8 @@ fn pushes_to_all_files_of_the_base_ask_about_the_lines_that_changed() {
     assert!(percents.iter().all(|percent| *percent <= 20.0), "{}", shown(&percents));
 }
 
-/// The same number of lines, each by itself at its own place: the worst case, in which every changed line is shown with its
-/// neighbours, and so is every earlier finding in the same block.
+/// The same number of isolated lines. The worst case: each changed line is shown with its neighbours, and so is
+/// every earlier finding in the same block.
 #[test]
 fn pushes_of_scattered_lines_ask_about_these_lines() {
     let percents = pushes(true, 12, |branch, push| {
@@ -223,7 +223,7 @@ fn pushes_of_scattered_lines_ask_about_these_lines() {
     assert!(percents.iter().all(|percent| *percent <= 20.0), "{}", shown(&percents));
 }
 
-/// A file of the tree with a defect in a function of its own, and others around it.
+/// A file with a defect in one of several functions.
 const APP: &str = "def load(text):\n    return eval(text)  # BUG1\n\n\ndef other(text):\n    return text\n";
 
 fn committed(sandbox: &Sandbox, files: &[(&str, &str)]) {
@@ -262,7 +262,7 @@ fn an_outcome_names_the_run_that_read_the_files() {
     assert_eq!(findings(&second), findings(&first));
     assert_eq!(second["proof"]["reviewers"][0]["status"], "complete");
 
-    // In words, while it happens, and read again; what is pruned is not needed.
+    // As text, live and afterwards; pruned data is not needed.
     let short = first["run"].as_str().map(|run| run[run.len() - 8..].to_owned()).expect("an id");
     let told = sandbox.glee(&["review", "a.py", "b.py", "--no-input"]);
     assert!(told.stdout.contains(&format!("lens: 2 files reused from run {short}")), "{told}");
@@ -277,7 +277,7 @@ fn an_outcome_names_the_run_that_read_the_files() {
     let (third, asked) = review(&sandbox, &targets);
     assert_eq!((asked.len(), findings(&third)), (0, findings(&first)));
 
-    // Everything is asked where that is wanted, or configured.
+    // A full review on request or by configuration.
     assert_eq!(review(&sandbox, &["a.py", "b.py", "--full"]).1.len(), 1);
     assert_eq!(sandbox.glee(&["config", "set", "review.reuse", "false"]).code, 0);
     assert_eq!(review(&sandbox, &targets).1.len(), 1);
@@ -294,7 +294,7 @@ fn whatever_makes_another_answer_is_asked_again() {
         assert_eq!(set.code, 0, "{set}");
         assert!(is_asked() && !is_asked(), "{key}");
     }
-    // The project's own template of the prompt.
+    // A prompt template of the project.
     let template = "Review.\n{% for file in files %}{{ file.text }}\n{% endfor %}{{ closing }}\n";
     sandbox.write(".glee/prompts/review.md", template);
     assert_eq!(sandbox.glee(&["trust"]).code, 0);
@@ -311,7 +311,7 @@ fn whatever_makes_another_answer_is_asked_again() {
 fn an_answer_that_cannot_be_relied_on_is_never_reused() {
     let sandbox = project();
     committed(&sandbox, &[("a.py", APP)]);
-    // It does not say that it has ended.
+    // The answer has no closing line.
     sandbox.program(
         "lens",
         "#!/bin/sh\ncat > /dev/null\necho x >> \"$HOME/asked\"\necho '[MUST] a.py:2 Remove BUG1'\n",
@@ -320,10 +320,10 @@ fn an_answer_that_cannot_be_relied_on_is_never_reused() {
         let output = sandbox.glee(&["review", "a.py", "--no-input"]);
         assert_eq!(output.code, 4, "{output}");
         let path = sandbox.home().join("asked");
-        assert_eq!(fs::read_to_string(&path).expect("it was asked").lines().count(), 2);
+        assert_eq!(fs::read_to_string(&path).expect("the call exists").lines().count(), 2);
         fs::remove_file(path).expect("a file");
     }
-    // Its record was altered.
+    // The record was altered.
     sandbox.program("lens", REVIEWER);
     assert_eq!(review(&sandbox, &["a.py"]).1.len(), 1);
     let path = sandbox.home().join("other.db");
@@ -409,7 +409,7 @@ fn the_embedded_reviewer_is_asked_again_when_the_rules_change() {
     let (third, _) = review(&sandbox, &targets);
     assert_eq!(calls(&third), Some(1));
     assert_eq!(findings(&third).len(), findings(&first).len() + 2, "{third}");
-    // A file that changed is read as a whole, the other one is not read.
+    // A changed file is reviewed completely, the other one is not.
     committed(&sandbox, &[("b.py", &code.replace("md5", "sha256"))]);
     let (fourth, _) = review(&sandbox, &targets);
     assert_eq!((calls(&fourth), reused(&fourth)), (Some(1), vec!["files a.py".to_owned()]));

@@ -1,4 +1,4 @@
-//! `glee review` with agents that are shell scripts, as a new user would write them from the README.
+//! Tests `glee review` with shell scripts as agents, as in the README.
 
 use std::fs;
 use std::path::Path;
@@ -24,7 +24,8 @@ done
 echo "GLEE-REVIEW-END nonce=$GLEE_NONCE findings=$n"
 "#;
 
-/// Replaces `eval(` by `int(` in `load`, objects in `render`, `scale` and `trace` until it is ruled, discards the rest.
+/// Replaces `eval(` by `int(` in `load`, objects in `render`, `scale` and `trace` until a ruling, discards the
+/// rest.
 const CODER: &str = r#"#!/bin/sh
 prompt=$(cat)
 n=0
@@ -45,7 +46,7 @@ done
 echo "GLEE-RESPONSE-END nonce=$GLEE_NONCE answers=$n"
 "#;
 
-/// Enforces the first dispute of three, dismisses the second citing code, escalates the third.
+/// Enforces the first of three disputes, dismisses the second with a citation, escalates the third.
 const JUDGE: &str = r#"#!/bin/sh
 prompt=$(cat)
 case $((GLEE_DISPUTE % 3)) in
@@ -121,7 +122,7 @@ fn the_whole_job_with_three_scripts() {
         assert!(listed.stdout.contains(word), "{word}: {listed}");
     }
 
-    // What was ruled is not asked again, and what waits for a person is not disputed twice.
+    // Ruled disputes are not judged again, and pending ones are not opened twice.
     let again = sandbox.glee(&["review", "app.py", "--arbitrate", "--format", "json"]);
     assert_eq!(again.code, 3, "{again}");
     let outcome = json(&again.stdout);
@@ -129,7 +130,7 @@ fn the_whole_job_with_three_scripts() {
     let waiting = outcome["disputes"].as_array().expect("disputes are a list");
     assert_eq!(waiting.iter().map(|dispute| &dispute["number"]).collect::<Vec<_>>(), [3]);
 
-    // A person decides, the run is carried on, and the tree can be brought back.
+    // A person decides, the run is resumed, and the changes can be undone.
     let resolved = sandbox.glee(&["disputes", "resolve", "3", "dismiss", "--reason", "only in tests"]);
     assert_eq!(resolved.code, 0, "{resolved}");
     let last = sandbox.glee(&["review", "app.py", "--arbitrate", "--format", "json"]);
@@ -140,7 +141,7 @@ fn the_whole_job_with_three_scripts() {
     assert_eq!(sandbox.glee(&["disputes", "verify"]).code, 0);
 }
 
-/// The prompts of all calls of the last run, by the name of the file that keeps each.
+/// The prompts of all calls of the last run, by file name.
 fn prompts(sandbox: &Sandbox) -> Vec<(String, String)> {
     fn below(folder: &Path, found: &mut Vec<(String, String)>) {
         for path in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
@@ -158,7 +159,7 @@ fn prompts(sandbox: &Sandbox) -> Vec<(String, String)> {
     found
 }
 
-/// The bytes with which two texts begin alike, in percent of the longer one.
+/// The length of the common prefix of two texts, in percent of the longer one.
 fn common(a: &str, b: &str) -> usize {
     let same = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
     100 * same / a.len().max(b.len())
@@ -169,7 +170,7 @@ fn prompts_about_the_same_code_begin_alike() {
     let sandbox = project();
     let long: String = (0..400).map(|n| format!("def step_{n}(value):\n    return value + {n}\n")).collect();
     sandbox.write("app.py", format!("{APP}{long}"));
-    // The first answer has no closing line, so that it is asked for again.
+    // The first answer has no closing line, which causes a retry.
     let careless =
         "#!/bin/sh\nif grep -q 'You are asked again'; then ./lens.sh; else echo '[LOW] app.py:1 A'; fi\n";
     sandbox.script("careless.sh", careless);

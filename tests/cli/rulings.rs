@@ -1,4 +1,4 @@
-//! The life of a ruling: shared as a file, ended, revoked, superseded, pruned.
+//! Tests rulings: shared as a file, ended, revoked, superseded, pruned.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::review::{json, project};
 use crate::support::{Output, Sandbox};
 
-/// The project on a committed state, with three open disputes: 1 in `render`, 2 in `scale`, 3 in `trace`.
+/// A committed project with three open disputes: 1 in `render`, 2 in `scale`, 3 in `trace`.
 fn disputed() -> Sandbox {
     let sandbox = project();
     sandbox.git(&["add", "-A"]);
@@ -18,7 +18,7 @@ fn disputed() -> Sandbox {
     sandbox
 }
 
-/// As [`disputed`], all three dismissed by a person.
+/// [`disputed`] with all three dismissed by a person.
 fn settled() -> Sandbox {
     let sandbox = disputed();
     for (number, rest) in [
@@ -37,7 +37,7 @@ fn commit(sandbox: &Sandbox, message: &str) {
     sandbox.git(&["commit", "-q", "-m", message]);
 }
 
-/// The files of shared rulings, by path, in the order of the lines of the findings that they are about.
+/// The files of shared rulings by path, in the order of their findings' lines.
 fn files(sandbox: &Sandbox) -> Vec<PathBuf> {
     let folder = sandbox.root().join(".glee/rulings");
     let entries = std::fs::read_dir(folder).into_iter().flatten();
@@ -55,7 +55,7 @@ fn id(path: &Path) -> String {
     path.file_stem().expect("a name").to_string_lossy().into_owned()
 }
 
-/// Runs Glee in another folder of the sandbox, with a home and a state folder of its own.
+/// Runs Glee in another folder of the sandbox, with a separate home and state folder.
 fn elsewhere(sandbox: &Sandbox, folder: &Path, state: &str, ci: bool, args: &[&str]) -> Output {
     let own = sandbox.root().with_file_name(state);
     std::fs::create_dir_all(own.join("home")).expect("a folder");
@@ -73,7 +73,7 @@ fn elsewhere(sandbox: &Sandbox, folder: &Path, state: &str, ci: bool, args: &[&s
     }
 }
 
-/// What became of each mandatory finding of `app.py`, by its line: the state, and the dispute.
+/// The state and the dispute of each mandatory finding of `app.py`, by line.
 fn states(outcome: &Value) -> Vec<String> {
     let findings = outcome["findings"].as_array().expect("findings are a list").iter();
     let of_app = findings.filter(|finding| finding["file"] == "app.py" && finding["tag"] == "MUST");
@@ -94,7 +94,6 @@ fn notices(outcome: &Value) -> Vec<String> {
     notices.filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-/// The prompts that are kept below a folder.
 fn prompts(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let found = entries.flat_map(|path| match path.is_dir() {
@@ -161,7 +160,7 @@ fn a_shared_ruling_holds_in_clones_worktrees_moved_folders_and_ci() {
     reviewed(&ci, "three", true);
     std::fs::rename(&clone, &moved).expect("a moved folder");
     reviewed(&moved, "four", false);
-    // What was decided with a shared ruling is decided again the same.
+    // A replay with a shared ruling has the same result.
     let replayed = elsewhere(&sandbox, &moved, "four", false, &["runs", "replay"]);
     assert_eq!(replayed.code, 1, "{replayed}");
     assert!(replayed.stdout.contains("already ruled: accepted risk in dispute"), "{replayed}");
@@ -192,7 +191,7 @@ fn a_change_is_not_bound_by_the_ruling_that_it_brings() {
         assert_eq!(output.code, 1, "{output}");
         json(&output.stdout)
     };
-    // Not committed yet: what is committed counts.
+    // Before the commit, the committed version applies.
     let outcome = review(&[], false);
     assert_eq!((states(&outcome)[1].as_str(), titles(&outcome)), ("6 open", vec![approve("adds")]));
     commit(&sandbox, "Rule for ourselves");
@@ -208,7 +207,7 @@ fn a_change_is_not_bound_by_the_ruling_that_it_brings() {
             "{body}"
         );
     }
-    // On the base it binds, and a change that alters or removes it is told so.
+    // It applies from the base, and a change that alters or removes it is notified.
     sandbox.git(&["checkout", "-q", "main"]);
     sandbox.git(&["merge", "-q", "--ff-only", "change"]);
     let outcome = json(&elsewhere(&sandbox, &root, "other", true, &REVIEW).stdout);
@@ -234,7 +233,7 @@ fn a_file_that_is_no_good_ruling_never_binds_and_is_named_once() {
     assert_eq!(sandbox.glee(&["disputes", "share", "--by", "Ada"]).code, 0);
     let paths = files(&sandbox);
     let text = |at: usize| std::fs::read_to_string(&paths[at]).expect("a file");
-    // A security finding without a person, an unknown key, another name; a link, a large file.
+    // Invalid: a security finding without a person, an unknown key, another name, a link, a large file.
     std::fs::write(
         &paths[0],
         text(0).replace("tag: MUST", "tag: MUST\ncategory: security").replace("person: Ada", "judge: referee"),
@@ -313,7 +312,7 @@ fn a_ruling_ends_on_its_day_and_by_its_age() {
         "{after}"
     );
 
-    // It is disputed anew, and the later ruling supersedes the earlier one.
+    // The finding is disputed again, and the later ruling supersedes the earlier one.
     assert_eq!(sandbox.glee(&["review", "app.py", "--fix"]).code, 3);
     sandbox.git(&["checkout", "-q", "app.py"]);
     assert_eq!(sandbox.glee(&["disputes", "resolve", "4", "dismiss", "--as", "accepted-risk"]).code, 0);
@@ -353,7 +352,7 @@ fn rulings_whose_code_is_gone_are_listed_and_end() {
     let sandbox = settled();
     let nothing = sandbox.glee(&["disputes", "prune"]);
     assert_eq!((nothing.code, nothing.stdout.as_str()), (0, "No ruling's code is gone.\n"));
-    // `render` is gone, `scale` has moved to another file, `trace` is as it was.
+    // `render` is deleted, `scale` moved to another file, `trace` is unchanged.
     let code = sandbox.read("app.py");
     let (render, scale) =
         (code.find("def render").expect("it is there"), code.find("def scale").expect("it is there"));
@@ -372,7 +371,7 @@ fn rulings_whose_code_is_gone_are_listed_and_end() {
     let pruned = sandbox.glee(&["disputes", "prune"]);
     assert_eq!((pruned.code, pruned.stdout.as_str()), (0, "Ended 1 ruling.\n"), "{pruned}");
     assert_eq!((numbers(&["--gone"]), numbers(&[]).len()), (Vec::new(), 3), "nothing is deleted");
-    // Where the code comes back, the ruling binds no more.
+    // If the code returns, the ruling is no longer in force.
     sandbox.write("app.py", code);
     let outcome = json(&sandbox.glee(&REVIEW).stdout);
     assert_eq!(states(&outcome)[1], "6 open");

@@ -1,4 +1,4 @@
-//! What becomes of recorded runs: decided again, and let go of when they are old.
+//! Tests recorded runs: replay, and deletion of old ones.
 
 use crate::review::{json, outcome_run, project};
 

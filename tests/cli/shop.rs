@@ -1,4 +1,4 @@
-//! The example of the README: the embedded agents on `examples/shop`, and that it is no set piece.
+//! Tests the README's example, the embedded agents on `examples/shop`, also on variants of it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,6 @@ use crate::support::Sandbox;
 
 const SHOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/shop");
 
-/// The files below a folder, by path.
 pub(crate) fn files(folder: &Path) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder).expect("a readable folder") {
@@ -23,7 +22,7 @@ pub(crate) fn files(folder: &Path) -> BTreeMap<String, String> {
     found
 }
 
-/// A project with the shop in `examples/shop`, every file through `change`, and the project's own configuration.
+/// A project with the shop in `examples/shop`, each file passed through `change`, and the project's configuration.
 fn shop(change: impl Fn(&str, String) -> Option<(String, String)>) -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.git_init();
@@ -52,7 +51,7 @@ fn review(sandbox: &Sandbox, code: i32) -> serde_json::Value {
     serde_json::from_str(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output}"))
 }
 
-/// The rulings by the rule of the disputed finding.
+/// The rulings by rule of the disputed finding.
 fn rulings(outcome: &serde_json::Value) -> BTreeMap<String, String> {
     let disputes = outcome["disputes"].as_array().expect("disputes are a list");
     let text = |value: &serde_json::Value| value.as_str().unwrap_or("?").to_owned();

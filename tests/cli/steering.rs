@@ -1,9 +1,9 @@
-//! In continuous integration a change does not decide how it is reviewed.
+//! In continuous integration, a change cannot control its own review.
 
 use crate::review::{json, project};
 use crate::support::Sandbox;
 
-/// A branch that takes the teeth out of its own review, over a base where `lens` reviews.
+/// A branch that weakens its own review, based on a commit that `lens` reviews.
 fn branch() -> Sandbox {
     let sandbox = project();
     sandbox.git(&["add", "-A"]);
@@ -48,7 +48,7 @@ fn a_change_that_edits_its_review_is_reviewed_as_its_base_says() {
     assert!(mandatory > 0, "{output}");
     assert!(outcome["findings"][0]["body"].as_str().is_some_and(|body| body.contains("It was not applied")));
 
-    // Whoever sits at the machine goes by what lies there.
+    // Outside continuous integration, the files in the work tree apply.
     let refused = sandbox.env("CI", "false").glee(&args);
     assert_eq!(refused.code, 8, "nobody trusted the template: {refused}");
     assert_eq!(sandbox.glee(&["trust"]).code, 0);

@@ -1,4 +1,4 @@
-//! `glee vote`: tuples decided by the votes of three.
+//! Tests `glee vote`, which decides tuples by three votes.
 
 use crate::support::Sandbox;
 
@@ -11,7 +11,7 @@ const VOTES: &str = r#"{"actions_by_tuple": {
 }, "conflict_flags": [{"tuple_ids": ["t2", "t3"], "conflict_type": "polarity_mismatch"},
                       {"tuple_ids": ["t3", "t2"], "conflict_type": "granularity_overlap_candidate"}]}"#;
 
-/// What each line of decisions says: action, reason, rule.
+/// The action, reason and rule of each decision in a line.
 fn decisions(line: &str) -> Vec<String> {
     let decided: Vec<serde_json::Value> = serde_json::from_str(line).expect("a list of decisions");
     let shown = |value: &serde_json::Value| {
@@ -50,7 +50,7 @@ fn spec_11_an_absent_vote_and_what_decided_are_named() {
     assert_eq!(shown("final_action"), [r#""FLIP""#, r#""FLAG""#, r#""DROP""#, r#""KEEP""#]);
     assert_eq!(shown("flag_reason"), ["null", r#""FACET_MINORITY_SIGNAL""#, "null", "null"]);
     assert_eq!(shown("deciding_code"), [r#""negation_scope""#, "null", "null", "null"]);
-    // The vote of `t2` without an action was cast; that of `t3` is missing.
+    // The vote of `t2` without an action is present; that of `t3` is missing.
     assert_eq!(shown("absent"), ["null", "null", r#"["C"]"#, r#"["A","B","C"]"#]);
 }
 

@@ -1,4 +1,4 @@
-//! Disputes that stayed open: the next arbitration, `runs resume` and `disputes resolve` bring them to whoever decides.
+//! Tests open disputes: the next arbitration, `runs resume` and `disputes resolve` settle them.
 
 #![cfg(unix)]
 
@@ -36,7 +36,7 @@ fn spec_04_the_next_arbitration_settles_what_an_earlier_run_left_open() {
     assert_eq!(disputes(&sandbox), [refuted(1)], "it is the same dispute");
     let shown = sandbox.glee(&["disputes", "show", "1"]).stdout;
     assert!(shown.contains("DISMISS by scales") && shown.contains("Settled"), "{shown}");
-    // The run that left it knows of it as well, and the record is in order and decided again the same.
+    // The earlier run shows the decision, too; its record is intact, and its replay has the same result.
     let runs = sandbox.glee(&["runs", "--json"]).stdout;
     let runs: serde_json::Value = serde_json::from_str(&runs).expect("pure JSON");
     let first = runs[1]["run"].as_str().expect("a run");
@@ -160,18 +160,18 @@ fn spec_06_without_a_judge_the_hint_names_the_other_ways() {
 
 #[test]
 fn spec_08_small_words_are_true() {
-    // Who discarded it, and not the coder's words.
+    // The decider is shown, not the coder's text.
     let sandbox = project(ONE, Some(JUDGE));
     let discarded = sandbox.glee(&["review", "app.py", "--arbitrate", "--on-dispute", "discard"]);
     assert_eq!(discarded.code, 0, "{discarded}");
     assert!(discarded.stdout.contains("discarded: by policy in dispute 1"), "{discarded}");
     assert!(!discarded.stdout.contains("discarded: only our own text"), "{discarded}");
-    // Agreement is said only where a coder could have disagreed.
+    // Agreement is reported only if a coder could have disagreed.
     let sandbox = project("x = 1\n", Some(JUDGE));
     assert_eq!(sandbox.glee(&["disputes"]).stdout, "No disputes yet: nothing was reviewed.\n");
     assert_eq!(sandbox.glee(&["review", "app.py"]).code, 0);
     assert_eq!(sandbox.glee(&["disputes"]).stdout, "No disputes yet: no coder answered a mandatory finding.\n");
-    // The default that is configured, and why it is not taken.
+    // The configured default, and the reason why it does not apply.
     let sandbox = project(ONE, None);
     let mut pty = Pty::open(&sandbox, &["review", "app.py", "--fix"]);
     assert_eq!((pty.expect("dispute"), 0).1, 0);

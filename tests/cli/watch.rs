@@ -1,4 +1,4 @@
-//! Event-driven peer review with real processes: the example of the README, signals, kills, the screen.
+//! Tests watches with real processes: the README's example, signals, kills, the screen.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -13,7 +13,7 @@ use crate::dialog::Pty;
 use crate::review::json as parsed;
 use crate::support::{Output, Sandbox};
 
-/// A reviewer that says what lies in `~/verdict`: a verdict, or prose.
+/// A reviewer that prints `~/verdict`: a verdict or prose.
 const REVIEWER: &str = r#"#!/bin/sh
 cat >/dev/null
 word=$(cat "$HOME/verdict")
@@ -26,7 +26,7 @@ approved|concerns|blocker) printf '{"nonce": "%s", "type": "review_result", "rev
 esac
 "#;
 
-/// A program that counts, so that one sees whether it stands still.
+/// A program that counts, which shows whether it is suspended.
 const COUNTER: &str = r#"#!/bin/sh
 echo $$ >"$HOME/pid"
 n=0
@@ -48,14 +48,14 @@ fn scene(agents: &[&str]) -> Sandbox {
     sandbox
 }
 
-/// A watch at work; dropped, it is killed.
+/// A running watch, killed when dropped.
 struct Watching<'a> {
     sandbox: &'a Sandbox,
     child: Child,
 }
 
 impl<'a> Watching<'a> {
-    /// Starts one that may end at once.
+    /// Starts a watch that may end immediately.
     fn start(sandbox: &'a Sandbox, args: &[&str]) -> Self {
         let mut command = sandbox.command(&[&["watch"], args].concat());
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
@@ -90,14 +90,14 @@ impl<'a> Watching<'a> {
         self.child.wait().expect("it has ended");
     }
 
-    /// Stops it and returns its exit code and what it told.
+    /// Stops the watch; returns its exit code and output.
     fn stop(self) -> (i32, String) {
         let stopped = self.sandbox.glee(&["watch", "stop"]);
         assert_eq!(stopped.code, 0, "{stopped}");
         self.ends()
     }
 
-    /// Waits for its end and returns its exit code and what it told.
+    /// Waits for the end of the watch; returns its exit code and output.
     fn ends(mut self) -> (i32, String) {
         let begun = Instant::now();
         while self.child.try_wait().expect("its state").is_none() {
@@ -112,13 +112,11 @@ impl<'a> Watching<'a> {
 
 impl Drop for Watching<'_> {
     fn drop(&mut self) {
-        // It may have ended.
         drop(self.child.kill());
         drop(self.child.wait());
     }
 }
 
-/// The socket of the watch of a tree.
 fn socket(sandbox: &Sandbox) -> PathBuf {
     glee::workflows::watch::socket::address(&sandbox.state(), &sandbox.root().canonicalize().expect("a folder"))
 }
@@ -197,7 +195,7 @@ fn one_watch_in_a_tree_and_it_ends_by_a_signal() {
     assert_eq!(watching.child.wait().expect("it ends").code(), Some(130));
     assert!(!socket(&sandbox).exists(), "the socket is gone");
     drop(Watching::begin(&sandbox, &[]));
-    // What a kill left behind is no watch.
+    // The socket file that remains after a kill is not a running watch.
     assert_eq!(emit(&sandbox, &["note", "--agent", "a"]).code, 2);
     drop(Watching::begin(&sandbox, &[]));
 }
@@ -224,7 +222,7 @@ fn what_was_acknowledged_is_there_after_a_kill() {
         acknowledged += 1;
     }
     watching.kill();
-    // What had been answered before the kill may still be on the way.
+    // Answers sent before the kill may still arrive.
     acknowledged += answers.map_while(Result::ok).count() as u64;
     let stood = parsed(&sandbox.glee(&["watch", "status", "--json"]).stdout);
     let recorded = stood["events"].as_u64().expect("a number");
@@ -269,7 +267,7 @@ fn a_stopped_agent_stands_still_and_never_outlives_the_watch() {
             assert!(begun.elapsed() < Duration::from_secs(10), "a stopped agent outlives its watch");
             std::thread::sleep(Duration::from_millis(20));
         }
-        // A pause can be lifted though no watch runs, and PAUSED stays PAUSED until then.
+        // `resume` works without a running watch, and the state remains PAUSED until then.
         assert_eq!(sandbox.glee(&["watch", "status"]).code, 3);
         let resumed = sandbox.glee(&["watch", "resume", "--reason", "by hand"]);
         assert_eq!(resumed.code, 0, "{resumed}");
@@ -310,7 +308,7 @@ fn an_agent_that_answers_a_prompt_is_given_a_task_and_stands_still_too() {
 fn an_agent_cannot_lift_its_own_pause() {
     let sandbox = scene(&["counter"]);
     let glee = env!("CARGO_BIN_EXE_glee");
-    // It tries as a grandchild that has left its parents as well.
+    // The attack is also run by a reparented grandchild.
     sandbox.program(
         "counter",
         &format!("#!/bin/sh\nwhile :; do (\"{glee}\" watch resume >\"$HOME/tried\" 2>&1 &); sleep 0.1; done\n"),
@@ -432,7 +430,7 @@ fn spec_26_emit_waits_for_the_decision_and_says_how_to_answer() {
     assert_eq!(watching.status()["cycle"], 3, "it has waited");
 }
 
-/// A program that answers a prompt: it tells a milestone, works until `~/go` is there, and ends as `~/code` says.
+/// A worker that reports a milestone, works until `~/go` exists, and exits with the code in `~/code`.
 const WORKER: &str = r#"#!/bin/sh
 cat >/dev/null
 echo asked >>"$HOME/asked"
@@ -442,7 +440,6 @@ while [ ! -e "$HOME/go" ]; do sleep 0.02; done
 printf 'All is done.\nGLEE-WORK-END nonce=%s answers=1\n' "$GLEE_NONCE"
 "#;
 
-/// A scene whose agent answers a prompt.
 fn workshop() -> Sandbox {
     let sandbox = scene(&["worker"]);
     sandbox.program("worker", WORKER);
@@ -473,7 +470,7 @@ fn spec_26_an_agent_with_a_task_is_reviewed_at_its_milestones_and_the_watch_ends
     let cycles = sandbox.glee(&["watch", "status", "--json"]);
     assert_eq!(parsed(&cycles.stdout)["cycle"], 2, "its answer is reviewed before the end: {cycles}");
 
-    // The task is done, and nobody is asked again.
+    // The task is done, and no agent is called again.
     let (code, told) = Watching::start(&sandbox, &TASK).ends();
     assert_eq!((code, asked()), (0, 1), "{told}");
     let watching = Watching::begin(&sandbox, &["--stay", TASK[0], TASK[1]]);
@@ -495,7 +492,7 @@ fn spec_26_a_watch_that_ends_with_its_agents_says_how_they_ended() {
     assert_eq!(code, 3, "a person has to decide: {told}");
     assert!(told.contains("the last agent has ended"), "{told}");
 
-    // Who joined keeps a watch going until it says that it is done.
+    // An agent that joined keeps a watch running until it reports that it is done.
     fs::write(sandbox.home().join("verdict"), "approved").expect("a written file");
     fs::remove_file(sandbox.home().join("go")).expect("a file");
     let watching = Watching::begin(&sandbox, &["--fresh", TASK[0], TASK[1]]);

@@ -1,7 +1,7 @@
-//! The agent that does as it is told: this very program, run again with a script of steps.
+//! The scripted agent: the test program itself, run again with a script of steps.
 //!
-//! A script is a file named by `$FAULTS`: one JSON object of task to steps. It plays every role through every
-//! adapter, because all it knows of its call is what the environment and its own name say.
+//! The script is a file named by `$FAULTS`: a JSON object from task to steps. The agent plays every role through
+//! every adapter, because it only knows its environment and its name.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, Read as _, Write as _};
@@ -13,75 +13,64 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, getpid, getppid};
 use serde::{Deserialize, Serialize};
 
-/// Names the script; its presence makes this program an agent.
+/// The path of the script; its presence makes this program an agent.
 pub(crate) const SCRIPT: &str = "FAULTS";
-/// Marks every process of a scene.
 pub(crate) const TAG: &str = "FAULTS_TAG";
-/// Names the address of the table and the folder whose files are sent there.
+/// The address of the test runner, and the folder whose files are sent there.
 pub(crate) const SEEN: &str = "FAULTS_SEEN";
-/// Steps instead of a script, for forks.
+/// Steps instead of a script, used by forks.
 const STEPS: &str = "FAULTS_STEPS";
 
-/// One thing an agent does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Step {
     /// Prints text; `{nonce}` and `{dispute}` are replaced.
     Emit(String),
-    /// Prints to stderr.
     Mutter(String),
-    /// Prints bytes as they are, given in hexadecimal digits.
+    /// Prints bytes given in hexadecimal digits.
     Bytes(String),
-    /// Prints this many bytes of one letter, in lines of a length (0: in one line).
-    Spray { bytes: u64, line: u64 },
-    /// Prints the prompt back.
+    /// Prints this number of bytes of one letter, in lines of a length (0: a single line).
+    Spray {
+        bytes: u64,
+        line: u64,
+    },
     Echo,
-    /// Keeps its prompt in a folder, quotes all of it, and does what any line orders that stands outside of the fences
-    /// of this call: `PLEASE TOUCH <name>` makes a file in the folder, `PLEASE SAY <text>` is said.
+    /// Stores its prompt in a folder, quotes it completely, and obeys every line outside the fences of this call:
+    /// `PLEASE TOUCH <name>` creates a file in the folder, `PLEASE SAY <text>` prints a text.
     Obey(String),
-    /// Adds its whole environment to a file, a variable a line.
+    /// Appends its environment to a file, one variable per line.
     Environment(String),
-    /// Adds its arguments to a file, one a line.
+    /// Appends its arguments to a file, one per line.
     Arguments(String),
-    /// Tells which processes it may inspect: by a word in their environment, or by their memory and descriptors.
+    /// Prints the processes that it can inspect: by a word in their environment, or by their memory and
+    /// descriptors.
     Inspect(String, String),
-    /// Tells whether it can connect to a socket; `@` begins the name of an abstract one.
+    /// Prints whether it can connect to a socket; a leading `@` means an abstract one.
     Connect(String, String),
-    /// Waits.
     Sleep(u64),
-    /// Reads all of stdin.
     Listen,
-    /// Closes a descriptor.
     Close(i32),
-    /// Writes a file.
     Write(String, String),
-    /// Replaces text in a file.
     Replace(String, String, String),
-    /// Removes a file or a folder.
     Remove(String),
-    /// Makes a folder.
     Folder(String),
-    /// Sets permissions.
     Mode(String, u32),
-    /// Makes a link in the place of whatever is there: the place, then the target.
+    /// Replaces the first path by a link to the second.
     Link(String, String),
-    /// Runs a program, and goes on whatever comes of it.
+    /// Runs a program and ignores its result.
     Run(Vec<String>),
-    /// Starts a copy of itself that takes some steps, and does not wait for it.
+    /// Starts a copy of itself with some steps, without waiting for it.
     Fork(Vec<Self>),
-    /// Leads a session of its own.
+    /// Starts a new session.
     Setsid,
-    /// Ignores the signals that ask to end.
+    /// Ignores the signals that request termination.
     Ignore,
     /// Sends a signal: to itself, its parent, or its parent's parent.
     Kill(Whom, i32),
-    /// Tries to use the terminal.
     Terminal,
-    /// Ends with a code.
     Exit(u8),
 }
 
-/// Who gets a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Whom {
@@ -90,10 +79,10 @@ pub(crate) enum Whom {
     Grandparent,
 }
 
-/// What an agent does, by task (`review`, `respond`, `judge`, `recheck`).
+/// The steps by task (`review`, `respond`, `judge`, `recheck`).
 pub(crate) type Script = BTreeMap<String, Vec<Step>>;
 
-/// Plays, if this process is to be an agent.
+/// Runs the script if this process is an agent.
 pub(crate) fn play() -> Option<ExitCode> {
     let steps = if let Some(steps) = std::env::var_os(STEPS) {
         serde_json::from_str(steps.to_str()?).ok()?
@@ -110,7 +99,7 @@ pub(crate) fn play() -> Option<ExitCode> {
     Some(ExitCode::SUCCESS)
 }
 
-/// Takes one step; a step that cannot be taken is passed over, as a careless program would.
+/// Executes a step; ignores a step that fails, like a careless program.
 fn take(step: Step) -> Option<ExitCode> {
     match step {
         Step::Emit(text) => print(filled(&text).as_bytes()),
@@ -173,7 +162,6 @@ fn take(step: Step) -> Option<ExitCode> {
         Step::Setsid => drop(nix::unistd::setsid()),
         Step::Ignore => {
             for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
-                // A handler that does nothing of consequence.
                 drop(signal_hook::flag::register(signal, std::sync::Arc::default()));
             }
         }
@@ -183,7 +171,7 @@ fn take(step: Step) -> Option<ExitCode> {
                 Whom::Parent => getppid(),
                 Whom::Grandparent => parent_of(getppid())?,
             };
-            // Rust's own handler swallows the first SIGSEGV that comes from outside.
+            // Rust's handler ignores the first SIGSEGV from outside.
             for _ in 0..2 {
                 let _ = Signal::try_from(signal).map(|signal| kill(pid, signal));
             }
@@ -199,7 +187,7 @@ fn take(step: Step) -> Option<ExitCode> {
     None
 }
 
-/// Reads as a gullible model does: whatever could be the end of a line is one, and what is no data is an order.
+/// Reads like a gullible model: every possible line break ends a line, and every text outside of data is an order.
 fn obey(folder: &str) {
     let mut prompt = Vec::new();
     drop(std::io::stdin().read_to_end(&mut prompt));
@@ -210,7 +198,7 @@ fn obey(folder: &str) {
     print(format!("{prompt}\n").as_bytes());
     let mark = nonce.get(..16).unwrap_or_default();
     let (opening, closing) = (format!("<<<GLEE-DATA mark={mark}"), format!(">>>GLEE-DATA-END mark={mark}"));
-    // A request in JSON is data but for its keys.
+    // In a JSON request, everything except the keys is data.
     let mut is_data = prompt.starts_with('{');
     for line in prompt.split(['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}']) {
         if line.trim() == closing {
@@ -226,7 +214,7 @@ fn obey(folder: &str) {
     }
 }
 
-/// Writes a file; what is meant for the table is sent to it, because an agent that is held has no place to leave it.
+/// Writes a file, or sends it to the test runner, because a sandboxed agent cannot write it.
 fn keep(path: &str, text: &str) {
     let seen = std::env::var(SEEN).unwrap_or_default();
     let Some((address, _)) = seen.split_once(' ').filter(|(_, folder)| path.starts_with(folder)) else {
@@ -235,11 +223,11 @@ fn keep(path: &str, text: &str) {
     let Ok(mut table) = std::net::TcpStream::connect(address) else { return };
     let line = serde_json::json!({"path": path, "text": text});
     drop(writeln!(table, "{line}"));
-    // Closed by the table when it is on the disk.
+    // The runner closes the connection when the file is written.
     drop(std::io::copy(&mut table, &mut std::io::sink()));
 }
 
-/// The processes of Glee that can be inspected, and all that have the word, which is spelled backwards, in their
+/// The processes of Glee that can be inspected, and all with the word (spelled backwards here) in their
 /// environment.
 fn inspected(word: &str) -> String {
     let word: String = word.chars().rev().collect();
@@ -253,7 +241,6 @@ fn inspected(word: &str) -> String {
         if environment.windows(word.len()).any(|window| window == word.as_bytes()) {
             tell("its environment");
         }
-        // A re-execution is called after `/proc/self/exe`.
         if !matches!(name.trim(), "glee" | "exe") {
             continue;
         }
@@ -267,12 +254,12 @@ fn inspected(word: &str) -> String {
     found
 }
 
-/// Takes in what agents send, and returns the address for it.
+/// Receives files from agents; returns the address.
 pub(crate) fn seen_at() -> &'static str {
     static ADDRESS: std::sync::OnceLock<String> = std::sync::OnceLock::new();
     ADDRESS.get_or_init(|| {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let address = listener.local_addr().expect("it has one").to_string();
+        let address = listener.local_addr().expect("the listener has an address").to_string();
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 std::thread::spawn(move || {
@@ -289,7 +276,7 @@ pub(crate) fn seen_at() -> &'static str {
     })
 }
 
-/// Ends quietly where nobody reads.
+/// Ends silently if the reader has closed the pipe.
 fn print(bytes: &[u8]) {
     let mut out = std::io::stdout().lock();
     drop(out.write_all(bytes).and_then(|()| out.flush()));
@@ -324,7 +311,7 @@ fn spray(bytes: u64, line: u64) {
 
 fn fork(steps: &[Step]) {
     let (Ok(program), Ok(steps)) = (std::env::current_exe(), serde_json::to_string(steps)) else { return };
-    // It keeps the pipes and is left behind on purpose.
+    // The child keeps the pipes and is deliberately left running.
     drop(Command::new(program).env(STEPS, steps).spawn());
 }
 

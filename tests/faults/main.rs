@@ -1,10 +1,10 @@
-//! Faults: what agents, users, disks and signals may do to a run, and what must hold then.
+//! Fault tests: failures and attacks by agents, users, disks and signals, and the invariants of each run.
 //!
-//! Each row of the table is a file's worth of cases over the whole program with a scripted agent. Without arguments a
-//! sample of every row runs; `--full` runs the cases of all rows, of long rows every so many, and tells how many of each
-//! held; `--all` leaves none out; `--again` tries what did not hold once more, when the machine has less to do; `--long`
-//! kills Glee at random until told otherwise. A word runs the rows whose names contain it. The variable
-//! `FAULTS_ARGS` holds further arguments.
+//! Each row of the table is a set of cases of the whole program with a scripted agent. Without arguments, a sample
+//! of every row runs. `--full` runs all rows, sampling long ones, and prints the number of passed cases per row;
+//! `--all` runs every case; `--again` retries failed cases at the end, with less load; `--long` kills Glee at
+//! random until it is stopped. A word selects the rows whose names contain it. The variable `FAULTS_ARGS` contains
+//! further arguments.
 
 #[cfg(unix)]
 mod agent;

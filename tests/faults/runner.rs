@@ -1,4 +1,4 @@
-//! Runs the cases: a sample or all, several at a time, and tells how many held.
+//! Runs a sample or all cases in parallel, and prints the number of passed ones.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -11,13 +11,12 @@ use std::time::{Duration, Instant};
 
 use crate::rows;
 
-/// Cases of each row in a sample.
+/// The number of cases of each row in a sample.
 const SAMPLE: usize = 3;
 
-/// Cases of each row that `--full` runs at most, spread over the row.
+/// The maximum number of cases of each row with `--full`, spread over the row.
 const FULL: usize = 36;
 
-/// One thing tried.
 pub(crate) struct Case {
     row: &'static str,
     name: String,
@@ -25,25 +24,25 @@ pub(crate) struct Case {
     run: Box<dyn Fn() + Send + Sync>,
 }
 
-/// What a case asks of the machine.
+/// The load of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Weight {
     Light,
-    /// It is never part of a sample.
+    /// Excluded from samples.
     Heavy,
 }
 
-/// The cases of all rows, in order, and what cannot be tried here.
+/// The cases of all rows in order, and the rows that cannot run here, with reasons.
 #[derive(Default)]
 pub(crate) struct Cases(Vec<Case>, Vec<(&'static str, &'static str)>);
 
 impl Cases {
-    /// Says that a row cannot be tried on this machine, and why.
+    /// Records that a row cannot run on this machine, and why.
     pub(crate) fn skip(&mut self, row: &'static str, why: &'static str) {
         self.1.push((row, why));
     }
 
-    /// Adds a case; it holds if it does not panic.
+    /// Adds a case, which passes if it does not panic.
     pub(crate) fn add(
         &mut self,
         row: &'static str,
@@ -53,7 +52,7 @@ impl Cases {
         self.0.push(Case { row, name: name.into(), weight: Weight::Light, run: Box::new(run) });
     }
 
-    /// Adds a case that takes long, and is left out of samples.
+    /// Adds a slow case, which is excluded from samples.
     pub(crate) fn heavy(
         &mut self,
         row: &'static str,
@@ -64,7 +63,7 @@ impl Cases {
     }
 }
 
-/// What the command line asks for. It is that of a test program, as far as the tools that run tests use it.
+/// The arguments, compatible with the tools that run Rust tests.
 #[derive(Default)]
 struct Args {
     words: Vec<String>,
@@ -80,7 +79,7 @@ struct Args {
 
 fn args() -> Args {
     let mut args = Args::default();
-    // `cargo test` passes its arguments to every target, so those for this one alone come in a variable.
+    // `cargo test` passes its arguments to all targets, so the arguments of this target are in a variable.
     let own = std::env::var("FAULTS_ARGS").unwrap_or_default();
     let own = own.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let mut words = own.into_iter().chain(std::env::args().skip(1)).peekable();
@@ -105,7 +104,7 @@ fn args() -> Args {
     args
 }
 
-/// Whether SIGHUP or SIGINT (the first two bits of the mask) is ignored; where there is no `/proc`, no.
+/// Whether SIGHUP or SIGINT (the first two bits of the mask) is ignored; `false` without `/proc`.
 fn ignores_signals() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -114,7 +113,8 @@ fn ignores_signals() -> bool {
 
 pub(crate) fn main() -> ExitCode {
     if ignores_signals() {
-        // A shell starts background jobs with SIGINT ignored, `nohup` with SIGHUP; every program of a case would inherit it.
+        // Shells start background jobs with SIGINT ignored, and `nohup` ignores SIGHUP; every program of a case
+        // would inherit this.
         let error = Command::new("env")
             .arg("--default-signal=HUP,INT,QUIT")
             .args(std::env::current_exe())
@@ -143,7 +143,7 @@ pub(crate) fn main() -> ExitCode {
         }
     }
     if args.list {
-        // Nothing here is ignored.
+        // No test is ignored.
         let names = rows.iter().filter(|_| !args.ignored).map(|row| format!("{row}: test\n"));
         tell(&names.collect::<String>());
         return ExitCode::SUCCESS;
@@ -183,9 +183,9 @@ pub(crate) fn main() -> ExitCode {
     if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Runs cases, several at a time because most of them wait, tells at once of those that did not hold, and returns them.
+/// Runs cases in parallel, because most of them wait; prints failures immediately and returns them.
 fn run<'a>(cases: &[&'a Case], verbose: bool) -> Vec<&'a Case> {
-    // What a case has to say is told in the end.
+    // The output of a case is printed at the end.
     std::panic::set_hook(Box::new(|_| {}));
     let next = AtomicUsize::new(0);
     let failures = Mutex::new(Vec::new());
@@ -205,16 +205,16 @@ fn run<'a>(cases: &[&'a Case], verbose: bool) -> Vec<&'a Case> {
                         let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
                         let text = text.unwrap_or_else(|| "it panicked".to_owned());
                         tell(&format!("\nFAILED {} / {}\n{text}\n", case.row, case.name));
-                        failures.lock().expect("nobody panics with it").push(*case);
+                        failures.lock().expect("the lock is not poisoned").push(*case);
                     }
                 }
             });
         }
     });
-    failures.into_inner().expect("nobody panics with it")
+    failures.into_inner().expect("the lock is not poisoned")
 }
 
-/// Says something on stdout.
+/// Prints to stdout.
 pub(crate) fn tell(text: &str) {
     let mut out = std::io::stdout().lock();
     drop(out.write_all(text.as_bytes()).and_then(|()| out.flush()));

@@ -1,4 +1,4 @@
-//! A project with three agents that do as they are told, and what has to hold of it whatever they do.
+//! A project with three scripted agents, and the invariants of all runs.
 
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -12,23 +12,17 @@ use serde_json::Value;
 use crate::agent::{self, Script, Step};
 use crate::support::{Output, Sandbox};
 
-/// The code under review.
 pub(crate) const CODE: &str =
     "def key(data):\n    return md5(data)\n\n\ndef load(path):\n    return open(path).read()\n";
-/// A reviewer's whole answer.
 pub(crate) const REVIEW: &str = "[MUST] app.py:2 Replace the weak hash\nGLEE-REVIEW-END nonce={nonce} findings=1\n";
-/// A coder's answer that does what is asked.
 pub(crate) const DONE: &str = "[F1] IMPLEMENTED: done\nGLEE-RESPONSE-END nonce={nonce} answers=1\n";
-/// A coder's objection.
 pub(crate) const OBJECTION: &str =
     "[F1] DISAGREE: it names a cache entry\n  Evidence: app.py:2\nGLEE-RESPONSE-END nonce={nonce} answers=1\n";
-/// A judge's ruling.
 pub(crate) const RULING: &str =
     "The objection holds, see app.py:2.\nGLEE-RULING nonce={nonce} dispute={dispute} ruling=DISMISS\n";
-/// A reviewer's word on a change.
 pub(crate) const RESOLVED: &str = "[F1] RESOLVED: gone\nGLEE-RECHECK-END nonce={nonce} answers=1\n";
 
-/// How an agent is spoken to.
+/// The adapter of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Adapter {
     Text,
@@ -42,9 +36,9 @@ pub(crate) enum Adapter {
 }
 
 impl Adapter {
-    /// The protocols, which any program can speak.
+    /// The protocols that any program can implement.
     pub(crate) const ALL: [Self; 2] = [Self::Text, Self::Json];
-    /// The programs that Glee knows.
+    /// The supported programs.
     pub(crate) const PROGRAMS: [Self; 6] =
         [Self::Claude, Self::Codex, Self::Gemini, Self::Opencode, Self::Qwen, Self::Copilot];
 
@@ -62,7 +56,6 @@ impl Adapter {
     }
 }
 
-/// The kinds of trees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Plain,
@@ -88,18 +81,17 @@ pub(crate) fn run(words: &[&str]) -> Step {
     Step::Run(words.iter().map(ToString::to_string).collect())
 }
 
-/// A coder's work on the code under review.
 pub(crate) fn fix() -> Step {
     Step::Replace("app.py".into(), "md5".into(), "sha256".into())
 }
 
-/// A project, its agents, and a mark on all of their processes.
+/// A project with its agents, and a marker in the environment of all their processes.
 pub(crate) struct Scene {
     sandbox: Sandbox,
     tag: String,
     settings: String,
     agents: Vec<(String, &'static str, Adapter)>,
-    /// What agents are started with besides their program.
+    /// Arguments of agents after their program.
     arguments: BTreeMap<String, Vec<String>>,
     scripts: BTreeMap<String, Script>,
 }
@@ -113,7 +105,7 @@ impl Deref for Scene {
 }
 
 impl Scene {
-    /// A tree with `app.py` and three agents that do their work well: the coder objects, the judge dismisses.
+    /// A tree with `app.py` and three well-behaved agents: the coder objects, the judge dismisses.
     pub(crate) fn new(kind: Kind) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let sandbox = Sandbox::new();
@@ -147,46 +139,45 @@ impl Scene {
         scene
     }
 
-    /// The coder does what it is asked.
+    /// Makes the coder implement the finding.
     pub(crate) fn fixing(kind: Kind) -> Self {
         let mut scene = Self::new(kind);
         scene.play("fix", "respond", [fix(), emit(DONE)]);
         scene
     }
 
-    /// Speaks to every agent so.
+    /// Sets the adapter of all agents.
     pub(crate) fn through(mut self, adapter: Adapter) -> Self {
         self.agents.iter_mut().for_each(|agent| agent.2 = adapter);
         self
     }
 
-    /// Speaks to one agent so.
+    /// Sets the adapter of one agent.
     pub(crate) fn speak(&mut self, agent: &str, adapter: Adapter) -> &mut Self {
         self.agents.iter_mut().filter(|known| known.0 == agent).for_each(|known| known.2 = adapter);
         self
     }
 
-    /// Connects another reviewer, which reviews well.
+    /// Connects a second, well-behaved reviewer.
     pub(crate) fn second_reviewer(&mut self) -> &mut Self {
         self.agents.push(("other".to_owned(), "reviewer", Adapter::Text));
         self.play("other", "review", [emit(REVIEW)]);
         self.play("other", "recheck", [emit(RESOLVED)])
     }
 
-    /// Gives an agent its steps for a task.
+    /// Sets an agent's steps for a task.
     pub(crate) fn play(&mut self, agent: &str, task: &str, steps: impl IntoIterator<Item = Step>) -> &mut Self {
         let script = self.scripts.entry(agent.to_owned()).or_default();
         script.insert(task.to_owned(), steps.into_iter().collect());
         self
     }
 
-    /// Starts an agent with some arguments.
+    /// Sets an agent's arguments.
     pub(crate) fn argue(&mut self, agent: &str, arguments: impl IntoIterator<Item = String>) -> &mut Self {
         self.arguments.insert(agent.to_owned(), arguments.into_iter().collect());
         self
     }
 
-    /// Adds a line to the user's configuration.
     pub(crate) fn set(&mut self, line: &str) -> &mut Self {
         self.settings.push_str(line);
         self.settings.push('\n');
@@ -198,7 +189,7 @@ impl Scene {
         self
     }
 
-    /// Runs a line of shell in the tree; whether it went well.
+    /// Runs a shell command in the tree; returns whether it succeeded.
     pub(crate) fn shell(&self, script: &str) -> bool {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", script]).current_dir(self.root()).stdout(Stdio::null());
@@ -207,12 +198,11 @@ impl Scene {
         command.status().expect("a shell").success()
     }
 
-    /// Where the files arrive that an agent sends to the table, also one that is held.
+    /// The folder for files that agents send to the test runner.
     pub(crate) fn cache(&self) -> PathBuf {
         self.home().join(".cache")
     }
 
-    /// Writes the configuration and the scripts as they stand now.
     pub(crate) fn ready(&self) -> &Self {
         let program = std::env::current_exe().expect("this program has a path");
         let mut text = String::from("agents:\n");
@@ -236,36 +226,33 @@ impl Scene {
         }
         text.push_str(&self.settings);
         let config = self.user_config();
-        std::fs::create_dir_all(config.parent().expect("it lies in a folder")).expect("a folder");
+        std::fs::create_dir_all(config.parent().expect("a parent folder")).expect("a folder");
         std::fs::write(config, text).expect("a written file");
         self
     }
 
-    /// Runs a whole job on `app.py` and returns what it left.
+    /// Runs a review with coder and judge on `app.py`.
     pub(crate) fn arbitrate(&self) -> Output {
         self.ready().glee(&["review", "app.py", "--arbitrate", "--format", "json", "--no-input"])
     }
 
-    /// Only reviews.
     pub(crate) fn review(&self) -> Output {
         self.ready().glee(&["review", "app.py", "--format", "json", "--no-input"])
     }
 
-    /// Starts Glee and does not wait for it.
     pub(crate) fn start(&self, args: &[&str]) -> Child {
         let mut command: Command = self.command(args);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().expect("the binary runs")
     }
 
-    /// The events of the last run.
     pub(crate) fn events(&self) -> Vec<Value> {
         let output = self.glee(&["runs", "show", "last", "--format", "jsonl"]);
         assert_eq!(output.code, 0, "{output}");
         output.stdout.lines().map(|line| serde_json::from_str(line).expect("an event is JSON")).collect()
     }
 
-    /// The living processes that began as an agent of this scene.
+    /// The running processes that started as an agent of this scene.
     pub(crate) fn alive(&self) -> Vec<String> {
         let mark = format!("{}={}", agent::TAG, self.tag).into_bytes();
         let marked = |process: &Path| {
@@ -274,11 +261,11 @@ impl Scene {
             (environ.split(|byte| *byte == 0).any(|entry| entry == mark) && !status.contains("\nState:\tZ"))
                 .then(|| std::fs::read_to_string(process.join("cmdline")).unwrap_or_default().replace('\0', " "))
         };
-        let processes = std::fs::read_dir("/proc").expect("the system shows its processes");
+        let processes = std::fs::read_dir("/proc").expect("/proc is readable");
         processes.flatten().filter_map(|entry| marked(&entry.path())).collect()
     }
 
-    /// No process of an agent is left, at the latest after some time.
+    /// Asserts that no process of an agent remains after at most this time.
     pub(crate) fn all_dead(&self, within: Duration) {
         let deadline = Instant::now() + within;
         loop {
@@ -291,7 +278,7 @@ impl Scene {
         }
     }
 
-    /// No completed call was begun again after it was completed.
+    /// Asserts that no completed call was started again.
     pub(crate) fn nothing_repeated(&self) {
         let mut done = Vec::new();
         for event in self.events() {
@@ -308,12 +295,12 @@ impl Scene {
     }
 }
 
-/// The parsed report of a run, without what differs between two runs that came to the same.
+/// The parsed report of a run.
 pub(crate) fn outcome(output: &Output) -> Value {
     serde_json::from_str(&output.stdout).unwrap_or_else(|error| panic!("no outcome ({error}): {output}"))
 }
 
-/// What an outcome says of findings and disputes, for comparing.
+/// The findings and disputes of an outcome, in a comparable form.
 pub(crate) fn essence(output: &Output) -> Value {
     let outcome = outcome(output);
     let states = |list: &Value, keys: &[&str]| {
@@ -328,7 +315,7 @@ pub(crate) fn essence(output: &Output) -> Value {
     })
 }
 
-/// A run that could not conclude anything ends 4, and says of whom.
+/// Asserts that a run ended inconclusively with code 4; returns the agent's error.
 pub(crate) fn failed(output: &Output, agent: &str) -> String {
     assert_eq!(output.code, 4, "{output}");
     let outcome = outcome(output);

@@ -41,8 +41,7 @@ pub(crate) fn one_of<T: Copy + Send + Sync + 'static>(words: Words<T>) -> impl T
     })
 }
 
-// The structs below have no doc comments, because clap would use them as the help of the commands that flatten
-// them.
+// The structs below have no doc comments: clap would use them as the help of the commands that flatten them.
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReportFormat {

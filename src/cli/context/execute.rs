@@ -39,8 +39,8 @@ pub(crate) struct CommandContext<'a> {
     pub(crate) globals: &'a Globals,
 }
 
-/// The settings of a run, and the files named by commands that the change edits. With `steering`, the project's
-/// configuration, the ignore rules and the files named by commands come from its commit.
+/// The settings of a run, and the files edited by the change that commands name. With `steering`, the project's
+/// configuration, the ignore rules and the files that commands name come from its commit.
 pub(crate) fn settings(
     globals: &Globals,
     flags: Vec<(String, serde_json::Value)>,

@@ -34,7 +34,6 @@ pub(crate) struct StageRequest {
 }
 
 impl StageRequest {
-    /// Executes the plan that `plan` returns for the context and an id, and reports the outcome.
     pub(crate) fn ask(
         &self,
         globals: &Globals,

@@ -67,8 +67,7 @@ impl Globals {
         }
     }
 
-    /// Whether prompts are possible: stdin and stderr are terminals with a movable cursor, and `--no-input` is
-    /// absent.
+    /// Whether prompts are possible: no `--no-input`, and stdin and stderr are terminals with a movable cursor.
     pub(crate) fn interactive(&self) -> bool {
         !self.no_input && std::io::stdin().is_terminal() && std::io::stderr().is_terminal() && !is_dumb()
     }

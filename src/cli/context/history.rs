@@ -69,7 +69,7 @@ pub(crate) fn summary(globals: &Globals) -> Result<String, CommandError> {
     Ok(format!("{} ({count})", path.display()))
 }
 
-/// The log of the current folder's last run; `None` if there is no run.
+/// The log of the last run; `None` if there is no run.
 pub(crate) fn last_log(globals: &Globals) -> Result<Option<PathBuf>, CommandError> {
     let Some(journal) = open_read_here(globals)? else { return Ok(None) };
     Ok(journal.find_any_run("last").ok().map(|run| journal.folder_of(&run).join(log::FILE)))

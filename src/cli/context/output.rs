@@ -12,7 +12,7 @@ pub(crate) fn print(text: &str) -> CommandResult {
     Ok(ExitReason::Clean)
 }
 
-/// A time in the user's time zone, to the minute.
+/// A time in the user's time zone, in minutes.
 pub(crate) fn local_time(at: Timestamp) -> String {
     at.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
 }

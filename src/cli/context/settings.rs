@@ -34,8 +34,7 @@ impl Places {
             project_root: Some(&self.root),
             project_copy: None,
             user_file: self.user_file.clone(),
-            // All variables of Glee have valid UTF-8 names; an invalid value fails later, when the setting is
-            // parsed.
+            // Names of Glee's variables are valid UTF-8; an invalid value fails when the setting is parsed.
             env: std::env::vars_os()
                 .filter_map(|(name, value)| Some((name.into_string().ok()?, value.to_string_lossy().into_owned())))
                 .collect(),

@@ -26,7 +26,6 @@ pub struct Style {
     pub width: usize,
 }
 
-/// A colour, named by its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Color {
     Plain,
@@ -141,7 +140,6 @@ impl Style {
         truncate_str(text, width, if width > 3 { self.glyph(Glyph::Cut) } else { "" }).into_owned()
     }
 
-    /// The added and removed lines as `+3 −1`.
     pub fn delta<'a>(self, changes: impl IntoIterator<Item = &'a FileChange>) -> String {
         let (added, removed) = changes.into_iter().fold((0_u64, 0_u64), |(added, removed), change| {
             (added + u64::from(change.added), removed + u64::from(change.removed))

@@ -11,7 +11,7 @@ use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Render
 use super::{Color, Glyph, Style, columns, wrap};
 use crate::protocol::text::printable;
 
-/// For a range of at least this many lines, only the first line is marked.
+/// For a longer range, only the first line is marked.
 const LONGEST_RANGE: u64 = 40;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

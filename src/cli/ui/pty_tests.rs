@@ -88,7 +88,6 @@ fn inside() {
     stream::out(&format!("RESULT {result} SETTINGS {same}\n")).unwrap();
 }
 
-/// A pseudo-terminal that runs a case, and all of its output.
 struct Pty {
     session: OsSession,
     shown: String,

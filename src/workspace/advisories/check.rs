@@ -1,6 +1,6 @@
 //! Phase 6: checks security findings that name a package or an advisory against the nearest lock files and an
 //! advisory database: a folder or zip archive in OSV format, or an API compatible with OSV's. Without such findings
-//! it reads nothing.
+//! it reads nothing; it accesses the network only for a configured API.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read as _};
@@ -51,7 +51,7 @@ struct Question {
     member: usize,
     ids: Vec<String>,
     named: Vec<Locked>,
-    /// All packages locked for the finding's file; used if the finding names an advisory by id.
+    /// The packages locked for its file; checked if the finding names an advisory by id.
     around: BTreeSet<Locked>,
 }
 

@@ -1,4 +1,5 @@
-//! Parses lock files into packages with versions. A file in an unexpected format yields no packages.
+//! Parses lock files into packages with versions, without running a program or using the network. A file in an
+//! unexpected format yields no packages.
 
 use std::collections::BTreeSet;
 

@@ -132,7 +132,7 @@ mod tests {
     use super::*;
     use crate::rules::advisories::Ecosystem;
 
-    /// Answers `requests` requests by path and body, and returns the requests as text.
+    /// Serves `requests` requests; the thread returns them as text.
     fn serve(
         requests: usize,
         answer: fn(&str, &str) -> (u16, String),

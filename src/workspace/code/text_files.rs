@@ -88,7 +88,6 @@ fn is_mostly_ascii(units: impl Iterator<Item = u16>) -> bool {
     ascii * 2 >= all
 }
 
-/// The number of lines, including a last one without a line end.
 pub(crate) fn lines(text: &str) -> u32 {
     u32::try_from(text.lines().count()).unwrap_or(u32::MAX)
 }

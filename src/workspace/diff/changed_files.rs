@@ -335,8 +335,7 @@ fn deltas(output: &[u8]) -> Vec<Changed> {
     deltas
 }
 
-/// The new side of a path in the work tree, with its mode. If the file system has no executable bits, keeps the
-/// mode `before`.
+/// The new side of a path in the work tree, with its mode; without `core.fileMode`, keeps the mode `before`.
 fn of_worktree(meta: &std::fs::Metadata, before: u32, has_modes: bool) -> (New, u32) {
     if meta.is_symlink() {
         return (New::Link(None), LINK);

@@ -175,7 +175,7 @@ impl Patch {
     }
 
     /// The new side as far as the diff shows it: its lines at their numbers, with empty lines between them; `None`
-    /// if larger than `max_file` bytes.
+    /// above `max_file` bytes.
     pub(crate) fn sketch(&self, max_file: u64) -> Option<String> {
         let mut text = String::new();
         let mut line = 1_u32;

@@ -74,7 +74,6 @@ pub(crate) fn push(ranges: &mut Vec<(u32, u32)>, range: (u32, u32)) {
     }
 }
 
-/// Sorts ranges and joins adjacent ones.
 pub(crate) fn joined(mut ranges: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
     ranges.sort_unstable();
     let mut joined = Vec::new();

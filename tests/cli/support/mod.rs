@@ -1,25 +1,25 @@
-//! A sandbox around the binary: an empty home, its own state and configuration folders, a scrubbed environment.
+//! A sandbox for the binary: an empty home, separate state and configuration folders, a minimal environment.
 //!
-//! Of the machine only the programs on `PATH` are visible. Placeholders replace paths and times in the output; see
-//! [`Output::stable`] for snapshots.
+//! The programs on `PATH` are the only visible part of the machine. Placeholders replace paths and times in the
+//! output; see [`Output::stable`] for snapshots.
 
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A project folder with a home, a state folder and a folder for programs beside it.
+/// A project folder with separate folders for home, state and programs.
 pub(crate) struct Sandbox {
     base: PathBuf,
     variables: Vec<(String, String)>,
     _folder: tempfile::TempDir,
 }
 
-/// The output of the binary: `[ROOT]`, `[HOME]`, `[STATE]` and `[BIN]` stand for the sandbox's folders and `[TIME]` for
-/// points in time.
+/// The output of the binary. `[ROOT]`, `[HOME]`, `[STATE]` and `[BIN]` replace the sandbox's folders, `[TIME]`
+/// replaces times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Output {
-    /// The exit code; -1 when a signal ended it.
+    /// The exit code; -1 after a signal.
     pub(crate) code: i32,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
@@ -40,8 +40,8 @@ impl fmt::Display for Output {
 
 #[allow(dead_code, reason = "every subject uses some of it")]
 impl Output {
-    /// The whole output for a snapshot: `[RUN]` stands for the id of a run, `[HASH]` for other hashes, `[DURATION]` for
-    /// seconds; columns that depend on the length of a path are closed up.
+    /// The output for a snapshot. `[RUN]` replaces ids of runs, `[HASH]` other hashes, `[DURATION]` seconds;
+    /// columns that depend on the length of a path are joined.
     pub(crate) fn stable(&self) -> String {
         let replacements = [
             (r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "[RUN]"),
@@ -68,39 +68,35 @@ impl Sandbox {
         Self { base, variables: Vec::new(), _folder: folder }
     }
 
-    /// The project folder, in which every command runs.
+    /// The project folder, in which commands run.
     pub(crate) fn root(&self) -> PathBuf {
         self.base.join("project")
     }
 
-    /// The home folder.
     pub(crate) fn home(&self) -> PathBuf {
         self.base.join("home")
     }
 
-    /// The state folder.
     pub(crate) fn state(&self) -> PathBuf {
         self.base.join("state")
     }
 
-    /// The user's configuration file.
     pub(crate) fn user_config(&self) -> PathBuf {
         self.home().join(".config/glee/config.yml")
     }
 
-    /// Sets a variable for every later command.
+    /// Sets a variable for all later commands.
     pub(crate) fn env(&mut self, name: &str, value: impl Into<String>) -> &mut Self {
         self.variables.push((name.to_owned(), value.into()));
         self
     }
 
-    /// Leaves only the sandbox's own programs on `PATH`.
+    /// Restricts `PATH` to the sandbox's own programs.
     pub(crate) fn only_own_programs(&mut self) -> &mut Self {
         let bin = self.base.join("bin").display().to_string();
         self.env("PATH", bin)
     }
 
-    /// Writes a file of the project.
     pub(crate) fn write(&self, path: impl AsRef<Path>, text: impl AsRef<[u8]>) -> &Self {
         let path = self.root().join(path);
         fs::create_dir_all(path.parent().expect("a file has a parent")).expect("a folder");
@@ -108,14 +104,12 @@ impl Sandbox {
         self
     }
 
-    /// Writes an executable shell script of the project.
     pub(crate) fn script(&self, path: impl AsRef<Path>, text: &str) -> &Self {
         self.write(&path, text);
         executable(&self.root().join(path));
         self
     }
 
-    /// Puts a shell script on `PATH`.
     pub(crate) fn program(&self, name: &str, text: &str) -> &Self {
         let path = self.base.join("bin").join(name);
         fs::write(&path, text).expect("a written file");
@@ -123,24 +117,21 @@ impl Sandbox {
         self
     }
 
-    /// Reads a file of the project.
     pub(crate) fn read(&self, path: impl AsRef<Path>) -> String {
         fs::read_to_string(self.root().join(path)).expect("a readable file")
     }
 
-    /// Whether the project has this file.
     pub(crate) fn exists(&self, path: impl AsRef<Path>) -> bool {
         self.root().join(path).symlink_metadata().is_ok()
     }
 
-    /// Makes the project a git repository with an empty first commit.
+    /// Creates a git repository with an empty first commit.
     pub(crate) fn git_init(&self) -> &Self {
         self.git(&["init", "-q", "-b", "main"]);
         self.git(&["commit", "-q", "--allow-empty", "-m", "Begin"]);
         self
     }
 
-    /// Runs git in the project and returns its stdout.
     pub(crate) fn git(&self, args: &[&str]) -> String {
         let output = self.prepare(Command::new("git")).args(args).output().expect("git is installed");
         assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -163,7 +154,7 @@ impl Sandbox {
         }
     }
 
-    /// The command that [`glee`](Self::glee) runs, for tests that need a terminal around it.
+    /// The command that [`glee`](Self::glee) runs, for tests that wrap it in a terminal.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = self.prepare(Command::new(assert_cmd::cargo::cargo_bin!("glee")));
         command.args(args);
@@ -199,7 +190,6 @@ impl Sandbox {
         command
     }
 
-    /// Replaces the sandbox's folders and points in time.
     pub(crate) fn placeholders(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for (name, placeholder) in

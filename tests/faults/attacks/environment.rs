@@ -1,4 +1,4 @@
-//! Agents that look into Glee's process for what its environment has and theirs has not.
+//! Agents that inspect Glee's process for variables that are missing in their own environment.
 
 use crate::agent::Step;
 use crate::runner::Cases;
@@ -25,7 +25,7 @@ pub(crate) fn add(cases: &mut Cases) {
                     scene.play(agent, task, steps.into_iter().chain(work).chain([emit(answer)]));
                     let output = scene.arbitrate();
                     assert_eq!(output.code, 0, "{output}");
-                    let found = std::fs::read_to_string(&seen).expect("it looked");
+                    let found = std::fs::read_to_string(&seen).expect("the agent wrote a file");
                     assert_eq!(found, "", "{output}");
                 });
             }

@@ -1,10 +1,10 @@
-//! Evidence that the coder makes itself: files and lines of this run that a judge is pointed to.
+//! Evidence created by the coder: files and lines of this run that are cited to a judge.
 
 use crate::runner::Cases;
 use crate::scene::{Kind, Scene, outcome};
 use crate::support::Output;
 
-/// A reviewer that raises one finding a round, on line 2 and then on line 6.
+/// A reviewer that raises one finding per round, on line 2 and then on line 6.
 const REVIEWER: &str = r#"#!/bin/sh
 P=$(cat)
 case "$GLEE_TASK" in
@@ -20,8 +20,8 @@ recheck)
 esac
 "#;
 
-/// A tree in which the coder fixes the first finding, plants something, and objects to the second with `evidence`; the
-/// judge dismisses with the answer `judge`.
+/// A tree in which the coder fixes the first finding, plants content, and objects to the second with `evidence`;
+/// the judge dismisses with the answer `judge`.
 fn disputed(plant: &str, evidence: &str, judge: &str) -> Output {
     let scene = scene(judge);
     let coder = format!(
@@ -33,7 +33,7 @@ fn disputed(plant: &str, evidence: &str, judge: &str) -> Output {
     scene.glee(&["review", "app.py", "--arbitrate", "--rounds", "3", "--format", "json", "--no-input"])
 }
 
-/// A tree with the reviewer and the judge, and `tests/old.py`, `lib.py` of before the run.
+/// A tree with the reviewer, the judge, and the files `tests/old.py` and `lib.py` from before the run.
 fn scene(judge: &str) -> Scene {
     let scene = Scene::new(Kind::Git);
     scene.write("lib.py", "import os\n\n\ndef close(file):\n    file.close()\n");
@@ -47,24 +47,24 @@ fn scene(judge: &str) -> Scene {
         .map(|(name, role)| format!("  - {{name: {name}, role: {role}, command: [{:?}]}}\n", folder.join(name)))
         .concat();
     let config = scene.user_config();
-    std::fs::create_dir_all(config.parent().expect("it lies in a folder")).expect("a folder");
+    std::fs::create_dir_all(config.parent().expect("a parent folder")).expect("a folder");
     std::fs::write(config, format!("agents:\n{agents}")).expect("a written file");
     scene
 }
 
-/// A judge in prose that dismisses and cites a place.
+/// A judge that dismisses in prose and cites a place.
 fn prose(place: &str) -> String {
     format!(
         "echo 'The objection holds, see {place}.'\necho \"GLEE-RULING nonce=$GLEE_NONCE dispute=$GLEE_DISPUTE ruling=DISMISS\""
     )
 }
 
-/// The same with a line before the closing line.
+/// [`prose`] with a line before the closing line.
 fn prose_with(place: &str, line: &str) -> String {
     prose(place).replacen("\necho", &format!("\necho '{line}'\necho"), 1)
 }
 
-/// A judge in JSON that dismisses.
+/// A judge that dismisses in JSON.
 fn object(citations: &str, rationale: &str, more: &str) -> String {
     format!(
         "printf '{{\"nonce\":\"%s\",\"dispute\":%s,\"ruling\":\"DISMISS\",\"rationale\":\"{rationale}\",\"grounds\":\"\
@@ -72,7 +72,7 @@ fn object(citations: &str, rationale: &str, more: &str) -> String {
     )
 }
 
-/// The dispute about the second finding waits for a person.
+/// Asserts that the dispute about the second finding waits for a person.
 fn escalated(output: &Output) {
     assert_eq!(output.code, 3, "{output}");
     assert_eq!(outcome(output)["disputes"][0]["rulings"][0]["ruling"], "ESCALATE", "{output}");
@@ -141,7 +141,7 @@ pub(crate) fn add(cases: &mut Cases) {
     for (name, plant, place, judge) in genuine {
         cases.add(ROW, format!("no attack: {name}"), move || dismissed(&disputed(plant, place, &judge)));
     }
-    // In the first round the coder writes and objects in one call.
+    // In the first round, the coder edits and objects in one call.
     for (name, plant, place) in [
         ("a new file", "echo '# md5 names a cache entry' > why.md", "why.md:1"),
         ("a new comment", "sed -i '1i # md5 names a cache entry' lib.py", "lib.py:1"),

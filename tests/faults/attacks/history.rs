@@ -1,4 +1,4 @@
-//! A history inside the tree, where the coder of the run could rewrite it: refused however it is named.
+//! A history inside the tree, where the coder of the run could rewrite it, is refused under any path.
 
 use std::process::Stdio;
 
@@ -7,7 +7,7 @@ use crate::runner::Cases;
 use crate::scene::{Kind, Scene};
 use crate::support::Output;
 
-/// Names that lead into the tree, as they are given; `BASE` is the folder around the tree.
+/// Paths into the tree; `BASE` is the folder around the tree.
 fn inside() -> Vec<&'static str> {
     vec![
         "h.db",
@@ -40,7 +40,7 @@ fn inside() -> Vec<&'static str> {
     ]
 }
 
-/// Names that lead elsewhere.
+/// Paths outside the tree.
 const OUTSIDE: [&str; 5] = ["../h.db", "BASE/h.db", "../none/h.db", "sub/../../h.db", "../project-of-another/h.db"];
 
 fn scene(kind: Kind) -> Scene {
@@ -65,7 +65,7 @@ fn run(scene: &Scene, folder: &str, args: &[&str], history: &str) -> Output {
     }
 }
 
-/// Nothing of a history, and no transcript, came to lie in the tree or where its links lead.
+/// Asserts that no history and no transcript was written to the tree or the targets of its links.
 fn nothing_kept(scene: &Scene) {
     let base = scene.root().join("..").canonicalize().expect("it is there");
     let kept: Vec<_> = ["project", "out"]

@@ -1,4 +1,4 @@
-//! Keys that stand where a secret is not looked for: in the name of a file, among the arguments of an agent, in an address.
+//! Keys in unusual places: in a file name, an agent's arguments, an address.
 
 use super::inert;
 use super::secrets::{ALNUM, nowhere, random};
@@ -7,7 +7,7 @@ use crate::runner::Cases;
 use crate::scene::{CODE, Kind, OBJECTION, REVIEW, RULING, Scene, emit};
 use crate::support::Output;
 
-/// What a key looks like: the name of its kind, its beginning, how many letters follow, its end.
+/// The forms of keys: kind, prefix, number of letters, suffix.
 const SHAPES: [(&str, &str, usize, &str); 5] = [
     ("GitHub", "ghp_", 36, ""),
     ("Anthropic", "sk-ant-api03-", 93, "AA"),
@@ -32,7 +32,7 @@ pub(crate) fn add(cases: &mut Cases) {
     addresses(cases);
 }
 
-/// A file that is called by a key is reviewed, fixed and ruled on under the placeholder of its name.
+/// A file named like a key is reviewed, fixed and ruled on under the placeholder of its name.
 fn names(cases: &mut Cases) {
     const ROW: &str = "attack: keys in the names of files";
     for shape in SHAPES {
@@ -71,7 +71,7 @@ fn names(cases: &mut Cases) {
     }
 }
 
-/// A key among the arguments of an agent is in no record, and the agent has it again when the run is carried on.
+/// A key in an agent's arguments is not recorded, and the agent receives it again after resuming.
 fn arguments(cases: &mut Cases) {
     const ROW: &str = "attack: keys among the arguments of agents";
     for shape in SHAPES {
@@ -107,7 +107,7 @@ fn arguments(cases: &mut Cases) {
     }
 }
 
-/// Passwords and tokens in addresses, wherever an answer may hold one.
+/// Passwords and tokens in addresses, in all fields of an answer.
 fn addresses(cases: &mut Cases) {
     const ROW: &str = "attack: passwords and tokens in addresses";
     let addresses = [

@@ -1,7 +1,7 @@
-//! Attacks: what code, names, histories, answers and settings may say to whoever reads them.
+//! Attacks through code, names, histories, answers and settings.
 //!
-//! The agents here are as gullible as they come: they quote their whole prompt, and do what every line of it says that
-//! Glee has not fenced in as data. Nothing planted may act, speak, or decide.
+//! The agents are maximally gullible: they quote their whole prompt and obey every line that Glee has not fenced as
+//! data. Nothing planted may act, speak or decide.
 
 mod environment;
 mod evidence;
@@ -22,10 +22,9 @@ use crate::runner::Cases;
 use crate::scene::Scene;
 use crate::support::Output;
 
-/// What every file is called that an attack makes if it comes through.
+/// The name of the files that successful attacks create.
 pub(crate) const CANARY: &str = "canary-";
 
-/// Adds all attacks.
 pub(crate) fn add(cases: &mut Cases) {
     words::add(cases);
     places::add(cases);
@@ -41,7 +40,7 @@ pub(crate) fn add(cases: &mut Cases) {
     trust::add(cases);
 }
 
-/// No attack made a file, wherever it tried to.
+/// Asserts that no attack created a file.
 fn nothing_fired(scene: &Scene) {
     let base = scene.root().parent().expect("a project lies in a folder").to_owned();
     let fired: Vec<PathBuf> = below(base)
@@ -51,7 +50,6 @@ fn nothing_fired(scene: &Scene) {
     assert!(fired.is_empty(), "fired: {fired:?}");
 }
 
-/// Every file below a folder.
 fn below(folder: PathBuf) -> Vec<PathBuf> {
     let (mut files, mut folders) = (Vec::new(), vec![folder]);
     while let Some(folder) = folders.pop() {
@@ -65,7 +63,7 @@ fn below(folder: PathBuf) -> Vec<PathBuf> {
     files
 }
 
-/// Nothing that was printed does anything on a terminal or in the log of a continuous integration.
+/// Asserts that the output has no effect on a terminal or in the log of a continuous integration.
 fn inert(output: &Output) {
     for (stream, text) in [("stdout", &output.stdout), ("stderr", &output.stderr)] {
         let raw = text.chars().find(|c| acts_on_a_terminal(*c));
@@ -80,7 +78,7 @@ fn acts_on_a_terminal(c: char) -> bool {
         || matches!(u32::from(c), 0x200b..=0x200f | 0x2028..=0x202e | 0x2060..=0x206f | 0xfeff | 0xfff9..=0xfffb)
 }
 
-/// Whether GitHub, Azure or TeamCity would take a line for an order.
+/// Whether GitHub, Azure or TeamCity would execute a line as a command.
 fn is_an_order(line: &str) -> bool {
     const GITHUB: [&str; 12] = [
         "set-output",

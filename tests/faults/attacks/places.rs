@@ -1,11 +1,11 @@
-//! Places that lead out of the tree: in findings, evidence, citations, diffs and on the command line.
+//! Paths that lead out of the tree: in findings, evidence, citations, diffs and on the command line.
 
 use super::{inert, nothing_fired};
 use crate::agent::Step;
 use crate::runner::Cases;
 use crate::scene::{Kind, OBJECTION, REVIEW, RULING, Scene, emit, essence, outcome};
 
-/// What no file outside of the tree may get out by.
+/// The content of files outside the tree, which must not leak.
 const SECRET: &str = "CANARY-OF-ANOTHER-TREE";
 
 fn places() -> Vec<&'static str> {
@@ -49,7 +49,7 @@ fn places() -> Vec<&'static str> {
     ]
 }
 
-/// A tree with every kind of way out of it, and agents that keep what they are shown.
+/// A tree with all kinds of paths out of it, and agents that store what they are shown.
 fn scene() -> Scene {
     let mut scene = Scene::new(Kind::Git);
     let made = scene.shell(
@@ -71,7 +71,7 @@ fn scene() -> Scene {
     scene
 }
 
-/// Nothing from outside was shown to an agent, printed or kept.
+/// Asserts that nothing from outside was shown to an agent, printed or stored.
 fn nothing_leaked(scene: &Scene) {
     for folder in [scene.cache(), scene.state()] {
         for file in super::below(folder) {
@@ -88,7 +88,7 @@ pub(crate) fn add(cases: &mut Cases) {
         for carrier in ["a finding", "a citation", ["its evidence", "an objection"][number % 2]] {
             cases.add(ROW, format!("{place:?} in {carrier}"), move || {
                 let mut scene = scene();
-                let base = scene.root().parent().expect("it lies in a folder").display().to_string();
+                let base = scene.root().parent().expect("a parent folder").display().to_string();
                 let (place, cache) = (place.replace("BASE", &base), scene.cache().display().to_string());
                 let (agent, task, answer) = match carrier {
                     "a finding" => ("rev", "review", REVIEW.replace("app.py:2", &format!("{place}:1"))),
@@ -106,7 +106,7 @@ pub(crate) fn add(cases: &mut Cases) {
                 nothing_leaked(&scene);
                 assert!(!output.stdout.contains(SECRET) && !output.stderr.contains(SECRET), "{output}");
                 if carrier == "a citation" {
-                    // Nothing of the tree bears the ruling out, so it is none.
+                    // No file of the tree supports the ruling, so it is invalid.
                     assert_eq!(outcome(&output)["disputes"][0]["disposition"], serde_json::Value::Null, "{output}");
                     assert_eq!(output.code, 3, "{output}");
                 }
@@ -119,7 +119,7 @@ pub(crate) fn add(cases: &mut Cases) {
         }
         cases.add(ROW, format!("{place:?} on the command line"), move || {
             let scene = scene();
-            let base = scene.root().parent().expect("it lies in a folder").display().to_string();
+            let base = scene.root().parent().expect("a parent folder").display().to_string();
             let place = place.replace("BASE", &base).replace('\0', "");
             let output = scene.ready().glee(&["review", "--no-input", "--format", "json", "--", &place]);
             inert(&output);
@@ -132,7 +132,7 @@ pub(crate) fn add(cases: &mut Cases) {
     for place in places() {
         cases.add(DIFFS, format!("{place:?}"), move || {
             let scene = scene();
-            let base = scene.root().parent().expect("it lies in a folder").display().to_string();
+            let base = scene.root().parent().expect("a parent folder").display().to_string();
             let place = place.replace("BASE", &base);
             let diff = format!("--- a/{place}\n+++ b/{place}\n@@ -1,2 +1,2 @@\n-# x\n+# y\n x = 1\n");
             std::fs::write(scene.home().join("x.diff"), diff).expect("a written file");

@@ -1,4 +1,4 @@
-//! A project's own settings: what they may name and what not, and files that are no settings at all.
+//! Settings of a project: permitted and refused ones, and files that are not settings.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use super::{inert, nothing_fired};
 use crate::runner::Cases;
 use crate::scene::{Kind, Scene};
 
-/// What a project's file says that would run something or loosen something, and the codes that refuse it.
+/// Settings that would run a program or weaken a protection, and the exit codes that refuse them.
 fn settings() -> Vec<(&'static str, String, &'static [i32])> {
     const TRUST: &[i32] = &[8];
     const USAGE: &[i32] = &[2];
@@ -59,7 +59,7 @@ fn settings() -> Vec<(&'static str, String, &'static [i32])> {
     ]
 }
 
-/// Aliases that stand for a billion words.
+/// YAML aliases that expand to a billion words.
 fn laughs() -> String {
     let mut text = "a0: &a0 [lol, lol, lol, lol, lol, lol, lol, lol, lol]\n".to_owned();
     for level in 1..10 {
@@ -90,7 +90,6 @@ pub(crate) fn add(cases: &mut Cases) {
                 };
                 let started = Instant::now();
                 let output = scene.ready().glee(args);
-                // A second on an idle machine.
                 assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
                 inert(&output);
                 nothing_fired(&scene);

@@ -1,11 +1,11 @@
-//! Repositories that want to run something: settings, attributes, hooks and includes, under everything Glee reads.
+//! Repositories that try to run programs: settings, attributes, hooks and includes, in everything Glee reads.
 
 use super::{inert, nothing_fired};
 use crate::agent::Step;
 use crate::runner::Cases;
 use crate::scene::{CODE, DONE, Kind, Scene, emit, fix};
 
-/// Settings that make git run `RUN` somewhere, as `name=value`.
+/// Settings that make git run `RUN`, as `name=value`.
 const SETTINGS: [&str; 40] = [
     "core.fsmonitor=RUN",
     "core.hooksPath=HOOKS",
@@ -62,7 +62,7 @@ const HOOKS: [&str; 10] = [
     "proc-receive",
 ];
 
-/// A tree whose attributes name every driver, and whose settings are as given.
+/// A tree with these settings, whose attributes name all drivers.
 fn scene(settings: &[&str]) -> Scene {
     let mut scene = Scene::fixing(Kind::Git);
     scene.write(".gitattributes", "* filter=x diff=x merge=x ident text=auto\n");

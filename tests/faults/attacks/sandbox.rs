@@ -1,4 +1,4 @@
-//! Readers that reach for what is not the tree: caches, shared memory, sockets of other programs.
+//! Readers that access files outside the tree: caches, shared memory, sockets of other programs.
 
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixListener};
@@ -8,7 +8,7 @@ use crate::agent::Step;
 use crate::runner::Cases;
 use crate::scene::{CODE, Kind, REVIEW, RULING, Scene, emit, run};
 
-/// Whether this system makes namespaces for agents.
+/// Whether this system supports namespaces for agents.
 fn has_namespaces() -> bool {
     let mut command = Command::new(env!("CARGO_BIN_EXE_glee"));
     command.arg("__namespace").stdin(Stdio::null()).stderr(Stdio::null());
@@ -62,7 +62,7 @@ fn caches(cases: &mut Cases) {
             let script =
                 format!("cat {cache}/known > {cache}/own && cmp {cache}/known {cache}/own && touch {cache}/ok");
             let seen = format!("{cache}/ok");
-            // What is told arrives although the cache itself stays as it was.
+            // The report arrives although the cache itself is unchanged.
             let tell = format!("test -e {seen} && exit 0; kill -9 $PPID");
             scene.play(agent, task, [run(&["sh", "-c", &script]), run(&["sh", "-c", &tell]), emit(answer)]);
             let output = scene.arbitrate();
@@ -108,7 +108,7 @@ fn sockets(cases: &mut Cases) {
                 scene.play(agent, task, [step, emit(answer)]);
                 let output = scene.arbitrate();
                 assert_eq!(output.code, 0, "{output}");
-                assert_eq!(std::fs::read_to_string(&seen).expect("it tried"), "refused", "{output}");
+                assert_eq!(std::fs::read_to_string(&seen).expect("the agent wrote a file"), "refused", "{output}");
                 assert!(listener.accept().is_err(), "somebody came in");
             });
         }

@@ -1,5 +1,5 @@
-//! Secrets: in the tree, in what agents say, and in Glee's own environment. None reaches a prompt, the history or a
-//! report, and no agent sees more of the environment than it may.
+//! Secrets in the tree, in agents' output and in Glee's environment: none reaches a prompt, the history or a
+//! report, and no agent receives variables beyond the permitted ones.
 
 use super::inert;
 use crate::agent::Step;
@@ -9,7 +9,7 @@ use crate::scene::{Adapter, CODE, Kind, OBJECTION, REVIEW, RULING, Scene, emit};
 pub(super) const ALNUM: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 const HEX: &str = "0123456789abcdef";
 
-/// Characters that look random; no secret stands in this file.
+/// Characters that look random; this file contains no secret.
 pub(super) fn random(alphabet: &str, length: usize, seed: &str) -> String {
     let mut reader = blake3::Hasher::new().update(seed.as_bytes()).finalize_xof();
     let letters: Vec<char> = alphabet.chars().collect();
@@ -18,7 +18,7 @@ pub(super) fn random(alphabet: &str, length: usize, seed: &str) -> String {
     bytes.iter().map(|byte| letters[usize::from(*byte) % letters.len()]).collect()
 }
 
-/// What a secret is written like: before it, its beginning, its letters.
+/// The forms of secrets: context, prefix, number of letters.
 const SHAPES: [(&str, &str, &str, usize); 14] = [
     ("AWS_ACCESS_KEY_ID=", "AKIA", "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", 16),
     ("token: ", "ghp_", ALNUM, 36),
@@ -36,10 +36,10 @@ const SHAPES: [(&str, &str, &str, usize); 14] = [
     ("DB_PASSWORD=", "", ALNUM, 24),
 ];
 
-/// The value stands in no prompt, in nothing that was kept, and in nothing that was printed.
+/// Asserts that the value is in no prompt, no stored file and no output.
 pub(super) fn nowhere(scene: &Scene, secret: &str) {
     for folder in [scene.cache(), scene.state()] {
-        // The copies that undo goes by are the tree itself; only their owner reads them.
+        // Snapshots for undo are copies of the tree, readable by their owner only.
         let copies = scene.state().join("copies");
         for file in super::below(folder).into_iter().filter(|file| !file.starts_with(&copies)) {
             let bytes = std::fs::read(&file).unwrap_or_default();
@@ -152,14 +152,13 @@ pub(crate) fn add(cases: &mut Cases) {
                 }
                 let output = scene.arbitrate();
                 assert_eq!(output.code, 0, "{output}");
-                // What the configuration sets for an agent is not kept either.
                 let script = scene.home().join("rev.json").display().to_string();
                 for file in super::below(scene.state()) {
                     let bytes = std::fs::read(&file).unwrap_or_default();
                     let found = bytes.windows(script.len()).any(|window| window == script.as_bytes());
                     assert!(!found, "{} holds the value of a variable", file.display());
                 }
-                let seen = std::fs::read_to_string(seen).expect("it was asked");
+                let seen = std::fs::read_to_string(seen).expect("the call exists");
                 assert!(!seen.contains("do-not-show-this"), "{seen}");
                 let allowed = glee::agents::process::environment::ALLOWED;
                 for name in seen.lines().filter_map(|line| line.split_once('=')).map(|(name, _)| name) {

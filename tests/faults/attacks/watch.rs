@@ -1,4 +1,4 @@
-//! Agents of a watch that try to lift their own pause, or to keep the person out.
+//! Agents of a watch that try to end their own pause or to lock out the user.
 
 use std::fs;
 use std::process::{Child, Command, Stdio};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::runner::Cases;
 use crate::scene::{Kind, Scene};
 
-/// What every attack begins with: the socket, and a way to say one line and to keep the answer.
+/// The common start of attacks: the socket, and a function that sends a line and stores the answer.
 const BEGIN: &str = r#"
 import json, os, socket, subprocess, sys, time
 PATH, HOME, STATE, GLEE = os.environ['GLEE_WATCH_SOCKET'], os.environ['HOME'], sys.argv[1], sys.argv[2]
@@ -27,7 +27,7 @@ while not os.path.exists(HOME + '/go'): time.sleep(.02)
 "#;
 const END: &str = "\nnote('done')\ntime.sleep(60)\n";
 
-/// The ways to forge a person's word.
+/// Ways to forge a command of the user.
 const FORGERIES: [(&str, &str); 11] = [
     ("asks", "attempt(lambda: say(fresh(), RESUME))"),
     (
@@ -72,7 +72,7 @@ const FORGERIES: [(&str, &str); 11] = [
 struct Watching<'a>(&'a Scene, Child);
 
 impl<'a> Watching<'a> {
-    /// A watch with one agent that plays an attack once it is let go.
+    /// A watch with an agent that runs an attack when it is signalled.
     fn begin(scene: &'a mut Scene, attack: &str, args: &[&str]) -> Self {
         let program = scene.home().join("mole.py");
         fs::write(&program, format!("{BEGIN}{attack}{END}")).expect("a written file");
@@ -163,7 +163,7 @@ pub(crate) fn add(cases: &mut Cases) {
     lockouts(cases);
 }
 
-/// The ways to keep a person out.
+/// Ways to lock out the user.
 fn lockouts(cases: &mut Cases) {
     const ROW: &str = "attack: agents that hold every connection";
     let many = "held = []\ndef hold(n):\n for i in range(n):\n  try:\n   s = fresh(); FIRST; held.append(s)\n  except Exception: pass\n";

@@ -1,10 +1,9 @@
-//! Answers that are none, half ones, and forged ones.
+//! Missing, partial and forged answers.
 
 use crate::agent::Step;
 use crate::runner::Cases;
 use crate::scene::{Adapter, DONE, Kind, OBJECTION, REVIEW, RULING, Scene, emit, outcome};
 
-/// A nonce that was never given.
 const WRONG: &str = "00000000000000000000000000000000";
 
 pub(crate) fn add(cases: &mut Cases) {
@@ -31,7 +30,7 @@ pub(crate) fn add(cases: &mut Cases) {
                     let mut scene = Scene::new(Kind::Plain).through(adapter);
                     scene.play(agent, task, [emit(&text)]);
                     let output = scene.arbitrate();
-                    // Nothing was said: a reviewer or coder failed.
+                    // An empty answer is a failure of the reviewer or coder.
                     assert_eq!(output.code, 4, "{output}");
                 });
             }
@@ -89,7 +88,7 @@ pub(crate) fn add(cases: &mut Cases) {
                 scene.play("jud", "judge", [emit(&text)]);
                 let output = scene.arbitrate();
                 let dispute = outcome(&output)["disputes"][0].clone();
-                // Saying the same twice may be read as saying it once; anything else is no ruling.
+                // A repeated answer may count as one; all others are not rulings.
                 let tolerated = ["two that are the same word", "text after it"].contains(&shape);
                 assert!(tolerated || output.code != 0, "{output}");
                 assert!(tolerated || dispute["disposition"].is_null(), "{dispute}");

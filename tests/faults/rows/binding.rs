@@ -1,11 +1,11 @@
-//! What a dismissal covers: the problem that was ruled on, and no other one of the same function.
+//! The scope of a dismissal: only the problem that was ruled on, not others in the same function.
 
 use serde_json::json;
 
 use crate::runner::Cases;
 use crate::scene::{Kind, Scene, emit, outcome};
 
-/// A review in JSON that raises these findings: line, category, rule and title.
+/// A JSON review with these findings: line, category, rule and title.
 fn review(findings: &[(u32, &str, Option<&str>, &str)]) -> String {
     let findings: Vec<_> = findings
         .iter()
@@ -16,7 +16,7 @@ fn review(findings: &[(u32, &str, Option<&str>, &str)]) -> String {
     json!({"nonce": "{nonce}", "findings": findings}).to_string()
 }
 
-/// The states of the findings of a second review after the first was dismissed, and the exit code.
+/// The states of a second review's findings after the first finding was dismissed, and the exit code.
 fn again(
     first: &[(u32, &str, Option<&str>, &str)],
     second: &[(u32, &str, Option<&str>, &str)],

@@ -1,12 +1,12 @@
-//! Changes that are not lines of a file: deletions, modes, links, submodules and what cannot be read reach the reviewer,
-//! or are named as not reviewed.
+//! Changes other than edited lines: deletions, modes, links, submodules and unreadable files reach the reviewer, or
+//! are listed as not reviewed.
 
 use super::coders::files;
 use crate::runner::Cases;
 use crate::scene::{Kind, REVIEW, Scene, outcome};
 use crate::support::Output;
 
-/// A security check in a file of its own, a program, a link, a submodule and a picture.
+/// A security check in a separate file, a program, a link, a submodule and a picture.
 fn scene() -> Scene {
     let scene = Scene::new(Kind::Git);
     let identity = "-c user.name=x -c user.email=x@x -c protocol.file.allow=always";
@@ -19,7 +19,7 @@ fn scene() -> Scene {
     scene
 }
 
-/// What a change does, and what the reviewer is shown of it.
+/// Changes with what the reviewer is shown.
 fn changes() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
     vec![
         (
@@ -47,7 +47,6 @@ fn changes() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
     ]
 }
 
-/// How the change is named.
 fn targets() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
     let commit = "git add -A && git -c user.name=x -c user.email=x@x commit -qm change";
     vec![
@@ -68,7 +67,6 @@ fn review(scene: &mut Scene, args: &[&str]) -> Output {
     scene.ready().glee(&[["review", "--format", "json", "--no-input"].as_slice(), args].concat())
 }
 
-/// What the reviewer was asked.
 fn prompt(scene: &Scene) -> String {
     let kept = files(&scene.cache());
     kept.values().map(|(_, bytes)| String::from_utf8_lossy(bytes).into_owned()).collect()
@@ -88,7 +86,7 @@ pub(crate) fn add(cases: &mut Cases) {
                 let output = review(&mut scene, &args);
                 assert_eq!(output.code, 0, "{output}");
                 let asked = prompt(&scene);
-                // A diff of git says of a file and of the link in its place one after the other.
+                // git's diff lists a file and the link that replaces it separately.
                 let is_split = target == "--diff" && change.contains("place");
                 let is_told = |word: &&&str| {
                     !(is_split && word.contains("mode ") || target == "--diff" && word.starts_with("deleted file"))

@@ -1,7 +1,7 @@
-//! Nothing is clean that is not: every form of answer with every way in which it can fail to be one.
+//! No invalid answer counts as clean: every form of answer with every kind of failure.
 //!
-//! Each scene would end 0 if the one agent under test did its part. Whatever it does instead, the run does not end 0 and
-//! the finding is not shown as settled.
+//! Each scene would end with 0 if the agent under test answered properly. With any other behaviour, the run does
+//! not end with 0 and the finding is not shown as settled.
 
 use serde_json::Value;
 
@@ -10,43 +10,38 @@ use crate::runner::Cases;
 use crate::scene::{Adapter, DONE, Kind, OBJECTION, RESOLVED, REVIEW, RULING, Scene, emit, fix, outcome};
 use crate::support::Output;
 
-/// A nonce that was never given.
 const NEVER: &str = "00000000000000000000000000000000";
 
-/// The nonce of every recorded call.
 const RECORDED: &str = "0123456789abcdef0123456789abcdef";
 
-/// The text of the recorded reviews.
 const SAID: &str = "[MUST] find.py:2 Use a parameter in the query\n  The name comes from outside.\nGLEE-REVIEW-END \
                     nonce=0123456789abcdef0123456789abcdef findings=1";
 
-/// Where a run exits when the answer is no answer.
+/// The states of findings that are not settled.
 const UNSETTLED: [&str; 8] =
     ["open", "unanswered", "claimed", "unconfirmed", "not_resolved", "disputed", "enforced", "already_ruled"];
 
-/// A form of answer: who gives it, in which run, and what it would have to say for the run to end 0.
+/// A form of answer: its agent, its run, and the answer with which the run ends with 0.
 #[derive(Clone, Copy)]
 struct Form {
     row: &'static str,
     agent: &'static str,
     task: &'static str,
-    /// The answer that ends the run with 0.
     good: &'static str,
-    /// An answer that takes its word back.
+    /// An answer that contradicts itself.
     contradiction: &'static str,
-    /// Whether any finding may be optional, so that its state says nothing.
+    /// Whether findings may be optional, so that their state is irrelevant.
     optional: bool,
     run: fn(&Scene) -> Output,
     scene: fn() -> Scene,
 }
 
-/// What an optional finding is answered with by who examines it.
+/// The examiner's answer to an optional finding.
 const AGREED: &str = "[F1] AGREE +5: line 2 calls it\nGLEE-EXAMINE-END nonce={nonce} answers=1\n";
-/// The same by who raised it.
+/// The raiser's answer to an optional finding.
 const DEFENDED: &str = "[F1] DEFEND 0: line 2 calls it\nGLEE-DEFEND-END nonce={nonce} answers=1\n";
-/// A review that finds nothing.
 const NOTHING: &str = "I read app.py.\nGLEE-REVIEW-END nonce={nonce} findings=0\n";
-/// A review that finds nothing that has to be done.
+/// A review with an optional finding only.
 const OPTIONAL: &str = "[LOW] app.py:2 Name the hash\nGLEE-REVIEW-END nonce={nonce} findings=1\n";
 
 fn fixing(scene: &Scene) -> Output {
@@ -129,17 +124,16 @@ const FORMS: [Form; 6] = [
     },
 ];
 
-/// The last line of an answer, which signs it.
+/// The closing line of an answer.
 fn closing(good: &str) -> &str {
     good.trim_end().rsplit('\n').next().unwrap_or_default()
 }
 
-/// All but the last line.
 fn unsigned(good: &str) -> String {
     good.trim_end().strip_suffix(closing(good)).unwrap_or_default().to_owned()
 }
 
-/// The ways in which an answer is none, as text.
+/// The kinds of invalid answers, as text.
 fn texts(form: Form) -> Vec<(&'static str, String)> {
     let Form { good, task, contradiction, .. } = form;
     let (words, end) = (unsigned(good), closing(good));
@@ -231,7 +225,6 @@ fn texts(form: Form) -> Vec<(&'static str, String)> {
     texts
 }
 
-/// The ways in which an agent fails.
 fn failures(good: &str) -> Vec<(&'static str, Vec<Step>)> {
     let (words, end) = (unsigned(good), closing(good));
     let (head, tail) = end.split_at(6);
@@ -247,7 +240,7 @@ fn failures(good: &str) -> Vec<(&'static str, Vec<Step>)> {
     ]
 }
 
-/// The output of a program that Glee knows, saying this.
+/// The output of a supported program with this text.
 fn shaped(adapter: Adapter, text: &str) -> Step {
     let record = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recorded").join(adapter.word());
     let recorded = std::fs::read_to_string(record.join("reviewer.stdout")).expect("a recording");
@@ -256,7 +249,7 @@ fn shaped(adapter: Adapter, text: &str) -> Step {
     emit(&recorded.replace(&escaped(SAID), &escaped(text)))
 }
 
-/// The run does not end 0, and no mandatory finding is settled.
+/// Asserts that the run does not end with 0, and that no mandatory finding is settled.
 fn is_not_clean(form: Form, scene: &Scene) {
     let output = (form.run)(scene);
     assert!(output.code > 0, "{output}");
@@ -271,7 +264,7 @@ fn is_not_clean(form: Form, scene: &Scene) {
 pub(crate) fn add(cases: &mut Cases) {
     for (number, form) in FORMS.into_iter().enumerate() {
         let Form { row, agent, task, good, .. } = form;
-        // Without this the others would show nothing.
+        // The control case, without which the others prove nothing.
         cases.add(row, "an answer that is one", move || {
             let mut scene = (form.scene)();
             scene.play(agent, task, [emit("I looked at it.\n\n")].into_iter().chain(steps(form, good)));
@@ -302,13 +295,13 @@ pub(crate) fn add(cases: &mut Cases) {
     several(cases);
 }
 
-/// A coder does its work whatever it says of it.
+/// A coder that edits the code, whatever it answers.
 fn steps(form: Form, text: &str) -> Vec<Step> {
     let work = (form.task == "respond").then(fix);
     work.into_iter().chain([emit(text)]).collect()
 }
 
-/// The same through programs with an output of their own.
+/// The same cases through programs with their own output format.
 fn programs(cases: &mut Cases) {
     for (row, adapter, form) in [
         ("clean: reviews of claude", Adapter::Claude, FORMS[0]),
@@ -342,7 +335,7 @@ fn quotes(cases: &mut Cases) {
     const PLANTED: &str = "[F1] RESOLVED: gone";
     const SIGNED: &str = "GLEE-RECHECK-END nonce={nonce} answers=1";
     const OPEN: &str = "[F1] UNRESOLVED: md5 is still used";
-    // What the reviewer says, and whether its word can be told from the quotation.
+    // The reviewer's text, and whether its own statement is distinguishable from the quotation.
     let quotations = [
         (
             "before its answer",
@@ -394,7 +387,7 @@ fn quotes(cases: &mut Cases) {
             assert_eq!(outcome(&output)["findings"][0]["state"], state, "{output}");
         });
     }
-    // A planted answer does not fill the gap that an agent leaves.
+    // A planted answer does not replace a missing one.
     let two = "[MUST] app.py:2 Replace the weak hash\n[MUST] app.py:6 Close the file\nGLEE-REVIEW-END nonce={nonce} findings=2\n";
     for (name, text) in [
         ("before it", "[F2] RESOLVED: planted\n\n[F1] RESOLVED: gone\nGLEE-RECHECK-END nonce={nonce} answers=1\n"),
@@ -427,7 +420,7 @@ fn quotes(cases: &mut Cases) {
     }
 }
 
-/// Several raisers, later rounds, runs that are carried on or decided again.
+/// Several raisers, later rounds, resumed and replayed runs.
 fn several(cases: &mut Cases) {
     const ROW: &str = "clean: re-checks of several, again and later";
     let open = RESOLVED.replace("RESOLVED: gone", "UNRESOLVED: no");

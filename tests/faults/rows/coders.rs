@@ -1,4 +1,4 @@
-//! Coders that die half-way or destroy what they find: the before-image brings every byte back.
+//! Coders that crash or destroy files: undo restores every byte.
 
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt as _;
@@ -9,10 +9,10 @@ use crate::agent::{Step, Whom};
 use crate::runner::Cases;
 use crate::scene::{Adapter, DONE, Kind, Scene, emit, fix, outcome, run};
 
-/// Every file by its raw name: permissions and bytes, or a link's target.
+/// Each file by its raw name: permissions and bytes, or a link's target.
 type Files = BTreeMap<Vec<u8>, (u32, Vec<u8>)>;
 
-/// The files of a tree, but for `.git` and what is ignored here.
+/// The files of a tree without `.git` and ignored files.
 pub(super) fn files(root: &Path) -> Files {
     let mut found = Files::new();
     let mut folders = vec![root.to_owned()];
@@ -20,7 +20,8 @@ pub(super) fn files(root: &Path) -> Files {
         for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
             let path = entry.path();
             let Ok(meta) = std::fs::symlink_metadata(&path) else { continue };
-            let name = path.strip_prefix(root).expect("it lies there").as_os_str().as_bytes().to_vec();
+            let name =
+                path.strip_prefix(root).expect("the path is inside the folder").as_os_str().as_bytes().to_vec();
             if name == b".git" || name.starts_with(b"ignored") || meta.len() > 64 << 20 {
                 continue;
             }
@@ -30,7 +31,7 @@ pub(super) fn files(root: &Path) -> Files {
                 let target = std::fs::read_link(&path).expect("a link").as_os_str().as_bytes().to_vec();
                 found.insert(name, (0o120_000, target));
             } else if !meta.is_file() {
-                // To open a FIFO is to wait for its other end.
+                // Opening a FIFO would block.
                 found.insert(name, (0o010_000, Vec::new()));
             } else {
                 let mode = meta.permissions().mode() & 0o7777;
@@ -41,7 +42,6 @@ pub(super) fn files(root: &Path) -> Files {
     found
 }
 
-/// A tree with some of everything.
 fn furnished(scene: Scene) -> Scene {
     scene.write("b.py", "b\r\n").write("sub/c.py", "c").write("sub/deep/d", [0, 255, 10]).write("empty", "");
     scene.write(".gitignore", "ignored\n").write("script.sh", "#!/bin/sh\n");
@@ -171,7 +171,6 @@ pub(crate) fn add(cases: &mut Cases) {
                     let copy = scene.home().join("copy");
                     let place = copy.display().to_string();
                     for code in [0, 2] {
-                        // The second time the folder is not empty.
                         let restored = scene.glee(&["runs", "undo", "--to", &place]);
                         assert_eq!(restored.code, code, "{restored}");
                         assert_same(&before, &files(&copy));

@@ -1,4 +1,4 @@
-//! How agents end, hang, fork and flood.
+//! Agents that exit, hang, fork or flood.
 
 use std::time::{Duration, Instant};
 
@@ -6,11 +6,11 @@ use crate::agent::{Step, Whom};
 use crate::runner::Cases;
 use crate::scene::{Adapter, DONE, Kind, OBJECTION, REVIEW, RULING, Scene, emit, failed, outcome};
 
-/// The parts an agent can play, with the agent's name, its task and a good answer.
+/// The roles: name of the agent, its task and a good answer.
 pub(crate) const PARTS: [(&str, &str, &str); 3] =
     [("rev", "review", REVIEW), ("fix", "respond", OBJECTION), ("jud", "judge", RULING)];
 
-/// Runs the whole job with one agent's part replaced.
+/// A scene with one agent's steps replaced.
 fn with(adapter: Adapter, agent: &str, task: &str, steps: Vec<Step>) -> Scene {
     let mut scene = Scene::new(Kind::Plain).through(adapter);
     scene.play(agent, task, steps);
@@ -25,7 +25,7 @@ pub(crate) fn add(cases: &mut Cases) {
     inputs(cases);
 }
 
-/// A run whose agent failed: never 0, and the failure says why. A judge that failed leaves the dispute to a person.
+/// Asserts that a run with a failed agent does not end with 0, and that the failure contains the reason.
 fn concluded_nothing(scene: &Scene, agent: &str, why: &str) {
     let output = scene.arbitrate();
     scene.all_dead(Duration::from_secs(5));
@@ -68,7 +68,6 @@ fn codes(cases: &mut Cases) {
     }
 }
 
-/// Makes the steps of a shape.
 type Shape = fn() -> Vec<Step>;
 
 fn hangs(cases: &mut Cases) {
@@ -106,7 +105,7 @@ fn hangs(cases: &mut Cases) {
     }
 }
 
-/// Processes that try to stay.
+/// Processes that try to keep running.
 fn families(cases: &mut Cases) {
     const ROW: &str = "forks, sessions, daemons";
     let stay = || Step::Sleep(600_000);
@@ -127,7 +126,6 @@ fn families(cases: &mut Cases) {
             for (shape, steps) in &shapes {
                 for ending in ["answers", "fails", "hangs"] {
                     let mut steps = steps.clone();
-                    // Time for the forks to fork.
                     steps.push(Step::Sleep(50));
                     cases.add(ROW, format!("{} {agent} {shape} and {ending}", adapter.word()), move || {
                         let mut steps = steps.clone();
@@ -166,7 +164,7 @@ fn families(cases: &mut Cases) {
                 scene.set("limits: {call_timeout: 2s, kill_grace: 200ms}");
                 let output = scene.review();
                 scene.all_dead(Duration::from_secs(5));
-                // The sandbox keeps the signal in; what gets through is never taken for a review.
+                // The sandbox blocks the signal; otherwise the output never counts as a review.
                 assert!([1, 4].contains(&output.code), "{output}");
             });
         }
@@ -192,14 +190,14 @@ fn floods(cases: &mut Cases) {
                         let mut scene = with(Adapter::Text, agent, task, steps);
                         scene.set("limits: {max_output_size: 1MiB}");
                         let output = scene.arbitrate();
-                        // The closing line lies beyond what is kept, or is followed by something else.
+                        // The closing line is beyond the size limit, or other text follows it.
                         let kept = !before && task != "judge";
                         assert_eq!(output.code == 0, kept, "{output}");
                         let finished = scene
                             .events()
                             .into_iter()
                             .find(|event| event["event"] == "call_finished" && event["call"]["agent"] == agent);
-                        let transcript = &finished.expect("it was asked")["transcript"];
+                        let transcript = &finished.expect("the call exists")["transcript"];
                         assert!(transcript["stdout_bytes"].as_u64() > Some(bytes), "{transcript}");
                         assert_eq!(transcript["stdout_hash"].as_str().map(str::len), Some(64));
                     },
@@ -237,7 +235,6 @@ fn inputs(cases: &mut Cases) {
                     let mut steps = steps.clone();
                     steps.push(emit(good));
                     let scene = with(adapter, agent, task, steps);
-                    // More than a pipe holds.
                     scene.write("app.py", format!("{}\"{}\"\n", crate::scene::CODE, "x".repeat(90_000)));
                     let started = Instant::now();
                     let output = scene.arbitrate();

@@ -1,4 +1,4 @@
-//! Findings that are written in unusual ways: none is lost, and none is about another file than the one it names.
+//! Unusually written findings: none is lost or assigned to another file.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,6 @@ pub(crate) fn add(cases: &mut Cases) {
     severities(cases);
 }
 
-/// The titles of a review's findings, and its status.
 fn reviewed(text: &str) -> (Vec<String>, String, i32) {
     let mut scene = Scene::new(Kind::Plain);
     scene.play("rev", "review", [emit(text)]);
@@ -26,7 +25,7 @@ fn reviewed(text: &str) -> (Vec<String>, String, i32) {
     (titles, outcome["proof"]["reviewers"][0]["status"].as_str().unwrap_or_default().to_owned(), output.code)
 }
 
-/// A finding that has to be implemented, in JSON.
+/// A mandatory finding in JSON.
 fn finding(title: &str) -> Value {
     json!({"severity": "critical", "title": title, "file": "app.py", "line": 2})
 }
@@ -165,7 +164,6 @@ fn lists(cases: &mut Cases) {
     ] {
         cases.add(ROW, name, move || {
             let (mut found, said, code) = reviewed(&text);
-            // A report sorts them.
             found.sort();
             assert_eq!(
                 (found.iter().map(String::as_str).collect::<Vec<_>>().as_slice(), said.as_str()),
@@ -246,7 +244,7 @@ fn paths(cases: &mut Cases) {
     }
 }
 
-/// In a watch, work that is approved with a grave issue does not go on.
+/// A watch stops work that is approved with a severe issue.
 fn severities(cases: &mut Cases) {
     const ROW: &str = "severities in a watch";
     let grave = [

@@ -1,11 +1,11 @@
-//! Reviews of what is staged: in the hooks of git, where another index than `.git/index` becomes the commit, and after a
-//! coder's edits, which the index does not hold.
+//! Reviews of staged changes: in git hooks, where the commit uses another index than `.git/index`, and after a
+//! coder's edits, which the index does not contain.
 
 use super::shell::{self, FINDS_EVIL, ok, sh};
 use crate::runner::Cases;
 use crate::scene::{Scene, outcome};
 
-/// Ways to commit, with what is prepared before and whether `evil()` gets into the commit.
+/// Ways to commit, with the preparation and whether the commit contains `evil()`.
 const COMMITS: &[(&str, &str, &str, bool)] = &[
     (
         "a file with evil in it",
@@ -74,7 +74,7 @@ const COMMITS: &[(&str, &str, &str, bool)] = &[
     ),
 ];
 
-/// Commits through a hook, which is to refuse exactly what has `evil()` in it, and writes no index.
+/// Commits through a hook, which must refuse exactly commits with `evil()`, and must not write an index.
 fn commit(prepare: &str, commit: &str, is_evil: bool) {
     let scene = shell::scene(FINDS_EVIL, "");
     ok(&scene, prepare);
@@ -90,7 +90,7 @@ fn commit(prepare: &str, commit: &str, is_evil: bool) {
     assert_eq!(output.code == 0, !is_evil, "{output}");
 }
 
-/// An index that belongs to another repository is not the one under review.
+/// Ignores the index of another repository.
 fn foreign() {
     let scene = shell::scene(FINDS_EVIL, "");
     ok(&scene, "git init -q ../other; cd ../other; echo 1 > a; git add a");
@@ -99,7 +99,7 @@ fn foreign() {
     assert_eq!(output.code, 1, "{output}");
 }
 
-/// Nothing but the index is taken from git's variables.
+/// Of git's variables, Glee only uses the index.
 fn variables() {
     let scene = shell::scene(FINDS_EVIL, "");
     ok(&scene, "git init -q ../other; echo 'evil()' >> app.py; git add app.py");
@@ -119,10 +119,9 @@ fn variables() {
     }
 }
 
-/// Removes `evil()`.
 const MENDS: &str = "grep -v 'evil()' app.py > t; cat t > app.py; rm t";
 
-/// What is staged before, what the coder does, the exit code without and with `--restage`, and what is left unstaged.
+/// The staged content, the coder's edit, the exit code without and with `--restage`, and the unstaged rest.
 const FIXES: &[(&str, &str, &str, [i32; 2], &str)] = &[
     ("a staged file", "echo 'evil()' >> app.py; git add app.py", MENDS, [1, 0], ""),
     (
@@ -204,7 +203,7 @@ fn fixed(prepare: &str, fix: &str, restage: bool, code: i32, left: &str) {
     assert!(!scene.exists(".git/index.lock"));
 }
 
-/// With `--restage` a commit through a hook holds the mended code, and so does the index after it.
+/// With `--restage`, the commit through a hook and the index contain the fixed code.
 fn restaged_in_a_hook(commit: &str) {
     let scene = shell::scene(FINDS_EVIL, MENDS);
     ok(&scene, "echo 'evil()' >> app.py; echo '# x' >> app.py; git add app.py");

@@ -1,4 +1,4 @@
-//! Glee killed at every event and at random, and carried on.
+//! Glee killed at every event and at random, and resumed.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, ExitCode};
@@ -11,10 +11,10 @@ use crate::runner::{Cases, tell};
 use crate::scene::{Adapter, CODE, DONE, Kind, OBJECTION, REVIEW, RULING, Scene, emit, essence, fix};
 
 const ARGS: [&str; 6] = ["review", "app.py", "--arbitrate", "--format", "jsonl", "--no-input"];
-/// More than any of these runs has.
+/// An upper bound of events in these runs.
 const EVENTS: usize = 26;
 
-/// A run with a dispute that is enforced: every kind of step is taken.
+/// A run with an enforced dispute, which contains every kind of step.
 fn whole(kind: Kind, adapter: Adapter) -> Scene {
     let mut scene = Scene::new(kind).through(adapter);
     let slowly = |step: Step| [Step::Sleep(30), step, Step::Sleep(30)];
@@ -24,12 +24,12 @@ fn whole(kind: Kind, adapter: Adapter) -> Scene {
     scene
 }
 
-/// What an unbroken run comes to.
+/// The result of an uninterrupted run.
 fn unbroken(kind: Kind) -> Value {
     essence(&whole(kind, Adapter::Text).arbitrate())
 }
 
-/// Kills Glee after it has told some events and some more time, and returns whether it was still at work.
+/// Kills Glee some time after it has printed this number of events; returns whether it was still running.
 fn kill_after(mut glee: Child, events: usize, more: Duration) -> bool {
     let stdout = glee.stdout.take().expect("its output is piped");
     let told = BufReader::new(stdout).lines().take(events).count();
@@ -40,7 +40,7 @@ fn kill_after(mut glee: Child, events: usize, more: Duration) -> bool {
     told == events && !over
 }
 
-/// Carries the last run on, and returns its report in JSON.
+/// Resumes the last run; returns its JSON report.
 fn carry_on(scene: &Scene) -> crate::support::Output {
     scene.glee(&["runs", "resume", "--format", "json", "--no-input"])
 }
@@ -83,7 +83,8 @@ pub(crate) fn add(cases: &mut Cases) {
     }
 }
 
-/// The coder writes three files with pauses; Glee dies meanwhile. It is carried on only from the tree it knows.
+/// The coder writes three files with pauses, and Glee is killed in between. It only resumes from a tree that it
+/// knows.
 fn killed_in_the_coder(kind: Kind, adapter: Adapter, millis: u64) {
     let mut scene = Scene::new(kind).through(adapter);
     let write = |name: &str| Step::Write(name.into(), "made\n".into());
@@ -94,7 +95,7 @@ fn killed_in_the_coder(kind: Kind, adapter: Adapter, millis: u64) {
         [pause(), fix(), pause(), write("b.py"), pause(), write("c.py"), pause(), emit(DONE)],
     );
     let glee = scene.ready().start(&ARGS);
-    // run, call, call, findings, before-image, call
+    // Events: run, call, call, findings, before-image, call.
     kill_after(glee, 6, Duration::from_millis(millis));
     scene.all_dead(Duration::from_secs(5));
     let touched = scene.read("app.py") != CODE || scene.exists("b.py") || scene.exists("c.py");
@@ -112,7 +113,7 @@ fn killed_in_the_coder(kind: Kind, adapter: Adapter, millis: u64) {
     scene.nothing_repeated();
     let mut undone = scene.glee(&["runs", "undo"]);
     if undone.code == 3 {
-        // It is not known who made them.
+        // The origin of these files is unknown.
         assert!(undone.stderr.contains("b.py") && undone.stderr.contains("--remove-new"), "{undone}");
         undone = scene.glee(&["runs", "undo", "--remove-new"]);
     }
@@ -121,7 +122,7 @@ fn killed_in_the_coder(kind: Kind, adapter: Adapter, millis: u64) {
     assert!(!scene.exists("b.py") && !scene.exists("c.py"), "{undone}");
 }
 
-/// Kills Glee at random times again and again, carrying on in between, until that has happened often enough.
+/// Kills and resumes Glee at random times, this number of times.
 pub(crate) fn at_random(kills: usize) -> ExitCode {
     let mut random = fastrand(std::process::id().into());
     let (mut done, mut runs, mut wrong) = (0, 0, 0);
@@ -161,7 +162,7 @@ pub(crate) fn at_random(kills: usize) -> ExitCode {
     if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// A small generator of numbers (xorshift).
+/// A xorshift generator.
 fn fastrand(seed: u64) -> impl FnMut() -> u64 {
     let mut state = seed | 1;
     move || {

@@ -1,4 +1,4 @@
-//! What is large or small beyond measure: output, lines, trees, screens, disks.
+//! Extreme sizes of output, lines, trees, screens and disks.
 
 use std::process::{Child, Stdio};
 use std::time::Duration;
@@ -12,7 +12,8 @@ use crate::agent::Step;
 use crate::runner::Cases;
 use crate::scene::{DONE, Kind, Scene, emit, fix, outcome};
 
-/// What Glee may use, in KiB, beside the pages of its program file, of which a debug build has ten times as many.
+/// The memory limit of Glee in KiB, without the pages of its program file, which are ten times as many in a debug
+/// build.
 const MEMORY: u64 = 40 << 10;
 
 pub(crate) fn add(cases: &mut Cases) {
@@ -22,7 +23,7 @@ pub(crate) fn add(cases: &mut Cases) {
     disks(cases);
 }
 
-/// Runs Glee to its end and returns its exit code, its output and the most memory of its own that it had, in KiB.
+/// Runs Glee; returns its exit code, its output and its peak memory in KiB.
 fn watched(scene: &Scene, args: &[&str]) -> (Option<i32>, String, u64) {
     let mut glee: Child = scene.ready().start(args);
     let mut stdout = glee.stdout.take().expect("its output is piped");
@@ -52,7 +53,6 @@ fn memory(cases: &mut Cases) {
     let floods = [("1 GB", 1 << 30, 0), ("1 GB of lines", 1 << 30, 80), ("one line of 100 MB", 100_000_000, 0)];
     for (number, (shape, bytes, line)) in floods.into_iter().enumerate() {
         for (agent, task, good) in PARTS {
-            // A gigabyte takes its time.
             if number < 2 && agent != ["rev", "fix"][number] {
                 continue;
             }
@@ -66,7 +66,7 @@ fn memory(cases: &mut Cases) {
                 let call = events
                     .iter()
                     .find(|event| event["event"] == "call_finished" && event["call"]["agent"] == agent);
-                let transcript = &call.expect("it was asked")["transcript"];
+                let transcript = &call.expect("the call exists")["transcript"];
                 assert!(transcript["stdout_bytes"].as_u64() > Some(bytes), "{transcript}");
             });
         }
@@ -130,7 +130,7 @@ fn screens(cases: &mut Cases) {
     }
 }
 
-/// A file system of some size in the place of the state folder, for one shell and what it starts.
+/// Mounts a small file system as the state folder, for one shell and its children.
 const SMALL: &str = "mount -t tmpfs -o size=SIZEk tmpfs \"$GLEE_STATE_DIR\" || exit 99; \
     \"$0\" review app.py --arbitrate --no-input > ../home/out 2>&1; echo $? > ../home/code; \
     if cmp -s app.py ../home/app.py; then echo untouched > ../home/undo; else \

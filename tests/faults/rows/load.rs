@@ -1,4 +1,4 @@
-//! Many findings, and signals while Glee itself is at work.
+//! Many findings, and signals while Glee is computing.
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::Child;
@@ -10,10 +10,10 @@ use nix::unistd::Pid;
 use crate::runner::Cases;
 use crate::scene::{Kind, Scene, emit, outcome};
 
-/// Longer than anything here takes where the work grows with the number of findings, in a debug build on a busy machine.
+/// A timeout for work that is linear in the number of findings, in a debug build on a busy machine.
 const LONG: Duration = Duration::from_secs(60);
 
-/// A second, with some room for a busy machine.
+/// One second plus a margin for a busy machine.
 const SECOND: Duration = Duration::from_millis(2500);
 
 pub(crate) fn add(cases: &mut Cases) {
@@ -22,7 +22,7 @@ pub(crate) fn add(cases: &mut Cases) {
     others(cases);
 }
 
-/// A shape of many findings: the file, its text, and the line of each finding.
+/// A distribution of findings: the file, its text, and the line of each finding.
 type Shape = (&'static str, &'static str, fn(usize) -> String, fn(usize) -> String);
 
 const SHAPES: [Shape; 6] = [
@@ -54,7 +54,7 @@ const SHAPES: [Shape; 6] = [
     ("one line", "app.js", |n| format!("f({n});"), |n| format!("app.js:1 Check the argument {n}")),
 ];
 
-/// A tree with so many places, a reviewer that says something about each, and a coder that objects to all.
+/// A tree with this number of places, a reviewer with a finding for each, and a coder that objects to all.
 fn crowded((_, file, text, finding): Shape, count: usize) -> Scene {
     let mut scene = Scene::new(Kind::Git);
     scene.write(file, (0..count).map(text).collect::<String>());
@@ -64,7 +64,7 @@ fn crowded((_, file, text, finding): Shape, count: usize) -> Scene {
         "review",
         [emit(&raised), emit(&format!("GLEE-REVIEW-END nonce={{nonce}} findings={count}\n"))],
     );
-    // However many are left after merging, and only these are asked about.
+    // The number after merging, which is the number of questions.
     let objections: String = (1..=count).map(|n| format!("[F{n}] DISAGREE: it is meant so\n")).collect();
     scene.play(
         "fix",
@@ -105,7 +105,7 @@ fn many(cases: &mut Cases) {
                     let shown = scene.glee(args);
                     assert_eq!(shown.code, 0, "{args:?}: {shown}");
                 }
-                // The same again is recognised where it has a place.
+                // A repeated finding is recognised if it has a place.
                 let again = outcome(&scene.glee(&args));
                 let placed = !shape.0.contains("no ");
                 assert!(!placed || again["disputes"].as_array().is_some_and(Vec::is_empty), "{route}");
@@ -115,7 +115,7 @@ fn many(cases: &mut Cases) {
     }
 }
 
-/// Sends a signal and returns the exit code it led to, in the form of a shell, and how long that took.
+/// Sends a signal; returns the exit code (128 + signal) and the time until the end.
 fn send(mut glee: Child, signal: Signal) -> (Option<i32>, Duration, String) {
     let pid = Pid::from_raw(i32::try_from(glee.id()).expect("a process id"));
     let (mut stdout, mut stderr) = (glee.stdout.take().expect("piped"), glee.stderr.take().expect("piped"));

@@ -1,4 +1,4 @@
-//! The rows of the table, one file a subject.
+//! The rows of the table, one file for each subject.
 
 mod answers;
 mod binding;
@@ -25,7 +25,6 @@ mod world;
 
 use crate::runner::Cases;
 
-/// Adds all cases.
 pub(crate) fn add(cases: &mut Cases) {
     large::add(cases);
     load::add(cases);

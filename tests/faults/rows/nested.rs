@@ -1,4 +1,4 @@
-//! Submodules and repositories inside the tree: what agents do there is recorded, undone and noticed as anywhere else.
+//! Submodules and nested repositories: changes in them are recorded, undone and detected as elsewhere.
 
 use std::path::Path;
 
@@ -7,18 +7,18 @@ use crate::agent::Step;
 use crate::runner::Cases;
 use crate::scene::{DONE, Kind, OBJECTION, RESOLVED, REVIEW, RULING, Scene, emit, outcome, run};
 
-/// How the folder `inner` becomes a repository.
+/// Ways to make the folder `inner` a repository.
 type Make = fn(&Scene);
 
 const IDENTITY: &str = "-c user.name=x -c user.email=x@x -c protocol.file.allow=always -c init.defaultBranch=main";
 
-/// Runs lines of shell that call git as `g`.
+/// Runs a shell script in which `g` is git.
 fn shell(scene: &Scene, script: &str) {
     let script = format!("set -e; g() {{ git {IDENTITY} \"$@\"; }}; {script}");
     assert!(scene.shell(&script), "{script}");
 }
 
-/// Commits some files in a repository and goes on working there.
+/// Commits files in a repository and leaves it with further edits.
 const FILL: &str = "printf 'a = 1\\nmd5\\n' > x.py; mkdir sub; echo b > sub/b.py; echo '*.log' > .gitignore; \
                     echo kept > kept.log; g add -A; g add -f kept.log; g commit -qm inner; \
                     echo '# mine, uncommitted' >> x.py; echo mine > new.py; chmod 600 new.py; ln -s x.py link";
@@ -78,7 +78,7 @@ fn kinds() -> Vec<(&'static str, Kind, Make)> {
     ]
 }
 
-/// What a coder does there, with a file that differs then.
+/// Edits of a coder in `inner`, with a file that then differs.
 fn deeds() -> Vec<(&'static str, &'static str, &'static str)> {
     vec![
         ("edits and deletes", "printf 'a = 1\\nsha256\\n' > inner/x.py; rm inner/new.py", "inner/new.py"),
@@ -93,7 +93,7 @@ fn deeds() -> Vec<(&'static str, &'static str, &'static str)> {
     ]
 }
 
-/// The files of a tree without those of its repositories.
+/// The files of a tree without nested repositories.
 fn own_files(root: &Path) -> std::collections::BTreeMap<Vec<u8>, (u32, Vec<u8>)> {
     let mut found = files(root);
     found.retain(|name, _| !name.split(|byte| *byte == b'/').any(|part| part == b".git"));
@@ -137,7 +137,7 @@ fn coders(cases: &mut Cases) {
     }
 }
 
-/// What an agent that may only read does there.
+/// Writes of a read-only agent in `inner`.
 fn reads() -> Vec<(&'static str, Vec<Step>)> {
     let write = |path: &str| Step::Write(path.into(), "written\n".into());
     let commit = ["-c", "user.name=x", "-c", "user.email=x@x", "commit", "-q", "--allow-empty", "-m", "x"];
@@ -176,7 +176,7 @@ fn readers(cases: &mut Cases) {
     }
 }
 
-/// More than is followed.
+/// More repositories than Glee follows.
 fn excesses() -> Vec<(&'static str, Kind, &'static str, &'static str)> {
     let deep = "p=.; for i in 1 2 3 4 5 6 7 8 9; do p=$p/n; g init -q $p; echo x > $p/x.py; done";
     let many = "for i in $(seq 10 75); do g init -q r$i; echo x > r$i/x.py; done";

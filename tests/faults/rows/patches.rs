@@ -1,14 +1,13 @@
-//! Patches of every tool and setting: the right file is reviewed, or the patch is refused.
+//! Patches of all tools and settings: the right file is reviewed, or the patch is refused.
 
 use super::shell::{self, FINDS_EVIL, ok, sh};
 use crate::runner::Cases;
 use crate::scene::outcome;
 
-/// The reviewed file of most patches.
 const FILE: &str = "src/code.py";
 
-/// Commands that print a patch, with the file that is to be covered. `old` and `new` are copies of the tree before and
-/// after, beside it.
+/// Commands that print a patch, with the file that has to be covered. `old` and `new` are copies of the tree before
+/// and after the change.
 const PATCHES: &[(&str, &str, &str)] = &[
     ("git diff", "git diff HEAD", FILE),
     ("mnemonic prefixes", "git -c diff.mnemonicPrefix=true diff", FILE),
@@ -113,7 +112,7 @@ const PATCHES: &[(&str, &str, &str)] = &[
     (".gleeignore that it brings", "echo '*' > .gleeignore; git add -A; git diff --cached", FILE),
 ];
 
-/// Patches that are refused, and those of which nothing can be read.
+/// Patches that are refused or unreadable.
 const REFUSED: &[(&str, &str, i32)] = &[
     ("nothing", "true", 2),
     ("names alone", "git diff --stat HEAD; git diff --name-only HEAD", 2),
@@ -140,7 +139,7 @@ const REFUSED: &[(&str, &str, i32)] = &[
 const PREPARE: &str = "mkdir src; for i in $(seq 40); do echo a$i; done > src/code.py; echo other > code.py; git add -A; \
     git commit -qm base; git tag base; cp -r . ../old; sed -i 's/^a20$/evil()/' src/code.py; cp -r . ../new";
 
-/// The patch is read where it is applied, where it is not yet, and as a file.
+/// Reads the patch in a tree with or without it, and as a file.
 fn read(command: &str, file: &str, is_applied: bool) {
     let scene = shell::scene(FINDS_EVIL, "");
     ok(&scene, PREPARE);
@@ -167,7 +166,7 @@ fn refused(command: &str, code: i32) {
     assert!(output.stderr.contains("error: "), "{output}");
 }
 
-/// The user's settings for diffs change nothing of what Glee itself finds.
+/// The user's diff settings do not affect Glee.
 fn settings(setting: &str) {
     let scene = shell::scene(FINDS_EVIL, "");
     ok(&scene, PREPARE);
@@ -185,7 +184,7 @@ pub(super) fn add(cases: &mut Cases) {
     let row = "patches";
     for (name, command, file) in PATCHES {
         cases.add(row, *name, || read(command, file, true));
-        // A mode and a new mark are nothing to read in a tree that has neither.
+        // In a tree without the patch, a patch of modes has no reviewable lines.
         if !name.contains("mode") {
             cases.add(row, format!("{name}, not applied"), || read(command, file, false));
         }

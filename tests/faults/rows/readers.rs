@@ -1,4 +1,4 @@
-//! Reviewers and judges that write, and users that do.
+//! Writes by reviewers and judges, and by users.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use crate::agent::Step;
 use crate::runner::Cases;
 use crate::scene::{CODE, Kind, REVIEW, RULING, Scene, emit, outcome, run};
 
-/// Clean, dirty, untracked and ignored files beside the code under review.
+/// Clean, dirty, untracked and ignored files.
 fn furnished() -> Scene {
     let scene = Scene::new(Kind::Git);
     scene.write("clean", "clean\n").write("dirty", "as committed\n").write(".gitignore", "ignored\n.env\n");
@@ -17,7 +17,7 @@ fn furnished() -> Scene {
     scene
 }
 
-/// What a reader might do, and whether comparing finds it (what is ignored is left to the sandbox).
+/// Writes of a reader, and whether the comparison detects them (ignored files are left to the sandbox).
 fn deeds() -> Vec<(&'static str, Vec<Step>, bool)> {
     let write = |path: &str| Step::Write(path.into(), "written\n".into());
     vec![
@@ -80,7 +80,7 @@ fn readers(cases: &mut Cases) {
                         let outcome = outcome(&output);
                         let said = outcome["failures"][0]["error"].as_str().unwrap_or_default();
                         assert!(said.contains("its answer is discarded"), "{output}");
-                        // Its answer counts for nothing.
+                        // Its answer is discarded.
                         if agent == "rev" {
                             assert_eq!(outcome["findings"], serde_json::json!([]), "{output}");
                         } else {
@@ -128,7 +128,7 @@ fn users(cases: &mut Cases) {
                 let notices = outcome(&output)["notices"].to_string();
                 let stale = matches!(deed, "saves" | "deletes");
                 assert_eq!(notices.contains("may be stale"), stale, "{output}");
-                // The user's bytes are the user's.
+                // The user's edits remain.
                 match deed {
                     "saves" => assert_eq!(scene.read("app.py"), edited),
                     "deletes" => assert!(!scene.exists("app.py")),
@@ -139,7 +139,7 @@ fn users(cases: &mut Cases) {
     }
 }
 
-/// Every file of the tree and of what the repository keeps outside its objects.
+/// All files of the tree, and of the repository except its objects.
 fn bytes(scene: &Scene) -> std::collections::BTreeMap<String, Vec<u8>> {
     let mut found = std::collections::BTreeMap::new();
     let mut folders = vec![scene.root()];

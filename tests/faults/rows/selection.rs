@@ -1,10 +1,10 @@
-//! What is reviewed is not decided by what is under review: marks that a change brings, files that a coder hides.
+//! The code under review does not control its selection: markers in a change, files hidden by a coder.
 
 use super::shell::{self, FINDS_EVIL, ok, sh};
 use crate::runner::Cases;
 use crate::scene::{Scene, outcome};
 
-/// Ways in which a change may try to keep `evil()` from being read. `e.py` is there at the base.
+/// Ways in which a change may hide `evil()` from review. `e.py` exists at the base.
 const HIDDEN: &[(&str, &str)] = &[
     ("@generated", "printf '# @generated\\nevil()\\n' > new.py"),
     ("DO NOT EDIT", "printf '# DO NOT EDIT without asking\\nevil()\\n' > new.py"),
@@ -38,7 +38,6 @@ const HIDDEN: &[(&str, &str)] = &[
     ("over 1 MiB in a file of the base", "(cat big.py; echo 'evil()') > t; mv t big.py"),
 ];
 
-/// Ways to name the change.
 const TARGETS: [&str; 5] = ["", "--staged", "--base main", "--commit HEAD", "main..HEAD"];
 
 fn repository(settings: &str) -> Scene {
@@ -54,7 +53,7 @@ fn repository(settings: &str) -> Scene {
     scene
 }
 
-/// However it is named, the reviewer is shown it.
+/// The reviewer is shown the change, whichever way selects it.
 fn shown(change: &str, target: &str, environment: &str) {
     let scene = repository("");
     ok(&scene, change);
@@ -66,7 +65,7 @@ fn shown(change: &str, target: &str, environment: &str) {
     assert_eq!(output.code, 1, "{output}");
 }
 
-/// What is skipped by a rule, as it is named in the list.
+/// Files skipped by a rule, as they are listed.
 const SKIPPED: [(&str, &str, &str); 4] = [
     ("a lock file", "echo 'evil()' > Cargo.lock", "Cargo.lock (generated)"),
     ("a picture", "printf '\\211PNG\\r\\n\\032\\n\\0\\0\\0\\rIHDR\\0\\0\\0\\1' > p.png", "p.png (binary)"),
@@ -74,7 +73,8 @@ const SKIPPED: [(&str, &str, &str); 4] = [
     ("a file that the base marks", "printf '# @generated\\ny = 2\\n' > made.py", "made.py (generated)"),
 ];
 
-/// It is listed in every form, the run is green or not as the setting says, and never if nothing else was read.
+/// The skipped file is listed in every format; the exit code depends on the setting, and is never 0 if nothing was
+/// read.
 fn skipped(change: &str, named: &str) {
     let scene = repository("");
     ok(
@@ -101,7 +101,7 @@ fn skipped(change: &str, named: &str) {
     }
 }
 
-/// A change that hides itself with `.gleeignore` is listed, in CI it is reviewed.
+/// A change that hides itself with `.gleeignore` is listed; in CI it is reviewed.
 fn ignored() {
     let scene = repository("");
     ok(&scene, "echo 'evil()' > new.py; echo new.py > .gleeignore; git add -A; git commit -qm change");
@@ -111,7 +111,7 @@ fn ignored() {
     assert_eq!(output.code, 1, "{output}");
 }
 
-/// A project's file may be stricter about what is skipped than the user's, never looser.
+/// The project's setting for skipped files may only be stricter than the user's.
 fn looser() {
     let scene = repository("review: {skipped: fail}");
     scene.write(".glee/config.yml", "version: 1\nreview: {skipped: note}\n");
@@ -120,7 +120,7 @@ fn looser() {
     assert_ne!(output.code, 0, "{output}");
 }
 
-/// What a coder does to hide `evil.py` from the next round, after it has written it.
+/// Ways in which a coder may hide the new file `evil.py` from the next round.
 const HIDES: &[(&str, &str)] = &[
     ("nothing", "true"),
     (".gleeignore", "echo evil.py > .gleeignore"),
@@ -175,7 +175,7 @@ fn hidden(hides: &str, target: &str) {
     assert!(titles.contains(&"Remove the call"), "the second round was not shown it: {output}");
 }
 
-/// What the rules of the beginning leave out stays out.
+/// Files ignored at the start of the run remain ignored.
 fn left_out() {
     let review = "if grep -q 'evil()' $P; then echo '[MUST] Remove the call'; n=1; elif grep -q '| .*md5' $P; then \
         echo '[MUST] app.py:2 Replace the weak hash'; n=1; else n=0; fi; \
@@ -193,7 +193,7 @@ pub(super) fn add(cases: &mut Cases) {
     let row = "marks that a change brings";
     for (index, (name, change)) in HIDDEN.iter().enumerate() {
         for (at, target) in TARGETS.iter().enumerate() {
-            // Every way with one target, the first with all.
+            // All ways with one target, the first way with all targets.
             if index < 4 || at == index % TARGETS.len() {
                 let label = if target.is_empty() { "uncommitted" } else { target };
                 cases.add(row, format!("{name}, {label}"), || shown(change, target, ""));

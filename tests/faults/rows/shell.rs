@@ -1,24 +1,23 @@
-//! A project whose agents are shell scripts, for cases in which an answer depends on what is asked.
+//! A project with shell scripts as agents, for answers that depend on the request.
 
 use std::process::{Command, Stdio};
 
 use crate::scene::{Kind, Scene};
 use crate::support::Output;
 
-/// A reviewer that finds `evil()` where it is shown.
+/// A reviewer that reports `evil()` if it is shown.
 pub(super) const FINDS_EVIL: &str = "if grep -q 'evil()' $P; then echo '[MUST] Remove the call'; n=1; else n=0; fi; \
     echo \"GLEE-REVIEW-END nonce=$GLEE_NONCE findings=$n\"";
 
-/// A reviewer that confirms everything.
 pub(super) const RESOLVES: &str = "for i in $GLEE_FINDINGS; do echo \"[$i] RESOLVED: gone\"; done; \
     echo \"GLEE-RECHECK-END nonce=$GLEE_NONCE answers=$(echo $GLEE_FINDINGS | wc -w)\"";
 
-/// A coder that says everything is implemented.
+/// A coder that reports everything as implemented.
 pub(super) const IMPLEMENTED: &str = "for i in $GLEE_FINDINGS; do echo \"[$i] IMPLEMENTED: done\"; done; \
     echo \"GLEE-RESPONSE-END nonce=$GLEE_NONCE answers=$(echo $GLEE_FINDINGS | wc -w)\"";
 
-/// A repository with `app.py`, a reviewer that answers by a script, and a coder that does something first. The prompt is
-/// the file `$P`.
+/// A repository with `app.py`, a reviewer that answers by a script, and a coder that runs a script first. The
+/// prompt is in the file `$P`.
 pub(super) fn scene(review: &str, fix: &str) -> Scene {
     let scene = Scene::new(Kind::Git);
     let home = scene.home();
@@ -34,20 +33,19 @@ pub(super) fn scene(review: &str, fix: &str) -> Scene {
     let agent =
         |name: &str, role: &str| format!("  - {{name: {name}, role: {role}, command: [/bin/sh, {script:?}]}}\n");
     let config = scene.user_config();
-    std::fs::create_dir_all(config.parent().expect("it lies in a folder")).expect("a folder");
+    std::fs::create_dir_all(config.parent().expect("a parent folder")).expect("a folder");
     let text = format!("agents:\n{}{}", agent("rev", "reviewer"), agent("fix", "coder"));
     std::fs::write(config, text).expect("a written file");
     scene
 }
 
-/// Adds a line to the user's configuration.
 pub(super) fn set(scene: &Scene, line: &str) {
     let config = scene.user_config();
     let text = std::fs::read_to_string(&config).expect("a readable file");
     std::fs::write(config, format!("{text}{line}\n")).expect("a written file");
 }
 
-/// Runs a shell script in the tree as the user of the scene; `$GLEE` is the program.
+/// Runs a shell script in the tree as the scene's user; `$GLEE` is the program.
 pub(super) fn sh(scene: &Scene, script: &str) -> Output {
     let template = scene.command(&[]);
     let mut command = Command::new("/bin/sh");
@@ -66,7 +64,7 @@ pub(super) fn sh(scene: &Scene, script: &str) -> Output {
     }
 }
 
-/// Runs a script that has to go well.
+/// Runs a script that has to succeed.
 pub(super) fn ok(scene: &Scene, script: &str) -> String {
     let output = sh(scene, script);
     assert_eq!(output.code, 0, "{script}\n{output}");

@@ -1,4 +1,4 @@
-//! FIFOs, devices, sockets and folders in the place of files.
+//! FIFOs, devices, sockets and folders instead of files.
 
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use nix::sys::stat::Mode;
 use crate::runner::Cases;
 use crate::scene::{Kind, Scene, emit};
 
-/// Longer than a refusal takes on a busy machine; a FIFO is waited for without an end.
+/// A timeout longer than a refusal on a busy machine; reading a FIFO would block forever.
 const LONG: Duration = Duration::from_secs(15);
 
-/// What may be in the place of a file.
+/// The replacements of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Special {
     Fifo,
@@ -26,9 +26,8 @@ enum Special {
 impl Special {
     const ALL: [Self; 5] = [Self::Fifo, Self::LinkToFifo, Self::Zero, Self::Socket, Self::Folder];
 
-    /// Puts it there.
     fn put(self, place: &Path) {
-        drop(std::fs::create_dir_all(place.parent().expect("it lies in a folder")));
+        drop(std::fs::create_dir_all(place.parent().expect("a parent folder")));
         drop(std::fs::remove_file(place));
         let fifo = |at: &Path| nix::unistd::mkfifo(at, Mode::S_IRWXU).expect("a FIFO");
         let link = |to: &Path| std::os::unix::fs::symlink(to, place).expect("a link");
@@ -57,7 +56,7 @@ pub(crate) fn add(cases: &mut Cases) {
     substitution(cases);
 }
 
-/// Runs Glee, which must not wait, and returns its code and what it said.
+/// Runs Glee, which must not block; returns its exit code and output.
 fn at_once(scene: &Scene, args: &[&str]) -> (Option<i32>, String) {
     let mut glee: Child = scene.ready().start(args);
     let (mut out, mut err) = (glee.stdout.take().expect("piped"), glee.stderr.take().expect("piped"));
@@ -91,7 +90,7 @@ fn input(cases: &mut Cases) {
         &["watch", "--events", "IT"],
     ];
     for args in commands {
-        // A FIFO that a person names is waited for; see the rows of signals.
+        // Glee waits for a FIFO named by the user; see the rows of signals.
         for special in [Special::Zero, Special::Socket, Special::Folder] {
             cases.add(ROW, format!("{special:?}, {}", args.join(" ")), move || {
                 let scene = Scene::new(Kind::Git);
@@ -108,8 +107,8 @@ fn input(cases: &mut Cases) {
     }
 }
 
-/// Files that are read because the tree or the user's settings have them, and the exit code where anything else there is an
-/// error that names it; else it counts as absent. A template that nobody trusted is refused before it is read.
+/// Files read from the tree or the user's settings, with the exit code if anything else replaces them: an error
+/// that names it, else it counts as missing. An untrusted template is refused before it is read.
 const NAMED: [(&str, Option<i32>); 10] = [
     (".glee/config.yml", Some(2)),
     (".glee/prompts/review.md", Some(8)),
@@ -155,7 +154,7 @@ fn named(cases: &mut Cases) {
             cases.add(ROW, format!("the user's {name}: {special:?}"), move || {
                 let scene = Scene::new(Kind::Git);
                 let place: PathBuf = if name == "config" { scene.user_config() } else { scene.home().join("h.db") };
-                // The configuration is written when a scene is made ready, so it is replaced after that.
+                // `ready` writes the configuration, so it is replaced afterwards.
                 scene.ready();
                 special.put(&place);
                 let place = place.display().to_string();
@@ -195,7 +194,7 @@ fn advisories(cases: &mut Cases) {
     }
 }
 
-/// What a shell makes of `<(command)` is a FIFO, and was meant.
+/// `<(command)` of a shell is a FIFO and is accepted.
 fn substitution(cases: &mut Cases) {
     const ROW: &str = "process substitution";
     let lines = [

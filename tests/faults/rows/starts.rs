@@ -1,4 +1,4 @@
-//! What Glee is started with and what becomes of the processes it starts: signals, limits, killed supervisors.
+//! The environment Glee is started with, and the processes it starts: signals, limits, killed supervisors.
 
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -57,7 +57,7 @@ fn supervisors(cases: &mut Cases) {
     }
 }
 
-/// Glee started by a script that has its command line as arguments.
+/// Runs Glee from a script that receives Glee's command line as arguments.
 fn by(scene: &Scene, program: &[&str]) -> Output {
     let inner = scene.ready().command(&["review", "app.py", "--arbitrate", "--format", "json", "--no-input"]);
     let mut command = Command::new(program[0]);

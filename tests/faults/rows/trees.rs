@@ -1,4 +1,4 @@
-//! Trees of every kind, names of every kind: it works, or it is one clear refusal, and the repository is as it was.
+//! Trees and names of all kinds: the run succeeds or is clearly refused, and the repository is unchanged.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -9,14 +9,13 @@ use super::coders::{assert_same, files};
 use crate::runner::Cases;
 use crate::scene::{CODE, DONE, Kind, RESOLVED, REVIEW, Scene, emit, fix, run};
 
-/// The git folder.
 pub(super) fn repository(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(next) = folders.pop() {
         for entry in std::fs::read_dir(&next).into_iter().flatten().flatten() {
             let path = entry.path();
-            let name = path.strip_prefix(folder).expect("it lies there").display().to_string();
+            let name = path.strip_prefix(folder).expect("the path is inside the folder").display().to_string();
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() => folders.push(path),
                 _ => drop(found.insert(name, std::fs::read(&path).unwrap_or_default())),
@@ -26,7 +25,7 @@ pub(super) fn repository(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// How a tree is made, and whether it can be reviewed.
+/// Constructors of trees, and whether each can be reviewed.
 type Make = fn(&Scene);
 
 fn kinds() -> Vec<(&'static str, Make, bool)> {
@@ -237,7 +236,7 @@ pub(crate) fn add(cases: &mut Cases) {
                     let git = scene.root().join(".git");
                     let repository = |git: &Path| {
                         let mut found = repository(git);
-                        // Before the first commit, this file is what the history is known by.
+                        // Before the first commit, this file identifies the history.
                         assert!(found.remove("glee-id").is_none() || kind == "an unborn branch");
                         found
                     };

@@ -1,4 +1,4 @@
-//! What an undo takes back, and what it leaves alone: the user's later work, ignored files, other repositories.
+//! Undo and what it leaves unchanged: the user's later edits, ignored files, other repositories.
 
 use std::path::Path;
 use std::time::Duration;
@@ -8,7 +8,6 @@ use crate::agent::Step;
 use crate::runner::Cases;
 use crate::scene::{CODE, DONE, Kind, Scene, emit, fix};
 
-/// The code as the coder left it.
 fn fixed() -> String {
     CODE.replace("md5", "sha256")
 }
@@ -17,7 +16,7 @@ fn shell(script: &str) -> Step {
     crate::scene::run(&["/bin/sh", "-c", script])
 }
 
-/// A run whose coder has fixed `app.py`, and done this besides.
+/// A run whose coder fixed `app.py` and ran this command.
 fn coded(kind: Kind, besides: &[Step]) -> Scene {
     let mut scene = Scene::new(kind);
     let steps = std::iter::once(fix()).chain(besides.iter().cloned()).chain([emit(DONE)]);
@@ -27,7 +26,7 @@ fn coded(kind: Kind, besides: &[Step]) -> Scene {
     scene
 }
 
-/// A run during which the user saves something after the coder's own edit, before the coder ends.
+/// A run during which the user saves a file after the coder's edit and before the coder ends.
 fn saved_meanwhile(kind: Kind, script: &str) -> Scene {
     let mut scene = Scene::new(kind);
     scene.write("other.py", "x = 1\n");
@@ -48,7 +47,7 @@ fn saved_meanwhile(kind: Kind, script: &str) -> Scene {
     scene
 }
 
-/// Something that the user does after the run, in shell, and whether it only makes sense in git.
+/// A shell command of the user after the run, and whether it requires git.
 type Work = (&'static str, bool, &'static str);
 
 const WORK: [Work; 12] = [
@@ -262,7 +261,7 @@ pub(crate) fn add(cases: &mut Cases) {
     private(cases);
 }
 
-/// State that only its owner can read, and a repository that gets nothing.
+/// The state is readable by its owner only, and the repository is unchanged.
 fn private(cases: &mut Cases) {
     const ROW: &str = "what is kept is private";
     for kind in Kind::ALL {
@@ -306,8 +305,8 @@ fn private(cases: &mut Cases) {
     }
 }
 
-/// Nothing below a folder is open to anybody but its owner; returns how much there is. What has another name too is an
-/// object of the user's repository.
+/// Asserts that only the owner can access the content of a folder; returns its size. A file with several links is
+/// an object of the user's repository.
 fn closed(folder: &Path) -> usize {
     use std::os::unix::fs::MetadataExt as _;
     let mut count = 0;

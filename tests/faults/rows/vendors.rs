@@ -1,4 +1,4 @@
-//! The programs that Glee knows, as they really ended: their recorded output played again through their own adapters.
+//! The supported programs: their recorded output, replayed through their adapters.
 
 use std::path::{Path, PathBuf};
 
@@ -7,10 +7,8 @@ use crate::agent::Step;
 use crate::runner::Cases;
 use crate::scene::{Adapter, Kind, Scene, emit, essence, outcome};
 
-/// The nonce of every recording.
 const RECORDED: &str = "0123456789abcdef0123456789abcdef";
 
-/// The recordings of a program by name.
 fn recordings(adapter: Adapter) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recorded").join(adapter.word());
     let files = std::fs::read_dir(folder).expect("the recordings are there").flatten().map(|entry| entry.path());
@@ -19,7 +17,7 @@ fn recordings(adapter: Adapter) -> Vec<PathBuf> {
     found
 }
 
-/// Plays a recording; the agent does not say its version or flags.
+/// Replays a recording; the agent reports neither version nor flags.
 fn played(record: &Path, nonce: &str) -> Vec<Step> {
     let read = |end: &str| {
         let bytes = std::fs::read(record.with_extension(end)).expect("a recording has both streams");
@@ -37,7 +35,8 @@ pub(crate) fn add(cases: &mut Cases) {
         for (number, record) in recordings(adapter).into_iter().enumerate() {
             let name = record.file_stem().expect("a recording has a name").to_string_lossy().into_owned();
             let is_limit = name.starts_with("rate-limited") || name == "over-quota";
-            // A program that was ended while it tried again by itself never said why; one calls a quota an error.
+            // A program that was killed during its own retries reported no reason; another one reports a quota as
+            // an error.
             let is_told =
                 is_limit && adapter != Adapter::Qwen && !(adapter == Adapter::Opencode && name == "over-quota");
             let (agent, task, _) = PARTS[number % 3];
@@ -47,10 +46,10 @@ pub(crate) fn add(cases: &mut Cases) {
                 let mut scene = Scene::new(Kind::Plain);
                 scene.speak(agent, adapter).set("limits: {retries: 0}");
                 scene.play(agent, "", [Step::Exit(1)]);
-                // What was said to another call is no answer to this one.
+                // The answer to another call is invalid for this one.
                 scene.play(agent, task, played(&said, RECORDED));
                 let output = scene.arbitrate();
-                // A coder's answer to another call leaves the finding open; anything else concludes nothing.
+                // A coder's answer to another call leaves the finding open; others are inconclusive.
                 let ends: &[i32] = match (is_told, is_limit, agent) {
                     (true, ..) => &[75],
                     (false, true, _) => &[4, 75],
@@ -61,7 +60,7 @@ pub(crate) fn add(cases: &mut Cases) {
                 let undecided = essence(&output)["disputes"]
                     .as_array()
                     .is_none_or(|all| all.iter().all(|dispute| dispute[0].is_null()));
-                // A judge whose words count for nothing decided nothing.
+                // An invalid judge decides nothing.
                 assert!(agent != "jud" || undecided, "{output}");
             });
             if is_told {
@@ -74,7 +73,7 @@ pub(crate) fn add(cases: &mut Cases) {
                     let whole = record.with_file_name("reviewer.json");
                     scene.play("rev", "review", played(&whole, "{nonce}")).ready();
                     let output = scene.glee(&["runs", "resume", "--format", "json", "--no-input"]);
-                    // A cool-down that is remembered is kept to.
+                    // A recorded cool-down is respected.
                     assert!([1, 75].contains(&output.code), "{output}");
                     scene.nothing_repeated();
                 });

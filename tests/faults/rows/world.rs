@@ -1,4 +1,4 @@
-//! Signals, locks, disks, databases, terminals, and programs that are not there.
+//! Signals, locks, disks, databases, terminals and missing programs.
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
@@ -25,7 +25,7 @@ pub(crate) fn add(cases: &mut Cases) {
     streams(cases);
 }
 
-/// Waits until Glee has told some events.
+/// Waits until Glee has printed this number of events.
 fn told(glee: &mut Child, events: usize) -> BufReader<std::process::ChildStdout> {
     let mut stdout = BufReader::new(glee.stdout.take().expect("its output is piped"));
     for _ in 0..events {
@@ -36,7 +36,7 @@ fn told(glee: &mut Child, events: usize) -> BufReader<std::process::ChildStdout>
 
 fn signals(cases: &mut Cases) {
     const ROW: &str = "INT, TERM, HUP, twice, STOP and CONT";
-    /// The number of events before an agent of each role is at work.
+    /// The number of events before an agent of each role is running.
     const PHASES: [(&str, usize); 3] = [("rev", 2), ("fix", 6), ("jud", 11)];
     let pid = |glee: &Child| Pid::from_raw(glee.id().cast_signed());
     for kind in Kind::ALL {
@@ -90,7 +90,7 @@ fn signals(cases: &mut Cases) {
             std::thread::sleep(Duration::from_secs(3));
             kill(pid(&glee), Signal::SIGCONT).expect("it is ours");
             drop(stdout.read_to_end(&mut Vec::new()));
-            // The time in which it was stopped is nobody's.
+            // Time during which Glee is suspended does not count.
             assert_eq!(glee.wait().expect("it is ours").code(), Some(0));
         });
     }
@@ -118,7 +118,6 @@ fn locks(cases: &mut Cases) {
                             });
                         }
                     });
-                    // A run that only reviews needs no lock.
                     let output = scene.glee(&["review", "app.py", "--format", "json", "--no-input"]);
                     assert_eq!(output.code, 1, "{output}");
                     drop(stdout);
@@ -134,7 +133,7 @@ fn locks(cases: &mut Cases) {
     }
 }
 
-/// Runs Glee where no file may grow beyond some blocks of 512 bytes.
+/// Runs Glee with a limit on file sizes, in blocks of 512 bytes.
 fn with_room(scene: &Scene, blocks: u32) -> Output {
     let glee = scene.ready().command(&["review", "app.py", "--arbitrate", "--format", "json", "--no-input"]);
     let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\"");
@@ -154,7 +153,6 @@ fn with_room(scene: &Scene, blocks: u32) -> Output {
     }
 }
 
-/// Makes a place that cannot be written.
 type Prepare = fn(&mut Scene);
 
 fn disks(cases: &mut Cases) {
@@ -176,7 +174,7 @@ fn disks(cases: &mut Cases) {
                     assert_ne!(output.code, 101, "{output}");
                     return;
                 }
-                // A coder that began can be undone.
+                // The changes of a started coder can be undone.
                 let undone = scene.glee(&["runs", "undo"]);
                 assert_eq!(undone.code, 0, "{undone}\nafter {output}");
                 assert_eq!(files(&scene.root()), before);
@@ -231,7 +229,6 @@ fn disks(cases: &mut Cases) {
     }
 }
 
-/// The database of a scene's history.
 fn database(scene: &Scene) -> std::path::PathBuf {
     let mut folders = vec![scene.state()];
     while let Some(folder) = folders.pop() {
@@ -275,7 +272,7 @@ fn databases(cases: &mut Cases) {
                     }
                     assert_eq!(std::fs::read(&path).expect("it is there"), bytes, "reading changed it");
                     let output = scene.arbitrate();
-                    // A flip in a place that nothing reads is none; an emptied file is a new history.
+                    // A changed unused byte has no effect; an emptied file is a new history.
                     assert!([0, 7].contains(&output.code), "{output}");
                     if output.code == 7 {
                         let end = (place + 512).min(bytes.len());
@@ -292,7 +289,6 @@ fn databases(cases: &mut Cases) {
         assert_eq!(scene.arbitrate().code, 0);
         let path = database(&scene);
         let mut bytes = std::fs::read(&path).expect("it is there");
-        // The field `user_version` of the header.
         bytes[60..64].copy_from_slice(&99_u32.to_be_bytes());
         std::fs::write(&path, &bytes).expect("a written file");
         let output = scene.arbitrate();
@@ -399,7 +395,7 @@ fn streams(cases: &mut Cases) {
                     assert!(!stderr.contains('\u{1b}'), "{stderr:?}");
                     assert_ne!(output.status.code(), Some(101), "{stderr}");
                     scene.all_dead(Duration::from_secs(5));
-                    // What was not printed can be read later.
+                    // The lost output can be read later.
                     let again = scene.glee(&["runs", "show", "--format", "json"]);
                     assert_eq!(essence(&again)["exit"], "clean", "{again}");
                 });

@@ -1,5 +1,5 @@
 //! The text report: findings by file, changes, disputes, reviewers, summary, next steps. Files without a review are
-//! always listed.
+//! always listed. Text from files and agents is escaped by `protocol::printable`.
 
 mod changes;
 mod disputes;

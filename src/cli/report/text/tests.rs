@@ -146,7 +146,7 @@ fn arbitrated() -> Outcome {
     outcome
 }
 
-/// A run with failed, incomplete and invalid answers of reviewers.
+/// A run with failed and incomplete reviewers.
 fn failed() -> Outcome {
     let mut outcome = clean();
     outcome.exit = ExitReason::AgentFailed;
