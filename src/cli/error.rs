@@ -20,7 +20,6 @@ impl CommandError {
         Self { source: source.into(), hint: None, exit }
     }
 
-    /// A usage error that another error caused.
     pub(crate) fn caused(message: String, cause: std::io::Error) -> Self {
         Self::new(ExitReason::Usage, anyhow::Error::new(cause).context(message))
     }
@@ -53,7 +52,7 @@ impl CommandError {
         if let Some(hint) = &self.hint {
             let _ = writeln!(text, "{cyan}hint{reset}: {}", printable::block(hint));
         }
-        // A command line or an address in an error may contain a token.
+        // A command line or a URL in an error may contain a token.
         secrets::redact(&text).into_owned()
     }
 }

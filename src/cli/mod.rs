@@ -1,6 +1,5 @@
-//! The command line: one file per command.
-//!
-//! A command returns an exit reason or an error with a hint; only [`main`] turns them into text and an exit code.
+//! The command line, with one file per command. A command returns an exit reason, or an error with a hint; [`main`]
+//! converts both into text and an exit code.
 
 pub(crate) mod commands;
 pub(crate) mod context;
@@ -26,7 +25,7 @@ use crate::domain::ExitReason;
 use crate::protocol::{secrets, text::printable};
 use crate::system::{log, private};
 
-/// The commands in groups, on one screen of 24 lines.
+/// The commands in groups; fits on a screen of 24 lines.
 const HELP: &str = "\
 {about}
 
@@ -34,7 +33,7 @@ Usage: glee [OPTIONS] <COMMAND>
 
 Work      review       Review code, have findings fixed, settle disputes
           consensus    Agree on a plan before code; `gate` asks questions
-          watch        Review agents at work; `emit` sends the watch an event
+          watch        Review running agents; `emit` sends the watch an event
 People    init         Find installed agents and connect them
           connect      Connect an agent in a role; `disconnect` removes one
           agents       List connected agents, and check each
@@ -90,7 +89,7 @@ enum Command {
 }
 
 impl Command {
-    /// Whether it may start or resume a run; for other commands, signals keep their default effect.
+    /// Whether the command may start or resume a run. For other commands, signals keep their default effect.
     fn runs_agents(&self) -> bool {
         matches!(self, Self::Review(_) | Self::Runs(_) | Self::Consensus(_) | Self::Gate(_) | Self::Watch(_))
     }
@@ -116,12 +115,12 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// A line of the log without secrets and control characters.
+/// Redacts secrets and escapes control characters in a line of the log.
 fn clean(line: &str) -> String {
     printable::line(&*secrets::redact(line.trim_end_matches('\n'))) + "\n"
 }
 
-/// Prints help and version to stdout with exit 0, everything else to stderr with exit 2.
+/// Prints help and version to stdout with exit code 0, errors to stderr with exit code 2.
 fn usage(error: &clap::Error) -> ExitCode {
     // Writing fails only if the stream is closed.
     drop(error.print());
@@ -130,13 +129,13 @@ fn usage(error: &clap::Error) -> ExitCode {
 
 fn run(command: &Command, globals: &Globals) -> CommandResult {
     if let Ok(state_dir) = paths::state_dir() {
-        // Fails for a folder of another user, who decides about its permissions.
+        // Ignored: it fails if another user owns the folder.
         drop(private::tighten(&state_dir));
     }
     let (variable, filter) = (log::VARIABLE, std::env::var(log::VARIABLE).ok());
     log::begin(globals.verbose, filter.as_deref(), clean).map_err(|error| {
         CommandError::usage(error.to_string())
-            .hint(format!("`{variable}=debug`, or `{variable}=glee::agents=trace,info`"))
+            .hint(format!("use `{variable}=debug`, or `{variable}=glee::agents=trace,info`"))
     })?;
     if command.runs_agents() {
         signals::receive();
@@ -182,7 +181,6 @@ mod tests {
         }
     }
 
-    /// Every help text in one file, to be read in one sitting.
     #[test]
     fn help_of_every_command() {
         fn add(command: &mut clap::Command, all: &mut String) {

@@ -14,7 +14,7 @@ use crate::domain::ExitReason;
 #[cfg(target_os = "linux")]
 use crate::agents::process::sandbox;
 
-/// Runs the internal program that `args` (without the program's own name) selects, if any.
+/// Runs the internal program that `args` selects, if any. `args` excludes the program's own name.
 pub(crate) fn dispatch(args: &[OsString]) -> Option<ExitCode> {
     let (name, args) = args.split_first()?;
     match name.to_str()? {
@@ -27,7 +27,7 @@ pub(crate) fn dispatch(args: &[OsString]) -> Option<ExitCode> {
     }
 }
 
-/// Runs an embedded agent: the request on stdin, the answer on stdout, the working directory as the tree.
+/// Reads the request from stdin, writes the answer to stdout, and uses the working directory as the tree.
 fn embedded_agent(args: &[OsString]) -> ExitCode {
     match answer(args) {
         Ok(reason) => ExitCode::from(reason.code()),
@@ -38,7 +38,7 @@ fn embedded_agent(args: &[OsString]) -> ExitCode {
     }
 }
 
-/// Replays a recorded call: the path of the record as the argument, the nonce of the new request on stdin.
+/// Replays a recorded call. `args` contains the path of the record; stdin, the nonce of the new request.
 fn recorded_call(args: &[OsString]) -> ExitCode {
     let mut nonce = String::new();
     let record = args.first().map(std::path::PathBuf::from).unwrap_or_default();

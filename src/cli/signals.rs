@@ -1,9 +1,7 @@
-//! How INT, TERM and HUP end the program.
-//!
-//! A separate thread receives the signals, so that no work in the main thread can delay them. An attached run is asked to
-//! stop in order, which ends its agents and writes a report. If its event loop does not answer for [`PATIENCE`] (it
-//! computes, or waits for a disk), the process ends at once. The history is consistent at any moment (every write is a
-//! transaction), and the supervisors end their agents when the process is gone.
+//! How INT, TERM and HUP end the program. A separate thread receives them, so work in the main thread cannot delay
+//! them. It asks the attached run to stop, which ends its agents and writes a report. If the event loop does not
+//! answer for [`PATIENCE`], the process exits at once. This is safe: every write to the history is a transaction,
+//! and the supervisors end their agents when the process is gone.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError, mpsc};
@@ -20,11 +18,11 @@ use crate::cli::ui::stream;
 use crate::cli::ui::terminal::Terminal;
 use crate::domain::ExitReason;
 
-/// How long the event loop may stay silent after a signal.
+/// The timeout for an answer of the event loop after a signal.
 const PATIENCE: Duration = Duration::from_millis(600);
-/// The interval between questions to it. Time in which the process was suspended counts as one step.
+/// The interval between queries of the event loop. A suspension of the process counts as one interval.
 const STEP: Duration = Duration::from_millis(30);
-/// How long the last message may take if stderr is blocked.
+/// The timeout for the last message if stderr is blocked.
 const LAST_MESSAGE: Duration = Duration::from_millis(150);
 
 pub(crate) struct SignalScope {
@@ -32,11 +30,11 @@ pub(crate) struct SignalScope {
     pub(crate) cause: Arc<AtomicU8>,
     pub(crate) terminal: Terminal,
     pub(crate) event_loop: Arc<Loop>,
-    /// How to resume the run, and whether its start is recorded.
+    /// The hint that explains how to resume the run, and whether the start of the run is recorded.
     pub(crate) resume: Option<(String, Arc<AtomicBool>)>,
 }
 
-/// An event loop as the thread of the signals sees it.
+/// Lets the signal thread check that an event loop responds.
 #[derive(Default)]
 pub(crate) struct Loop {
     asked: Notify,
@@ -44,7 +42,6 @@ pub(crate) struct Loop {
 }
 
 impl Loop {
-    /// Answers as long as the event loop runs.
     pub(crate) async fn answer(self: Arc<Self>) {
         loop {
             self.asked.notified().await;
@@ -55,11 +52,11 @@ impl Loop {
 
 static ATTACHED_RUN: Mutex<Option<SignalScope>> = Mutex::new(None);
 
-/// Starts to receive signals. While no run is attached, a signal ends the process at once.
+/// While no run is attached, a signal ends the process at once.
 pub(crate) fn receive() {
     static STARTED: Once = Once::new();
     STARTED.call_once(|| {
-        // Without the thread, signals keep their default effect: they end the process.
+        // If the thread cannot be started, signals keep their default effect: they end the process.
         drop(thread::Builder::new().name("signals".to_owned()).stack_size(256 << 10).spawn(listen));
     });
 }
@@ -70,7 +67,7 @@ pub(crate) fn attach(run: SignalScope) -> Attached {
     Attached
 }
 
-/// An attached run, detached on drop.
+/// Detaches the run on drop.
 pub(crate) struct Attached;
 
 impl Drop for Attached {
@@ -102,7 +99,6 @@ fn listen() {
     end(first, Some(&run));
 }
 
-/// Ends the process without waiting for anything.
 #[expect(clippy::exit, reason = "the main thread is busy and would not return")]
 fn end(signal: u8, run: Option<&SignalScope>) {
     let reason = ExitReason::Signal(signal);
@@ -113,7 +109,7 @@ fn end(signal: u8, run: Option<&SignalScope>) {
             message = message.hint(hint);
         }
         let (done, finished) = mpsc::channel();
-        // The main thread may hold the terminal or stderr, and its reader may be gone.
+        // The main thread may hold the terminal or stderr, and the reader of stderr may have stopped.
         thread::spawn(move || {
             terminal.restore();
             stream::err(&message.render(false));

@@ -708,7 +708,7 @@ fn init_without_an_agent_connects_the_embedded_ones() {
     project:
       id: "[ID]"
 
-    # Who does what. More with: glee connect <agent> --role coder|reviewer|judge|aggregator
+    # The agents and their roles. Add more with: glee connect <agent> --role coder|reviewer|judge|aggregator
     agents:
       - name: fixer
         command: builtin:fixer
@@ -721,15 +721,15 @@ fn init_without_an_agent_connects_the_embedded_ones() {
         role: judge
 
     review:
-      # What a coder has to do, and what it may discard.
+      # The findings that a coder must implement or object to, and those that it may discard.
       opinions: {mandatory: [MUST], optional: [SHOULD]}
       issues: {mandatory: [HIGH], optional: [MEDIUM, LOW]}
-      # Where the coder objects to something mandatory.
+      # Who decides if the coder objects to a mandatory finding.
       on_dispute:
         prompt_user: true   # ask on a terminal
         default: judge      # judge | human | discard
       judge:
-        escalate_to: human  # where the judge is uncertain
+        escalate_to: human  # if the judge is uncertain
     "#);
 }
 
@@ -902,13 +902,13 @@ mod terminal {
         sandbox.only_own_programs().program("claude", "#!/bin/sh\n").program("codex", "#!/bin/sh\n");
         let mut session = session(&sandbox, &["init"]);
         session.expect("Who writes code?").expect("the first question");
-        session.expect("nobody").expect("the last answer");
+        session.expect("no agent").expect("the last answer");
         session.send("\x1b[B\r").expect("codex");
         session.expect("Who reviews?").expect("the second question");
         session.expect("builtin:rules").expect("the last answer");
         session.send("\x1b[B\x1b[B \r").expect("the rules as well");
         session.expect("Who judges disputes?").expect("the third question");
-        session.expect("nobody").expect("the last answer");
+        session.expect("no agent").expect("the last answer");
         session.send("\r").expect("claude");
         session.expect("next: ").expect("the end");
         session.expect(Eof).expect("the end");
@@ -936,7 +936,7 @@ mod terminal {
         let mut sandbox = Sandbox::new();
         sandbox.only_own_programs();
         let mut session = session(&sandbox, &["init"]);
-        session.expect("nobody").expect("the question");
+        session.expect("no agent").expect("the question");
         session.send("\x03").expect("Ctrl-C");
         session.expect("\x1b[?25h").expect("the cursor is shown");
         let status = session.get_process().wait().expect("it ends");

@@ -65,9 +65,9 @@ fn a_ruling_is_listed_in_another_clone_and_changes_nothing_there() {
     let sent = glee(&sandbox, 0, &["history", "push"]);
     assert_eq!((sent.code, sent.stdout.as_str()), (0, "Sent 3 records to origin.\n"), "{sent}");
     let again = glee(&sandbox, 0, &["history", "push", "origin"]);
-    assert_eq!(again.stdout, "origin has everything already: 3 records.\n", "{again}");
+    assert_eq!(again.stdout, "origin is up to date: 3 records.\n", "{again}");
     let taken = glee(&sandbox, 1, &["history", "fetch"]);
-    assert_eq!((taken.code, taken.stdout.as_str()), (0, "Took 3 records from origin.\n"), "{taken}");
+    assert_eq!((taken.code, taken.stdout.as_str()), (0, "Fetched 3 records from origin.\n"), "{taken}");
     assert_eq!(glee(&sandbox, 1, &["history", "fetch"]).stdout, "Nothing new from origin.\n");
     let listed = glee(&sandbox, 1, &["disputes"]);
     let lines: Vec<&str> = listed.stdout.lines().map(str::trim).collect();
@@ -115,7 +115,7 @@ fn eight_clones_push_at_once_and_nothing_is_lost_or_twice() {
     let sent = paths(&sandbox);
     assert_eq!(sent.len(), 200);
     let taken = glee(&sandbox, 8, &["history", "fetch"]);
-    assert_eq!((taken.code, taken.stdout.as_str()), (0, "Took 200 records from origin.\n"), "{taken}");
+    assert_eq!((taken.code, taken.stdout.as_str()), (0, "Fetched 200 records from origin.\n"), "{taken}");
     let listed = glee(&sandbox, 8, &["disputes", "--recent", "500", "--json"]).stdout;
     let listed: serde_json::Value = serde_json::from_str(&listed).expect("JSON");
     let titles: std::collections::BTreeSet<&str> = listed["elsewhere"]
@@ -126,7 +126,7 @@ fn eight_clones_push_at_once_and_nothing_is_lost_or_twice() {
         .collect();
     assert_eq!((titles.len(), listed["elsewhere"].as_array().map(Vec::len)), (8 * 23, Some(8 * 23)));
     let again = glee(&sandbox, 3, &["history", "push"]);
-    assert_eq!(again.stdout, "origin has everything already: 25 records.\n");
+    assert_eq!(again.stdout, "origin is up to date: 25 records.\n");
 }
 
 /// Adds entries (mode, path, content) to the remote by a commit of `email`.
@@ -206,7 +206,7 @@ fn hostile_records_are_refused_and_named_and_the_rest_is_taken() {
     let first = named(twice.to_string().into_bytes());
     add(&sandbox, eve, &[first, other]);
     let fetched = glee(&sandbox, 1, &["history", "fetch"]);
-    assert_eq!((fetched.code, fetched.stdout.as_str()), (7, "Took 4 records from origin.\n"), "{fetched}");
+    assert_eq!((fetched.code, fetched.stdout.as_str()), (7, "Fetched 4 records from origin.\n"), "{fetched}");
     assert!(fetched.stderr.contains("error: "), "{fetched}");
     let listed = glee(&sandbox, 1, &["disputes", "--recent", "500", "--json"]).stdout;
     let listed: serde_json::Value = serde_json::from_str(&listed).expect("JSON");

@@ -1,4 +1,4 @@
-//! One file a command, grouped as `glee --help` groups them.
+//! One file per command, grouped as in `glee --help`.
 
 pub(crate) mod history;
 pub(crate) mod people;

@@ -14,7 +14,6 @@ use crate::system::private;
 use crate::workspace::FetchedRecord;
 use crate::workspace::root::Workspace;
 
-/// The most refused records to list.
 const LISTED: usize = 50;
 
 /// Exchange runs, outcomes and disputes with other clones over a git remote
@@ -68,12 +67,12 @@ fn push(globals: &Globals, workspace: &Workspace, remote: Option<&str>) -> Comma
     let author = Author { name: name.clone(), email: email.clone() };
     let Outgoing { records, large } = journal.outgoing(&author)?;
     for what in &large {
-        globals.say(&format!("{what} exceeds the size of a record, and is not sent"));
+        globals.say(&format!("{what} exceeds the maximum size of a record and is not sent"));
     }
     let added = workspace.push_records(&remote, &records, (&name, &email))?;
     print(&match (records.is_empty(), added) {
         (true, _) => "Nothing to send: no run has ended yet.\n".to_owned(),
-        (false, 0) => format!("{remote} has everything already: {}.\n", style::count(records.len(), "record")),
+        (false, 0) => format!("{remote} is up to date: {}.\n", style::count(records.len(), "record")),
         (false, added) => format!("Sent {} to {remote}.\n", style::count(added, "record")),
     })
 }
@@ -111,7 +110,7 @@ fn fetch(globals: &Globals, workspace: &Workspace, remote: Option<&str>) -> Comm
     let taken = records.len() - repeated.len();
     stream::out(&match taken {
         0 => format!("Nothing new from {remote}.\n"),
-        taken => format!("Took {} from {remote}.\n", style::count(taken, "record")),
+        taken => format!("Fetched {} from {remote}.\n", style::count(taken, "record")),
     })?;
     if refused.is_empty() {
         return Ok(ExitReason::Clean);
@@ -125,11 +124,10 @@ fn fetch(globals: &Globals, workspace: &Workspace, remote: Option<&str>) -> Comm
     }
     let message = format!("{} of {remote} refused", style::count(refused.len(), "record"));
     Err(CommandError::new(ExitReason::History, anyhow::Error::msg(message)).hint(format!(
-        "`git log -p refs/glee/remotes/{remote}/history -- <record>` shows who sent one; the others were taken"
+        "`git log -p refs/glee/remotes/{remote}/history -- <record>` shows who sent one; the others were fetched"
     )))
 }
 
-/// Allows one exchange at a time with a history.
 fn lock(journal: &Journal) -> Result<File, CommandError> {
     let path = journal.path().with_file_name("exchange.lock");
     let mut options = private::options();

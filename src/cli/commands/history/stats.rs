@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     })
 }
 
-/// A percentage as a share: `5%` and `5` are 0.05.
+/// Parses a percentage into a fraction: `5%` and `5` are 0.05.
 fn percent(text: &str) -> Result<f64, String> {
     let number = text.trim().trim_end_matches('%').trim().parse::<f64>().ok();
     number

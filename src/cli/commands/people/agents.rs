@@ -67,7 +67,7 @@ fn list(args: &Args, globals: &Globals) -> CommandResult {
     own_process::provide_open_files(loaded.settings.agents.len())?;
     let agents = Agents::new(Arc::new(ProcessRunner::new()?)).remembering(&places.state);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    // Programs that an untrusted project names are found, but not run.
+    // The programs of an untrusted project are located, but not run.
     let trusted = loaded.untrusted.is_none();
     let rows = loaded.settings.agents.iter().map(|agent| row(&agents, agent, &places.root, trusted));
     let rows = runtime.block_on(futures_util::future::join_all(rows));
@@ -88,7 +88,7 @@ fn print_json(value: &impl Serialize) -> CommandResult {
     print(&secrets::redact(&pretty(value)))
 }
 
-/// A connected agent and its program, without the variables it sets, which may be secret.
+/// Omits the variables that the agent sets, which may be secret.
 #[derive(Debug, Serialize)]
 struct Row<'a> {
     name: &'a AgentName,
@@ -103,7 +103,6 @@ struct Row<'a> {
     missing: Option<Missing>,
 }
 
-/// Why a program cannot be run.
 #[derive(Debug, Serialize)]
 struct Missing {
     error: String,

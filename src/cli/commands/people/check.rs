@@ -77,7 +77,6 @@ fn report(agent: &Agent, version: Option<&str>, probed: &Probed) -> String {
     text
 }
 
-/// The known costs of the call: time, tokens, money, model.
 fn cost(probed: &Probed) -> String {
     let usage = &probed.usage;
     let mut parts = vec![style::duration(probed.millis)];

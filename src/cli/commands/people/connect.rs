@@ -59,14 +59,13 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let (_, loaded) = settings::load(globals)?;
     let agents = &loaded.settings.agents;
     let named = agents.iter().find(|agent| agent.name.0 == args.agent);
-    // After `glee connect mine --role reviewer`, the agent is `mine-reviewer` and its program still `mine`.
+    // `glee connect mine --role reviewer` creates the agent `mine-reviewer`; `mine` still refers to its program.
     let twin = named.or_else(|| {
         let is_program = KNOWN_PROGRAMS.contains(&args.agent.as_str());
         agents.iter().find(|agent| !is_program && agent.name.0 == default_name(&args.agent, agent.role))
     });
     let name = match (&args.name, twin) {
         (Some(name), _) => name.clone(),
-        // It has this role already, so its entry is updated.
         (None, Some(twin)) if twin.role == role => twin.name.0.clone(),
         (None, _) => default_name(&args.agent, role),
     };
@@ -100,7 +99,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             globals.say(&format!("`{name}` is connected as {role} ({})", target.name));
         }
     }
-    // Agents are specialists (design rule 1).
+    // Agents should be specialists (design rule 1).
     match role {
         Role::Coder if args.domain.is_empty() => globals.say(&format!(
             "tip: name the code that it handles: `glee config set agents.{name}.domain backend,rust`"
@@ -116,7 +115,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     Ok(ExitReason::Clean)
 }
 
-/// The entry of a connected agent's program in another role, with its command, adapter, model and variables.
+/// An entry for the program of `twin` in another role, with its adapter, model and variables.
 fn further(args: &Args, twin: &Agent, name: &str, role: Role) -> Result<Map<String, Value>, CommandError> {
     let command = command_line(twin, role)?;
     let mut entry = entry(args, name, role, &command)?;
@@ -132,7 +131,6 @@ fn further(args: &Args, twin: &Agent, name: &str, role: Role) -> Result<Map<Stri
     Ok(entry)
 }
 
-/// The command of a connected agent for another role; fails for an embedded agent, which has one role.
 fn command_line(agent: &Agent, role: Role) -> Result<String, CommandError> {
     if !agent.is_embedded() {
         return Ok(
@@ -144,7 +142,7 @@ fn command_line(agent: &Agent, role: Role) -> Result<String, CommandError> {
         .hint(format!("connect a program that can: `glee connect <agent> --role {role}`")))
 }
 
-/// The given values that differ from those of a connected agent.
+/// The arguments that differ from the values of `known`.
 fn update(args: &Args, known: &Agent, role: Role) -> Result<Map<String, Value>, CommandError> {
     let name = known.name.0.as_str();
     let mut update = entry(args, name, role, args.command.as_deref().unwrap_or("claude"))?;
@@ -166,7 +164,7 @@ fn update(args: &Args, known: &Agent, role: Role) -> Result<Map<String, Value>, 
     Ok(update)
 }
 
-/// The text of a file with changed keys of an agent; an agent of another file is added by its name.
+/// Sets keys of an agent. If another file defines the agent, an entry with its name is added.
 fn changed(text: &str, name: &str, update: &Map<String, Value>) -> Result<String, EditError> {
     let set =
         |text: String, (key, value): (&String, &Value)| edit::set(&text, &format!("agents.{name}.{key}"), value);
@@ -195,7 +193,6 @@ fn role(args: &Args) -> Result<Role, CommandError> {
     })
 }
 
-/// The command for the configuration file.
 fn command(args: &Args, role: Role) -> Result<String, CommandError> {
     if let Some(command) = &args.command {
         return Ok(command.clone());
@@ -233,7 +230,7 @@ fn command(args: &Args, role: Role) -> Result<String, CommandError> {
     Err(CommandError::usage(format!("`{agent}` is not a program that Glee knows")).hint(hint))
 }
 
-/// Embedded agents keep their name; a program can have an agent for each role.
+/// Embedded agents keep their name. A program can have one agent per role.
 pub(crate) fn default_name(agent: &str, role: Role) -> String {
     match agent.strip_prefix("builtin:") {
         Some(kind) => kind.to_owned(),
@@ -241,7 +238,6 @@ pub(crate) fn default_name(agent: &str, role: Role) -> String {
     }
 }
 
-/// The agent's entry in the file, with each value checked.
 fn entry(args: &Args, name: &str, role: Role, command: &str) -> Result<Map<String, Value>, CommandError> {
     let mut entry = Map::new();
     let mut add = |key: &str, text: &str| -> Result<(), CommandError> {
@@ -281,7 +277,6 @@ fn warn_if_missing(places: &Places, globals: &Globals, settings: &Settings, name
     }
 }
 
-/// The next step with these agents.
 pub(crate) fn next_step(settings: &Settings) -> String {
     let has = |role: Role| settings.agents.iter().any(|agent| agent.role == role);
     if !has(Role::Reviewer) {

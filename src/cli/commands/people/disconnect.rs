@@ -33,7 +33,6 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     Ok(ExitReason::Clean)
 }
 
-/// Suggests an agent with a similar name, or names the file that has this agent.
 fn unknown(args: &Args, globals: &Globals, target: &ConfigTarget<'_>) -> CommandError {
     let error = CommandError::usage(format!("there is no agent `{}` in {}", args.name, target.name));
     let Ok((_, loaded)) = settings::load(globals) else { return error };

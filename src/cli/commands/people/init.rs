@@ -27,7 +27,7 @@ pub(crate) struct Args {
     force: bool,
 }
 
-/// The agents of each role: programs or embedded agents, as `glee connect` names them.
+/// Programs or embedded agents, as `glee connect` names them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Assignment {
     coder: Option<String>,
@@ -79,8 +79,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     Ok(ExitReason::Clean)
 }
 
-/// The first program codes, the others review, and a separate instance of the first judges. A single program reviews as
-/// well, as a separate instance with another prompt.
+/// The first program is the coder and the judge, the others are reviewers. A single program has all roles.
 fn suggest(installed: &[&str]) -> Assignment {
     let Some((first, others)) = installed.split_first() else {
         let [rules, fixer, referee] = BUILTINS.map(|(name, _)| format!("builtin:{name}"));
@@ -94,7 +93,6 @@ fn suggest(installed: &[&str]) -> Assignment {
     }
 }
 
-/// Asks for the agents of each role, with the suggestion preselected.
 fn choose(globals: &Globals, installed: &[&str], suggested: &Assignment) -> Result<Assignment, AskError> {
     let color = globals.color_stderr();
     let candidates = |role: Role| -> Vec<String> {
@@ -104,7 +102,7 @@ fn choose(globals: &Globals, installed: &[&str], suggested: &Assignment) -> Resu
     let one = |role: Role, prompt: &str, suggested: &Option<String>| -> Result<Option<String>, AskError> {
         let mut items = candidates(role);
         let preselected = items.iter().position(|item| Some(item) == suggested.as_ref()).unwrap_or(items.len());
-        items.push("nobody".to_owned());
+        items.push("no agent".to_owned());
         let chosen = questions::select(color, prompt, &items, preselected)?;
         Ok((chosen + 1 < items.len()).then(|| items.swap_remove(chosen)))
     };
@@ -114,7 +112,7 @@ fn choose(globals: &Globals, installed: &[&str], suggested: &Assignment) -> Resu
         (item, is_suggested)
     });
     let items: Vec<(String, bool)> = items.collect();
-    let chosen = questions::multi_select(color, "Who reviews? (space selects, enter goes on)", &items)?;
+    let chosen = questions::multi_select(color, "Who reviews? (space selects, enter confirms)", &items)?;
     let reviewers = chosen.into_iter().map(|index| items[index].0.clone()).collect();
     let judge = one(Role::Judge, "Who judges disputes?", &suggested.judge)?;
     Ok(Assignment { coder, reviewers, judge })
@@ -130,10 +128,10 @@ impl Assignment {
 }
 
 fn text(assignment: &Assignment) -> String {
-    // 64 random bits: two projects never get the same one.
+    // 64 random bits make it practically impossible that two projects have the same id.
     let id = format!("{:016x}", uuid::Uuid::new_v4().as_u64_pair().0);
     let mut text = format!(
-        "{HEAD}\n# Names this project's history in every clone and checkout.\nproject:\n  id: \"{id}\"\n\n# Who does what. More with: glee connect <agent> --role coder|reviewer|judge|aggregator\nagents:"
+        "{HEAD}\n# Names this project's history in every clone and checkout.\nproject:\n  id: \"{id}\"\n\n# The agents and their roles. Add more with: glee connect <agent> --role coder|reviewer|judge|aggregator\nagents:"
     );
     if assignment.members().next().is_none() {
         text.push_str(" []");
@@ -152,25 +150,24 @@ fn text(assignment: &Assignment) -> String {
         text,
         "
 review:
-  # What a coder has to do, and what it may discard.
+  # The findings that a coder must implement or object to, and those that it may discard.
   opinions: {{mandatory: [MUST], optional: [SHOULD]}}
   issues: {{mandatory: [HIGH], optional: [MEDIUM, LOW]}}
-  # Where the coder objects to something mandatory.
+  # Who decides if the coder objects to a mandatory finding.
   on_dispute:
     prompt_user: true   # ask on a terminal
     default: {default:<10} {escalate}
   judge:
-    escalate_to: human  # where the judge is uncertain
+    escalate_to: human  # if the judge is uncertain
 "
     );
     text
 }
 
-/// A commented-out line that specialises an agent.
 fn example(agent: &str, role: Role) -> &'static str {
     match role {
         _ if agent.starts_with("builtin:") => "",
-        Role::Coder => "    # domain: [backend, rust, \"src/api/**\"]   # the code it is for\n",
+        Role::Coder => "    # domain: [backend, rust, \"src/api/**\"]   # the code that it handles\n",
         Role::Reviewer => "    # focus: [security, performance]   # what it looks for\n",
         Role::Judge | Role::Aggregator => "",
     }

@@ -113,7 +113,6 @@ fn get(globals: &Globals, key: &str) -> CommandResult {
     redacted(&lines)
 }
 
-/// Why a key has no value.
 fn missing(loaded: &Loaded, key: &str) -> CommandError {
     if key == "agents" {
         return CommandError::usage("no agent is connected")
@@ -160,9 +159,9 @@ fn unset(globals: &Globals, key: &str, user: bool) -> CommandResult {
     Ok(ExitReason::Clean)
 }
 
-/// Notes if a source of higher precedence hides the value that was set.
+/// Prints a note if a source of higher precedence overrides the value that was set.
 fn overridden(globals: &Globals, key: &str, target: &ConfigTarget<'_>) -> CommandResult {
-    // Another source may be invalid, but the change itself is valid.
+    // Ignored: an invalid value in another source does not affect the change.
     let Ok((_, loaded)) = settings::load(globals) else { return Ok(ExitReason::Clean) };
     if let Some(Setting { origin, value }) = loaded.values.get(key)
         && !matches!(origin, Origin::File { owner, .. } if *owner == target.owner)
@@ -178,7 +177,7 @@ fn list(globals: &Globals, origin: bool) -> CommandResult {
         (format!("{key} = {}", plain(key, &config::shown(key, &setting.value))), setting.origin.label())
     };
     let rows: Vec<_> = loaded.values.iter().map(row).collect();
-    // One long value does not move all origins off the screen.
+    // Long values are excluded, because they would move all origins off the screen.
     let lengths = rows.iter().map(|(row, _)| row.chars().count());
     let width = lengths.filter(|length| *length <= 72).max().unwrap_or_default();
     let lines: String = rows
@@ -212,7 +211,7 @@ fn list_json(globals: &Globals) -> CommandResult {
 fn edit_file(globals: &Globals, user: bool) -> CommandResult {
     let target = ConfigTarget::find(globals, user)?;
     let before = target.read()?.unwrap_or_else(|| HEAD.to_owned());
-    // The editor works on a copy, so that an unfinished file is never read.
+    // The editor works on a copy, so that Glee never reads an unfinished file.
     let mut draft = tempfile::Builder::new().prefix("glee-config-").suffix(".yml").tempfile()?;
     std::io::Write::write_all(&mut draft, before.as_bytes())?;
     loop {
@@ -239,14 +238,13 @@ fn edit_file(globals: &Globals, user: bool) -> CommandResult {
     }
 }
 
-/// Runs `$VISUAL` or `$EDITOR` on a file and waits for it.
 fn open_editor(path: &Path) -> Result<(), CommandError> {
     let words = ["VISUAL", "EDITOR"]
         .iter()
         .find_map(|name| std::env::var(name).ok().filter(|value| !value.trim().is_empty()))
         .map_or_else(|| Some(vec!["vi".to_owned()]), |command| shlex::split(&command))
         .unwrap_or_default();
-    let hint = "name your editor in the variable `EDITOR`";
+    let hint = "set the variable `EDITOR` to the command of your editor";
     let Some((program, args)) = words.split_first() else {
         return Err(CommandError::usage("`EDITOR` is not a command").hint(hint));
     };
@@ -260,7 +258,7 @@ fn open_editor(path: &Path) -> Result<(), CommandError> {
     Err(CommandError::usage(format!("the editor `{program}` failed ({status}); nothing is changed")))
 }
 
-/// A value as a user types it: text without quotes, commands as on a command line, lists as YAML on one line.
+/// Formats a value as a user types it: text without quotes, a command as a command line, a list as YAML.
 fn plain(key: &str, value: &Value) -> String {
     if key.starts_with("agents.") && key.ends_with(".command") {
         return config::command_line(value);

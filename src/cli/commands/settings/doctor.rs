@@ -1,6 +1,4 @@
-//! `glee doctor`: prints everything that a bug report needs, without secrets.
-//!
-//! It changes nothing. A part that cannot be read is reported in its line and does not stop the others.
+//! `glee doctor`: prints what a bug report needs, without secrets. It reports parts that cannot be read.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -69,7 +67,7 @@ pub(crate) fn run(_args: &Args, globals: &Globals) -> CommandResult {
                 text.push_str(&runtime.block_on(about(&programs, agent, &places, trusted)));
             }
             for (name, rest) in programs.cooldowns(Timestamp::now()) {
-                let _ = writeln!(text, "rests      {name} until {:.0}: {}", rest.until, printable::line(&rest.why));
+                let _ = writeln!(text, "cooldown   {name} until {:.0}: {}", rest.until, printable::line(&rest.why));
             }
         }
         Err(error) => text.push_str(&format!("settings   cannot be read:\n{}", error.render(false))),
@@ -91,7 +89,6 @@ fn logs(globals: &Globals) -> String {
     }
 }
 
-/// The configuration files, and the settings that are not defaults.
 fn configuration(text: &mut String, loaded: &Loaded) {
     let shown = |path: &Option<PathBuf>| match path {
         Some(path) => printable::line(&path.display().to_string()),
@@ -137,7 +134,7 @@ async fn about(programs: &Agents, agent: &Agent, places: &Places, trusted: bool)
     text
 }
 
-/// A command without the values of options whose names suggest secrets.
+/// Masks the values of options whose names suggest secrets.
 fn masked(command: &[String]) -> Vec<String> {
     let secret = |word: &str| {
         let word = word.to_lowercase();

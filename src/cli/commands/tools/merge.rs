@@ -71,13 +71,11 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     Ok(ExitReason::Clean)
 }
 
-/// Decides a recorded run again, with one answer per round.
 fn recorded(run: &str, policy: Policy, globals: &Globals) -> CommandResult {
     let (workspace, journal, run) = lookup::find(globals, run)?;
     print(&view::decided_again(&workspace, &journal, &run, policy)?.iter().map(pretty).collect::<String>())
 }
 
-/// Answers each line as it arrives.
 fn batch(merger: &mut Merger, file: &Path, globals: &Globals) -> Result<(), CommandError> {
     let Input { name, reader } = Input::open(globals, Some(file))?;
     let mut out = io::BufWriter::new(io::stdout().lock());
@@ -101,10 +99,10 @@ fn not_findings(why: &str) -> CommandError {
 
 struct Merger {
     policy: Policy,
-    /// The work tree of the command, if there is one.
+    /// `None` outside of a work tree.
     workspace: Option<Workspace>,
     advisories: Advisories,
-    /// The files that findings named, by the path as written.
+    /// The text of files by path; `None` if a file cannot be read.
     texts: HashMap<String, Option<String>>,
 }
 
@@ -121,7 +119,7 @@ impl Merger {
         Ok(Self { policy, workspace, advisories, texts: HashMap::new() })
     }
 
-    /// Writes the answer; returns whether the output is still open.
+    /// Returns false if the output is closed.
     fn answer(
         &mut self,
         input: &mut MergeInput,
@@ -143,7 +141,6 @@ impl Merger {
         }
     }
 
-    /// Checks findings against the files that they name, and against the advisories of packages.
     fn check(&mut self, input: &mut MergeInput) -> Result<(), CommandError> {
         let Some(workspace) = &self.workspace else { return Ok(()) };
         let mut by_file: HashMap<String, Vec<&mut Member>> = HashMap::new();

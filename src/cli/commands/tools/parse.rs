@@ -1,4 +1,4 @@
-//! `glee parse`: prints what Glee reads in an agent's answer, for authors of adapters.
+//! `glee parse`: prints an agent's answer as Glee parses it, for authors of adapters.
 
 use std::fmt::Write as _;
 use std::io::{self, BufRead};
@@ -16,7 +16,7 @@ use crate::protocol::replies::review::{answer::ReviewAnswer, reader};
 use crate::protocol::replies::{recheck, ruling};
 use crate::protocol::text::printable;
 
-/// Print what Glee reads in an agent's answer
+/// Print an agent's answer as Glee parses it
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 An answer is complete if it ends with its closing line: the right nonce, and the number of items that \
@@ -105,7 +105,7 @@ fn review_text(answer: &ReviewAnswer, look: Style) -> String {
     };
     let mut text = format!("{}: {}", look.paint(tone, status), style::count(answer.findings.len(), "finding"));
     if answer.truncated {
-        text.push_str(", more than can be kept");
+        text.push_str(", truncated");
     }
     text.push('\n');
     for finding in &answer.findings {
@@ -129,7 +129,7 @@ fn review_text(answer: &ReviewAnswer, look: Style) -> String {
     text
 }
 
-/// An answer to a finding: id, word, colour of the word, text and evidence.
+/// An answer to a finding as id, word, colour of the word, text and evidence.
 type Row<'a> = (FindingId, &'static str, Color, &'a Untrusted, &'a [Untrusted]);
 
 fn response_row(response: &Response) -> Row<'_> {
@@ -142,7 +142,7 @@ fn recheck_row(check: &Recheck) -> Row<'_> {
     (check.finding, word, tone, &check.reason, &[])
 }
 
-/// Answers to findings; `name` is their key in JSON.
+/// `name` is the key of the answers in JSON.
 fn answers<T: Serialize>(
     read: &AnswersByFinding<T>,
     name: &str,

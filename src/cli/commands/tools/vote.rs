@@ -1,4 +1,4 @@
-//! `glee vote`: decides tuples by the votes of three, offline.
+//! `glee vote`: decides tuples by the votes of three voters, offline.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
@@ -14,12 +14,12 @@ use crate::domain::ExitReason;
 use crate::protocol::text::printable;
 use crate::rules::votes::vote::{Version, Vote, VoteAction, VoteLists, Voter, decide};
 
-/// Decide by the votes of three, by fixed rules
+/// Decide by the votes of three voters and fixed rules
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The input is `{\"actions_by_tuple\": {ID: {\"A\": VOTE, \"B\": VOTE, \"C\": VOTE}}, \"conflict_flags\": \
 FLAGS}`. A VOTE is `{\"action_type\": \"KEEP|DROP|FLIP|FLAG|MERGE\", \"reason_code\": ..., \"new_value\": ...}`; \
-null, {} or no vote is missing and counts as KEEP. FLAGS are `[{\"tuple_ids\": [...], \"conflict_type\": ...}]` \
+a missing vote, null and {} count as KEEP. FLAGS are `[{\"tuple_ids\": [...], \"conflict_type\": ...}]` \
 or `{ID: TYPE}`.
 
 The output for each tuple: `final_action` and `action_type` (KEEP, DROP, FLIP or FLAG), `flag_reason` and \
@@ -77,7 +77,6 @@ fn malformed(place: &str, error: &serde_json::Error) -> CommandError {
         .hint("see `glee vote --help` for the form of the input; a stream of inputs needs `--batch`")
 }
 
-/// Reads `TYPE=A,B`.
 fn priority(text: &str) -> Result<(String, BTreeSet<Voter>), String> {
     let (conflict, voters) =
         text.split_once('=').ok_or("not of the form TYPE=VOTERS, like REDUNDANT_UPPER_REF=C")?;
@@ -103,7 +102,7 @@ impl Ballot {
         }
     }
 
-    /// Decides line by line; the answers before a malformed line are written.
+    /// Decides line by line. If a line is malformed, the answers before it are written.
     fn lines(&self, input: impl BufRead, out: &mut impl Write, name: &str) -> Result<io::Result<()>, CommandError> {
         for (number, line) in (1_u64..).zip(input.split(b'\n')) {
             let line = line.map_err(|error| unreadable(name, error).hint(HINT))?;
@@ -219,7 +218,7 @@ impl Votes {
     }
 }
 
-/// A vote; `None` for null and `{}`.
+/// `None` for null and `{}`.
 #[derive(Default, Deserialize)]
 #[serde(try_from = "Value")]
 struct MaybeVote(Option<Vote<'static, Value>>);
@@ -249,7 +248,7 @@ impl TryFrom<Value> for MaybeVote {
     }
 }
 
-/// Conflict types by tuple; of several for a tuple, the last one applies.
+/// If several flags name a tuple, the last one applies.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected a list of flags, or a map from tuple to conflict type")]
 enum Flags {

@@ -86,7 +86,6 @@ fn text(plan: &Plan, settings: &Settings, previews: &[Preview]) -> String {
     out
 }
 
-/// The calls with their files, and the estimated cost of all.
 fn calls(out: &mut String, jobs: &str, previews: &[Preview]) {
     let asked: Vec<&Preview> = previews.iter().filter(|preview| preview.asked > 0).collect();
     let _ = writeln!(out, "Calls    {} of reviewers, {jobs}", asked.len());
@@ -122,7 +121,7 @@ fn calls(out: &mut String, jobs: &str, previews: &[Preview]) {
     if asked.iter().any(|preview| preview.tokens > 0 && preview.usd.is_some()) {
         let usd: f64 = asked.iter().filter_map(|preview| preview.usd).sum();
         cost.push(format!(
-            "about ${usd:.2} for the prompts (estimated; answers and what agents read by themselves are extra)"
+            "about ${usd:.2} for the prompts (estimated, without answers and files that agents read)"
         ));
     }
     if !unpriced.is_empty() {

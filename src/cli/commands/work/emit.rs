@@ -116,10 +116,9 @@ fn one(mut client: Client, args: &Args, kind: &str, globals: &Globals) -> Comman
     Ok(if paused && args.wait { ExitReason::DisputeOpen } else { ExitReason::Clean })
 }
 
-/// The interval between queries of a watch's status.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Waits until no review runs or is about to start. While the work is paused, only a person starts one.
+/// Waits until no review runs or is about to start. While the work is paused, only a person can start one.
 fn decided(client: &mut Client) -> Result<WatchReport, CommandError> {
     loop {
         let answer = connection::accepted(client.command(&WatchCommand::Status)?)?;
@@ -136,19 +135,19 @@ fn decided(client: &mut Client) -> Result<WatchReport, CommandError> {
     }
 }
 
-/// Sends every line of a file; the watch answers while the file is still read.
+/// Sends the lines of a file, and reads the answers of the watch in parallel.
 fn all(mut client: Client, path: &Path, globals: &Globals) -> CommandResult {
     let mut source = Input::open(globals, Some(path))?.reader;
-    // A connection that stays silent for long is closed, and the first line may arrive late.
+    // The watch closes a connection without a first message, and the first line may be late.
     connection::accepted(client.command(&WatchCommand::Status)?)?;
     let mut writer = client.speaker()?;
-    // Set after the last line was sent, so before the watch closes the connection.
+    // Set before the writer is shut down, which makes the watch close the connection.
     let sent_all = Arc::new(AtomicBool::new(false));
     let is_sent = Arc::clone(&sent_all);
     let sending = thread::spawn(move || {
         let copied = io::copy(&mut source, &mut writer);
         is_sent.store(true, Ordering::Release);
-        // Signals the end of the input; the error of a watch that has exited is ignored.
+        // Signals the end of the input. Fails if the watch has exited.
         drop(writer.shutdown(Shutdown::Write));
         copied
     });
@@ -167,7 +166,7 @@ fn all(mut client: Client, path: &Path, globals: &Globals) -> CommandResult {
         CommandError::new(ExitReason::AgentFailed, anyhow::anyhow!("the watch ended before all events were sent"))
             .hint(format!("{recorded} events were recorded; send the rest when the watch runs again"))
     };
-    // The thread may still wait for input.
+    // The thread may still wait for input, so it is not joined.
     if !sent_all.load(Ordering::Acquire) {
         return Err(cut_off());
     }

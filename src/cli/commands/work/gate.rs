@@ -1,4 +1,4 @@
-//! `glee gate`: questions about the requirements. Agents answer them if they agree, a person otherwise.
+//! `glee gate`: puts questions about the requirements to agents, and to a person if the agents disagree.
 
 use std::path::{Path, PathBuf};
 

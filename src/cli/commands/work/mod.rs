@@ -1,4 +1,4 @@
-//! Commands that call agents, or talk to a running watch.
+//! Commands that call agents or communicate with a running watch.
 
 pub(crate) mod consensus;
 pub(crate) mod dry_run;

@@ -99,7 +99,6 @@ impl Args {
         }
     }
 
-    /// The settings that flags override, as dotted keys.
     fn overrides(&self) -> Vec<(String, serde_json::Value)> {
         let flags = [
             ("review.on_dispute.default", self.on_dispute.map(|route| route.as_str().into())),
@@ -125,7 +124,7 @@ impl Args {
     }
 }
 
-/// Whether a lone argument is a range of commits rather than a path that exists.
+/// Whether the only argument is a range of commits and not an existing path.
 fn is_range(path: &Path, workspace: &Workspace) -> bool {
     let text = path.to_string_lossy();
     workspace.is_git()
@@ -135,7 +134,7 @@ fn is_range(path: &Path, workspace: &Workspace) -> bool {
         && !path.exists()
 }
 
-/// The largest diff, in MiB.
+/// The maximum size of a diff, in MiB.
 const DIFF_CAP: u64 = 64;
 
 fn read_diff(path: &Path, globals: &Globals) -> Result<TargetSpec, CommandError> {
@@ -186,12 +185,12 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     })
 }
 
-/// Whether this runs in continuous integration, on a change that no person has read yet.
+/// Whether this is continuous integration, which reviews changes that no person has read yet.
 fn is_ci() -> bool {
     std::env::var("CI").is_ok_and(|word| !matches!(word.as_str(), "" | "0" | "false"))
 }
 
-/// A finding for each file of the change that steers its review.
+/// A finding for each file of the change that controls how the change is reviewed.
 fn edited(steering: &ControlFiles, scripts: &[String]) -> Vec<RawFinding> {
     let base: String = steering.base.chars().take(12).collect();
     let finding = |path: &String| {
@@ -215,7 +214,7 @@ fn edited(steering: &ControlFiles, scripts: &[String]) -> Vec<RawFinding> {
         }
     };
     let others = scripts.iter().filter(|script| !steering.edited.contains(script));
-    // Shared rulings get a finding elsewhere.
+    // `rulings::edits` creates the findings about shared rulings.
     let edited = steering.edited.iter().filter(|path| !is_shared(path));
     edited.chain(others).map(finding).collect()
 }

@@ -44,10 +44,9 @@ struct Shown<'a> {
     by: &'a RuledBy,
     #[serde(skip_serializing_if = "Option::is_none")]
     until: Option<Date>,
-    /// The day, in UTC, on which it ended.
+    /// The day, in UTC, on which the ruling ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     ended: Option<Date>,
-    /// Whether its code is not in the tree any more.
     gone: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     superseded_by: Option<String>,

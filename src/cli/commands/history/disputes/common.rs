@@ -1,4 +1,4 @@
-//! What commands about disputes share.
+//! Shared functions of the commands about disputes.
 
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
@@ -11,7 +11,7 @@ use crate::history::queries::rows::DisputeRecord;
 use crate::history::store::Journal;
 use crate::history::{Author, JournalError};
 
-/// The disputes whose ruling binds and whose code is not in the tree any more.
+/// The disputes with a binding ruling on code that the tree no longer contains.
 pub(crate) fn gone(globals: &Globals, journal: &Journal) -> Result<Vec<DisputeNumber>, CommandError> {
     let workspace = place::workspace(globals)?;
     let mut bindings = journal.bindings()?;
@@ -22,12 +22,10 @@ pub(crate) fn gone(globals: &Globals, journal: &Journal) -> Result<Vec<DisputeNu
     Ok(gone.collect())
 }
 
-/// The configured time for which rulings bind.
 pub(crate) fn max_age(globals: &Globals) -> Result<MaxAge, CommandError> {
     Ok(settings::load(globals)?.1.settings.rulings.max_age)
 }
 
-/// The author and the source of a dispute of another history.
 pub(crate) fn from(author: &Author, source: &str) -> String {
     let Author { name, email } = author;
     match (name.is_empty(), email.is_empty()) {
@@ -37,7 +35,6 @@ pub(crate) fn from(author: &Author, source: &str) -> String {
     }
 }
 
-/// How a dispute ended, with what it refers to.
 pub(crate) fn outcome(disposition: &Disposition) -> String {
     match disposition {
         Disposition::Deferred { reference } => format!("deferred to {reference}"),
@@ -50,7 +47,7 @@ pub(crate) fn outcome(disposition: &Disposition) -> String {
     }
 }
 
-/// Reads a date or a time (local unless it has an offset), or an age.
+/// Parses a date or a time (local unless it has an offset), or an age.
 pub(crate) fn since(text: &str) -> Result<Timestamp, String> {
     let local = |time: DateTime| time.to_zoned(TimeZone::system()).ok().map(|time| time.timestamp());
     let age = || Zoned::now().checked_sub(text.parse::<Span>().ok().filter(|age| age.is_positive())?).ok();
@@ -61,7 +58,7 @@ pub(crate) fn since(text: &str) -> Result<Timestamp, String> {
         .ok_or_else(|| "not a date (2026-11-01), a time (2026-11-01T10:00) or an age (3d, 2h)".to_owned())
 }
 
-/// A dispute of this history; fails if it is unknown or the history damaged. Creates no history.
+/// Returns a dispute of this history. Fails if it is unknown; creates no history.
 pub(crate) fn find(globals: &Globals, number: DisputeNumber) -> Result<DisputeRecord, CommandError> {
     let record = match history::open_read_here(globals)? {
         Some(journal) => journal.dispute(number)?,

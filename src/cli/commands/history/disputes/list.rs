@@ -41,7 +41,6 @@ pub(crate) struct Filters {
     output: JsonFlag,
 }
 
-/// The words of `--ruling`: rulings and outcomes.
 const ENDED: Words<RulingFilter> = &[
     ("enforce", RulingFilter::Word(RulingWord::Enforce), ""),
     ("dismiss", RulingFilter::Word(RulingWord::Dismiss), ""),
@@ -58,13 +57,13 @@ const ENDED: Words<RulingFilter> = &[
 struct Listing<'a> {
     schema: u32,
     disputes: &'a [DisputeRow],
-    /// Disputes of other histories, which inform and do not bind.
+    /// Disputes of other histories, which do not bind.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     elsewhere: &'a [SharedDispute],
 }
 
 pub(crate) fn run(args: &Filters, globals: &Globals) -> CommandResult {
-    // One more than requested, to know whether there are older ones.
+    // One more than requested: it shows whether there are older disputes.
     let filter = DisputeFilter {
         recent: if args.gone { None } else { Some(args.recent.saturating_add(1)) },
         open_only: args.open,
@@ -101,7 +100,7 @@ pub(crate) fn run(args: &Filters, globals: &Globals) -> CommandResult {
     damage.map_or(Ok(ExitReason::Clean), Err)
 }
 
-/// Why there is no dispute; claims agreement only if a coder could have objected.
+/// Explains an empty list. It claims agreement only if a coder could have objected.
 fn nothing(globals: &Globals) -> Result<&'static str, CommandError> {
     let runs = history::read_here(globals, |journal| journal.runs(None))?.map(|(runs, _)| runs).unwrap_or_default();
     let answered = runs.iter().any(|run| run.mode != Mode::Review && run.mandatory > 0);
@@ -123,7 +122,6 @@ pub(crate) fn table(rows: &[DisputeRow], shared: &[SharedDispute], look: Style) 
     style::table(&rows, &[0]).iter().map(|line| look.cut(line, look.width) + "\n").collect()
 }
 
-/// A dispute of another history as a row of the table.
 fn row_of(shared: &SharedDispute) -> DisputeRow {
     let SharedDispute { id, record, .. } = shared;
     let DisputeRecord { run, opened_at, settled_at, dispute, settlement, ended_at, .. } = record;
@@ -148,7 +146,7 @@ fn row_of(shared: &SharedDispute) -> DisputeRow {
     }
 }
 
-/// The cells of a dispute; `from` describes the origin of a dispute of another history.
+/// `from` describes the origin of a dispute of another history.
 fn cells(row: &DisputeRow, name: &str, from: Option<&str>, look: Style) -> [String; 6] {
     let severity = Severity { tag: Tag::parse(&row.tag), raw: row.tag.clone() };
     let (ruled, words) = ruling(row);
@@ -174,7 +172,6 @@ fn cells(row: &DisputeRow, name: &str, from: Option<&str>, look: Style) -> [Stri
     .map(|(tone, cell)| look.paint(tone, &cell))
 }
 
-/// The ruling with its outcome, and whether it has ended.
 fn ruling(row: &DisputeRow) -> (Color, String) {
     let last = row.until.filter(|last| *last < Timestamp::now().to_zoned(TimeZone::UTC).date());
     let ended = last.is_some() || row.ended_at.is_some();
@@ -283,7 +280,7 @@ mod tests {
         assert_eq!(since("1970-01-02T00:00:00Z"), Ok(Timestamp::from_second(86_400).unwrap()));
         let three_days_ago = Timestamp::now() - SignedDuration::from_hours(72);
         for age in ["3d", "72h", "3 days"] {
-            // An hour more or less where the clock was changed.
+            // A change to or from daylight saving time shifts the result by an hour.
             assert!((since(age).unwrap() - three_days_ago).total(jiff::Unit::Hour).unwrap().abs() < 2.0, "{age}");
         }
         let midnight = "2026-11-01T00:00".parse::<DateTime>().unwrap().to_zoned(TimeZone::system()).unwrap();

@@ -1,4 +1,4 @@
-//! `glee disputes reopen`: a ruling no longer binds, and its dispute is open again.
+//! `glee disputes reopen`: revokes a ruling and opens its dispute again.
 
 use super::common::find;
 use crate::cli::context::{CommandResult, Globals, ReasonFlag, history, place, print};

@@ -1,7 +1,6 @@
-//! `glee disputes resolve`: settles open disputes, in a dialog or with a word.
-//!
-//! A person's own ruling is recorded at once. The dialog and the judge reopen the run of the dispute for its disputes
-//! alone; an enforced finding is implemented when the run is resumed.
+//! `glee disputes resolve`: settles open disputes by the user's ruling or by the judge. A ruling on the command
+//! line is recorded at once; a dialog or the judge reopens the run. An enforced finding is implemented when the run
+//! is resumed.
 
 use clap::ValueEnum;
 use jiff::civil::Date;
@@ -35,7 +34,7 @@ pub(crate) struct Args {
     /// The number of the dispute
     #[arg(required_unless_present = "all")]
     number: Option<u64>,
-    /// The decision; without a word, you are asked
+    /// The decision; if it is omitted, you are asked
     #[arg(value_enum)]
     word: Option<Word>,
     /// Settle every open dispute, one after the other
@@ -114,7 +113,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     }
 }
 
-/// The open disputes to settle with their runs, oldest first.
+/// The open disputes to settle, each with its run, oldest first.
 fn wanted(args: &Args, globals: &Globals) -> Result<Vec<(DisputeNumber, RunId)>, CommandError> {
     let Some(number) = args.number.map(DisputeNumber) else {
         let filter = DisputeFilter { open_only: true, ..DisputeFilter::default() };
@@ -129,7 +128,6 @@ fn wanted(args: &Args, globals: &Globals) -> Result<Vec<(DisputeNumber, RunId)>,
     }
 }
 
-/// Records a person's own ruling.
 fn rule(
     globals: &Globals,
     number: DisputeNumber,
@@ -156,7 +154,7 @@ fn next(globals: &Globals, run: &RunId, enforced: bool) {
     globals.say(&format!("Next: `glee runs resume {}` {next}", run.short()));
 }
 
-/// Has a person at the dialog, or the judge, settle disputes, run by run.
+/// Settles disputes run by run: the judge rules, or a person in a dialog.
 fn settle(globals: &Globals, disputes: &[(DisputeNumber, RunId)], named: Option<Route>) -> CommandResult {
     if named.is_none() && !globals.interactive() {
         return Err(CommandError::usage("the command names no decision, and there is no terminal to ask on")
@@ -194,7 +192,6 @@ fn settle(globals: &Globals, disputes: &[(DisputeNumber, RunId)], named: Option<
     Ok(exit)
 }
 
-/// The state of a dispute in a line.
 fn line(dispute: &Dispute) -> String {
     let number = dispute.number;
     let by = dispute.rulings.last().map(|last| format!("{} by {}", last.ruling.ruling, last.by));
@@ -208,7 +205,6 @@ fn line(dispute: &Dispute) -> String {
     format!("Dispute {number}: {}.\n", printable::line(&ruled))
 }
 
-/// Reads the last day of a ruling, today or later.
 fn last_day(text: &str) -> Result<Date, String> {
     let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
     let age = || text.parse::<Span>().ok().filter(|age| age.is_positive());
@@ -219,7 +215,7 @@ fn last_day(text: &str) -> Result<Date, String> {
     }
 }
 
-/// The outcome of a person's own ruling; `None` if the word is no such ruling.
+/// The disposition that the user chose; `None` if the judge or a dialog decides.
 fn disposition(args: &Args, word: Option<Word>) -> Result<Option<Disposition>, CommandError> {
     let kind = match (word, args.disposition) {
         (Some(Word::Judge) | None, _) => return Ok(None),

@@ -1,4 +1,4 @@
-//! `glee disputes show`: one dispute, with everything that a person needs to rule.
+//! `glee disputes show`: prints a dispute with everything that a person needs to decide it.
 
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ use crate::history::{Author, FoundDispute, JournalError};
 use crate::protocol::text::printable;
 use crate::workflows::review::disputes::rulings::succession;
 
-/// The most columns of text; longer lines are hard to read.
+/// The maximum width of text in columns; longer lines are hard to read.
 const WIDEST: usize = 100;
 
 /// Show a dispute: the finding, the objection, the rulings
@@ -32,14 +32,13 @@ pub(crate) struct Args {
 #[derive(Serialize)]
 struct Shown<'a> {
     schema: u32,
-    /// Its id in all histories.
+    /// The id, which is the same in all histories.
     id: DisputeId,
     #[serde(flatten)]
     record: &'a DisputeRecord,
-    /// The origin of a dispute of another history.
+    /// `None` for a dispute of this history.
     #[serde(skip_serializing_if = "Option::is_none")]
     elsewhere: Option<Elsewhere<'a>>,
-    /// The disputes with superseded rulings on the same finding.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     supersedes: Vec<RulingRef>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -193,12 +192,11 @@ impl Page {
             _ if is_elsewhere => {}
             _ => {
                 self.text.push('\n');
-                self.line(&format!("Settle it: `glee disputes resolve {number}`, or with a word: `judge`, `discard`, `enforce`, `dismiss`"));
+                self.line(&format!("To settle it: `glee disputes resolve {number}`, optionally with `judge`, `discard`, `enforce` or `dismiss`"));
             }
         }
     }
 
-    /// The events after the ruling: reopened, ended, superseded, shared.
     fn later(&mut self, shown: &Shown<'_>, is_shared: bool) {
         let DisputeRecord { settlement, reopened, ended_at, .. } = shown.record;
         let (number, id) = (shown.record.dispute.number, &shown.id);
@@ -233,7 +231,7 @@ impl Page {
         }
     }
 
-    /// Adds a line, which must be printable.
+    /// `line` must not contain control characters.
     fn line(&mut self, line: &str) {
         self.text.push_str(line);
         self.text.push('\n');

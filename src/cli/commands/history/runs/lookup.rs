@@ -1,4 +1,4 @@
-//! Finds recorded runs, and what is needed to resume them.
+//! Finds recorded runs, and loads what is needed to resume them.
 
 use crate::agents::Agents;
 use crate::cli::context::{CommandError, Globals, execute, history, local_time, place};
@@ -46,19 +46,18 @@ pub(crate) fn find(globals: &Globals, text: &str) -> Result<(Workspace, Journal,
     Ok((workspace, journal, run))
 }
 
-/// A recorded run with what is needed to resume it.
 pub(crate) struct Recalled {
     pub(crate) workspace: Workspace,
     pub(crate) settings: Settings,
     pub(crate) plan: Plan,
     pub(crate) events: Vec<Event>,
-    /// The route for disputes that the command line names, now or at the start of the run.
+    /// The route for disputes: from this command line, otherwise from the one that started the run.
     pub(crate) chosen: Option<Route>,
     /// The judges to call if the plan of the run has none.
     pub(crate) judges: Vec<Agent>,
 }
 
-/// Recalls a run. `named` is the route for its disputes that the command line names now.
+/// `named` is the route for disputes on this command line.
 pub(crate) fn recall(
     globals: &Globals,
     mut workspace: Workspace,
@@ -88,7 +87,6 @@ pub(crate) fn recall(
     Ok(Recalled { workspace, settings, plan, events, chosen, judges })
 }
 
-/// The plan with which a review was started.
 pub(crate) fn plan(events: &[Event], run: &RunId) -> Result<Plan, CommandError> {
     let plan = events.iter().find_map(|event| match &event.kind {
         EventKind::Review(ReviewEvent::RunStarted { plan }) => Some((**plan).clone()),
@@ -99,13 +97,11 @@ pub(crate) fn plan(events: &[Event], run: &RunId) -> Result<Plan, CommandError> 
     })
 }
 
-/// The programs of a run's agents and of additional judges.
 pub(crate) fn programs(plan: &Plan, judges: &[Agent], workspace: &Workspace) -> Result<Agents, CommandError> {
     let all: Vec<Agent> = plan.agents.iter().chain(judges).cloned().collect();
     execute::programs(&all, &plan.backups, workspace.root())
 }
 
-/// Refuses a pruned run, which can only be read.
 pub(crate) fn refuse_pruned(journal: &Journal, run: &RunId) -> Result<(), CommandError> {
     let events = journal.events(run)?;
     let Some(pruned) = events.iter().find(|event| matches!(event.kind, EventKind::Run(RunEvent::RunPruned { .. })))

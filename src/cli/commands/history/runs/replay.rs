@@ -69,7 +69,6 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     Ok(replayed.outcome.exit)
 }
 
-/// The settings that the command line changes.
 fn changed(args: &Args) -> Result<Vec<(String, Value)>, CommandError> {
     let mut changed = Vec::new();
     if let Some(policy) = args.policy {

@@ -100,7 +100,7 @@ fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
     Ok(if is_whole && undone.new.is_empty() { ExitReason::Clean } else { ExitReason::DisputeOpen })
 }
 
-/// Asks about each file that can be forced; `None` without a terminal, or if none was chosen.
+/// Asks about each conflict that can be forced; `None` without a terminal, or if the user chose none.
 fn chosen(globals: &Globals, conflicts: &[UndoConflict], redo: bool) -> Option<Forced> {
     if !globals.interactive() {
         return None;
@@ -110,7 +110,7 @@ fn chosen(globals: &Globals, conflicts: &[UndoConflict], redo: bool) -> Option<F
     for conflict in conflicts.iter().filter(|conflict| conflict.clash.can_be_forced()) {
         let name = printable::line(&conflict.name());
         let wanted = if redo { "the coder's version" } else { "the version before the run" };
-        let question = format!("{name}: {}. Take {wanted}? (yours is kept)", conflict.clash.words());
+        let question = format!("{name}: {}. Restore {wanted}? (a copy of yours is kept)", conflict.clash.words());
         match questions::confirm(color, &question, false) {
             Ok(true) => drop(chosen.insert(conflict.path.clone())),
             Ok(false) => {}
@@ -137,7 +137,6 @@ fn summary(args: &Args, undone: &Undone, was_undone: bool) -> String {
     text
 }
 
-/// The files that were not changed, with hints.
 fn remaining(args: &Args, undone: &Undone, run: &RunId) -> String {
     let mut text = String::new();
     let mut list = |title: &str, lines: Vec<String>| {
@@ -160,7 +159,7 @@ fn remaining(args: &Args, undone: &Undone, run: &RunId) -> String {
     let (run, redo) = (run.short(), if args.redo { " --redo" } else { "" });
     if undone.conflicts.iter().any(|conflict| conflict.clash.can_be_forced()) {
         text.push_str(&format!(
-            "hint: to discard your changes to them: `glee runs undo {run}{redo} --force` (they are kept); to compare: \
+            "hint: to discard your changes to these files: `glee runs undo {run}{redo} --force` (copies are kept); to compare: \
              `glee runs undo {run} --to <new folder>`\n"
         ));
     }
@@ -170,7 +169,6 @@ fn remaining(args: &Args, undone: &Undone, run: &RunId) -> String {
     text
 }
 
-/// Writes the kept tree into a separate folder.
 fn restore(globals: &Globals, found: &Found, folder: &Path) -> CommandResult {
     let Found { workspace, run, kept_as, left, .. } = found;
     let Some(kept_as) = kept_as else {
@@ -211,7 +209,7 @@ impl Found {
         Ok(Self { workspace, journal, run, kept_as, left })
     }
 
-    /// The history of the tree's earlier path, where the run was recorded.
+    /// Finds a run in the history of the path that the tree had when the run was recorded.
     fn elsewhere(
         globals: &Globals,
         workspace: &Workspace,

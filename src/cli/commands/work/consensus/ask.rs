@@ -7,7 +7,7 @@ use crate::cli::context::{CommandError, CommandResult, Globals, Input, StageRequ
 use crate::config::files::stages as files;
 use crate::workflows::consensus::{self, Asking};
 
-/// The largest request, in MiB.
+/// The maximum size of a request, in MiB.
 const LARGEST: u64 = 1;
 
 /// Ask several agents the same question and settle their conflicts
@@ -36,7 +36,6 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     })
 }
 
-/// The request from the command line, a file or standard input.
 pub(crate) fn prompt(given: Option<&str>, file: Option<&Path>, globals: &Globals) -> Result<String, CommandError> {
     let text = match (given, file) {
         (Some(text), _) if text != "-" => text.to_owned(),

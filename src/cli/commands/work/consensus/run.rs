@@ -79,7 +79,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     Ok(exit)
 }
 
-/// All steps with the checkpoints that stages name. Paths of questions are relative to `folder`, that of the pipeline.
+/// Adds the checkpoints that stages name. `folder` is the folder of the pipeline file, to resolve its paths.
 fn steps(context: &StageContext<'_>, steps: &[PipelineStep], folder: &Path) -> Result<Vec<Step>, CommandError> {
     let mut all = Vec::new();
     for step in steps {
@@ -106,7 +106,6 @@ struct Pipeline<'a> {
     prompt: String,
     /// The synthesis of the last stage.
     input: Option<Untrusted>,
-    /// The answers of the checkpoints so far.
     resolved: Vec<Value>,
 }
 
@@ -124,7 +123,7 @@ impl Pipeline<'_> {
         }
     }
 
-    /// Executes a step, unless the same request was settled before.
+    /// Executes a step unless the same request is already settled.
     fn step(&self, step: &Step) -> Result<StageOutcome, CommandError> {
         let plan = self.plan(step)?;
         let last = consensus::last(&self.context.journal()?, &plan.id, &plan.stage)?;
@@ -137,7 +136,7 @@ impl Pipeline<'_> {
         });
         match settled {
             Some(last) => {
-                // The files may have been deleted.
+                // Restores the files if they were deleted.
                 self.context.write(&last.outcome)?;
                 Ok(last.outcome)
             }

@@ -1,4 +1,4 @@
-//! The commands of a person to a watch: status, review, pause, resume, issues, stop.
+//! Commands to a running watch: status, review, pause, resume, issues, stop.
 
 use crate::cli::commands::work::watch::connection::{accepted, address, connect, part};
 use crate::cli::context::{CommandError, CommandResult, Globals, JsonFlag, ReasonFlag, history, place, stream};
@@ -72,7 +72,7 @@ pub(crate) fn run(command: &Command, globals: &Globals) -> CommandResult {
     }
 }
 
-/// Sends a command to a watch, which must run.
+/// Fails if no watch runs.
 fn send(globals: &Globals, command: &WatchCommand) -> CommandResult {
     show_reply(globals, connect(globals)??.command(command)?)
 }
@@ -88,7 +88,7 @@ fn show(globals: &Globals, report: &WatchReport) -> ExitReason {
     ExitReason::Clean
 }
 
-/// The part of a running watch's reply to `command`, else the same from the record; and whether the watch runs.
+/// Queries a running watch or, if none runs, the history. Also returns whether the watch runs.
 fn query<T>(
     globals: &Globals,
     command: &WatchCommand,
@@ -108,7 +108,7 @@ fn query<T>(
     }
 }
 
-/// Sends a command to the watch, or records its effect if none runs: a pause can always be ended.
+/// Sends a command to the watch. Records its effect if none runs, so that a pause can always be ended.
 fn change(globals: &Globals, command: &WatchCommand) -> CommandResult {
     let error = match connect(globals)? {
         Ok(mut client) => return show_reply(globals, client.command(command)?),
@@ -117,7 +117,7 @@ fn change(globals: &Globals, command: &WatchCommand) -> CommandResult {
     };
     let workspace = place::workspace(globals)?;
     let root = workspace.root().to_string_lossy();
-    // A running watch keeps its own record, even if its socket was removed.
+    // Excludes a running watch whose socket was removed: it writes to the history itself.
     let _lock = lock(&address(&workspace)?, workspace.root())?;
     let mut journal = history::open(globals, &workspace)?;
     let Some(last) = recorded(&journal, &root)? else { return Err(error.into()) };

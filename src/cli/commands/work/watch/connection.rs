@@ -1,4 +1,4 @@
-//! The connection of a command to the watch of its work tree.
+//! Connects a command to the watch of its work tree.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ pub(crate) fn address(workspace: &Workspace) -> Result<PathBuf, CommandError> {
     Ok(socket::address(&place::state_dir()?, workspace.root()))
 }
 
-/// Connects to the watch that started this program, or to that of this work tree.
+/// Connects to the watch that started this program, otherwise to the watch of this work tree.
 pub(crate) fn connect(globals: &Globals) -> Result<Result<Client, SocketError>, CommandError> {
     if let Some(path) = std::env::var_os(socket::VARIABLE).filter(|path| !path.is_empty()) {
         return Ok(Client::connect(&PathBuf::from(path), &globals.directory()));
@@ -21,7 +21,6 @@ pub(crate) fn connect(globals: &Globals) -> Result<Result<Client, SocketError>, 
     Ok(Client::connect(&address(&workspace)?, workspace.root()))
 }
 
-/// The reply of a watch, or its error.
 pub(crate) fn accepted(reply: Option<CommandReply>) -> Result<CommandReply, CommandError> {
     let reply = reply.ok_or_else(|| CommandError::usage("the watch ended before it answered"))?;
     match &reply.error {
@@ -30,7 +29,6 @@ pub(crate) fn accepted(reply: Option<CommandReply>) -> Result<CommandReply, Comm
     }
 }
 
-/// A field of a reply, which the command asked for.
 pub(crate) fn part<T>(part: Option<T>) -> Result<T, CommandError> {
     part.ok_or_else(|| SocketError::Unreadable("the requested part is missing".to_owned()).into())
 }

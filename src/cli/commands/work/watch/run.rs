@@ -1,4 +1,4 @@
-//! The watch itself: settings, plan, socket, screen, and the loop until a command or a signal ends it.
+//! Runs a watch until a command or a signal ends it.
 
 use std::io::{BufRead as _, BufReader, Read};
 use std::path::PathBuf;
@@ -50,11 +50,10 @@ pub(crate) struct WatchOptions {
     report: ReportFormat,
 }
 
-/// The largest number of lines in a batch.
+/// The maximum number of lines in a batch.
 const BATCH: usize = 1_000;
-/// The open files for connections, as a number of agents.
+/// Reserves open files for connections, in units of the files of one agent.
 const CONNECTIONS: usize = 64;
-/// A watch has no time limit.
 const UNLIMITED: Duration = Duration::MAX;
 
 pub(crate) fn run(args: &WatchOptions, globals: &Globals) -> CommandResult {
@@ -80,12 +79,12 @@ pub(crate) fn run(args: &WatchOptions, globals: &Globals) -> CommandResult {
     };
     let shows = globals.interactive() && args.report.format != Format::Jsonl;
     let root = workspace.root().to_owned();
-    // If fewer are available, fewer connections are served.
+    // Ignored: with fewer open files, the watch serves fewer connections.
     drop(own_process::provide_open_files(CONNECTIONS));
     let (ended, cause) = execute::drive(UNLIMITED, &terminal, None, |stop| {
         let terminal = terminal.clone();
         async move {
-            // Created inside its runtime.
+            // The listener requires a running Tokio runtime.
             let listener = Listener::bind(&path, &root).map_err(CommandError::from)?;
             let (intake, received) = protocol::intake();
             let all_answered = listener.all_answered();
@@ -93,7 +92,7 @@ pub(crate) fn run(args: &WatchOptions, globals: &Globals) -> CommandResult {
             let (status, shown) = channel::channel(Default::default());
             let (typed, typing) = channel::channel(String::new());
             let drawing = shows.then(|| tokio::spawn(watch_view::draw(terminal.clone(), shown, typing)));
-            // Standard input is either events or keys.
+            // Standard input provides either events or keys.
             match events {
                 Some(events) => read_events(events.reader, intake.clone()),
                 None if shows => watch_view::keys(&terminal, intake.clone(), own_name(), typed),
@@ -113,7 +112,7 @@ pub(crate) fn run(args: &WatchOptions, globals: &Globals) -> CommandResult {
             all_answered.await;
             serving.abort();
             if let Some(drawing) = drawing {
-                // Ends because the watch has dropped the sender.
+                // Ends, because the watch has dropped the sender.
                 drop(drawing.await);
             }
             ended
@@ -129,7 +128,6 @@ pub(crate) fn run(args: &WatchOptions, globals: &Globals) -> CommandResult {
     Ok(if ended.by_command { ended.exit } else { ended.exit.strongest(cause.unwrap_or(ExitReason::Signal(2))) })
 }
 
-/// Reads the tasks, each `NAME=TEXT`.
 fn jobs(tasks: &[String]) -> Result<Vec<Job>, CommandError> {
     let job = |task: &String| match task.split_once('=') {
         Some((name, text)) if !name.trim().is_empty() && !text.trim().is_empty() => {
@@ -140,7 +138,7 @@ fn jobs(tasks: &[String]) -> Result<Vec<Job>, CommandError> {
     tasks.iter().map(job).collect()
 }
 
-/// Sends the lines of a file or of standard input to the watch, in a thread. The watch continues after the last line.
+/// Starts a thread that sends lines to the watch. The watch continues after the last line.
 fn read_events(mut source: BufReader<Box<dyn Read + Send>>, intake: Intake) {
     let by = own_name();
     thread::spawn(move || {
@@ -148,7 +146,7 @@ fn read_events(mut source: BufReader<Box<dyn Read + Send>>, intake: Intake) {
         while !ended {
             let mut items = Vec::new();
             let mut line = Vec::new();
-            // Lines that are read already form a batch; no line waits for the next one.
+            // A batch contains the lines that are buffered; it does not wait for more.
             while items.is_empty() || items.len() < BATCH && source.buffer().contains(&b'\n') {
                 line.clear();
                 let limit = protocol::LONGEST as u64 + 1;
