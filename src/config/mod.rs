@@ -1,7 +1,6 @@
-//! Configuration: settings and their schema, layers with origins, edits that keep comments, and trust.
-//!
-//! [`settings`] declares the keys, and everything else follows the [`schema`] derived from it. [`load()`] reads the layers
-//! (built-in defaults, the user's file, the project's file, variables, flags) and merges them.
+//! Configuration: settings and their schema, layers with origins, edits that keep comments, and trust. [`settings`]
+//! declares the keys; the [`schema`] is derived from it. [`load()`] merges the layers: built-in defaults, the
+//! user's file, the project's file, variables, flags.
 
 pub(crate) mod error;
 pub mod files;

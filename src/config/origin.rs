@@ -2,11 +2,11 @@ use std::fmt;
 
 use crate::config::files::yaml::YamlPosition;
 
-/// Where a value was set. Its display form is the prefix of a message: `.glee/config.yml:3:5: `, or empty.
+/// The source of a value. It is displayed as the prefix of a message: `.glee/config.yml:3:5: `, or empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     Default,
-    /// `name` is the path as the user knows it.
+    /// `name` is the path as displayed to the user.
     File {
         owner: Owner,
         name: String,
@@ -29,7 +29,7 @@ impl fmt::Display for Origin {
 }
 
 impl Origin {
-    /// The position of the layer; a higher one overrides a lower one.
+    /// A layer with a higher rank overrides one with a lower rank.
     pub(crate) fn rank(&self) -> usize {
         match self {
             Self::Default => 0,
@@ -44,7 +44,7 @@ impl Origin {
         ["default", "user", "project", "variable", "flag"][self.rank()]
     }
 
-    /// The origin in a list of values: `.glee/config.yml:3`.
+    /// `.glee/config.yml:3`, for lists of values.
     pub fn label(&self) -> String {
         match self {
             Self::Default => "default".to_owned(),

@@ -1,8 +1,6 @@
-//! The settings: one field per key. A field declares the key's name, type, accepted values, default and documentation;
-//! files, variables, the JSON Schema and the record of a run all follow from it.
-//!
-//! `@stricter` marks a key that a project's file may only make stricter: smaller, `true`, or a later word of its enum.
-//! `@own` marks a key that only a project's file may set.
+//! The settings: one field per key, with its name, type, default and documentation. Files, variables, the JSON
+//! Schema and the record of a run follow from these declarations. `@stricter`: a project's file may only set a
+//! stricter value: smaller, `true`, or a later word of the enum. `@own`: only a project's file may set the key.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,7 +15,8 @@ use crate::config::schema::values::{
 use crate::domain::{Agent, AgentName, Caps, Disposition, Effort, Price as Dollars, Role, Route};
 use crate::rules::consensus::Policy;
 
-/// Declares a section: for each key its type, the [`ValueForm`](super::schema::values) it is written in, and its default.
+/// Declares a section: for each key its type, the [`ValueForm`](super::schema::values) it is written in, and its
+/// default.
 macro_rules! section {
     ($(#[$meta:meta])* pub struct $name:ident {
         $($(#[$about:meta])* $(@$guard:ident)? pub $field:ident: $value:ty $(as $form:literal)? = $default:expr,)*
@@ -43,7 +42,6 @@ macro_rules! section {
 }
 
 section! {
-    /// All settings of one invocation.
     pub struct Settings {
         /// The version of this file's format.
         pub version: u32 as "As::<Count<1, 1>>" = 1,
@@ -72,7 +70,7 @@ section! {
     }
 }
 
-/// How a file describes an agent; the user's and the project's file may each set some of its keys.
+/// An agent in a file; the user's and the project's file may each set some of its keys.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Agent", deny_unknown_fields)]
 pub struct AgentForm {
@@ -152,12 +150,10 @@ section! {
 }
 
 impl ReviewSettings {
-    /// The mandatory tags of opinions and issues.
     pub fn mandatory(&self) -> Vec<String> {
         [self.opinions.mandatory.clone(), self.issues.mandatory.clone()].concat()
     }
 
-    /// The optional tags of opinions and issues.
     pub fn optional(&self) -> Vec<String> {
         [self.opinions.optional.clone(), self.issues.optional.clone()].concat()
     }
@@ -300,7 +296,7 @@ section! {
 }
 
 impl MaxAge {
-    /// How long rulings with this disposition bind; `None` without a bound.
+    /// The time for which rulings with this disposition bind; `None` means no limit.
     pub fn of(&self, disposition: &Disposition) -> Option<Duration> {
         match disposition {
             Disposition::Enforced => self.enforced,

@@ -1,11 +1,10 @@
-//! Trust: a project's file that makes Glee run a program or set a variable is refused until a person approved it.
-//!
-//! These parts of the project's own file need trust: a command that is neither an embedded agent nor the bare name of a
-//! known program, an adapter that differs from the command's, `env`, `review.verify`, `watch.notify`, and the server in
-//! `advisories.url`. So do the files of the tree that these commands name (`config::files::scripts`), and the templates in
-//! `.glee/prompts`, which instruct the user's agents. Rules in `.glee/rules` are data and run nothing. The hash covers
-//! exactly this content, normalised: comments, order and other settings may change without a new approval. Records are in
-//! the state folder, outside any repository, one file per project and hash.
+//! Trust: Glee refuses a project's file that runs programs or sets variables until the user approves it. These
+//! parts of the project's file need trust: a command that is neither an embedded agent nor the bare name of a known
+//! program, an adapter that differs from the command's, `env`, `review.verify`, `watch.notify`, and the server in
+//! `advisories.url`. So do the files of the tree that these commands name (`config::files::scripts`), and the
+//! templates in `.glee/prompts`. Rules in `.glee/rules` are data. The hash covers exactly this content, normalised;
+//! comments, order and other settings may change without a new approval. Records are in the state folder, one file
+//! per project and hash.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,13 +25,13 @@ use crate::system::{files, private};
 pub struct UntrustedConfig {
     /// `blake3:` and 64 hexadecimal digits.
     pub hash: String,
-    /// What would run or be set, one line each, for display.
+    /// What the file would run or set, one line each, for display.
     pub runs: Vec<String>,
-    /// The lines that are new since the project was last trusted; empty if it never was.
+    /// The lines that are new since the last approval; empty if there is none.
     pub changed: Vec<String>,
 }
 
-/// The part of a project's layer that needs trust, with the files that its commands name, and its templates.
+/// The part of a project's layer that needs trust; `None` if nothing does.
 pub(crate) fn needed(project: &Layer, roots: Option<&Roots>) -> Option<UntrustedConfig> {
     let mut content = Map::new();
     let mut runs = Vec::new();
@@ -78,7 +77,7 @@ pub(crate) fn needed(project: &Layer, roots: Option<&Roots>) -> Option<Untrusted
     (!runs.is_empty()).then(|| UntrustedConfig { hash: format!("blake3:{hash}"), runs, changed: Vec::new() })
 }
 
-/// The templates of a project by path, each with the hash of its bytes. One that is not a file is refused when it is used.
+/// The hashes of a project's templates, by path. The use of a template that is not a file fails later.
 fn templates(project: &Path) -> BTreeMap<String, String> {
     let found = prompts::TEMPLATES.iter().filter_map(|(name, _)| {
         let path = format!(".glee/prompts/{name}");
@@ -104,7 +103,7 @@ fn relevant(agent: &GivenAgent, runs: &mut Vec<String>) -> Map<String, Value> {
         relevant.insert("command".to_owned(), json!(command));
         runs.push(format!("{} (agent `{}`)", command_line(&json!(command)), agent.name));
     }
-    // Another adapter passes other arguments, without the safe ones of the program's own adapter.
+    // Another adapter omits the safe arguments of the program's own adapter.
     let own = command.as_ref().filter(|_| ordinary).map(|command| adapter_of(command));
     if let Some(adapter) = given("adapter").filter(|adapter| Some(adapter.as_str().unwrap_or_default()) != own) {
         relevant.insert("adapter".to_owned(), adapter.clone());
@@ -124,7 +123,6 @@ fn relevant(agent: &GivenAgent, runs: &mut Vec<String>) -> Map<String, Value> {
     relevant
 }
 
-/// A normalised command as a shell command line.
 pub fn command_line(command: &Value) -> String {
     match command {
         Value::String(text) => text.clone(),
@@ -157,7 +155,7 @@ impl Store {
         Ok(self.of(project)?.iter().any(|record| record.hash == hash))
     }
 
-    /// The lines of `runs` that the last record of this project lacks; none without a record.
+    /// The lines of `runs` that this project's last record lacks; empty without a record.
     pub fn changed(&self, project: &Path, runs: &[String]) -> Result<Vec<String>, TrustError> {
         let Some(last) = self.of(project)?.pop() else { return Ok(Vec::new()) };
         Ok(runs.iter().filter(|line| !last.runs.contains(line)).cloned().collect())
@@ -176,7 +174,7 @@ impl Store {
         written.map_err(|error| TrustError::Write(self.folder(), error))
     }
 
-    /// Deletes the records of this project; returns their number.
+    /// Deletes the project's records; returns their number.
     pub fn revoke(&self, project: &Path) -> Result<usize, TrustError> {
         let records = self.of(project)?;
         for record in &records {
@@ -186,7 +184,7 @@ impl Store {
         Ok(records.len())
     }
 
-    /// All records, by project and time.
+    /// All records, sorted by project and time.
     pub fn list(&self) -> Result<Vec<TrustRecord>, TrustError> {
         self.refuse_links()?;
         let folder = self.folder();
@@ -203,7 +201,7 @@ impl Store {
                 continue;
             }
             let text = files::read(&path).map_err(unreadable)?;
-            // A record that cannot be parsed, or has another file name than its own, is ignored.
+            // An invalid record, or one under a wrong file name, is ignored.
             if let Ok(record) = serde_json::from_slice::<TrustRecord>(&text)
                 && self.file(&record.project, &record.hash) == path
             {
@@ -345,7 +343,7 @@ mod tests {
         store.trust(Path::new("/p"), &content).unwrap();
         let file = store.file(Path::new("/p"), &content.hash);
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
-        // A record moved under another name, as if for another project, is worth nothing.
+        // A record moved to the file name of another project is ignored.
         fs::rename(&file, store.file(Path::new("/q"), &content.hash)).unwrap();
         assert_eq!(store.list().unwrap(), []);
         let link = folder.path().join("link");

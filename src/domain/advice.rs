@@ -2,14 +2,13 @@
 
 use super::ExitReason;
 
-/// An error that a command can end with.
+/// An error that can end a command.
 pub trait Advice: std::error::Error + Send + Sync + 'static {
-    /// What the user can do about it.
+    /// An instruction that helps the user to resolve the error.
     fn hint(&self) -> Option<String> {
         None
     }
 
-    /// The exit reason of the command.
     fn exit(&self) -> ExitReason {
         ExitReason::Usage
     }

@@ -45,13 +45,12 @@ impl DisputeId {
     }
 }
 
-/// A reference to a ruling: the number of its dispute in this history or, for a ruling shared as a file, the dispute's id.
+/// A reference to a ruling: the number of its dispute in this history or, for a ruling shared as a file, the
+/// dispute's id.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum RulingRef {
-    /// The number of the dispute.
     Number(DisputeNumber),
-    /// The id of the dispute.
     Shared(DisputeId),
 }
 
@@ -62,7 +61,7 @@ impl From<DisputeNumber> for RulingRef {
 }
 
 impl RulingRef {
-    /// How many digits of an id are shown; a reference needs at least as many.
+    /// The number of displayed digits of an id; a reference needs at least as many.
     const SHOWN: usize = 8;
 
     /// The number of the dispute in this history; `None` for a ruling that is known only from a file.
@@ -81,8 +80,8 @@ impl RulingRef {
         }
     }
 
-    /// Finds the reference that a reviewer wrote among those that it was shown. It may have the shown form, be the bare
-    /// number, or have more digits of an id. `None` for anything else, and if several ids begin with the digits.
+    /// Finds the reference in `text` among `shown`: a mark, a bare number, or more digits of an id. `None` if it is
+    /// ambiguous.
     pub fn among<'a>(text: &str, shown: &'a [Self]) -> Option<&'a Self> {
         let text = text.trim();
         let digits = text.strip_prefix(['D', 'd']).unwrap_or(text).to_ascii_lowercase();

@@ -1,7 +1,5 @@
-//! The specification's terms as types: plain data, no I/O, no async, no command line.
-//!
-//! All other modules use these types. Their serialised form is recorded in the history: a change may add optional fields,
-//! but never rename or remove one.
+//! The specification's terms as types: plain data, no I/O, no async, no command line. Their serialised form is
+//! recorded in the history: a change may add optional fields, but never rename or remove one.
 
 mod advice;
 pub(crate) mod agents;

@@ -1,23 +1,20 @@
-//! Text from outside Glee.
+//! Text that agents wrote, as a type that cannot be displayed by mistake.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Text that an agent wrote or quotes.
-///
-/// It does not implement `Display` and is neither a `str` nor a path, so that it cannot be printed, put into a prompt or
-/// joined to a path by mistake. `protocol::text::printable` escapes it for display, the fences of `protocol::prompts`
-/// enclose it for sending. Rules and parsers read it unchanged to compare and search; `tests/layers.rs` lists the modules
-/// that may.
+/// Text that an agent wrote or quotes. It implements neither `Display` nor a conversion to `str` or a path, which
+/// prevents unescaped output, prompts and paths. `protocol::text::printable` escapes it for display;
+/// `protocol::prompts` encloses it in fences. `tests/layers.rs` lists the modules that may read it unchanged.
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline, with = "String", description = "Text of an agent.")]
 #[serde(transparent)]
 pub struct Untrusted(String);
 
 impl Untrusted {
-    /// The unchanged text, to compare, search or escape it.
+    /// The unchanged text, for comparison, search and escaping.
     pub fn as_written(&self) -> &str {
         &self.0
     }
@@ -42,7 +39,6 @@ impl Untrusted {
         Self(texts.join(between))
     }
 
-    /// Whether it contains only white space.
     pub fn is_blank(&self) -> bool {
         self.0.trim().is_empty()
     }
@@ -52,7 +48,7 @@ impl Untrusted {
     }
 }
 
-/// For tests and panics: quoted, with escapes.
+/// Quoted and escaped, for tests and panics.
 impl fmt::Debug for Untrusted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

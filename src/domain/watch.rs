@@ -1,5 +1,4 @@
 //! Event-driven peer review: events that agents report, the reviews that they trigger, and the resulting actions.
-//!
 //! The terms are those of the review system's specification (seed 004): milestone, review request, review result,
 //! verdict, STOP & ESCALATE.
 
@@ -45,7 +44,7 @@ pub struct AgentEvent {
     /// Paths inside the tree.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<Untrusted>,
-    /// The cycle whose clarification request it answers.
+    /// The cycle whose clarification request the event answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clarifies: Option<u32>,
 }
@@ -60,7 +59,7 @@ pub enum Trigger {
     UserManual,
     /// No agent has reported an event for `watch.idle_review`.
     TimeoutFallback,
-    /// The agents concerned have answered a clarification request.
+    /// Agents have answered a clarification request.
     Clarified,
 }
 
@@ -75,9 +74,7 @@ pub struct ReviewRequest {
     pub targets: Vec<AgentName>,
     /// For each target `<name>_summary`: its events since the last cycle.
     pub context: BTreeMap<String, Untrusted>,
-    /// What to look for.
     pub focus_areas: Vec<String>,
-    /// The maximum length of the summary, in words.
     pub max_words: u32,
     /// Open issues of earlier cycles, which the targets' clarifications answer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -97,7 +94,6 @@ pub struct OpenConcern {
     pub issue: PeerIssue,
 }
 
-/// A reviewer's conclusion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
@@ -109,13 +105,11 @@ pub enum Verdict {
     Blocker,
 }
 
-/// One issue of a review.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PeerIssue {
-    /// The severity in the reviewer's own word.
+    /// The severity as the reviewer wrote it.
     pub severity: Untrusted,
     pub description: Untrusted,
-    /// The path of the file inside the tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<Untrusted>,
 }
@@ -140,7 +134,6 @@ pub struct Ballot {
     pub absent: Option<Untrusted>,
 }
 
-/// The action that follows from the verdicts of a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
@@ -157,7 +150,6 @@ pub enum Action {
 }
 
 impl Action {
-    /// The words of the specification.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::StopAndEscalate => "STOP & ESCALATE",
@@ -181,7 +173,6 @@ pub enum WatchStatus {
     Paused,
 }
 
-/// A task that the user gives to an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
     pub agent: AgentName,
@@ -191,7 +182,6 @@ pub struct Job {
 /// The configuration of a watch, recorded at each start.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WatchPlan {
-    /// The absolute root of the work tree.
     pub root: String,
     /// Agents that Glee starts and whose events it reads.
     pub agents: Vec<Agent>,
@@ -199,16 +189,14 @@ pub struct WatchPlan {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<Job>,
     pub reviewers: Vec<Agent>,
-    /// Rules on issues that a clarification did not settle.
+    /// The judge of issues that a clarification did not settle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judge: Option<Agent>,
-    /// Agents that the others name as their backup.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub backups: Vec<Agent>,
     pub focus_areas: Vec<String>,
-    /// The maximum length of a summary, in words.
     pub max_words: u32,
-    /// The id of the tree's content at this time; absent if it could not be recorded.
+    /// The id of the tree's content at the cycle; absent if it could not be recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<String>,
 }

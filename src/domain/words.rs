@@ -1,21 +1,20 @@
-//! Names of enum variants, as in the JSON form.
+//! Names of enum variants in JSON.
 
 use super::{
     Answer, AnswerStatus, Certainty, Class, DefenceWord, Effort, EventType, ExaminationWord, Grounds, Role, Route,
     RulingWord, StageStatus, Tag, Trigger, Verdict, WatchStatus,
 };
 
-/// Implements `as_str`, `parse` and `Display` for enums without fields. The names of one enum are all upper case or all
-/// lower case.
+/// Implements `as_str`, `parse` and `Display` for enums without fields. The names of one enum are all upper case or
+/// all lower case.
 macro_rules! words {
     ($($type:ident),+ $(,)?) => {
         $(impl $type {
-            /// The name in the JSON form.
             pub fn as_str(self) -> &'static str {
                 serde_variant::to_variant_name(&self).expect("a variant without fields has a name")
             }
 
-            /// Reads a name in any letter case.
+            /// Parses a name in any letter case.
             pub fn parse(word: &str) -> Option<Self> {
                 type Word<'a> = serde::de::value::StrDeserializer<'a, serde::de::value::Error>;
                 let cases = [word.to_ascii_uppercase(), word.to_ascii_lowercase()];

@@ -1,6 +1,5 @@
-//! Appends events: number, chain and views in one transaction.
-//!
-//! When a method returns, its events are on the disk. After an error the history is unchanged.
+//! Appends events: number, chain and views in one transaction. When a method returns, its events are on the disk;
+//! after an error the history is unchanged.
 
 use jiff::civil::Date;
 use jiff::{Timestamp, Unit};
@@ -18,7 +17,6 @@ use crate::domain::{
 use crate::history::projections::{self, from_json, time};
 use crate::history::store::Journal;
 
-/// The end of the chain, and the run to append to.
 struct Tail<'a> {
     db: &'a Connection,
     run: RunId,
@@ -33,7 +31,7 @@ impl Journal {
         self.write(run, |tail| tail.push(kind))
     }
 
-    /// Appends several events to a run, all or none.
+    /// Appends all events or none.
     pub fn append_all(
         &mut self,
         run: &RunId,
@@ -42,7 +40,8 @@ impl Journal {
         self.append_with(run, kinds, Vec::new())
     }
 
-    /// Appends several events to a run, and those of `elsewhere` to other runs, all or none. Returns the events of `run`.
+    /// Appends the events of `run` and those of `elsewhere` to other runs, all or none. Returns the events of
+    /// `run`.
     pub fn append_with(
         &mut self,
         run: &RunId,
@@ -59,7 +58,6 @@ impl Journal {
         })
     }
 
-    /// Opens a dispute about a coder's objection, with the next free number.
     pub fn open_dispute(
         &mut self,
         run: &RunId,
@@ -88,8 +86,8 @@ impl Journal {
         })
     }
 
-    /// Settles an open dispute by a person's ruling, outside of an active run. The ruling binds up to the day `until`, in
-    /// UTC. Fails for an unknown or settled dispute.
+    /// Settles an open dispute by a person's ruling, outside of a run. The ruling binds up to the day `until`, in
+    /// UTC.
     pub fn resolve(
         &mut self,
         number: DisputeNumber,
@@ -97,7 +95,7 @@ impl Journal {
         reason: String,
         until: Option<Date>,
     ) -> Result<RunId, JournalError> {
-        // The run of a dispute never changes; its disposition is read under the write lock.
+        // A dispute's run never changes; the disposition is read under the write lock.
         let run = self.dispute(number)?.ok_or(JournalError::UnknownDispute(number))?.run;
         let settled = self.write(&run, |tail| {
             let disposition_now = tail.disposition(number)?;
@@ -114,8 +112,7 @@ impl Journal {
         settled.map_or(Ok(run), |disposition| Err(JournalError::AlreadySettled { number, disposition }))
     }
 
-    /// Revokes the ruling of a settled dispute, which becomes open again. Returns its run. Fails for an unknown or open
-    /// dispute.
+    /// Revokes the ruling of a settled dispute, which becomes open again. Returns its run.
     pub fn reopen(&mut self, number: DisputeNumber, reason: String) -> Result<RunId, JournalError> {
         let run = self.dispute(number)?.ok_or(JournalError::UnknownDispute(number))?.run;
         let was_settled = self.write(&run, |tail| {
@@ -128,7 +125,7 @@ impl Journal {
         if was_settled { Ok(run) } else { Err(JournalError::NotSettled(number)) }
     }
 
-    /// Ends the rulings of settled disputes, each given with its run; skips open ones. Returns how many were ended.
+    /// Ends the rulings of settled disputes, skips open ones, and returns the number of ended rulings.
     pub fn end_rulings(&mut self, disputes: &[(DisputeNumber, RunId)]) -> Result<usize, JournalError> {
         let Some((_, first)) = disputes.first() else { return Ok(0) };
         self.write(first, |tail| {
@@ -172,7 +169,6 @@ impl<'a> Tail<'a> {
         Ok(tail)
     }
 
-    /// Selects the run of the next events.
     fn switch_to(&mut self, run: RunId) -> rusqlite::Result<()> {
         let last = "SELECT coalesce(max(seq), 0) FROM event WHERE run = ?1";
         self.seq = self.db.prepare_cached(last)?.query_row([&run.0], |row| row.get(0))?;

@@ -1,7 +1,6 @@
-//! The hash chain over the whole history, and its verification.
-//!
-//! Every record contains the hash of the one before it, so an altered, removed or moved record breaks the chain at its
-//! place. A writer of the file could compute a whole new chain: to detect that, keep [`Verification::head`] elsewhere.
+//! The hash chain over the whole history, and its verification. Each record contains the hash of the record before
+//! it: an altered, removed or moved record breaks the chain. A writer of the file could compute a new chain: to
+//! detect this, keep [`Verification::head`] elsewhere.
 
 use std::fmt;
 
@@ -14,7 +13,7 @@ use crate::domain::RunId;
 use crate::history::projections::{self, VIEWS};
 use crate::history::{queries::query, recover, store::Journal};
 
-/// The hash of a record: BLAKE3 over the hash before it and its own columns, each preceded by its length.
+/// BLAKE3 over the previous hash and the columns, each preceded by its length.
 pub(crate) fn link(prev: &str, run: &str, seq: i64, at: &str, body: &str) -> String {
     let mut hasher = blake3::Hasher::new();
     for part in [prev.as_bytes(), run.as_bytes(), &seq.to_le_bytes(), at.as_bytes(), body.as_bytes()] {
@@ -26,18 +25,17 @@ pub(crate) fn link(prev: &str, run: &str, seq: i64, at: &str, body: &str) -> Str
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Verification {
-    /// The number of intact records, from the first on.
+    /// The number of intact records before the first fault.
     pub records: u64,
-    /// The hash of the last of these.
     pub head: String,
     pub fault: Option<Fault>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fault {
-    /// The record, counted from 1; `None` if the fault is in no event.
+    /// Counted from 1; `None` if the fault is outside the events.
     pub record: Option<u64>,
-    /// The run of the record and its number in the run, if readable.
+    /// The run and the number in the run, if readable.
     pub place: Option<(RunId, u64)>,
     pub flaw: Corruption,
 }
@@ -45,17 +43,17 @@ pub struct Fault {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "flaw", rename_all = "snake_case")]
 pub enum Corruption {
-    /// Its content does not match its hash.
+    /// The content does not match the hash.
     Altered,
-    /// It does not follow the record before it: records were removed, added or moved.
+    /// Records before it were removed, added or moved.
     OutOfOrder,
     Removed,
-    /// It is after the recorded end of the history.
+    /// The record is after the recorded end of the history.
     Added,
-    /// The recorded end of the history does not match the last record.
+    /// The recorded end does not match the last record.
     End,
     Unreadable,
-    /// A row of a view does not match the events; `row` is the table and the row's key.
+    /// A view does not match the events; `row` is the table and the key.
     View {
         row: String,
     },
@@ -88,12 +86,11 @@ impl fmt::Display for Fault {
     }
 }
 
-/// The columns of a record: number, run, number in the run, time, body, previous hash, hash.
+/// Number, run, number in the run, time, body, previous hash, hash.
 type Record = (i64, String, i64, String, String, String, String);
 
 impl Journal {
-    /// Verifies the whole history: content and order of the records, and the views. Fails if the history cannot be read. A
-    /// torn file is reported as a fault, not as an error.
+    /// Verifies records and views. A torn file is a fault, not an error.
     pub fn verify(&self) -> Result<Verification, JournalError> {
         let mut check = Verification { records: 0, head: String::new(), fault: None };
         check.fault = match self.walk(&mut check).map_err(|error| self.fault(error)) {
@@ -108,7 +105,7 @@ impl Journal {
     }
 
     fn walk(&self, check: &mut Verification) -> rusqlite::Result<Option<Fault>> {
-        // One transaction, without the events that others append meanwhile.
+        // The transaction excludes concurrently appended events.
         let _snapshot = self.db.unchecked_transaction()?;
         let fresh = recover::empty()?;
         let building = fresh.unchecked_transaction()?;
@@ -157,13 +154,13 @@ impl Journal {
                 return no_record(Corruption::View { row: format!("{table} {row}") });
             }
         }
-        // SQLite's check of pages and indexes is last because it names no record.
+        // SQLite's check of pages and indexes is last because it does not name the record.
         let error: String = self.db.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
         if error == "ok" { Ok(None) } else { no_record(Corruption::Torn { error }) }
     }
 }
 
-/// The key of the first row that differs between the databases.
+/// The key of the first different row.
 fn difference(here: &Connection, there: &Connection, table: &str, key: &str) -> rusqlite::Result<Option<String>> {
     let sql = format!("SELECT {key}, * FROM {table} ORDER BY {key}");
     let (mut ours, mut theirs) = (here.prepare(&sql)?, there.prepare(&sql)?);

@@ -15,14 +15,13 @@ pub enum JournalError {
     Foreign { path: PathBuf },
     #[error("the history `{}` was written by a newer version of Glee (schema {found}, supported up to {known})", path.display())]
     Newer { path: PathBuf, found: i64, known: i64 },
-    /// The file is torn or overwritten, or a row has invalid content.
+    /// The file is torn or overwritten, or a row is invalid.
     #[error("the history `{}` is damaged", path.display())]
     Damaged { path: PathBuf, source: rusqlite::Error },
     #[error("cannot access the history `{}`", path.display())]
     Access { path: PathBuf, source: rusqlite::Error },
     #[error("there is no run `{0}`")]
     UnknownRun(String),
-    /// The candidates are sorted, the newest first.
     #[error("`{text}` matches several runs: {}", candidates.join(", "))]
     AmbiguousRun { text: String, candidates: Vec<String> },
     #[error("there is no dispute {0}")]

@@ -1,11 +1,7 @@
-//! The history store: append, queries, hash chain.
-//!
-//! One SQLite database per repository, outside the work tree, so that a coder cannot rewrite its own record. Events that
-//! [`Journal::append`] returned are on the disk. The table of events only grows; all other tables except `record` are views
-//! of it, updated in the transaction that appends, and [`Journal::verify`] compares them.
-//!
-//! Several processes may append to one database at the same time: each takes the write lock before it reads the end of
-//! the chain.
+//! The history store: append, queries, hash chain. One SQLite database per repository, outside the work tree so
+//! that a coder cannot rewrite it. The table of events only grows; all other tables except `record` are views of
+//! it, updated in the same transaction. [`Journal::verify`] compares them. Processes may append concurrently: each
+//! takes the write lock before it reads the end of the chain.
 
 mod append;
 mod chain;

@@ -1,6 +1,5 @@
-//! Opens a history: folders, file, schema of the database.
-//!
-//! Two processes may create a database at the same time, so the schema version is read again under the write lock.
+//! Opens a history: folders, file, schema of the database. Two processes may create a database concurrently: the
+//! schema version is read again under the write lock.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -13,7 +12,7 @@ use crate::domain::RunId;
 use crate::history::store::Journal;
 use crate::system::private;
 
-/// The schema steps: step `n` migrates version `n` to version `n + 1`. A released step never changes.
+/// Step `n` migrates schema version `n` to `n + 1`. Released steps never change.
 pub(crate) const STEPS: [&str; 4] = [
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),
@@ -22,16 +21,15 @@ pub(crate) const STEPS: [&str; 4] = [
 ];
 const NEWEST: i64 = STEPS.len() as i64;
 
-/// The application id in the file's header: `glee`.
+/// `glee`, in the file's header.
 const APPLICATION: i64 = 0x676c_6565;
 
-/// How long to wait for the lock of another process.
+/// The timeout for the lock of another process.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Journal {
-    /// Opens the history at `path` for writing; creates folders (mode 0700) and file (0600) as needed and migrates an
-    /// older schema. Fails if the path cannot be written or contains another, newer or damaged file, which is not changed
-    /// then.
+    /// Opens a history for writing. Creates folders (mode 0700) and file (0600), and migrates an older schema. Does
+    /// not change a newer, damaged or foreign file.
     pub fn open(path: &Path) -> Result<Self, JournalError> {
         let path = create(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
@@ -40,13 +38,12 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Opens the history at `path` for reading; `None` if it does not exist or is empty. Creates nothing. Fails if the file
-    /// is not a history that this program can read.
+    /// Opens a history for reading; `None` if it does not exist or is empty. Creates nothing.
     pub fn open_read(path: &Path) -> Result<Option<Self>, JournalError> {
         let Some(path) = existing(path)? else { return Ok(None) };
         let opened = Self { db: connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)?, path: path.clone() };
         let (journal, version) = match opened.schema_version() {
-            // In a read-only folder SQLite cannot create the shared memory of a WAL; without a log it needs none.
+            // In a read-only folder SQLite cannot create the shared memory of a WAL. Without a log it needs none.
             Err(JournalError::Access { .. }) if !has_log(&path) => {
                 let journal = Self { db: connect_immutable(&path)?, path };
                 let version = journal.schema_version()?;
@@ -57,7 +54,6 @@ impl Journal {
         match version {
             0 => Ok(None),
             NEWEST => Ok(Some(journal)),
-            // Queries need the newest schema.
             _ => Self::open(&journal.path).map(Some),
         }
     }
@@ -66,14 +62,14 @@ impl Journal {
         &self.path
     }
 
-    /// The folder (mode 0700) for the transcripts of a run, next to the database; created if needed.
+    /// Creates the folder (mode 0700) of a run's transcripts next to the database.
     pub fn transcripts(&self, run: &RunId) -> Result<PathBuf, JournalError> {
         let folder = self.folder_of(run);
         private::folder(&folder).map_err(|source| JournalError::Open { path: folder.clone(), source })?;
         Ok(folder)
     }
 
-    /// The folder of a run; it need not exist.
+    /// The folder of a run; possibly missing.
     pub fn folder_of(&self, run: &RunId) -> PathBuf {
         let name: String = run.0.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
         self.path.with_file_name("runs").join(name)
@@ -83,10 +79,10 @@ impl Journal {
         fault(&self.path, source)
     }
 
-    /// The number of schema steps done; 0 for an empty database.
+    /// 0 for an empty database.
     fn schema_version(&self) -> Result<i64, JournalError> {
         let fault = |source| self.fault(source);
-        // One snapshot: another process may be creating the database.
+        // One snapshot, because another process may be creating the database.
         let _snapshot = self.db.unchecked_transaction().map_err(fault)?;
         let pragma = |name| self.db.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(fault);
         let (application, version) = (pragma("application_id")?, pragma("user_version")?);
@@ -120,7 +116,7 @@ impl Journal {
         tx.commit().map_err(fault)
     }
 
-    /// Enables the write-ahead log. The busy timeout of SQLite does not apply to this pragma.
+    /// Retries, because SQLite's busy timeout does not apply to this pragma.
     fn enable_wal(&self) -> Result<(), JournalError> {
         let deadline = Instant::now() + BUSY_TIMEOUT;
         loop {
@@ -135,7 +131,6 @@ impl Journal {
     }
 }
 
-/// Opens an existing file.
 pub(crate) fn connect(path: &Path, access: OpenFlags) -> Result<Connection, JournalError> {
     let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let configured = || {
@@ -159,13 +154,13 @@ fn connect_immutable(path: &Path) -> Result<Connection, JournalError> {
     connect(Path::new(&uri), OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI)
 }
 
-/// The path with its folder resolved, so that only the file itself must not be a link. Creates the file if needed.
+/// Creates the file if it is missing. Resolves the folder's links; the file must not be a link.
 fn create(path: &Path) -> Result<PathBuf, JournalError> {
     let made = || {
         private::folder(folder_of(path))?;
         let resolved = resolve(path)?;
         match private::options().append(true).create_new(true).open(&resolved) {
-            // Makes the new file's name durable.
+            // Makes the file's name durable.
             Ok(_) => fs::File::open(folder_of(&resolved))?.sync_all()?,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
@@ -176,7 +171,7 @@ fn create(path: &Path) -> Result<PathBuf, JournalError> {
     existing(&resolved)?.ok_or_else(|| JournalError::NotAFile { path: resolved })
 }
 
-/// The resolved path of a regular file; `None` if it does not exist.
+/// `None` if the file does not exist.
 fn existing(path: &Path) -> Result<Option<PathBuf>, JournalError> {
     match resolve(path).and_then(|resolved| Ok((fs::symlink_metadata(&resolved)?, resolved))) {
         Ok((found, resolved)) if found.is_file() => Ok(Some(resolved)),
@@ -209,7 +204,6 @@ fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
-/// Classifies an error of SQLite.
 pub(crate) fn fault(path: &Path, source: rusqlite::Error) -> JournalError {
     let path = path.to_owned();
     match (&source, source.sqlite_error_code()) {

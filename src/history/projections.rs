@@ -1,6 +1,5 @@
-//! The views: tables derived from the events, for queries that should not read all events.
-//!
-//! [`apply`] is the only writer, so views rebuilt from the events must equal the stored ones.
+//! The views: tables derived from the events, for queries that need only some events. [`apply`] is the only writer:
+//! views rebuilt from the events equal the stored ones.
 
 use jiff::Timestamp;
 use rusqlite::types::Type;
@@ -11,7 +10,6 @@ use serde::de::DeserializeOwned;
 use crate::domain::event::{ConsensusEvent, DisputeEvent, Event, EventKind, ReviewEvent, RunEvent, WatchEvent};
 use crate::domain::{Dispute, RunId};
 
-/// The views, each with its key.
 pub(crate) const VIEWS: [(&str, &str); 7] = [
     ("run", "number"),
     ("finding", "run, number"),
@@ -90,7 +88,6 @@ pub(crate) fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
             "INSERT OR IGNORE INTO watch (run, root, started) VALUES (?1, ?2, ?3)",
             params![run.0, plan.root, time(*at)],
         ),
-        // No view contains the others.
         EventKind::Run(_)
         | EventKind::Review(_)
         | EventKind::Dispute(_)
@@ -121,7 +118,7 @@ fn open(db: &Connection, run: &RunId, at: Timestamp, dispute: &Dispute) -> rusql
     finding.raised_by.iter().try_for_each(|name| raiser.execute(params![name.0, number]).map(drop))
 }
 
-/// The stored form of a time: UTC with six decimals, so that text order is time order.
+/// UTC with six decimals: the order of texts is the order of times.
 pub(crate) fn time(at: Timestamp) -> String {
     format!("{at:.6}")
 }
@@ -130,13 +127,13 @@ pub(crate) fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("recorded types are plain data with text keys")
 }
 
-/// Reads a column written by [`json`]; `NULL` is read as `null`.
+/// Reads a column written by [`json`]; `NULL` is `null`.
 pub(crate) fn from_json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
     let text: Option<String> = row.get(column)?;
     serde_json::from_str(text.as_deref().unwrap_or("null")).map_err(|error| unreadable(row, column, error))
 }
 
-/// Reads a column written by [`time`]; `NULL` is read as `null`.
+/// Reads a column written by [`time`]; `NULL` is `null`.
 pub(crate) fn from_time<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
     let text: Option<String> = row.get(column)?;
     serde_json::from_value(text.into()).map_err(|error| unreadable(row, column, error))

@@ -1,7 +1,6 @@
-//! Records that are exchanged with other clones: format, validation, storage.
-//!
-//! A record is an immutable JSON object; its name is the BLAKE3 hash (hex) of its bytes. Records from other clones are for
-//! information: they bind no run, are not in the hash chain and get no dispute number of this history.
+//! Records that clones exchange: format, validation, storage. A record is an immutable JSON object, named by the
+//! BLAKE3 hash (hex) of its bytes. Foreign records are information: they bind no run, are outside the hash chain,
+//! and have no dispute number of this history.
 
 use std::collections::BTreeSet;
 
@@ -18,19 +17,17 @@ use crate::history::queries::rows::{DisputeFilter, DisputeRecord, RulingFilter, 
 use crate::history::store::Journal;
 use crate::protocol::secrets;
 
-/// The largest record, in bytes.
+/// In bytes.
 pub const MAX_RECORD: usize = 256 << 10;
 
-/// The longest name, e-mail address or id in a record, in bytes.
+/// The longest name, e-mail address or id, in bytes.
 const MAX_WORD: usize = 256;
 
-/// The version of the format.
 const FORM: u32 = 1;
 
 /// The tolerance for clocks that are ahead.
 const AHEAD: SignedDuration = SignedDuration::from_hours(24);
 
-/// The author of a record, as in a git commit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Author {
     pub name: String,
@@ -41,7 +38,7 @@ pub struct Author {
 pub struct HistoryRecord {
     glee: u32,
     pub author: Author,
-    /// The time of its content, not of sending.
+    /// The time of the content, not of sending.
     pub at: Timestamp,
     #[serde(flatten)]
     pub content: RecordContent,
@@ -57,7 +54,7 @@ pub enum RecordContent {
 
 const KINDS: [&str; 3] = ["run", "outcome", "dispute"];
 
-/// How a run ended, with its findings as last recorded.
+/// The end of a run, with its findings as last recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunFindings {
     pub run: RunId,
@@ -65,7 +62,6 @@ pub struct RunFindings {
     pub findings: Vec<Finding>,
 }
 
-/// Why a record from another clone is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     #[error("it is larger than {} KiB", MAX_RECORD >> 10)]
@@ -88,12 +84,11 @@ pub enum Refusal {
     Duplicate,
 }
 
-/// A dispute of another history.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SharedDispute {
     pub id: DisputeId,
     pub author: Author,
-    /// The remote or the local history that it comes from.
+    /// The remote or the local history.
     pub source: String,
     #[serde(flatten)]
     pub record: DisputeRecord,
@@ -101,9 +96,9 @@ pub struct SharedDispute {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outgoing {
-    /// The records, each with its hash and its bytes.
+    /// Pairs of hash and bytes.
     pub records: Vec<(String, String)>,
-    /// Descriptions of records that are too large to be sent.
+    /// Descriptions of records that are too large.
     pub large: Vec<String>,
 }
 
@@ -130,7 +125,6 @@ impl RecordContent {
         }
     }
 
-    /// The id of its run or dispute.
     fn subject(&self) -> String {
         match self {
             Self::Run(_) | Self::Outcome(_) => self.run().0.clone(),
@@ -148,8 +142,8 @@ impl RecordContent {
 }
 
 impl HistoryRecord {
-    /// Parses and validates a record from another clone with the name `hash`. `authors` are the e-mail addresses of the
-    /// authors of the commits that added it; one of them must be the record's author.
+    /// Parses and validates a record of another clone. Its author must be among `authors`, the e-mail addresses of
+    /// the commits that added it.
     pub fn read(hash: &str, bytes: &[u8], authors: &BTreeSet<String>) -> Result<Self, Refusal> {
         if bytes.len() > MAX_RECORD {
             return Err(Refusal::TooLarge);
@@ -201,7 +195,7 @@ impl HistoryRecord {
     }
 }
 
-/// Whether a path is absolute, leads upwards or into a repository, or is invalid.
+/// Whether a path is absolute, invalid, leaves the tree, or enters `.git`.
 fn escapes(path: &str) -> bool {
     let is_bad = |part: &str| part == ".." || part.eq_ignore_ascii_case(".git");
     let has_drive = matches!(path.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
@@ -218,8 +212,8 @@ fn short(text: &str) -> String {
 }
 
 impl Journal {
-    /// All records that this history sends: of each run that ended its row and its outcome, of each dispute its present
-    /// state. Records sent before are sent again unchanged; new or changed content becomes a new record by `author`.
+    /// All records that this history sends: row and outcome of each ended run, and the present state of each
+    /// dispute. Earlier records are sent unchanged; changed content becomes a new record by `author`.
     pub fn outgoing(&mut self, author: &Author) -> Result<Outgoing, JournalError> {
         let mut contents = Vec::new();
         for row in self.runs(None)? {
@@ -252,13 +246,12 @@ impl Journal {
         Ok(Outgoing { records: self.rows(sql, [], |row| row.try_into())?, large })
     }
 
-    /// The disputes of this history, each with the time of its last change.
+    /// The disputes, each with the time of its last change.
     fn dispute_contents(&self) -> Result<Vec<(Timestamp, RecordContent)>, JournalError> {
         let numbers = self.rows("SELECT number FROM dispute ORDER BY number", [], |row| row.get::<_, i64>(0))?;
         let mut found = Vec::new();
         for number in numbers {
             if let Some((mut record, at)) = self.dispute_at(DisputeNumber(number.unsigned_abs()))? {
-                // Code is never sent.
                 for earlier in &mut record.dispute.earlier {
                     if let Relation::CodeChanged { diff } = &mut earlier.relation {
                         *diff = None;
@@ -270,7 +263,7 @@ impl Journal {
         Ok(found)
     }
 
-    /// Stores the disputes of another history of this machine as foreign records, except those that exist already.
+    /// Stores new disputes of another history on this machine as foreign records.
     pub fn merge_disputes(&mut self, other: &Self, source: &str) -> Result<(), JournalError> {
         let own = self.own_ids()?;
         let mut records = Vec::new();
@@ -294,8 +287,7 @@ impl Journal {
         Ok(!found.is_empty())
     }
 
-    /// Stores records from a remote, each with its bytes. Returns the indexes of those that repeat another record: same
-    /// kind, subject, author and time.
+    /// Stores records from a remote. Returns the indexes of duplicates: same kind, subject, author and time.
     pub fn import(
         &mut self,
         source: &str,
@@ -348,7 +340,7 @@ impl Journal {
         Ok(ids.into_iter().collect())
     }
 
-    /// The disputes of other histories that match `filter`, the newest first: the latest record per dispute and author.
+    /// The latest record per dispute and author that matches `filter`, newest first.
     pub fn shared_disputes(&self, filter: &DisputeFilter) -> Result<Vec<SharedDispute>, JournalError> {
         let own = self.own_ids()?;
         let sql = "SELECT source, body FROM record WHERE kind = 'dispute' AND source <> '' ORDER BY at DESC, hash";
@@ -356,7 +348,7 @@ impl Journal {
         let mut seen = BTreeSet::new();
         let mut found = Vec::new();
         for (source, body) in rows {
-            // A record of another version of Glee may be unreadable.
+            // Records of other versions of Glee may be unreadable.
             let Ok(HistoryRecord { author, content: RecordContent::Dispute(record), .. }) =
                 serde_json::from_str(&body)
             else {
@@ -372,7 +364,7 @@ impl Journal {
         Ok(found)
     }
 
-    /// Finds a dispute by its number, its id, or at least the first four digits of its id. Fails if none or several match.
+    /// Finds a dispute by its number, its id, or at least four digits of its id. Fails if none or several match.
     pub fn find_dispute(&self, text: &str) -> Result<FoundDispute, JournalError> {
         let wanted = text.trim().to_ascii_lowercase();
         let number = wanted.parse().ok().map(DisputeNumber);

@@ -1,6 +1,4 @@
-//! Reads the intact part of a damaged history.
-//!
-//! The damaged file is only read. Its readable events are copied to a temporary database, with new views.
+//! Reads the intact part of a damaged history: copies readable events to a temporary database with new views.
 
 use std::path::Path;
 
@@ -11,7 +9,7 @@ use super::JournalError;
 use super::open::{self, STEPS};
 use crate::history::{projections, queries::query, store::Journal};
 
-/// An empty temporary database of the newest schema, on disk if it grows large.
+/// A temporary database of the newest schema, on disk if it grows large.
 pub(crate) fn empty() -> rusqlite::Result<Connection> {
     let db = Connection::open("")?;
     STEPS.iter().try_for_each(|step| db.execute_batch(step))?;
@@ -19,7 +17,7 @@ pub(crate) fn empty() -> rusqlite::Result<Connection> {
 }
 
 impl Journal {
-    /// A history for reading with the readable events of `path`; it may be incomplete. Fails if no event can be read.
+    /// The readable events of `path`, possibly incomplete. Fails if no event is readable.
     pub fn open_damaged(path: &Path) -> Result<Self, JournalError> {
         let damaged = open::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         let db = readable(&damaged).map_err(|error| open::fault(path, error))?;
@@ -46,7 +44,7 @@ fn readable(damaged: &Connection) -> rusqlite::Result<Connection> {
             });
             let Ok((event, columns)) = record else { continue };
             if copy.execute(params_from_iter(columns)).is_ok() {
-                // An event that contradicts an earlier one changes no view.
+                // Ignores an event that contradicts an earlier one.
                 drop(projections::apply(&building, &event));
             }
         }

@@ -1,7 +1,5 @@
-//! Edits of a configuration file's text that keep everything else: comments, order, quoting, line ends.
-//!
-//! The edited text is parsed again. An edit is refused unless the result is the old document with exactly the one change
-//! and all its comments.
+//! Edits of a configuration file's text that keep comments, order, quoting and line ends. An edit is refused unless
+//! the edited text parses to the old document with exactly the one change, and keeps all comments.
 
 use std::fmt::Write as _;
 use std::str::FromStr as _;
@@ -25,7 +23,7 @@ pub enum EditError {
     Refused(String),
 }
 
-/// Sets a dotted key to a value. `agents.<name>.<key>` is a key of the agent of that name, which must exist.
+/// `agents.<name>.<key>` is a key of an existing agent.
 pub fn set(text: &str, key: &str, value: &Value) -> Result<String, EditError> {
     let before = read(text)?;
     let path = path(&before, spelled(&before, key))?;
@@ -42,7 +40,7 @@ pub fn unset(text: &str, key: &str) -> Result<String, EditError> {
     if at(&before, &path).is_none() {
         return Err(EditError::NotSet(key.to_owned()));
     }
-    // A section with nothing else is removed as a whole, or left empty if that would remove a comment.
+    // A section with no other key is removed, or left empty if its removal would delete a comment.
     let whole = (1..path.len())
         .find(|length| at(&before, &path[..*length]).is_some_and(|section| holds_only(section, &path[*length..])))
         .unwrap_or(path.len());
@@ -52,7 +50,7 @@ pub fn unset(text: &str, key: &str) -> Result<String, EditError> {
     verified(text, key, &wanted, 1, changed)
 }
 
-/// Adds an agent at the end of `agents`; keeps the order of its entries.
+/// Adds an agent at the end of `agents`.
 pub fn add_agent(text: &str, agent: &Map<String, Value>) -> Result<String, EditError> {
     let before = read(text)?;
     let mut wanted = before.clone();
@@ -85,12 +83,12 @@ fn read(text: &str) -> Result<Value, EditError> {
     }
 }
 
-/// The spelling of a key in this file: its earlier name if the file uses that.
+/// The name of a key in this file: the earlier name if the file uses it.
 fn spelled<'k>(document: &Value, key: &'k str) -> &'k str {
     renamed::earlier(key).filter(|earlier| schema::at(document, earlier).is_some()).unwrap_or(key)
 }
 
-/// A key's path in the document; an agent is the index of its entry.
+/// A key's path in the document; agents are identified by index.
 fn path(document: &Value, key: &str) -> Result<Vec<String>, EditError> {
     let Some((name, last)) = key.strip_prefix("agents.").and_then(|rest| rest.rsplit_once('.')) else {
         return Ok(key.split('.').map(str::to_owned).collect());
@@ -133,14 +131,14 @@ fn take(document: &mut Value, path: &[String]) {
     }
 }
 
-/// Whether a section contains this path and nothing else.
+/// Whether a section contains only this path.
 fn holds_only(section: &Value, path: &[String]) -> bool {
     let Some((key, rest)) = path.split_first() else { return true };
     section.as_object().is_some_and(|map| map.len() == 1)
         && section.get(key).is_some_and(|value| rest.is_empty() || holds_only(value, rest))
 }
 
-/// A document without its empty sections, which are the same as missing ones.
+/// A document without empty sections, which equal missing ones.
 fn pruned(value: Value) -> Value {
     let Value::Object(map) = value else { return value };
     let map: Map<String, Value> =
@@ -148,8 +146,8 @@ fn pruned(value: Value) -> Value {
     if map.is_empty() { Value::Null } else { Value::Object(map) }
 }
 
-/// The first candidate that parses to `wanted`, apart from empty sections, and lacks at most `lost` comments; it gets the
-/// line ends of `text`.
+/// The first candidate that parses to `wanted`, except for empty sections, and lacks at most `lost` comments. Keeps
+/// the line ends of `text`.
 fn verified(
     text: &str,
     key: &str,
@@ -171,7 +169,7 @@ fn comments(text: &str) -> Vec<String> {
     YamlFile::parse(text).tree().comments().map(|comment| comment.text().trim_end().to_owned()).collect()
 }
 
-/// How many comments of `before` are missing in `after`, or out of order.
+/// The number of comments of `before` that `after` lacks or reorders.
 fn lost_comments(before: &str, after: &str) -> usize {
     let mut left = comments(after).into_iter();
     let mut is_lost = |comment: &String| {
@@ -185,7 +183,6 @@ fn lost_comments(before: &str, after: &str) -> usize {
     comments(before).iter().filter(|comment| is_lost(comment)).count()
 }
 
-/// Appends a new top-level section.
 fn append_section(text: &str, before: &Value, path: &[String], value: &Value) -> Option<String> {
     let section = path.first()?;
     if before.get(section).is_some() || !(before.is_object() || before.is_null()) {
@@ -234,7 +231,7 @@ fn replace(text: &str, before: &Value, path: &[String], value: &Value) -> Option
             Some(scalar) => document.try_set_path(&name, scalar),
             None => document.try_set_path(&name, word.as_str()),
         },
-        // A list in block style keeps it; others are written on one line.
+        // Lists in block style keep it; other lists are written on one line.
         Value::Array(_) if !is_block(&document, before, path) => document.try_set_path(&name, flow_list(value)?),
         _ => document.try_set_path(&name, edited(value)?),
     }
@@ -242,7 +239,7 @@ fn replace(text: &str, before: &Value, path: &[String], value: &Value) -> Option
     Some(file.to_string())
 }
 
-/// A word in the quoting style of the one it replaces; `None` for a plain one.
+/// A word in the quoting style of the old one; `None` for a plain one.
 fn in_quotes(document: &Document, name: &str, word: &str) -> Option<yaml_edit::Scalar> {
     let old = document.try_get_path(name).ok()?.as_scalar()?.to_string();
     let text = match old.chars().next()? {
@@ -306,7 +303,7 @@ fn push_agent(text: &str, agent: &Map<String, Value>) -> Option<String> {
     Some(file.to_string())
 }
 
-/// Adds the first agent: to an empty `agents:`, or in a new section.
+/// Adds the first agent, to an empty `agents:` or in a new section.
 fn begin_agents(text: &str, before: &Value, agent: &Map<String, Value>) -> Option<String> {
     let list = json!([agent]);
     if before.get("agents").is_none() {
@@ -317,7 +314,6 @@ fn begin_agents(text: &str, before: &Value, agent: &Map<String, Value>) -> Optio
     Some(file.to_string())
 }
 
-/// A path in the notation of `yaml_edit`.
 fn name(path: &[String]) -> String {
     path.iter().fold(String::new(), |name, part| match part.parse::<usize>() {
         Ok(index) => format!("{name}[{index}]"),
@@ -410,7 +406,7 @@ limits: {total: 30m, idle: 5m} # caps
         }
     }
 
-    /// One case: what it is about, the text, the key, the value, the text afterwards.
+    /// Description, text, key, value, and the text afterwards.
     type Case = (&'static str, &'static str, &'static str, Value, &'static str);
 
     #[test]
@@ -544,7 +540,6 @@ limits: {total: 30m, idle: 5m} # caps
                 usize::from(text.contains("name: m"))
             );
         }
-        // An `agents:` that is still empty.
         let begun = add_agent("agents: # none yet\nversion: 1\n", agent).unwrap();
         assert_eq!(comments(&begun), ["# none yet"]);
         assert_eq!(
@@ -559,7 +554,7 @@ limits: {total: 30m, idle: 5m} # caps
 
         use super::*;
 
-        /// A map as text, every comment with a number of its own; two to four keys, three levels deep at most.
+        /// A map as text with unique comments: two to four keys, at most three levels deep.
         fn document() -> impl Strategy<Value = String> {
             map(3).prop_map(|lines| {
                 let text = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
@@ -659,7 +654,7 @@ limits: {total: 30m, idle: 5m} # caps
             prop::sample::select(vec!["", "", "  # note §", " # {x: §}"])
         }
 
-        /// Every path to a value, and beside each section one that is new.
+        /// Every path to a value, and one new path per section.
         fn paths(value: &Value, above: &str, all: &mut Vec<String>) {
             let Some(map) = value.as_object() else { return };
             for (key, value) in map {
@@ -710,7 +705,7 @@ limits: {total: 30m, idle: 5m} # caps
                         prop_assert_eq!(numbered_comments(&changed), numbered_comments(&text));
                         prop_assert_eq!(changed.matches('\n').count() == changed.matches("\r\n").count(), crlf);
                     }
-                    // A section or list that holds comments cannot give way to a value without losing them.
+                    // Replacing a section or list by a value would delete its comments.
                     Err(error) => prop_assert!(!scalar, "{}: {}", key, error),
                 }
             }

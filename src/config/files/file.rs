@@ -1,7 +1,5 @@
-//! Reading and writing configuration files.
-//!
-//! Only regular files of at most [`MAX_BYTES`] are opened. A file is replaced atomically. A project cannot redirect Glee
-//! to another file: neither its `.glee` nor the file in it may be a link. The user's own file may.
+//! Configuration files: reads regular files of at most [`MAX_BYTES`], and replaces files atomically. Neither a
+//! project's `.glee` nor the file in it may be a link, which could redirect Glee; the user's file may be a link.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _, Write as _};
@@ -11,7 +9,6 @@ use std::path::{Path, PathBuf};
 use crate::domain::Advice;
 use crate::system::files;
 
-/// The largest configuration file, in bytes.
 pub const MAX_BYTES: u64 = 1 << 20;
 
 #[derive(Debug, thiserror::Error)]
@@ -43,14 +40,13 @@ impl Advice for FileError {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Links {
-    /// For the user's own file: dotfiles are often links.
+    /// For the user's file: dotfiles are often links.
     Followed,
-    /// For a project's file and its folder.
+    /// For the project's file and its folder.
     Refused,
 }
 
-/// Reads a configuration file; `None` if it does not exist. Fails for anything but a readable text file of at most
-/// [`MAX_BYTES`].
+/// Returns `None` if the file does not exist. Fails for anything but a readable text file of at most [`MAX_BYTES`].
 pub fn read(path: &Path, links: Links) -> Result<Option<String>, FileError> {
     if !exists(path, links)? {
         return Ok(None);
@@ -67,19 +63,19 @@ pub fn read(path: &Path, links: Links) -> Result<Option<String>, FileError> {
     })
 }
 
-/// Writes a configuration file atomically, with the permissions of the one it replaces.
+/// Writes a file atomically, with the permissions of the file that it replaces.
 pub fn write(path: &Path, text: &str, links: Links) -> Result<(), FileError> {
     let unwritable = |error| FileError::Write(path.to_owned(), error);
     let folder = path.parent().ok_or_else(|| FileError::Kind(path.to_owned(), "regular file"))?;
     let exists = exists(path, links)?;
     fs::create_dir_all(folder).map_err(unwritable)?;
-    // Replaces the target of the user's link, not the link.
+    // Replaces the target of a link, not the link.
     let target = if exists { path.canonicalize().map_err(unwritable)? } else { path.to_owned() };
     let folder = target.parent().unwrap_or(folder);
     let mut file = tempfile::Builder::new().prefix(".config").tempfile_in(folder).map_err(unwritable)?;
     let permissions = match exists {
         true => fs::metadata(&target).map_err(unwritable)?.permissions(),
-        // A temporary file is readable by its owner only.
+        // The temporary file has mode 0600.
         false => fs::Permissions::from_mode(0o644),
     };
     file.as_file().set_permissions(permissions).map_err(unwritable)?;
@@ -87,13 +83,13 @@ pub fn write(path: &Path, text: &str, links: Links) -> Result<(), FileError> {
     file.as_file().sync_all().map_err(unwritable)?;
     file.persist(&target).map_err(|error| unwritable(error.error))?;
     File::open(folder).and_then(|folder| folder.sync_all()).or_else(|error| match error.kind() {
-        // Not every system can sync a folder; the file itself is written.
+        // Some systems cannot sync a folder.
         io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput => Ok(()),
         _ => Err(unwritable(error)),
     })
 }
 
-/// Whether a regular file exists. Fails for anything that is neither a file nor missing.
+/// Fails for anything that is neither a regular file nor missing.
 fn exists(path: &Path, links: Links) -> Result<bool, FileError> {
     if links == Links::Refused
         && let Some(folder) = path.parent()
@@ -109,7 +105,7 @@ fn exists(path: &Path, links: Links) -> Result<bool, FileError> {
     }
 }
 
-/// The metadata of a path; `None` if it does not exist. Fails for a link with [`Links::Refused`].
+/// Returns `None` if the path does not exist. Fails for a link with [`Links::Refused`].
 pub(crate) fn metadata(path: &Path, links: Links) -> Result<Option<Metadata>, FileError> {
     let found = match links {
         Links::Followed => fs::metadata(path),

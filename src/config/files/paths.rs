@@ -8,7 +8,7 @@ use crate::domain::Advice;
 
 pub const STATE_VARIABLE: &str = "GLEE_STATE_DIR";
 
-/// The project's configuration file, below its root.
+/// The project's configuration file, relative to its root.
 pub const PROJECT_FILE: &str = ".glee/config.yml";
 
 pub const PROJECT_FOLDER: &str = ".glee";
@@ -23,7 +23,7 @@ impl Advice for NoHome {
     }
 }
 
-/// The folder of Glee's state: `GLEE_STATE_DIR`, or `glee` in the XDG state folder. It need not exist.
+/// `GLEE_STATE_DIR`, or `glee` in the XDG state folder; possibly missing.
 pub fn state_dir() -> Result<PathBuf, NoHome> {
     if let Some(folder) = std::env::var_os(STATE_VARIABLE).filter(|folder| !folder.is_empty()) {
         return std::path::absolute(folder).map_err(|_| NoHome);
@@ -32,12 +32,12 @@ pub fn state_dir() -> Result<PathBuf, NoHome> {
     Ok(strategy.state_dir().unwrap_or_else(|| strategy.data_dir()).join("glee"))
 }
 
-/// The user's configuration file: `glee/config.yml` in the XDG configuration folder. It need not exist.
+/// `glee/config.yml` in the XDG configuration folder; possibly missing.
 pub fn user_config_file() -> Result<PathBuf, NoHome> {
     Ok(etcetera::choose_base_strategy().map_err(|_| NoHome)?.config_dir().join("glee/config.yml"))
 }
 
-/// The root of the project around `start`: the nearest ancestor that contains `.glee` or `.git`, else `start` itself.
+/// The root of the project: the nearest ancestor of `start` with `.glee` or `.git`, else `start`.
 pub fn project_root(start: &Path) -> PathBuf {
     let marked = |folder: &&Path| [".glee", ".git"].iter().any(|mark| folder.join(mark).symlink_metadata().is_ok());
     start.ancestors().find(marked).unwrap_or(start).to_owned()

@@ -1,7 +1,5 @@
-//! Shared rulings as YAML: one file a ruling, `.glee/rulings/<id>.yml`.
-//!
-//! Parsing is strict: an unknown key, an invalid value and a file name other than the id are errors with their line, and
-//! such a file never binds. What is written parses back to the same ruling.
+//! Shared rulings as YAML files, `.glee/rulings/<id>.yml`. An unknown key, an invalid value and a file name other
+//! than the id are errors with their line; such a file does not bind. Written files parse to the same ruling.
 
 use std::path::{Path, PathBuf};
 
@@ -13,19 +11,15 @@ use super::yaml::{self, YamlNode, YamlTree, flow};
 use crate::domain::{Advice, DisputeId, SharedRuling};
 use crate::rules::review::rulings;
 
-/// The folder of shared rulings inside a project, without a slash at its end.
 pub const FOLDER: &str = ".glee/rulings";
 
-/// The largest file of a ruling, in bytes.
 pub const MAX_BYTES: u64 = 64 << 10;
 
-/// The most files of rulings that are read.
 pub const MAX_FILES: usize = 2_000;
 
-/// The first line of each file.
 const HEAD: &str = "# A ruling shared with everybody who reviews this repository. Check: `glee disputes check`\n";
 
-/// Why a file does not bind.
+/// The reason why a file does not bind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// Counted from 1.
@@ -64,7 +58,6 @@ impl Advice for ShareError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shared {
     Written,
-    /// The file exists with the same content.
     Unchanged,
 }
 
@@ -72,17 +65,17 @@ pub fn path(root: &Path, id: &DisputeId) -> PathBuf {
     root.join(FOLDER).join(format!("{id}.yml"))
 }
 
-/// Whether a path of a tree, with `/` as separator, is in the folder of shared rulings.
+/// Whether a path with `/` as separator is in the folder of shared rulings.
 pub fn is_shared(path: &str) -> bool {
     path.strip_prefix(FOLDER).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Whether a file of that folder is ignored: Markdown, or a hidden file.
+/// Whether a file in [`FOLDER`] is ignored: Markdown, or a hidden file.
 pub fn is_note(name: &str) -> bool {
     name.starts_with('.') || name.ends_with(".md")
 }
 
-/// Parses the file of a ruling. `name` is its name in the folder.
+/// Parses the file `name` in [`FOLDER`].
 pub fn read(name: &str, bytes: &[u8]) -> Result<SharedRuling, Problem> {
     if bytes.len() as u64 > MAX_BYTES {
         return Err(Problem::new(1, format!("the file is larger than {} KiB", MAX_BYTES >> 10)));
@@ -94,7 +87,7 @@ pub fn read(name: &str, bytes: &[u8]) -> Result<SharedRuling, Problem> {
     let node = yaml::parse(text)
         .map_err(|error| Problem::new(error.at.map_or(1, |position| position.line), error.message))?;
     let ruling: SharedRuling = serde_json::from_value(node.json()).map_err(|error| {
-        // The error contains the key, if any, in backticks.
+        // The error has the key in backticks.
         let message = error.to_string();
         Problem::new(message.split('`').nth(1).and_then(|key| line_of(&node, key)).unwrap_or(1), message)
     })?;
@@ -114,7 +107,7 @@ pub fn read(name: &str, bytes: &[u8]) -> Result<SharedRuling, Problem> {
     Ok(ruling)
 }
 
-/// The text of a ruling's file. Fails if it could not be read again.
+/// The text of a ruling's file. Fails if it does not parse to the same ruling.
 pub fn write(ruling: &SharedRuling) -> Result<String, ShareError> {
     if let Some((key, why)) = ruling.problem() {
         return Err(ShareError::Invalid(key, why));
@@ -139,7 +132,7 @@ pub fn write(ruling: &SharedRuling) -> Result<String, ShareError> {
     if written.len() as u64 > MAX_BYTES { Err(ShareError::Size) } else { Ok(written) }
 }
 
-/// Writes the file of a ruling into a project, atomically. Fails if the file exists with other content, unless `replace`.
+/// Writes a ruling's file atomically. Fails if it exists with other content, unless `replace`.
 pub fn share(root: &Path, ruling: &SharedRuling, replace: bool) -> Result<Shared, ShareError> {
     let (path, text) = (path(root, &ruling.id), write(ruling)?);
     file::metadata(&root.join(PROJECT_FOLDER), Links::Refused)?;
@@ -152,7 +145,7 @@ pub fn share(root: &Path, ruling: &SharedRuling, replace: bool) -> Result<Shared
     Ok(Shared::Written)
 }
 
-/// A text of several lines as a literal block, if that can represent it.
+/// A text of several lines as a literal block, if that preserves it.
 fn block(key: &str, text: &str) -> Option<String> {
     let is_plain =
         |line: &str| !line.chars().any(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}'));
@@ -164,7 +157,7 @@ fn block(key: &str, text: &str) -> Option<String> {
     is_block.then(|| format!("{key}: |-\n{}", text.split('\n').map(line).collect::<String>()))
 }
 
-/// The first given key that the parsed value lacks, with its line.
+/// The first key that the parsed value lacks, with its line.
 fn unknown(given: &YamlNode, known: &Value) -> Option<(u32, String)> {
     match &given.tree {
         YamlTree::Map(entries) => entries.iter().find_map(|entry| match known.get(&entry.key) {
@@ -176,7 +169,6 @@ fn unknown(given: &YamlNode, known: &Value) -> Option<(u32, String)> {
     }
 }
 
-/// The line of a top-level key.
 fn line_of(node: &YamlNode, key: &str) -> Option<u32> {
     let YamlTree::Map(entries) = &node.tree else { return None };
     entries.iter().find(|entry| entry.key == key).map(|entry| entry.at.line)

@@ -1,8 +1,7 @@
-//! Finds files of the tree that commands name, because their content is part of what the command does.
-//!
-//! A word of a command, the value of `name=value`, the words inside a word such as the text after `-c`, and the module
-//! after `-m` are looked up in the tree. The files found are part of the hash that trust covers, and a review of a commit
-//! takes them from that commit. Files that a script reads by itself are not found.
+//! Finds files of the tree that commands name; their content is part of what the commands do. Candidates are the
+//! words of a command, the value of `name=value`, the words inside a word such as the text after `-c`, and the
+//! module after `-m`. The trust hash covers the files found, and a review of a commit takes them from that commit.
+//! Files that a script reads are not found.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -12,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 /// Endings to try after each word.
 const ENDINGS: [&str; 8] = ["", ".py", ".js", ".mjs", ".cjs", ".ts", "/index.js", "/__main__.py"];
 
-/// The folders to look up words in: the project's, and the work tree around it.
+/// The searched folders: the project, and the work tree around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Roots(Vec<PathBuf>);
 
@@ -24,7 +23,7 @@ impl Roots {
         Self(roots)
     }
 
-    /// Of a copy of a tree: without the work tree around it.
+    /// For a copy of a tree, without the work tree around it.
     pub(crate) fn copy(folder: &Path) -> Self {
         Self(vec![folder.to_owned()])
     }
@@ -33,14 +32,14 @@ impl Roots {
         &self.0[0]
     }
 
-    /// The files that a command names, by path, each with the hash of its bytes.
+    /// The hashes of the files that a command names, by path.
     pub(crate) fn files(&self, command: &[String]) -> BTreeMap<String, String> {
         let mut files = BTreeMap::new();
         for root in &self.0 {
             for path in paths(command, root) {
                 let place = root.join(&path);
                 if place.is_file() {
-                    // Never equal to a recorded hash, so that an unreadable file is not trusted.
+                    // Differs from every recorded hash: an unreadable file is not trusted.
                     let hash = hash(&place).unwrap_or_else(|error| format!("unreadable: {error}"));
                     files.insert(path, hash);
                 }
@@ -56,12 +55,12 @@ pub(crate) fn hash(path: &Path) -> io::Result<String> {
     Ok(hasher.finalize().to_hex().to_string())
 }
 
-/// The paths below `root` that the words of a command may refer to, whether or not they exist.
+/// The paths below `root`, existing or not, that a command may refer to.
 pub fn paths(command: &[String], root: &Path) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for (index, word) in command.iter().enumerate() {
         let is_module = index > 0 && command[index - 1] == "-m";
-        // A bare program is looked up in PATH only.
+        // The system searches a bare program in PATH only.
         if index == 0 && !word.contains(['/', '.']) {
             continue;
         }
@@ -74,7 +73,7 @@ pub fn paths(command: &[String], root: &Path) -> BTreeSet<String> {
     found
 }
 
-/// Replaces, in a command, every reference to a file of `replaced` by its replacement.
+/// Replaces every reference to a file of `replaced` in a command.
 pub fn replaced(command: &[String], root: &Path, replaced: &BTreeMap<String, PathBuf>) -> Vec<String> {
     let replacement = |token: &str, is_module: bool| {
         if is_module {
@@ -105,7 +104,7 @@ pub fn replaced(command: &[String], root: &Path, replaced: &BTreeMap<String, Pat
     command.iter().enumerate().map(word).collect()
 }
 
-/// Whether a command runs one of these files as a module, which [`replaced`] cannot change.
+/// Whether a command runs one of these files as a module, which [`replaced`] cannot handle.
 pub fn is_module_of(command: &[String], root: &Path, files: &BTreeMap<String, PathBuf>) -> bool {
     command.windows(2).filter(|words| words[0] == "-m").any(|words| {
         let path = below(&words[1].replace('.', "/"), root);
@@ -113,18 +112,18 @@ pub fn is_module_of(command: &[String], root: &Path, files: &BTreeMap<String, Pa
     })
 }
 
-/// The parts of a word that may be paths: the word itself, what follows a `=`, and the words inside it.
+/// The parts of a word that may be paths: the word, the text after `=`, and the words inside.
 fn tokens(word: &str) -> Vec<&str> {
     let is_break = |c: char| c.is_whitespace() || ";|&()<>\"'`$=,:{}".contains(c);
     let mut tokens: Vec<&str> = word.split(is_break).filter(|token| !token.is_empty()).collect();
-    // A path may contain spaces: the whole word is tried first.
+    // The whole word comes first: a path may contain spaces.
     if tokens.len() != 1 || tokens[0] != word {
         tokens.insert(0, word);
     }
     tokens
 }
 
-/// A word as a path below `root`, without `.` and `..`; `None` for one that leaves it.
+/// A word as a normalised path below `root`; `None` for paths outside.
 fn below(word: &str, root: &Path) -> Option<String> {
     if word.is_empty() || word.contains('\0') {
         return None;

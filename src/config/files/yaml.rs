@@ -1,7 +1,5 @@
-//! Parses YAML into a tree with the position of every value, and prints values as YAML.
-//!
-//! Parsing is strict and bounded: YAML 1.2 booleans only, no aliases, merges, unknown tags or second document, at
-//! most [`MAX_DEPTH`] levels and [`MAX_NODES`] values.
+//! Parses YAML into a tree with positions, and prints values as YAML. Parsing is strict: YAML 1.2 booleans only, no
+//! aliases, merges, unknown tags or second document, at most [`MAX_DEPTH`] levels and [`MAX_NODES`] values.
 
 use std::fmt::{self, Write as _};
 
@@ -13,7 +11,7 @@ use serde_yaml::{Error, Location, MergeKeyPolicy, Spanned, budget, options};
 const MAX_DEPTH: usize = 32;
 const MAX_NODES: usize = 20_000;
 
-/// A line and a column, both counted from 1.
+/// Line and column count from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct YamlPosition {
     pub line: u32,
@@ -54,7 +52,7 @@ pub(crate) struct Unreadable {
 }
 
 impl YamlNode {
-    /// The position of an item of a list or an entry of a map.
+    /// The position of a list item or map entry.
     pub(crate) fn item(&self, index: usize) -> YamlPosition {
         match &self.tree {
             YamlTree::List(items) => items[index].at,
@@ -74,7 +72,7 @@ impl YamlNode {
     }
 }
 
-/// Parses one YAML document; an empty one is null.
+/// An empty document is null.
 pub(crate) fn parse(text: &str) -> Result<YamlNode, Unreadable> {
     let options = options! {
         strict_booleans: true,
@@ -101,7 +99,7 @@ impl From<&Error> for Unreadable {
                 format!("nested more than {MAX_DEPTH} levels deep")
             }
             Error::Budget { breach: BudgetBreach::Nodes { .. }, .. } => format!("more than {MAX_NODES} values"),
-            // The library repeats the position at the end.
+            // The library appends the position.
             other => {
                 let message = other.to_string();
                 message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message).to_owned()
@@ -173,7 +171,7 @@ impl<'de> Visitor<'de> for TreeVisitor {
     }
 }
 
-/// A value as YAML on one line: `judge`, `[MUST, HIGH]`, `{A: "1"}`.
+/// A value on one line: `judge`, `[MUST, HIGH]`, `{A: "1"}`.
 pub fn flow(value: &Value) -> String {
     match value {
         Value::Array(items) => format!("[{}]", items.iter().map(flow).collect::<Vec<_>>().join(", ")),
@@ -187,7 +185,7 @@ pub fn flow(value: &Value) -> String {
     }
 }
 
-/// Text as a plain scalar if that parses back to the same text, otherwise in double quotes.
+/// A plain scalar if it parses to the same text, else double quotes.
 fn word(text: &str) -> String {
     let harmless = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | '+' | '=' | ' ' | ':');
     let plain = text.chars().all(harmless)
@@ -255,7 +253,7 @@ mod tests {
             assert_eq!(refusal(text), (message.to_owned(), line, column), "{text}");
         }
         assert_eq!(refusal(&wide).0, "more than 20000 values");
-        // A merge is a key like any other, and so an unknown one.
+        // Merge keys are unknown keys.
         assert_eq!(parse("<<: {a: 1}\n").unwrap().json(), json!({"<<": {"a": 1}}));
     }
 

@@ -1,4 +1,5 @@
-//! One layer of the configuration: what a file, the environment or the command line sets, checked against the schema.
+//! One layer of the configuration: the settings of a file, the environment or the command line, checked against the
+//! schema.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +12,7 @@ use crate::config::{error::ConfigError, schema::suggest::closest};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
-    /// The normalised value.
+    /// Normalised.
     pub value: Value,
     pub origin: Origin,
 }
@@ -27,11 +28,10 @@ pub(crate) struct GivenAgent {
 pub(crate) struct Layer {
     pub(crate) values: BTreeMap<&'static str, Setting>,
     pub(crate) agents: Vec<GivenAgent>,
-    /// One line per earlier name that is used.
     pub(crate) notices: Vec<String>,
 }
 
-/// Reads a file's text. `name` is the file's name in messages; without it they name no place.
+/// `name` is the file in messages; without it messages have no position.
 pub(crate) fn from_text(owner: Owner, name: Option<&str>, text: &str) -> Result<Layer, ConfigError> {
     let place = |at: Option<YamlPosition>| match name {
         Some(name) => Origin::File { owner, name: name.to_owned(), at },
@@ -44,7 +44,7 @@ pub(crate) fn from_text(owner: Owner, name: Option<&str>, text: &str) -> Result<
     Ok(reader.layer)
 }
 
-/// Reads the variables that set a key. Others are ignored, unless they begin like one.
+/// Reads the variables that set a key. Fails for an unknown variable with the prefix of one.
 pub(crate) fn from_variables(variables: &[(String, String)]) -> Result<Layer, ConfigError> {
     const SECTIONS: [&str; 4] = ["GLEE_REVIEW_", "GLEE_BUDGET_", "GLEE_LIMITS_", "GLEE_AGENTS_"];
     let keys = || schema::KEYS.iter().map(|key| key.name.as_str());
@@ -70,7 +70,6 @@ pub(crate) fn from_flags(flags: &[(String, Value)]) -> Result<Layer, ConfigError
 }
 
 impl Layer {
-    /// Sets a key under its present or its earlier name.
     fn add(
         &mut self,
         key: &'static SettingKey,
@@ -101,14 +100,12 @@ impl Layer {
     }
 }
 
-/// The error for an unknown key, with a suggestion.
 pub(crate) fn unknown(place: Origin, name: &str) -> ConfigError {
     let (section, last) = name.rsplit_once('.').unwrap_or(("", name));
     let siblings = schema::children(section);
     let suggestion = closest(last, siblings.iter().copied())
         .map(|child| schema::within(section, child))
         .or_else(|| closest(name, schema::KEYS.iter().map(|key| key.name.as_str())).map(str::to_owned))
-        // The right name in the wrong section.
         .or_else(|| {
             let middle = format!(".{last}.");
             schema::KEYS.iter().find_map(|key| {
@@ -135,7 +132,7 @@ impl Reader<'_> {
     }
 
     fn section(&mut self, name: &str, node: &YamlNode) -> Result<(), ConfigError> {
-        // A section whose every key is commented out.
+        // An empty section, such as one with all keys commented out.
         if node.tree == YamlTree::Scalar(Value::Null) {
             return Ok(());
         }

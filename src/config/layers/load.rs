@@ -1,4 +1,4 @@
-//! Loads the settings: reads and merges the layers, and checks whether the project's file is trusted.
+//! Loads the settings: merges the layers and checks trust in the project's file.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -23,34 +23,31 @@ const PROJECT_ID: &str = "project.id";
 #[derive(Clone, Debug, Default)]
 pub struct ConfigSources<'a> {
     pub project_root: Option<&'a Path>,
-    /// Another folder to read the project's file from; trust is still looked up for the project.
+    /// Another folder with the project's file; trust still refers to the project.
     pub project_copy: Option<PathBuf>,
-    /// It need not exist.
     pub user_file: Option<PathBuf>,
     pub env: Vec<(String, String)>,
-    /// The command line's settings, by dotted key.
+    /// By dotted key.
     pub flags: Vec<(String, Value)>,
-    /// The hash given with `--trust`.
     pub trust_flag: Option<&'a str>,
-    /// Where trust is recorded; without it only `trust_flag` applies.
+    /// The folder of trust records; `None`: only `trust_flag` applies.
     pub state_dir: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug)]
 pub struct Loaded {
     pub settings: Settings,
-    /// Every value with its origin, by dotted key.
+    /// By dotted key.
     pub values: BTreeMap<String, Setting>,
-    /// One line per earlier name of a key that is used.
+    /// One line per renamed key.
     pub notices: Vec<String>,
-    /// The part of the project's file that needs trust and has none.
+    /// The part of the project's file that lacks trust.
     pub untrusted: Option<UntrustedConfig>,
     pub project_file: Option<PathBuf>,
     pub user_file: Option<PathBuf>,
 }
 
-/// Loads the settings. Fails with the first error in any source. A project without trust is not an error: see
-/// [`Loaded::untrusted`].
+/// Fails with the first error in any source. Missing trust is not an error: see [`Loaded::untrusted`].
 pub fn load(sources: &ConfigSources<'_>) -> Result<Loaded, ConfigError> {
     let project_folder = sources.project_copy.as_deref().or(sources.project_root);
     let project_file = project_folder.map(|folder| folder.join(PROJECT_FILE));
@@ -92,8 +89,7 @@ fn optional(path: Option<&Path>, owner: Owner) -> Result<Option<Layer>, ConfigEr
     layer::from_text(owner, Some(&name), &text).map(Some)
 }
 
-/// The `project.id` in the file of the project at `root`. Errors in other keys are ignored, so that the history is found
-/// with a broken configuration.
+/// The project's `project.id`. Ignores errors in other keys: the history is found with a broken configuration.
 pub fn project_id(root: &Path) -> Result<Option<String>, ConfigError> {
     let Some(text) = file::read(&root.join(PROJECT_FILE), Links::Refused)? else { return Ok(None) };
     let place = |at| Origin::File { owner: Owner::Project, name: PROJECT_FILE.to_owned(), at };
@@ -126,7 +122,6 @@ fn untrusted(sources: &ConfigSources<'_>, project: &Layer) -> Result<Option<Untr
     Ok(Some(UntrustedConfig { changed, ..needed }))
 }
 
-/// Checks that `review.reviewers` names connected reviewers.
 pub fn check_names(settings: &Settings) -> Result<(), ConfigError> {
     let ReviewerChoice::Named(names) = &settings.review.reviewers else { return Ok(()) };
     let reviewers: Vec<String> = settings
@@ -141,8 +136,8 @@ pub fn check_names(settings: &Settings) -> Result<(), ConfigError> {
     }
 }
 
-/// Checks a text before it is written to a file: as [`load`], without variables and flags. Returns what needs trust.
-/// `name` is the file's name in errors; without it they name no place.
+/// Checks a text as [`load`] does, without variables and flags, before it is written. Returns what needs trust.
+/// `name` is the file in messages; without it messages have no position.
 pub fn check_text(
     sources: &ConfigSources<'_>,
     owner: Owner,
@@ -162,7 +157,7 @@ pub fn check_text(
     Ok(trust::needed(&layers.project, roots.as_ref()))
 }
 
-/// Parses and checks the text of a value for a dotted key. Returns the value as it is written to a file.
+/// Parses and checks a value for a dotted key. Returns it as written to a file.
 pub fn typed(key: &str, text: &str) -> Result<Value, ConfigError> {
     let found = match key.strip_prefix("agents.").and_then(|rest| rest.rsplit_once('.')) {
         Some((_, last)) => schema::find_agent_key(last).ok_or_else(|| layer::unknown(Origin::Flag, key))?,
@@ -173,7 +168,6 @@ pub fn typed(key: &str, text: &str) -> Result<Value, ConfigError> {
     Ok(value)
 }
 
-/// The error for a key on the command line that does not exist or is a section.
 pub fn unknown_key(key: &str) -> ConfigError {
     let place = Origin::Flag;
     let known: Vec<String> = schema::children(key).into_iter().map(|child| format!("{key}.{child}")).collect();

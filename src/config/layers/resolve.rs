@@ -1,4 +1,4 @@
-//! Merges the layers: the later layer wins, agents merge by name, and every value keeps its origin.
+//! Merges the layers: later layers override earlier ones, agents merge by name, every value keeps its origin.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use crate::config::{
 };
 use crate::domain::Role;
 
-/// The layers above the built-in defaults, lowest first.
+/// The layers above the defaults, lowest first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ConfigLayers {
     pub(crate) user: Layer,
@@ -25,9 +25,8 @@ pub(crate) struct ConfigLayers {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Resolved {
-    /// The agents are in order: the project's, then the other ones of the user.
+    /// The project's agents come before the user's.
     pub(crate) settings: Settings,
-    /// Every value by its dotted key.
     pub(crate) values: BTreeMap<String, Setting>,
 }
 
@@ -56,7 +55,7 @@ fn value(layers: &ConfigLayers, key: &'static SettingKey) -> Result<Setting, Con
     let name = key.name.as_str();
     let [user, project, variable, flag] = [&layers.user, &layers.project, &layers.variables, &layers.flags]
         .map(|layer: &Layer| layer.values.get(name));
-    // The settings of a recorded run come as flags.
+    // The settings of a recorded run are passed as flags.
     if let Some(Setting { origin, .. }) = user.or(variable).filter(|_| key.is_of_project()) {
         return Err(ConfigError::OfProject { place: origin.clone(), key: name.to_owned() });
     }
@@ -69,9 +68,8 @@ fn value(layers: &ConfigLayers, key: &'static SettingKey) -> Result<Setting, Con
     Ok(flag.or(variable).unwrap_or(files).clone())
 }
 
-/// Merges a project's value with `below`, the user's value or the default.
-///
-/// A project may set any value up to the looser of the default and the user's. A stricter value of the user remains.
+/// Merges a project's value with `below`, the user's value or the default. A project may set values up to the
+/// looser of the default and the user's; a stricter value of the user remains.
 fn guard<'a>(
     key: &SettingKey,
     name: &str,
@@ -91,8 +89,8 @@ fn guard<'a>(
     Err(ConfigError::Looser { place: project.origin.clone(), key: name.to_owned(), value, bound })
 }
 
-/// How loose a value is: milliseconds, bytes, millionths of a number; `false` is looser than `true`, an earlier word than
-/// a later one, `none` than anything.
+/// The looseness of a value: milliseconds, bytes, millionths of a number. `false` is looser than `true`, an earlier
+/// word than a later one, and `none` is the loosest.
 fn amount(key: &SettingKey, value: &Value) -> u128 {
     match value {
         Value::Bool(strict) => u128::from(!strict),
@@ -109,8 +107,7 @@ fn amount(key: &SettingKey, value: &Value) -> u128 {
     }
 }
 
-/// Makes the lists of mandatory and optional tags disjoint: for a tag in both, the higher layer decides. Fails if one layer
-/// has it in both.
+/// Makes mandatory and optional tags disjoint: the higher layer decides. Fails if one layer has a tag in both.
 fn disjoint(values: &mut BTreeMap<String, Setting>) -> Result<(), ConfigError> {
     for mandatory in ["review.opinions.mandatory", "review.issues.mandatory"] {
         for optional in ["review.opinions.optional", "review.issues.optional"] {
@@ -137,7 +134,7 @@ fn disjoint(values: &mut BTreeMap<String, Setting>) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Merges the project's keys of one agent over the user's, and checks it as a whole.
+/// Merges and checks the keys of one agent.
 fn agent(layers: &ConfigLayers, given: &GivenAgent) -> Result<BTreeMap<&'static str, Setting>, ConfigError> {
     let named = |layer: &Layer| {
         let agent = layer.agents.iter().find(|agent| agent.name == given.name);
@@ -159,7 +156,7 @@ fn agent(layers: &ConfigLayers, given: &GivenAgent) -> Result<BTreeMap<&'static 
     Ok(values)
 }
 
-/// Checks that an agent is complete and consistent, and fills in its adapter.
+/// Checks that an agent is complete and consistent; sets its adapter.
 fn complete(given: &GivenAgent, values: &mut BTreeMap<&'static str, Setting>) -> Result<(), ConfigError> {
     let name = given.name.clone();
     let place = given.place.clone();
@@ -199,7 +196,6 @@ fn complete(given: &GivenAgent, values: &mut BTreeMap<&'static str, Setting>) ->
     Ok(())
 }
 
-/// The adapter for a command.
 pub(crate) fn adapter_of(command: &[String]) -> &'static str {
     let program = command.first().map_or("", String::as_str);
     if program.starts_with("builtin:") {
@@ -210,7 +206,7 @@ pub(crate) fn adapter_of(command: &[String]) -> &'static str {
     KNOWN_PROGRAMS.into_iter().find(|known| *known == stem).unwrap_or("text")
 }
 
-/// A value as it may be listed: the values of an agent's environment variables may be secrets and are masked.
+/// A value for display, with an agent's environment variables masked.
 pub fn shown(key: &str, value: &Value) -> Value {
     match value {
         Value::Object(variables) if key.starts_with("agents.") && key.ends_with(".env") => {
@@ -240,7 +236,6 @@ mod tests {
         }
     }
 
-    /// A value and its origin, as `glee config list --origin` shows them.
     fn value(layers: &ConfigLayers, key: &str) -> String {
         let resolved = resolve(layers).unwrap();
         let setting = &resolved.values[key];
@@ -340,10 +335,10 @@ limits: {max_output_size: 3MB}
             (&record["budget.duration"], &record["limits.max_output_size"]),
             (&json!("1m30s"), &json!("3000000B"))
         );
-        // What this Glee does not know is passed over; what the record lacks has its default.
+        // Unknown keys are ignored; missing keys have their defaults.
         record.insert("review.moods".to_owned(), json!("bright"));
         record.remove("review.debate");
-        // Earlier runs recorded the earlier names.
+        // Earlier versions recorded the earlier names.
         let duration = record.remove("budget.duration").unwrap();
         record.insert("budget.wall".to_owned(), duration);
         let review = ReviewSettings { debate: DebateRounds::Off, ..settings.review.clone() };
@@ -418,7 +413,6 @@ review: {issues: {mandatory: [HIGH]}}
         assert_eq!(value(&layers, "agents.both.focus"), "[c] (project.yml:3)");
         assert_eq!(value(&layers, "agents.both.model"), "m (user.yml:3)");
         assert_eq!(value(&layers, "agents.both.adapter"), "codex (default)");
-        // What is listed does not tell a secret.
         let env = &resolve(&layers).unwrap().values["agents.theirs.env"].value;
         assert_eq!(shown("agents.theirs.env", env), json!({"A": "***"}));
     }
@@ -445,7 +439,7 @@ review: {issues: {mandatory: [HIGH]}}
                     "project.yml:1:24: a project may not loosen `limits.call_timeout` from 1h to 61m | set it for yourself: `glee config set --user limits.call_timeout 61m`",
                 ),
             ),
-            // The user's own bound stands where a project asks for more, but for no more than anybody's.
+            // A project cannot exceed the looser of the default and the user's limit.
             ("5m", "20m", Ok("5m (user.yml:1)")),
             (
                 "5m",

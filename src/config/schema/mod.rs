@@ -1,6 +1,5 @@
-//! The keys of the configuration, derived from the types of [`Settings`].
-//!
-//! Reading, merging, `glee config`, the variables and the published JSON Schema all follow the derived schema.
+//! The keys of the configuration, derived from [`Settings`]. Parsing, merging, `glee config`, variables and the
+//! published JSON Schema use this schema.
 
 pub mod renamed;
 pub(crate) mod suggest;
@@ -20,7 +19,7 @@ use crate::domain::Role;
 
 #[derive(Debug)]
 pub(crate) struct SettingKey {
-    /// The dotted name; for an agent's key, its last part.
+    /// The dotted name; the last part for an agent's key.
     pub(crate) name: String,
     /// `null` for an agent's key.
     pub(crate) default: Value,
@@ -28,20 +27,19 @@ pub(crate) struct SettingKey {
     of_agent: bool,
 }
 
-/// The programs whose adapter supplies the arguments for every role, so that their bare name is a whole command.
+/// Programs whose bare name is a complete command: the adapter adds the arguments of every role.
 pub const KNOWN_PROGRAMS: [&str; 6] = ["claude", "codex", "gemini", "opencode", "qwen", "copilot"];
 
-/// The embedded agents, each with its role.
 pub const BUILTINS: [(&str, Role); 3] =
     [("rules", Role::Reviewer), ("fixer", Role::Coder), ("referee", Role::Judge)];
 
 static SCHEMA: LazyLock<Value> = LazyLock::new(json_schema);
 
-/// The keys outside `agents`, in the order in which they are listed.
+/// The keys outside `agents`, in the order of lists.
 pub(crate) static KEYS: LazyLock<Vec<SettingKey>> =
     LazyLock::new(|| keys(&SCHEMA, "", &json!(Settings::default())));
 
-/// The keys of one agent, in the order in which they are written.
+/// The keys of an agent, in the order of a file.
 pub(crate) static AGENT_KEYS: LazyLock<Vec<SettingKey>> =
     LazyLock::new(|| keys(&SCHEMA["properties"]["agents"]["items"], "", &Value::Null));
 
@@ -59,28 +57,28 @@ fn keys(schema: &Value, section: &str, defaults: &Value) -> Vec<SettingKey> {
     found
 }
 
-/// The variable that sets a key: `review.max_file_size` is `GLEE_REVIEW_MAX_FILE_SIZE`.
+/// `review.max_file_size` becomes `GLEE_REVIEW_MAX_FILE_SIZE`.
 pub(crate) fn variable(key: &str) -> String {
     format!("GLEE_{}", key.replace('.', "_").to_uppercase())
 }
 
 impl SettingKey {
-    /// Whether a project's file may only make it stricter.
+    /// Whether a project's file may only set a stricter value.
     pub(crate) fn is_guarded(&self) -> bool {
         self.schema["x-project"] == "stricter"
     }
 
-    /// Whether only a project's file may set it.
+    /// Whether only a project's file may set the key.
     pub(crate) fn is_of_project(&self) -> bool {
         self.schema["x-project"] == "own"
     }
 
-    /// The words of its enum, the strictest last.
+    /// The words of the enum, the strictest last.
     pub(crate) fn words(&self) -> Vec<&str> {
         if self.schema["type"] == "boolean" { vec!["true", "false"] } else { words(&self.schema) }
     }
 
-    /// Parses the text of a variable or a command-line argument; the value is not checked.
+    /// Parses a variable or a command-line argument, without checks.
     pub(crate) fn read(&self, text: &str) -> Value {
         let text = text.trim();
         let is = |kind| admits(&self.schema, kind);
@@ -104,7 +102,7 @@ impl SettingKey {
         text.split(',').map(str::trim).filter(|word| !word.is_empty()).map(Value::from).collect()
     }
 
-    /// Checks a value and normalises it; durations and sizes keep the unit that the user chose.
+    /// Checks and normalises a value; durations and sizes keep the user's unit.
     pub(crate) fn check(&self, value: &Value) -> Result<Value, InvalidValue> {
         let words = self.words();
         let word = value.as_i64().map(|number| number.to_string()).filter(|word| words.contains(&word.as_str()));
@@ -120,7 +118,7 @@ impl SettingKey {
             Ok(Some(Value::String(_))) if value.is_string() => Ok(value),
             Ok(Some(typed)) if !typed.is_null() => Ok(typed.clone()),
             Ok(_) => Err(InvalidValue::word(&value, &words)),
-            // A form's error is an `InvalidValue` as JSON.
+            // The error is an `InvalidValue` as JSON.
             Err(error) => {
                 Err(serde_json::from_str(&error.to_string()).unwrap_or_else(|_| InvalidValue::word(&value, &words)))
             }
@@ -142,7 +140,7 @@ fn words(schema: &Value) -> Vec<&str> {
     own.chain(list("anyOf").chain(list("oneOf")).flat_map(words)).collect()
 }
 
-/// Finds a key outside `agents` by its present or its earlier name.
+/// Finds a key outside `agents` by its present or earlier name.
 pub(crate) fn find(name: &str) -> Option<&'static SettingKey> {
     let name = renamed::today(name).unwrap_or(name);
     KEYS.iter().find(|key| key.name == name)
@@ -152,7 +150,7 @@ pub(crate) fn find_agent_key(name: &str) -> Option<&'static SettingKey> {
     AGENT_KEYS.iter().find(|key| key.name == name)
 }
 
-/// The names directly in a section; the empty name is the whole document.
+/// The keys directly in a section; the empty name is the whole document.
 pub(crate) fn children(section: &str) -> Vec<&'static str> {
     let place = if section.starts_with("agents.") || section.starts_with("agents[") {
         &SCHEMA["properties"]["agents"]["items"]
@@ -170,7 +168,6 @@ pub(crate) fn at<'a>(document: &'a Value, key: &str) -> Option<&'a Value> {
     key.split('.').try_fold(document, |value, part| value.get(part))
 }
 
-/// A document of dotted keys and their values.
 pub(crate) fn nested(values: impl IntoIterator<Item = (String, Value)>) -> Value {
     let mut document = json!({});
     for (key, value) in values {
@@ -179,7 +176,7 @@ pub(crate) fn nested(values: impl IntoIterator<Item = (String, Value)>) -> Value
     document
 }
 
-/// Builds settings from dotted keys; missing ones have their defaults.
+/// Builds settings from dotted keys; missing keys have their defaults.
 pub(crate) fn typed(values: impl IntoIterator<Item = (String, Value)>) -> serde_json::Result<Settings> {
     serde_json::from_value(nested(values))
 }
@@ -198,7 +195,7 @@ pub fn json_schema() -> Value {
     schema
 }
 
-/// Lets a section be empty, and removes the defaults of sections and of agents.
+/// Permits empty sections; removes the defaults of sections and agents.
 fn finish(schema: &mut Value) {
     let of_agents = schema.get("items").is_some_and(|items| items["properties"].is_object());
     let Some(keys) = schema.pointer_mut(if of_agents { "/items/properties" } else { "/properties" }) else {
@@ -219,14 +216,13 @@ fn finish(schema: &mut Value) {
 }
 
 impl Settings {
-    /// The recorded form: every value by its dotted key.
     pub fn recorded(&self) -> BTreeMap<String, Value> {
         let document = json!(self);
         let value = |key: &SettingKey| at(&document, &key.name).cloned().unwrap_or_default();
         KEYS.iter().map(|key| (key.name.clone(), value(key))).collect()
     }
 
-    /// Reads the recorded form; missing keys have their defaults, unknown ones are ignored.
+    /// Missing keys have their defaults; unknown keys are ignored.
     pub fn of_record(record: &BTreeMap<String, Value>) -> Self {
         typed(record.iter().filter_map(|(name, value)| Some((find(name)?.name.clone(), value.clone()))))
             .unwrap_or_default()
@@ -264,7 +260,6 @@ mod tests {
 
     #[test]
     fn the_published_schema_is_this_one() {
-        // `UPDATE_SCHEMA=1 cargo test schema` writes it.
         if std::env::var_os("UPDATE_SCHEMA").is_some() {
             std::fs::write("docs/schema/config.json", format!("{:#}\n", json_schema())).unwrap();
         }

@@ -1,6 +1,6 @@
-//! Earlier names of keys; they are accepted in files, variables, on the command line and in recorded runs.
+//! Earlier names of keys, accepted in files, variables, on the command line and in recorded runs.
 
-/// The earlier and the present name of each renamed key.
+/// The earlier and the present name.
 pub(crate) const KEYS: [(&str, &str); 12] = [
     ("limits.total", "limits.call_timeout"),
     ("limits.first_output", "limits.first_output_timeout"),
@@ -16,7 +16,6 @@ pub(crate) const KEYS: [(&str, &str); 12] = [
     ("review.max_file", "review.max_file_size"),
 ];
 
-/// The present name of a renamed key.
 pub fn today(name: &str) -> Option<&'static str> {
     KEYS.into_iter().find(|(earlier, _)| *earlier == name).map(|(_, today)| today)
 }

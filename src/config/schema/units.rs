@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use jiff::fmt::friendly::{Spacing, SpanParser, SpanPrinter};
 
-/// The longest duration, so that adding it to a time cannot overflow.
+/// The longest duration; its addition to a time cannot overflow.
 const LONGEST: Duration = Duration::from_secs(365 * DAY);
 
 const LARGEST: u64 = 1 << 40;
 
 const DAY: u64 = 24 * 60 * 60;
 
-/// The units of sizes. The binary ones come first, the largest first: a size is printed in the first that divides it.
+/// The units of sizes. A size is printed in the first unit that divides it.
 const UNITS: [(&str, u64); 8] = [
     ("GiB", 1 << 30),
     ("MiB", 1 << 20),
@@ -23,9 +23,9 @@ const UNITS: [(&str, u64); 8] = [
     ("GB", 1_000_000_000),
 ];
 
-/// Parses numbers with the units `h`, `m`, `s` and `ms`, in that order.
+/// Parses numbers with the units `h`, `m`, `s` and `ms`, in this order.
 pub(crate) fn duration(text: &str) -> Option<Duration> {
-    // The parser would also accept spaces, fractions and words.
+    // The parser also accepts spaces, fractions and words.
     let is_plain = text.chars().all(|c| c.is_ascii_digit() || "hms".contains(c));
     SpanParser::new().parse_unsigned_duration(text).ok().filter(|time| is_plain && *time <= LONGEST)
 }
@@ -36,7 +36,7 @@ pub(crate) fn duration_text(time: Duration) -> String {
 
 const MOST_DAYS: u64 = 36_500;
 
-/// Parses a whole number of days, as `90d`, or a duration; not zero.
+/// Parses days such as `90d`, or a duration; not zero.
 pub(crate) fn age(text: &str) -> Option<Duration> {
     let days = text.strip_suffix('d').filter(|days| days.bytes().all(|byte| byte.is_ascii_digit()));
     let age = match days {
@@ -46,7 +46,6 @@ pub(crate) fn age(text: &str) -> Option<Duration> {
     (!age.is_zero()).then_some(age)
 }
 
-/// Prints an age, in days if it is a whole number of them.
 pub(crate) fn age_text(age: Duration) -> String {
     match age.as_secs() {
         seconds if age.subsec_nanos() == 0 && seconds.is_multiple_of(DAY) => format!("{}d", seconds / DAY),
@@ -54,7 +53,7 @@ pub(crate) fn age_text(age: Duration) -> String {
     }
 }
 
-/// Parses a whole number with a unit: powers of 1024 (`KiB MiB GiB`) or of 1000 (`kB KB MB GB`).
+/// Parses a whole number with a unit: `KiB MiB GiB` or `kB KB MB GB`.
 pub(crate) fn size(text: &str) -> Option<u64> {
     let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit())?);
     let (_, bytes) = UNITS.into_iter().find(|(name, _)| *name == unit.trim_start())?;

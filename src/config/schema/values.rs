@@ -1,7 +1,5 @@
-//! The forms of values: which values a key accepts, the error for others, and the JSON Schema.
-//!
-//! A [`ValueForm`] reads a value into the type of its setting and writes it back normalised: a command becomes a list of
-//! words, a single word a list.
+//! The forms of values: accepted values, errors for others, and JSON Schema. A [`ValueForm`] parses a value and
+//! writes it back normalised: a command becomes a list of words, a single word a list.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -24,7 +22,7 @@ pub struct InvalidValue {
     pub problem: String,
     pub allowed: String,
     pub suggestion: Option<String>,
-    /// The index of the wrong item of a list or entry of a map.
+    /// The index of the invalid list item or map entry.
     pub(crate) item: Option<usize>,
 }
 
@@ -47,7 +45,6 @@ impl InvalidValue {
         Self { problem, allowed, suggestion, item: None }
     }
 
-    /// The error for a value outside an enum.
     pub(crate) fn word(given: &Value, words: &[&str]) -> Self {
         let suggestion = given.as_str().and_then(|typed| match typed.to_lowercase().as_str() {
             "yes" | "y" | "on" if words == ["true", "false"] => Some("true"),
@@ -68,22 +65,19 @@ impl InvalidValue {
 pub(crate) trait ValueForm {
     type Value: Serialize;
 
-    /// Candidates for a suggestion.
     const WORDS: &'static [&'static str] = &[];
 
-    /// The accepted values, for a hint.
     fn allowed() -> String;
 
     fn schema() -> Value;
 
-    /// `None` for a value that is not accepted.
+    /// `None` for an invalid value.
     fn read(given: &Value) -> Option<Self::Value>;
 
     fn write(value: &Self::Value) -> Value {
         json!(value)
     }
 
-    /// Whether an item of a list is accepted.
     fn item(_item: &Value) -> bool {
         true
     }
@@ -92,12 +86,11 @@ pub(crate) trait ValueForm {
         closest(given.as_str()?, Self::WORDS.iter().copied()).map(str::to_owned)
     }
 
-    /// A more precise problem of a wrong value or item.
+    /// A more precise description of an invalid value or item.
     fn problem(_wrong: &Value) -> Option<String> {
         None
     }
 
-    /// The error for a value that is not accepted.
     fn misfit(given: &Value) -> InvalidValue {
         let item = given.as_array().and_then(|items| items.iter().position(|item| !Self::item(item)));
         let wrong = item.map_or(given, |item| &given[item]);
@@ -106,13 +99,13 @@ pub(crate) trait ValueForm {
     }
 }
 
-/// Gives a field a form: `#[serde(with = "As::<Time>")]`.
+/// Assigns a form to a field: `#[serde(with = "As::<Time>")]`.
 pub(crate) struct As<F>(PhantomData<F>);
 
 impl<F: ValueForm> As<F> {
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<F::Value, D::Error> {
         let given = Value::deserialize(deserializer)?;
-        // serde keeps errors as text only.
+        // serde stores errors as text.
         F::read(&given).ok_or_else(|| D::Error::custom(json!(F::misfit(&given))))
     }
 
@@ -321,7 +314,6 @@ form! {
     }
 }
 
-/// The longest name of an agent or a model.
 const LONGEST_NAME: usize = 64;
 
 form! {
@@ -367,7 +359,7 @@ form! {
     {"type": "array", "items": {"type": "string", "minLength": 1}},
     |given| list(given, Self::item);
 
-    /// Tags of other vendors are accepted; a misspelt one is not, because it would silently make findings optional.
+    /// Accepts tags of other vendors, but no misspelt ones: they would make findings optional.
     fn item(item: &Value) -> bool {
         item.as_str().is_some_and(|text| {
             let word = is_line(text)
@@ -397,7 +389,7 @@ form! {
 }
 
 form! {
-    /// The name of a model: becomes a command-line argument, so it must not look like an option.
+    /// The name becomes a command-line argument and must not look like an option.
     Model: String = "the name of a model, which does not begin with `-`",
     {"type": "string", "pattern": "^[^-]"},
     |given| {
@@ -498,7 +490,7 @@ fn is_line(text: &str) -> bool {
     !text.trim().is_empty() && !text.chars().any(char::is_control)
 }
 
-/// The words of a list if every item is accepted.
+/// The words of a list if all items are valid.
 fn list(given: &Value, fits: fn(&Value) -> bool) -> Option<Vec<String>> {
     let items = given.as_array()?;
     items.iter().all(fits).then(|| words(given))

@@ -1,6 +1,4 @@
-//! Agents and their roles.
-//!
-//! An agent acts only in the roles that it has: there is no fallback agent (design rule 1).
+//! Agents and their roles. An agent acts only in its own roles (design rule 1).
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -29,7 +27,6 @@ impl Role {
     pub const ALL: [Self; 4] = [Self::Coder, Self::Reviewer, Self::Judge, Self::Aggregator];
 }
 
-/// How much a model reasons before it answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Effort {
@@ -43,7 +40,6 @@ pub enum Effort {
     Max,
 }
 
-/// A connected agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Agent {
     pub name: AgentName,
@@ -55,14 +51,13 @@ pub struct Agent {
     /// The code that a coder is responsible for: path globs, language names or path components.
     #[serde(default)]
     pub domain: Vec<String>,
-    /// What a reviewer looks for.
     #[serde(default)]
     pub focus: Vec<String>,
     #[serde(default)]
     pub model: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<Effort>,
-    /// Environment variables added to those that its adapter passes on; the history has only their names.
+    /// Environment variables in addition to those that the adapter passes; the history records only the names.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
     /// The maximum wall time of a call; `limits.call_timeout` if absent.
@@ -71,20 +66,20 @@ pub struct Agent {
     /// The agent of the same role that answers when this one is over its limits or its program is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backup: Option<AgentName>,
-    /// The price of tokens, if the program does not report the cost.
+    /// The price of tokens if the program does not report costs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
 }
 
 impl Agent {
-    /// The form for the history: without the values of environment variables, which are often keys.
+    /// A copy for the history, without the values of environment variables, which are often API keys.
     #[must_use]
     pub fn recorded(mut self) -> Self {
         self.env.values_mut().for_each(String::clear);
         self
     }
 
-    /// Whether it is part of this program, so that code stays on this machine.
+    /// Whether the agent is part of this program, so that code stays on this machine.
     pub fn is_embedded(&self) -> bool {
         self.adapter == "builtin"
     }

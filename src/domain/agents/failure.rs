@@ -1,6 +1,5 @@
-//! The kinds of an agent's failure.
-//!
-//! The kind alone decides on retries, backups and the end of a run; the program's error text has no influence.
+//! The kinds of an agent's failure. The kind decides on retries, backups and the end of a run; the text of the
+//! program's error has no influence.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -55,23 +54,21 @@ pub enum FailureKind {
 }
 
 impl FailureKind {
-    /// Whether the call may succeed a little later.
+    /// Whether a later retry may succeed.
     pub fn is_transient(self) -> bool {
         matches!(self, Self::RateLimited { .. } | Self::Unavailable | Self::Empty)
     }
 
-    /// Whether a second call may succeed: the agent ended by accident, or its output had no answer.
+    /// Whether an immediate second call may succeed: the agent crashed, or its output had no answer.
     pub fn may_pass(self) -> bool {
         use FailureKind::{Crashed, Empty, Killed, MaxTurns, Protocol, Truncated, Unavailable};
         matches!(self, Unavailable | MaxTurns | Truncated | Empty | Killed | Crashed | Protocol)
     }
 
-    /// Whether the agent's usage limits are the cause.
     pub fn is_exhausted(self) -> bool {
         matches!(self, Self::RateLimited { .. } | Self::OverQuota { .. })
     }
 
-    /// Whether a backup agent may answer.
     pub fn calls_for_backup(self) -> bool {
         self.is_exhausted() || self == Self::NotInstalled
     }

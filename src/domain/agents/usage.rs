@@ -1,31 +1,24 @@
-//! Usage, prices and caps, and the metadata of calls.
-//!
-//! An unknown number is absent, never zero.
+//! Usage, prices and caps, and the metadata of calls. An unknown number is absent, never zero.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::AgentName;
 
-/// Tokens, turns and cost of a call or a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Usage {
     /// Tokens read by the model, including cached ones.
     pub input_tokens: Option<u64>,
     /// Tokens written by the model, including its reasoning.
     pub output_tokens: Option<u64>,
-    /// Cost in US dollars.
     pub usd: Option<f64>,
-    /// Input tokens that came from a cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached_tokens: Option<u64>,
-    /// Output tokens of the reasoning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning_tokens: Option<u64>,
-    /// Turns of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turns: Option<u64>,
-    /// Whether the cost or a part of it was computed from configured prices.
+    /// Whether the cost is computed, at least in part, from configured prices.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub estimated: bool,
 }
@@ -68,14 +61,14 @@ impl Usage {
 /// US dollars for a million tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Price {
-    /// For input that was not cached.
+    /// For input that is not cached.
     pub input: f64,
     pub cached: f64,
     pub output: f64,
 }
 
 impl Price {
-    /// Reads `1.25/0.125/10`: input, cached input and output.
+    /// Parses `1.25/0.125/10`: input, cached input and output.
     pub fn parse(text: &str) -> Option<Self> {
         let number = |part: &str| part.trim().parse().ok().filter(|number| (0.0..1e6).contains(number));
         let numbers = text.split('/').map(number).collect::<Option<Vec<f64>>>()?;
@@ -122,18 +115,18 @@ impl Spent {
 /// What a program reported about a call besides the answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallMetadata {
-    /// The session, which a later call may resume.
+    /// The session id, with which a later call can resume.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The names of refused tools, each once.
+    /// The names of refused tools, without duplicates.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub denied: Vec<String>,
     /// The backup agent that answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<AgentName>,
-    /// Why the agent itself did not answer.
+    /// The reason for the backup.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instead: Option<String>,
     #[serde(default, skip_serializing_if = "is_zero")]

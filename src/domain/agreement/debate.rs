@@ -1,7 +1,5 @@
-//! Examinations and defences in a debate of reviewers.
-//!
-//! In round 2 each reviewer examines the findings of the others, in round 3 it defends its own. A missing answer never
-//! counts as agreement.
+//! Examinations and defences in a debate of reviewers. In round 2 each reviewer examines the findings of the
+//! others; in round 3 it defends its own. A missing answer never counts as agreement.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,18 +38,15 @@ impl DefenceWord {
     pub const ALL: [Self; 3] = [Self::Defend, Self::Concede, Self::Modify];
 }
 
-/// A reviewer's answer to another one's finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Examined {
     pub finding: FindingId,
     pub action: ExaminationWord,
     /// The change of the finding's confidence, -30 to 30.
     pub confidence_adjustment: i32,
-    /// The reason.
     pub reasoning: Untrusted,
 }
 
-/// A reviewer's answer to the challenges of its finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Defended {
     pub finding: FindingId,
@@ -68,7 +63,6 @@ pub struct Defended {
 /// An examination that challenges a finding, as sent to the reviewer that raised it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Challenge {
-    /// The challenging reviewer.
     pub by: AgentName,
     #[serde(flatten)]
     pub said: Examined,

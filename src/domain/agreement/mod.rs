@@ -1,4 +1,4 @@
-//! What several agents say of the same: consensus on findings, debates, stages and checkpoints.
+//! Agreement of several agents: consensus on findings, debates, stages and checkpoints.
 
 pub(crate) mod consensus;
 pub(crate) mod debate;

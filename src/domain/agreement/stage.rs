@@ -1,6 +1,6 @@
 //! Agreement before code: stages that several agents answer, their synthesis, and the questions of a checkpoint.
-//!
-//! The terms are those of the specification of conflict resolution (seed 002): aggregator, conflict, arbiter, deadlock.
+//! The terms are those of the specification of conflict resolution (seed 002): aggregator, conflict, arbiter,
+//! deadlock.
 
 use std::fmt;
 
@@ -12,11 +12,9 @@ use crate::domain::{Agent, AgentName, Untrusted};
 /// The inputs of a stage or a checkpoint, fixed before the first agent is asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StagePlan {
-    /// The absolute root of the work tree.
     pub root: String,
-    /// The user's id of the work, also the name of its output folder.
+    /// The user's id of the work, which is the name of its output folder.
     pub id: String,
-    /// The name of the stage or checkpoint.
     pub stage: String,
     #[serde(flatten)]
     pub subject: Subject,
@@ -27,7 +25,6 @@ pub struct StagePlan {
     /// The agent that decides a stage's conflicts, or validates a checkpoint's majority.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arbiter: Option<Agent>,
-    /// Agents that the others name as their backup.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub backups: Vec<Agent>,
 }
@@ -42,7 +39,7 @@ impl StagePlan {
 #[serde(tag = "subject", rename_all = "snake_case")]
 pub enum Subject {
     Stage {
-        /// What the stage is for, from its file.
+        /// The prompt in the stage's file.
         instructions: String,
         prompt: String,
         /// The synthesis of the previous stage, as JSON.
@@ -51,7 +48,7 @@ pub enum Subject {
         /// The questions that checkpoints have resolved, as JSON.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         resolved: Option<Untrusted>,
-        /// Fields that each answer and the synthesis must have.
+        /// The required fields of each answer and of the synthesis.
         required_fields: Vec<String>,
     },
     Checkpoint {
@@ -59,10 +56,8 @@ pub enum Subject {
     },
 }
 
-/// A question about the requirements.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Question {
-    /// The id within the list.
     pub id: String,
     pub question: String,
     /// The allowed answers; empty allows any.
@@ -70,7 +65,6 @@ pub struct Question {
     pub options: Vec<String>,
 }
 
-/// An agent's answer in a stage or at a checkpoint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "as", rename_all = "snake_case")]
 pub enum Said {
@@ -88,21 +82,18 @@ pub enum Said {
 pub struct StageAnswer {
     /// A JSON object as text, or prose.
     pub content: Untrusted,
-    /// Whether `content` is a JSON object.
     pub json: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing_fields: Vec<String>,
 }
 
-/// The aggregator's summary of all answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Synthesis {
-    /// Whether the aggregator reports the status `conflict`.
+    /// Whether the aggregator reports the status `conflict`; `conflicts` is authoritative.
     pub conflict: bool,
     /// Blank means no summary.
     pub summary: Untrusted,
     pub agreements: Vec<Untrusted>,
-    /// Authoritative, unlike `conflict`.
     pub conflicts: Vec<Untrusted>,
     /// The whole answer, a JSON object as text.
     pub content: Untrusted,
@@ -121,18 +112,15 @@ pub enum StageStatus {
     Degraded,
 }
 
-/// The result of a stage after all answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StageVerdict {
     pub status: StageStatus,
     pub missing_agents: Vec<AgentName>,
-    /// Whether all answers and the synthesis have the required fields.
     pub required_fields_ok: bool,
     pub agreements: Vec<Untrusted>,
     pub conflicts: Vec<Untrusted>,
 }
 
-/// The confidence of a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Certainty {
@@ -147,9 +135,8 @@ pub enum Certainty {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Approach {
-    /// The approach of one agent.
     Of(AgentName),
-    /// A combination of several.
+    /// A combination of several approaches.
     Hybrid,
 }
 
@@ -162,7 +149,6 @@ impl fmt::Display for Approach {
     }
 }
 
-/// A binding decision of a stage's conflicts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decision {
     pub decision: Approach,
@@ -175,7 +161,6 @@ pub struct Decision {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Settler {
-    /// All agents agree.
     Agents,
     /// The arbiter of a stage or the validator of a checkpoint.
     Arbiter {
@@ -184,13 +169,10 @@ pub enum Settler {
     Human,
 }
 
-/// An agent's answer to one question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct QuestionAnswer {
-    /// The id of the question.
     pub id: String,
     pub answer: Untrusted,
-    /// The reason for the answer.
     #[serde(default, skip_serializing_if = "Untrusted::is_empty")]
     pub reason: Untrusted,
 }
@@ -200,22 +182,17 @@ pub struct QuestionAnswer {
 pub struct Opinion {
     /// The answer in the wording of the first agent.
     pub answer: Untrusted,
-    /// The agents that gave it.
     pub by: Vec<AgentName>,
     /// Their reasons, in the order of `by`.
     pub reasons: Vec<Untrusted>,
 }
 
-/// A validator's verdict on a majority.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Validation {
-    /// Whether the validator agrees with the majority.
     pub agrees_with_majority: bool,
-    /// The reason for the verdict.
     pub reasoning: Untrusted,
 }
 
-/// The binding answer to a question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resolution {
     pub question: String,

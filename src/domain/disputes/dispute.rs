@@ -7,17 +7,16 @@ use crate::domain::{
     Disposition, DisputeNumber, Finding, Response, Ruler, RulingRecord, RulingRef, Tag, Untrusted,
 };
 
-/// How a finding relates to an earlier dispute that does not bind it.
+/// The relation of a finding to an earlier dispute that does not bind it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "relation", rename_all = "snake_case")]
 pub enum Relation {
-    /// The reviewer names the ruling and cites evidence that the ruling did not have: a dispute about the finding reopens
-    /// the earlier one.
+    /// The reviewer names the ruling and cites new evidence: a dispute about the finding reopens the earlier one.
     Reopens {
         /// The new evidence: locations that exist in the tree, or commands that fail.
         evidence: Vec<Untrusted>,
     },
-    /// The dispute was about the same problem, and the code has changed since.
+    /// The dispute was about the same problem, but the code has changed since then.
     CodeChanged {
         /// The unified diff of the block; absent if the old code is no longer available.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -30,16 +29,14 @@ pub enum Relation {
 /// An earlier dispute that a finding relates to, with its outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EarlierDispute {
-    /// The dispute: its number, or its id if the ruling is shared as a file.
     pub dispute: RulingRef,
-    /// How the finding relates to it.
     #[serde(flatten)]
     pub relation: Relation,
     pub title: Untrusted,
-    /// How it was settled; absent while it is open.
+    /// Absent while the dispute is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disposition: Option<Disposition>,
-    /// The tag that the ruling gave the dispute's finding, if that is right but not mandatory.
+    /// The tag that the ruling gave the dispute's finding, if the finding is right but not mandatory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_tag: Option<Tag>,
     #[serde(default, skip_serializing_if = "Untrusted::is_empty")]
@@ -47,7 +44,7 @@ pub struct EarlierDispute {
 }
 
 impl EarlierDispute {
-    /// `dispute 3 was about this; the code has changed since`; [`Self::decided`] is its outcome.
+    /// For example `dispute 3 was about this; the code has changed since`.
     pub fn sentence(&self) -> Untrusted {
         let number = &self.dispute;
         match &self.relation {
@@ -61,7 +58,7 @@ impl EarlierDispute {
         }
     }
 
-    /// `refuted: the rationale`.
+    /// For example `refuted: the rationale`.
     pub fn decided(&self) -> Untrusted {
         let word = self.disposition.as_ref().map_or("open", Disposition::as_str);
         if self.rationale.is_blank() { word.into() } else { self.rationale.labelled(&format!("{word}: ")) }
@@ -75,15 +72,15 @@ impl EarlierDispute {
     }
 }
 
-/// How a dispute is to be settled.
+/// The way in which a dispute is settled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Route {
-    /// Ask the AI judge.
+    /// The judge rules.
     Judge,
     /// A person decides.
     Human,
-    /// Discard the reviewer's opinion.
+    /// The finding is discarded.
     Discard,
 }
 
@@ -96,14 +93,14 @@ impl Route {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Objector {
-    /// The coder disagrees.
+    /// The coder.
     #[default]
     Coder,
-    /// Reviewers contradict each other; no coder was asked.
+    /// Reviewers that contradict each other; no coder was asked.
     Reviewers,
-    /// No objection: a single reviewer raised the finding, or its evidence is challenged; no coder was asked.
+    /// No objection: only one reviewer raised the finding, or its evidence is challenged.
     Unconfirmed,
-    /// An earlier finding of the run, whose change this one asks to undo.
+    /// An earlier finding of the run, whose change this finding would revert.
     Earlier,
 }
 
@@ -112,7 +109,6 @@ impl Objector {
         *self == Self::Coder
     }
 
-    /// The label of the objection in reports.
     pub fn heading(self) -> &'static str {
         match self {
             Self::Coder => "The coder objects",
@@ -149,29 +145,28 @@ impl Sides {
     }
 }
 
-/// A dispute with everything a judge or a person needs to settle it.
+/// A dispute, complete for the decision of a judge or a person.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Dispute {
-    /// The number in this history.
     pub number: DisputeNumber,
     pub finding: Finding,
     /// The coder's objection, or the reason for the dispute if no coder was asked.
     pub objection: Response,
     #[serde(default, skip_serializing_if = "Objector::is_coder")]
     pub objector: Objector,
-    /// How the dispute is settled; absent until that is chosen.
+    /// Absent until a route is chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub route: Option<Route>,
     /// All rulings in order: a person's may follow an ESCALATE.
     #[serde(default)]
     pub rulings: Vec<RulingRecord>,
-    /// How it ended; absent while it is open.
+    /// Absent while the dispute is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disposition: Option<Disposition>,
-    /// Who discarded the finding, if it was discarded without a ruling.
+    /// Present if the finding was discarded without a ruling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub discarded_by: Option<Ruler>,
-    /// Earlier disputes that the finding relates to but that do not bind it.
+    /// Related earlier disputes that do not bind the finding.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier: Vec<EarlierDispute>,
 }
@@ -181,13 +176,11 @@ impl Dispute {
         self.disposition.is_none()
     }
 
-    /// The dispute that this one reopens with new evidence.
     pub fn reopens(&self) -> Option<DisputeNumber> {
         let reopened = self.earlier.iter().find(|earlier| matches!(earlier.relation, Relation::Reopens { .. }));
         reopened.and_then(|earlier| earlier.dispute.number())
     }
 
-    /// The tag that the ruling gave the finding, if it is right but not mandatory.
     pub fn new_tag(&self) -> Option<Tag> {
         let tag = self.rulings.last().and_then(|record| record.ruling.new_tag);
         tag.filter(|_| self.disposition == Some(Disposition::NotMandatory))

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{AgentName, FindingId, Tag, Untrusted};
 
-/// The decision of a ruling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum RulingWord {
@@ -19,7 +18,6 @@ pub enum RulingWord {
     Escalate,
 }
 
-/// The reason for dismissing a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Grounds {
@@ -45,19 +43,19 @@ pub struct Ruling {
     pub ruling: RulingWord,
     #[serde(default)]
     pub rationale: Untrusted,
-    /// The grounds of a DISMISS.
+    /// Present with DISMISS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grounds: Option<Grounds>,
     /// Locations in the reviewed tree, as `path:line`.
     #[serde(default)]
     pub citations: Vec<Untrusted>,
-    /// With DISMISS: the tag the finding should have had; it remains open with this tag, as optional.
+    /// With DISMISS: the correct tag of the finding, which remains open as optional.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_tag: Option<Tag>,
-    /// With DISMISS: the finding it repeats.
+    /// With DISMISS: the finding that the disputed one repeats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duplicate_of: Option<FindingId>,
-    /// Why citations of code that the coder wrote in this run count, if there are any.
+    /// The reason why citations of code that the coder wrote in this run count as evidence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coder_evidence: Option<Untrusted>,
 }
@@ -76,7 +74,7 @@ impl Ruling {
     }
 }
 
-/// Who settled a dispute.
+/// The origin of a settlement.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Ruler {
@@ -101,31 +99,29 @@ impl fmt::Display for Ruler {
     }
 }
 
-/// A ruling with its origin.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RulingRecord {
     #[serde(flatten)]
     pub ruling: Ruling,
     pub by: Ruler,
-    /// The votes of a panel's judges, in order.
+    /// The votes of a panel, in the order of its judges.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub votes: Vec<PanelVote>,
 }
 
-/// The vote of one judge of a panel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PanelVote {
     pub judge: AgentName,
     /// The ruling; a DISMISS without evidence counts as ESCALATE.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ruling: Option<Ruling>,
-    /// Why there is no ruling.
+    /// The reason for a missing ruling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
 impl PanelVote {
-    /// `a DISMISS [SHOULD]: the rationale`, or `a: the judge gave no ruling`.
+    /// For example `a DISMISS [SHOULD]: the rationale`, or `a: the judge gave no ruling`.
     pub fn said(&self) -> Untrusted {
         let Some(ruling) = &self.ruling else {
             return format!("{}: {}", self.judge, self.error.as_deref().unwrap_or("no ruling")).into();
@@ -138,7 +134,7 @@ impl PanelVote {
     }
 }
 
-/// How a dispute ended; it decides whether the finding blocks this and later runs.
+/// The end of a dispute, which decides whether the finding blocks this and later runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "as", rename_all = "snake_case")]
 pub enum Disposition {
@@ -150,16 +146,10 @@ pub enum Disposition {
     Discarded,
     /// The finding is right, and the risk is accepted.
     AcceptedRisk,
-    /// The finding is right and is deferred, under a reference (an issue number, a link).
-    Deferred {
-        /// Where the work is tracked.
-        reference: String,
-    },
+    /// The finding is right and deferred to later work, which `reference` (an issue number, a link) names.
+    Deferred { reference: String },
     /// The finding repeats another finding.
-    Duplicate {
-        /// The other finding.
-        of: String,
-    },
+    Duplicate { of: String },
     /// The finding is right but not mandatory.
     NotMandatory,
 }
@@ -170,7 +160,6 @@ impl Disposition {
         !matches!(self, Self::Enforced)
     }
 
-    /// The label in lists.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Enforced => "enforced",

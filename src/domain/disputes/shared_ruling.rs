@@ -1,7 +1,5 @@
-//! A ruling as a file of the repository, so that it applies in other clones and in continuous integration.
-//!
-//! Findings are compared with the visible fields of the file: the words of the title, the category and the rule. The file
-//! has no hidden key that could bind another finding.
+//! A ruling as a file of the repository, which applies in all clones and in continuous integration. It matches
+//! findings by visible fields only: the words of the title, the category and the rule.
 
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -11,7 +9,7 @@ use crate::domain::{
     AgentName, Anchor, Disposition, DisputeId, FindingId, Location, RulingWord, RunId, Tag, Untrusted,
 };
 
-/// A ruling on a dispute, as `.glee/rulings/<id>.yml` holds it.
+/// The content of `.glee/rulings/<id>.yml`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SharedRuling {
     pub version: u32,
@@ -25,7 +23,7 @@ pub struct SharedRuling {
     pub line: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_line: Option<u32>,
-    /// The finding's tag, or the reviewer's word if it is no known tag.
+    /// The finding's tag, or the reviewer's word if it is not a known tag.
     pub tag: String,
     pub title: Untrusted,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -42,10 +40,9 @@ pub struct SharedRuling {
     pub new_tag: Option<Tag>,
     #[serde(default, skip_serializing_if = "Untrusted::is_empty")]
     pub rationale: Untrusted,
-    /// Places in the code, as `path:line`.
+    /// Locations in the code, as `path:line`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub citations: Vec<Untrusted>,
-    /// The evidence of the objection.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Untrusted>,
     pub by: RuledBy,
@@ -69,7 +66,7 @@ pub struct SharedAnchor {
     pub names: Vec<String>,
 }
 
-/// Who ruled, and the person responsible for the ruling.
+/// The origin of the ruling, and the person responsible for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuledBy {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -79,13 +76,13 @@ pub struct RuledBy {
     pub model: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub panel: Vec<AgentName>,
-    /// The person who ruled, or who takes responsibility for the ruling of a judge or a policy.
+    /// The person who gave the ruling, or is responsible for the ruling of a judge or a policy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<String>,
 }
 
 impl SharedRuling {
-    /// The version that this program writes and reads.
+    /// The version that this program reads and writes.
     pub const VERSION: u32 = 1;
 
     pub fn location(&self) -> Location {
@@ -105,7 +102,7 @@ impl SharedRuling {
         }
     }
 
-    /// The first invalid key, and why its value is invalid.
+    /// The first invalid key, and the reason.
     pub fn problem(&self) -> Option<(&'static str, &'static str)> {
         let is_hex = |text: &str, digits: usize| {
             text.len() == digits && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
@@ -140,7 +137,7 @@ impl SharedRuling {
     }
 }
 
-/// Whether a path is inside the tree and outside `.git`, judged by its text.
+/// Whether a path is lexically inside the tree and outside `.git`.
 fn is_inside(path: &str) -> bool {
     let is_name = |part: &str| !matches!(part, "" | "." | "..") && !part.eq_ignore_ascii_case(".git");
     path.len() <= 4096

@@ -7,7 +7,7 @@ use crate::domain::{
     Recheck, Response, Ruling, Said, Untrusted,
 };
 
-/// The purpose of a call; together with the agent it identifies the call within a run.
+/// The purpose of a call; purpose and agent identify a call within a run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(tag = "purpose", rename_all = "snake_case")]
 pub enum Purpose {
@@ -16,31 +16,27 @@ pub enum Purpose {
         round: u32,
         shard: u32,
     },
-    /// A reviewer examines what others raised (round 2 of a debate).
+    /// Round 2 of a debate: a reviewer examines the findings of others.
     Examine {
         round: u32,
     },
-    /// A reviewer defends its challenged findings (round 3 of a debate).
+    /// Round 3 of a debate: a reviewer defends its challenged findings.
     Defend {
         round: u32,
     },
-    /// The coder answers the findings of a round.
     Respond {
         round: u32,
     },
-    /// The coder is called again with binding rulings.
     Enforce {
         round: u32,
     },
-    /// The coder is called again because commands of `review.verify` fail on its edits.
+    /// The coder repairs its edits, on which commands of `review.verify` fail.
     Repair {
         round: u32,
     },
-    /// A judge rules on a dispute.
     Judge {
         dispute: DisputeNumber,
     },
-    /// A reviewer looks at the changes made for its findings.
     Recheck {
         round: u32,
     },
@@ -51,32 +47,24 @@ pub enum Purpose {
     Stage {
         part: Part,
     },
-    /// An agent works on the task that a person gave it when a watch began.
     Work,
-    /// A reviewer is sent the review request of a watch's cycle.
     Peer {
         cycle: u32,
     },
 }
 
-/// What an agent is asked in a stage or a checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
-    /// An agent answers a stage.
     Position,
-    /// The aggregator synthesises the answers to a stage.
     Aggregate,
-    /// The arbiter decides a stage's conflicts.
     Arbitrate,
-    /// An agent answers the questions of a checkpoint.
     Questions,
-    /// A validator is asked whether a majority is right.
     Validate { question: String },
 }
 
 impl Purpose {
-    /// The round, if the purpose has one; a judge is asked about a dispute.
+    /// The round; `None` for purposes outside of rounds.
     pub fn round(&self) -> Option<u32> {
         match self {
             Self::Review { round, .. }
@@ -91,24 +79,22 @@ impl Purpose {
         }
     }
 
-    /// Whether the agent is a coder, which may edit the tree.
     pub fn is_coder(&self) -> bool {
         matches!(self, Self::Respond { .. } | Self::Enforce { .. } | Self::Repair { .. } | Self::Work)
     }
 }
 
-/// A call: agent, purpose and attempt.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CallId {
     pub agent: AgentName,
     #[serde(flatten)]
     pub purpose: Purpose,
-    /// The attempt, counted from 1; in a review a call is repeated at most once, after a missing or invalid answer.
+    /// Counted from 1; a review repeats a call at most once, after a missing or invalid answer.
     pub attempt: u32,
 }
 
 impl CallId {
-    /// The stem of the names of the call's files: letters, digits, `-` and `.` only.
+    /// The stem of the names of the call's files, made of letters, digits, `-` and `.`.
     pub fn file_stem(&self) -> String {
         let purpose = match &self.purpose {
             Purpose::Review { round, shard } => format!("review-{round}-{shard}"),
@@ -135,19 +121,17 @@ impl CallId {
     }
 }
 
-/// A name as a part of a file name.
 fn plain(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '-' }).collect()
 }
 
-/// The sizes and hashes of an agent's output, and its exit; never the bytes.
+/// Sizes and hashes of an agent's output, without the output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transcript {
-    /// All bytes written to stdout, including those beyond the cap.
+    /// Includes bytes beyond the cap.
     pub stdout_bytes: u64,
-    /// The BLAKE3 hash (hex) of all of them.
+    /// The BLAKE3 hash (hex) of all bytes.
     pub stdout_hash: String,
-    /// All bytes written to stderr.
     pub stderr_bytes: u64,
     pub exit_code: Option<i32>,
     pub signal: Option<i32>,
@@ -162,22 +146,21 @@ pub enum CallAnswer {
     Review {
         status: AnswerStatus,
         findings: Vec<RawFinding>,
-        /// Text that belongs to no finding.
+        /// Text outside of findings.
         notes: String,
-        /// Why the answer is not reliable.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         problem: Option<String>,
     },
-    /// A reviewer's examinations of the findings of others (a missing one is no agreement), and new findings.
+    /// Examinations of findings of others, and new findings. A missing examination is not an agreement.
     Examine {
         examinations: Vec<Examined>,
         observations: Vec<RawFinding>,
     },
-    /// A reviewer's defences of its own challenged findings; a missing one is no concession.
+    /// Defences of the reviewer's own findings. A missing defence is not a concession.
     Defend {
         defences: Vec<Defended>,
     },
-    /// A coder's answers; missing findings were not answered. `complete`: the closing line was valid.
+    /// `complete`: the closing line was valid.
     Respond {
         responses: Vec<Response>,
         complete: bool,
@@ -185,23 +168,20 @@ pub enum CallAnswer {
     Judge {
         ruling: Ruling,
     },
-    /// A reviewer's re-checks; missing findings were not checked.
     Recheck {
         checks: Vec<Recheck>,
     },
-    /// A judge's comparisons of findings with earlier disputes; a missing one means another problem.
+    /// Comparisons of findings with earlier disputes; a missing one means another problem.
     Compare {
         comparisons: Vec<Comparison>,
     },
-    /// An agent's answer in a stage or a checkpoint.
     Stage {
         said: Box<Said>,
     },
-    /// An agent's answer to its task, truncated if long.
+    /// The answer is truncated if it is long.
     Work {
         said: Untrusted,
     },
-    /// A reviewer's `review_result` in a cycle of a watch.
     Peer {
         review: Box<PeerReview>,
     },
@@ -209,7 +189,6 @@ pub enum CallAnswer {
     Invalid {
         error: String,
     },
-    /// The process failed.
     Failed {
         error: String,
         hint: Option<String>,

@@ -1,15 +1,15 @@
-//! Entries of security advisory databases about a finding.
+//! Advisories of vulnerability databases about findings.
 
 use serde::{Deserialize, Serialize};
 
-/// The result of the look-up of a finding in a database of advisories (phase 6).
+/// The result of looking up a finding in a database of advisories (phase 6).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "word", rename_all = "snake_case")]
 pub enum AdvisoryStatus {
-    /// The finding names no package and no advisory, or there is no database.
+    /// The finding names no package or advisory, or no database is configured.
     #[default]
     Unasked,
-    /// No entry, which does not mean that it is safe.
+    /// No entry, which is not a proof of safety.
     Nothing,
     /// The version in the lock file is affected; `version` is the package with its version.
     Confirmed { id: String, version: String },
@@ -28,7 +28,7 @@ impl AdvisoryStatus {
         }
     }
 
-    /// The strongest status of several findings that mean the same.
+    /// The strongest status of several findings of one problem.
     pub fn of<'a>(all: impl Iterator<Item = &'a Self>) -> Self {
         let strength = |status: &&Self| match status {
             Self::Unasked => 0,

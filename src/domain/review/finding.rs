@@ -1,7 +1,5 @@
-//! Findings: requests of reviewers.
-//!
-//! A [`RawFinding`] is parsed from one answer. `rules::consensus` joins those that are one problem to a `Group`, which
-//! becomes a [`Finding`] of a run with an id, its raisers, and an anchor in the code. The outcome has a `SettledFinding`.
+//! Findings: requests of reviewers. A [`RawFinding`] is parsed from an answer. `rules::consensus` merges equal ones
+//! to a `Group`, from which a run makes a [`Finding`]. The outcome contains a `SettledFinding`.
 
 use std::fmt;
 
@@ -14,39 +12,34 @@ use crate::domain::{
     AgentName, Class, Corroboration, Disposition, DisputeNumber, Location, RulingRef, Severity, Untrusted,
 };
 
-/// A finding as a reviewer wrote it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RawFinding {
-    /// The tag and the word it was read from.
     #[serde(flatten)]
     pub severity: Severity,
-    /// The request in one line, without markup and a leading place.
+    /// The request in one line, without markup and location.
     pub title: Untrusted,
-    /// The text after the title, as written; may be empty.
+    /// The text after the title; may be empty.
     #[serde(default)]
     pub body: Untrusted,
-    /// The path as written.
     pub file: Option<String>,
-    /// The first line, counted from 1.
+    /// Counted from 1.
     pub line: Option<u32>,
     /// The last line of a range.
     pub end_line: Option<u32>,
     /// The defect class, if the reviewer named one (`sql-injection`, `weak-hash`, ...).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
-    /// The reviewer's proposal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<Untrusted>,
-    /// The confidence that the reviewer states.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
-    /// The reviewer's evidence, line by line.
+    /// One item per line of the reviewer's evidence.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Untrusted>,
-    /// The rule of a static analyser that matched, by its id.
+    /// The id of the static analyser's rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// The ruling in force that the reviewer was shown and insists against.
+    /// The ruling in force against which the reviewer insists on its finding.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub insists_on: Option<RulingRef>,
 }
@@ -58,12 +51,11 @@ impl RawFinding {
     }
 }
 
-/// What ties a finding to the code, so that it is recognised in a later run until that code changes.
+/// The block of code that a finding is about, recognised in later runs until it changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Anchor {
-    /// The path inside the reviewed tree.
     pub file: String,
-    /// The BLAKE3 hash (hex) of the enclosing block's text, white space folded; of the whole file without a line.
+    /// The BLAKE3 hash (hex) of the enclosing block or, without a line, of the file, with white space folded.
     pub block: String,
     /// The defect class: the reviewer's category or rule, else `bug`.
     pub category: String,
@@ -72,7 +64,6 @@ pub struct Anchor {
     /// The line within the block, counted from 0; absent without a line, and in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<u32>,
-    /// The reviewer's rule, in lower case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
     /// The identifiers of the block that the title names, sorted.
@@ -80,33 +71,29 @@ pub struct Anchor {
     pub names: Vec<String>,
 }
 
-/// A finding of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
-    /// Its number in the run.
     pub id: FindingId,
-    /// The finding as written.
     #[serde(flatten)]
     pub raw: RawFinding,
     /// Whether the coder may not discard it.
     pub mandatory: bool,
-    /// Its raisers; several if reviewers raised the same finding.
     pub raised_by: Vec<AgentName>,
-    /// The round it was raised in, counted from 1.
+    /// Counted from 1.
     pub round: u32,
-    /// Where it is anchored; absent if the place does not exist in the reviewed tree.
+    /// Absent if the location does not exist in the reviewed tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub anchor: Option<Anchor>,
-    /// The earlier finding of this run that this one asks to revert.
+    /// The earlier finding of this run whose change this finding would revert.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reverses: Option<FindingId>,
-    /// The positions of the reviewers; absent if only one took part.
+    /// Absent if the run has a single reviewer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consensus: Option<Corroboration>,
 }
 
 impl Finding {
-    /// Whether it is rejected: withdrawn by its raiser, or optional and rejected by others.
+    /// Whether the reviewer withdrew the finding, or others rejected it and it is optional.
     pub fn is_rejected(&self) -> bool {
         self.consensus
             .as_ref()
@@ -114,48 +101,33 @@ impl Finding {
     }
 }
 
-/// The state of a finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum FindingState {
-    /// Not answered.
+    /// No answer yet.
     Open,
-    /// The coder was asked and gave no answer.
+    /// The coder did not answer.
     Unanswered,
-    /// The coder says it is implemented, but nothing changed at its anchor.
+    /// The coder reports an implementation, but the code at the anchor is unchanged.
     Claimed,
-    /// Implemented and the code changed; the re-check is off.
+    /// The code changed; the re-check is off.
     Unchecked,
-    /// Implemented and the code changed, but its raiser gave no valid answer to the re-check.
+    /// The code changed, but the reviewer gave no valid answer to the re-check.
     Unconfirmed,
-    /// Implemented, changed, and not resolved according to its raiser.
+    /// The code changed; the reviewer reports the finding as not resolved.
     NotResolved,
-    /// Implemented, changed, and resolved according to its raiser.
+    /// The code changed; the reviewer reports the finding as resolved.
     Resolved,
     /// An optional finding that the coder discarded, or a disputed one discarded by route or policy.
     Discarded,
-    /// A dispute about it waits for a person.
-    Disputed {
-        /// The dispute.
-        dispute: DisputeNumber,
-    },
-    /// A ruling enforces it and the coder has not implemented it yet.
-    Enforced {
-        /// The dispute.
-        dispute: DisputeNumber,
-    },
-    /// A ruling dismissed it.
-    Dismissed {
-        /// The dispute.
-        dispute: DisputeNumber,
-    },
-    /// A ruling or disposition of an earlier dispute is in force for it.
-    AlreadyRuled {
-        /// The earlier dispute: its number, or the id of one whose ruling is shared as a file.
-        dispute: RulingRef,
-        /// How it was settled then.
-        disposition: Disposition,
-    },
+    /// A dispute about the finding waits for a person.
+    Disputed { dispute: DisputeNumber },
+    /// A ruling enforces the finding, and the coder has not implemented it yet.
+    Enforced { dispute: DisputeNumber },
+    /// A ruling dismissed the finding.
+    Dismissed { dispute: DisputeNumber },
+    /// A ruling or disposition of an earlier dispute is in force.
+    AlreadyRuled { dispute: RulingRef, disposition: Disposition },
 }
 
 impl FindingState {

@@ -1,20 +1,17 @@
-//! Places in the reviewed code.
-//!
-//! The path is text from an agent until `workspace` has resolved it inside the reviewed tree.
+//! Locations in the reviewed code. The path is text of an agent until `workspace` resolves it inside the tree.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A place `path`, `path:line` or `path:line-end_line`; lines count from 1, both ends are included.
+/// `path`, `path:line` or `path:line-end_line`; lines count from 1, both ends are inclusive.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Location {
-    /// The path as written, relative to the root of the reviewed tree when it is valid.
+    /// The path as written; a valid one is relative to the root of the reviewed tree.
     pub file: String,
-    /// The first line, counted from 1.
     pub line: Option<u32>,
-    /// The last line of a range; absent unless a range was written.
+    /// Absent for a single line.
     pub end_line: Option<u32>,
 }
 
@@ -24,8 +21,7 @@ impl Location {
     }
 }
 
-/// The paths that a path written in the file `from` may mean: relative to each enclosing folder of that file, the nearest
-/// first and the root of the tree last.
+/// The possible meanings of a path in the file `from`: relative to each enclosing folder, the nearest first.
 pub fn meanings(path: &str, from: &str) -> impl Iterator<Item = String> {
     let folders = from.rmatch_indices('/').map(|(at, _)| &from[..=at]).chain([""]);
     folders.map(move |folder| format!("{folder}{path}"))

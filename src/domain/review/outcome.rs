@@ -1,4 +1,4 @@
-//! How a run ended, with the proof of what was reviewed.
+//! The outcome of a run, with the proof of review.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,11 +13,11 @@ use crate::domain::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerStatus {
-    /// With a closing line whose number equals the number of findings read.
+    /// The number in the closing line equals the number of findings.
     Complete,
-    /// Complete, with no finding.
+    /// Complete, without findings.
     Clean,
-    /// Findings without a closing line, or a different number of them.
+    /// The closing line is missing or has another number.
     Incomplete,
     /// Neither findings nor a closing line; never "clean".
     NotReviewed,
@@ -29,11 +29,10 @@ impl AnswerStatus {
     }
 }
 
-/// Why a file of the target was not reviewed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SkipReason {
-    /// It has a NUL byte or is not text.
+    /// It contains a NUL byte or is not text.
     Binary,
     /// It is marked or recognised as generated (lock files, minified code, `@generated`).
     Generated,
@@ -65,42 +64,33 @@ impl SkipReason {
         }
     }
 
-    /// Whether it has content to review that was not excluded on request.
+    /// Whether the file has content to review and the user did not exclude it.
     pub fn is_unread(self) -> bool {
         !matches!(self, Self::Deleted | Self::Ignored)
     }
 }
 
-/// A file that was not reviewed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Skip {
-    /// Its path inside the tree.
     pub file: String,
-    /// Why.
     pub reason: SkipReason,
 }
 
-/// A file that was reviewed, and how much of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Coverage {
-    /// Its path inside the tree.
     pub file: String,
-    /// How many of its lines the reviewers were shown as the target.
+    /// The number of lines shown to the reviewers as the target.
     pub lines: u32,
 }
 
-/// What one reviewer contributed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReviewerReport {
-    /// Who.
     pub name: AgentName,
     /// The worst status of its shards.
     pub status: AnswerStatus,
-    /// How many findings it raised.
     pub findings: u32,
-    /// The longest of its calls, in milliseconds.
+    /// The duration of the longest call, in milliseconds.
     pub millis: u64,
-    /// What went wrong, if the agent failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
 }
@@ -108,42 +98,36 @@ pub struct ReviewerReport {
 /// The proof of review: what was reviewed, and by whom.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Proof {
-    /// The commit under review, if there is one.
     pub commit: Option<String>,
     /// The id of the reviewed tree's content: a git tree id, or `blake3:...` outside git.
     pub tree: String,
     /// The target in words (`uncommitted changes`, `src/`, `main..HEAD`).
     pub target: String,
-    /// The files covered.
     pub covered: Vec<Coverage>,
-    /// The files skipped, each with its reason.
     pub skipped: Vec<Skip>,
-    /// The reviewers, with the status of their answers.
     pub reviewers: Vec<ReviewerReport>,
-    /// Reviews that were reused from an earlier run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reused: Vec<Reused>,
-    /// Wall time of the run in milliseconds.
+    /// The wall time of the run in milliseconds.
     pub millis: u64,
-    /// Tokens and money over all calls, where known.
+    /// The known usage of all calls.
     pub usage: Usage,
     /// Calls of agents, including retries.
     #[serde(default)]
     pub calls: u64,
-    /// The caps of the run.
     #[serde(default, skip_serializing_if = "Caps::is_none")]
     pub caps: Caps,
 }
 
-/// The reason behind an exit code; the strongest of several is the run's (section 3.6 of the design).
+/// The reason for an exit code; a run has the strongest of several (section 3.6 of the design).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExitReason {
-    /// Nothing mandatory is open.
+    /// No mandatory finding is open.
     Clean,
     /// Mandatory findings are open.
     FindingsOpen,
-    /// Usage or configuration.
+    /// The command line or the configuration is invalid.
     Usage,
     /// A dispute waits for a person.
     DisputeOpen,
@@ -151,15 +135,15 @@ pub enum ExitReason {
     AgentFailed,
     /// A read-only agent changed files, or a path was forbidden.
     ReadOnlyViolation,
-    /// Another run holds this tree.
+    /// Another run has locked this tree.
     Locked,
-    /// The history store cannot be written or is newer.
+    /// The history cannot be written, or its format is newer.
     History,
     /// The repository's configuration is not trusted.
     Untrusted,
-    /// Rate-limited or over budget; resumable.
+    /// The run is rate-limited or over its budget; it can be resumed.
     Budget,
-    /// Ended by a signal.
+    /// A signal ended the run.
     Signal(u8),
 }
 
@@ -193,105 +177,88 @@ impl ExitReason {
 /// The tag of a finding before a ruling lowered it to one that is not mandatory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Lowered {
-    /// The tag that it was raised with.
+    /// The reviewer's tag.
     pub was: Severity,
-    /// The dispute that the ruling settled: its number, or the id of one whose ruling is shared as a file.
     pub dispute: RulingRef,
 }
 
-/// A finding with its outcome.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SettledFinding {
-    /// The finding.
     #[serde(flatten)]
     pub finding: Finding,
-    /// Its state.
     #[serde(flatten)]
     pub state: FindingState,
-    /// The coder's last answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<Response>,
-    /// The ruling that gave it a lower tag, if one did.
+    /// The ruling that lowered the tag.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lowered: Option<Lowered>,
-    /// Whether the reviewer raised it against a ruling that it was shown, without new evidence.
+    /// Whether the reviewer raised the finding against a ruling in force, without new evidence.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub insisted: bool,
-    /// Related earlier disputes that do not bind it.
+    /// Related earlier disputes that do not bind the finding.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier: Vec<EarlierDispute>,
 }
 
 impl SettledFinding {
-    /// Whether it keeps the run from ending clean.
+    /// Whether the finding prevents a clean outcome.
     pub fn blocks(&self) -> bool {
         self.finding.mandatory && !self.state.is_closed()
     }
 }
 
-/// An agent's failure in a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Failure {
     /// Who failed.
     pub agent: AgentName,
-    /// In which role.
     pub role: Role,
-    /// The error in one line.
+    /// One line.
     pub error: String,
-    /// What to do about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// The kind of failure, where the process failed.
+    /// Present if the process failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<FailureKind>,
 }
 
-/// One file the coder changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileChange {
-    /// Its path inside the tree.
     pub file: String,
-    /// Lines added.
     pub added: u32,
-    /// Lines removed.
     pub removed: u32,
-    /// The unified diff; `None` for a binary file or one over the size kept.
+    /// The unified diff; `None` for a binary or large file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
 }
 
-/// The whole outcome of a run, as `--format json` prints it and other reports render it.
+/// The outcome of a run, as `--format json` prints it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
-    /// The version of this form; it grows only by optional fields within one number.
+    /// The version of this schema; a version grows only by optional fields.
     pub schema: u32,
-    /// The run.
     pub run: RunId,
-    /// The exit reason.
     pub exit: ExitReason,
-    /// The proof of review.
     pub proof: Proof,
-    /// All findings, by id.
+    /// Sorted by id.
     pub findings: Vec<SettledFinding>,
-    /// All disputes of this run, and earlier ones that wait for a person and that findings repeat; by number.
+    /// The disputes of this run, and earlier ones that findings repeat and that wait for a person; sorted by
+    /// number.
     pub disputes: Vec<Dispute>,
-    /// What reviewers raised in an earlier run and do not raise any more, now that the code concerned has changed.
+    /// Findings of an earlier run that reviewers no longer raise about the changed code.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub no_longer_raised: Vec<NoLongerRaised>,
-    /// What the coder changed over the whole run, against the before-image.
+    /// The coder's changes in the whole run.
     pub changes: Vec<FileChange>,
-    /// Whether a before-image exists, so that `glee runs undo` can restore it.
+    /// Whether `glee runs undo` can restore the tree.
     pub undoable: bool,
-    /// Agents that failed.
     pub failures: Vec<Failure>,
-    /// The number of rounds.
     pub rounds: u32,
-    /// Notices to the reader, one line each, such as defaults that were applied without a person.
+    /// Notices to the user, one line each.
     pub notices: Vec<String>,
 }
 
 impl Outcome {
-    /// The version of the form that this program writes.
     pub const SCHEMA: u32 = 1;
 
     /// The end of the notice about a failed command of `review.verify`.

@@ -5,13 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{FindingId, Untrusted};
 
-/// The word of a coder's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Answer {
-    /// The coder changed the code as asked.
+    /// The coder implemented the finding.
     Implemented,
-    /// The coder discards an optional finding. For a mandatory one it counts as a disagreement.
+    /// The coder discards an optional finding; for a mandatory one this counts as an objection.
     Discarded,
     /// The coder objects.
     Disagree,
@@ -20,37 +19,30 @@ pub enum Answer {
 /// A coder's answer to one finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Response {
-    /// The finding it answers.
     pub finding: FindingId,
-    /// The word.
     pub answer: Answer,
-    /// What was done, why it was discarded, or the justification of the objection.
+    /// A description of the change, or the reason for discarding or objecting.
     pub text: Untrusted,
     /// Concrete evidence: code references, requirements, tests.
     #[serde(default)]
     pub evidence: Vec<Untrusted>,
 }
 
-/// The raiser's word on the change made for a finding.
+/// A reviewer's answer about the change for its finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Recheck {
-    /// The finding.
     pub finding: FindingId,
-    /// Whether the change resolves it.
     pub resolved: bool,
-    /// Why.
     #[serde(default)]
     pub reason: Untrusted,
 }
 
-/// A judge's word on a finding that may repeat an earlier dispute.
+/// A judge's comparison of a finding with an earlier dispute.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
-    /// The finding.
     pub finding: FindingId,
-    /// Whether it names the same problem.
+    /// Whether both are about the same problem.
     pub same: bool,
-    /// Why.
     #[serde(default)]
     pub reason: Untrusted,
 }

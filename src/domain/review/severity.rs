@@ -1,20 +1,17 @@
-//! The severity tags of findings.
-//!
-//! An unknown word is kept as written. Which known tags are mandatory, and which words of other vendors mean which tag, is
-//! decided in `rules::mandatory`.
+//! The severity tags of findings. An unknown word is kept as written. `rules::mandatory` decides which tags are
+//! mandatory and translates the words of other vendors.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A severity tag of the specification. `MUST` and `SHOULD` are opinions, the others issue priorities.
-///
-/// Ordered from the most to the least severe, so that a list of findings sorts naturally.
+/// A severity tag of the specification, from the most to the least severe. `MUST` and `SHOULD` are opinions, the
+/// others issue priorities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Tag {
-    /// An issue that is at least as grave as `HIGH`.
+    /// An issue at least as severe as `HIGH`.
     Critical,
     /// A required change.
     Must,
@@ -33,18 +30,17 @@ impl Tag {
     pub const ALL: [Self; 6] = [Self::Critical, Self::Must, Self::High, Self::Should, Self::Medium, Self::Low];
 }
 
-/// How severe a finding is: the tag, if the word could be read as one, and the word as the reviewer wrote it.
+/// The tag, if the word could be parsed, and the word.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Severity {
     /// The normalised tag; `None` for an unknown word (such a finding counts as mandatory).
     pub tag: Option<Tag>,
-    /// The word as written, without brackets.
+    /// The reviewer's word, without brackets.
     #[serde(rename = "tag_raw")]
     pub raw: String,
 }
 
 impl Severity {
-    /// A severity written with one of the six words.
     pub fn known(tag: Tag) -> Self {
         Self { tag: Some(tag), raw: tag.as_str().to_owned() }
     }

@@ -1,4 +1,4 @@
-//! Queries. Each fails if the history cannot be read.
+//! Queries of runs, events, disputes and bindings.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -13,16 +13,13 @@ use crate::history::queries::rows::{
 };
 use crate::history::{JournalError, store::Journal};
 
-/// Conditions on the events of a run.
 const ALL: &str = "run = ?1";
 const OF_DISPUTES: &str = "run = ?1 AND kind IN ('dispute_opened', 'disputes_reopened', 'route_chosen', 'ruling_given', 'dispute_settled', 'ruling_revoked', 'ruling_ended')";
 
-/// What a history contains about its repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extent {
-    /// The last reviewed commits, the newest first.
+    /// Newest first.
     pub commits: Vec<String>,
-    /// The time of the first event.
     pub began: Option<Timestamp>,
 }
 
@@ -38,12 +35,12 @@ impl Journal {
         Ok(Extent { commits, began: began.first().copied().flatten() })
     }
 
-    /// The events of a run, in order; empty for an unknown run. Fails for an event that this program does not know.
+    /// Empty for an unknown run. Fails for an unknown event.
     pub fn events(&self, run: &RunId) -> Result<Vec<Event>, JournalError> {
         self.events_where(run, ALL)
     }
 
-    /// Passes the events of a run to `take`, in order, one at a time.
+    /// Passes the events of a run to `take`, without loading all of them.
     pub fn each(&self, run: &RunId, mut take: impl FnMut(&Event)) -> Result<(), JournalError> {
         let sql = format!("SELECT id, run, seq, at, body FROM event WHERE {ALL} ORDER BY seq");
         let mut all = || -> rusqlite::Result<()> {
@@ -62,7 +59,7 @@ impl Journal {
         Ok(self.rows(sql, [root], |row| row.get(0).map(RunId))?.pop())
     }
 
-    /// The runs of stages and checkpoints, the oldest first.
+    /// The runs of stages and checkpoints, oldest first.
     pub fn stages(&self) -> Result<Vec<StageRow>, JournalError> {
         self.rows("SELECT * FROM stage ORDER BY number", [], |row| {
             Ok(StageRow {
@@ -88,13 +85,13 @@ impl Journal {
         }))
     }
 
-    /// The findings of a run as last recorded, by number.
+    /// The findings as last recorded, by number.
     pub fn findings(&self, run: &RunId) -> Result<Vec<Finding>, JournalError> {
         self.rows("SELECT body FROM finding WHERE run = ?1 ORDER BY number", [&run.0], |row| from_json(row, "body"))
     }
 
-    /// The bindings of all disputes that have an anchor in the code, the oldest first: on the same anchor, a later one
-    /// overrides an earlier one.
+    /// The bindings of all disputes with an anchor, oldest first: a later one overrides an earlier one on the same
+    /// anchor.
     pub fn bindings(&self) -> Result<Vec<Binding>, JournalError> {
         let mut bindings =
             self.rows("SELECT * FROM dispute WHERE anchor IS NOT NULL ORDER BY number", [], |row| {
@@ -129,7 +126,7 @@ impl Journal {
         Ok(bindings)
     }
 
-    /// The disputes that match `filter`, the newest first.
+    /// Newest first.
     pub fn disputes(&self, filter: &DisputeFilter) -> Result<Vec<DisputeRow>, JournalError> {
         let (sql, values) = listing(filter);
         self.rows(&sql, params_from_iter(values), dispute_row)
@@ -139,7 +136,6 @@ impl Journal {
         Ok(self.dispute_at(number)?.map(|(record, _)| record))
     }
 
-    /// A dispute, with the time of its last opening, route, ruling or settlement.
     pub(crate) fn dispute_at(
         &self,
         number: DisputeNumber,
@@ -150,7 +146,7 @@ impl Journal {
         Ok(replayed(number, self.events_where(&run, OF_DISPUTES)?))
     }
 
-    /// The `recent` newest runs, or all, the newest first.
+    /// The `recent` newest runs or all, newest first.
     pub fn runs(&self, recent: Option<u32>) -> Result<Vec<RunRow>, JournalError> {
         let sql = "SELECT *,
                 (SELECT count(*) FROM finding WHERE finding.run = id) AS findings,
@@ -176,12 +172,12 @@ impl Journal {
         })
     }
 
-    /// Finds a review by its id, the beginning or the end of its id, or `last`. Fails if none or several match.
+    /// Finds a review by its id, a prefix or suffix of it, or `last`. Fails if none or several match.
     pub fn find_run(&self, text: &str) -> Result<RunId, JournalError> {
         self.find_in("run", text)
     }
 
-    /// As [`Self::find_run`], for reviews, stages, checkpoints and watches.
+    /// As [`Self::find_run`], for all kinds of runs.
     pub fn find_any_run(&self, text: &str) -> Result<RunId, JournalError> {
         self.find_in("(SELECT run AS id, max(id) AS number FROM event GROUP BY run)", text)
     }
@@ -238,8 +234,8 @@ pub(crate) fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
     })
 }
 
-/// Folds the events of one dispute; `None` if it was never opened. The time is that of its last opening, route, ruling or
-/// settlement.
+/// Folds the events of a dispute; `None` if it was never opened. The time is that of the last opening, route,
+/// ruling or settlement.
 fn replayed(number: DisputeNumber, events: impl IntoIterator<Item = Event>) -> Option<(DisputeRecord, Timestamp)> {
     let mut found: Option<(DisputeRecord, Timestamp)> = None;
     for Event { run, at, kind, .. } in events {
@@ -321,7 +317,7 @@ fn dispute_row(row: &Row<'_>) -> rusqlite::Result<DisputeRow> {
     })
 }
 
-/// The statement for a filter; SQLite runs it along an index, from the newest row.
+/// The statement for a filter; it uses an index, from the newest row.
 fn listing(filter: &DisputeFilter) -> (String, Vec<Value>) {
     let mut sql = String::from("SELECT dispute.* FROM ");
     let mut conditions = Vec::new();

@@ -1,4 +1,4 @@
-//! Earlier reviews of files, found by an index and used only from runs whose records are intact.
+//! Earlier reviews of files, from runs whose records are intact.
 
 use rusqlite::{Row, params};
 
@@ -6,12 +6,12 @@ use super::query;
 use crate::domain::{RunId, event::Event};
 use crate::history::{JournalError, chain::link, store::Journal};
 
-/// How many earlier reviews of one file are returned by each query.
+/// The most earlier reviews of a file per query.
 const RECENT: u32 = 4;
 
 impl Journal {
-    /// Reviews of a file by the same asker in runs other than `now`, as run and number of the event: those of the same
-    /// content (`key`) first, then the newest ones.
+    /// Reviews of a file by the same asker in other runs than `now`, as run and event number: those of the same
+    /// content (`key`) first, then the newest.
     pub fn reviewed(
         &self,
         (asker, file, key): (&str, &str, &str),
@@ -32,13 +32,12 @@ impl Journal {
         Ok(found)
     }
 
-    /// One event of a run, by its number.
     pub fn event(&self, run: &RunId, seq: u64) -> Result<Option<Event>, JournalError> {
         let sql = "SELECT id, run, seq, at, body FROM event WHERE run = ?1 AND seq = ?2";
         Ok(self.rows(sql, params![run.0, seq.cast_signed()], query::event)?.pop())
     }
 
-    /// Whether every record of a run is intact and in its place in the chain, and no read-only agent wrote during it.
+    /// Whether all records of a run are intact and correctly chained, and no read-only agent wrote files.
     pub fn is_sound(&self, run: &RunId) -> Result<bool, JournalError> {
         let sql = "SELECT seq, at, body, prev, hash, kind,
                 coalesce((SELECT hash FROM event AS other WHERE other.id = event.id - 1), '') AS before,

@@ -1,4 +1,4 @@
-//! The file of a history: how it is opened, whom it lets read, and what is done about one that is damaged or foreign.
+//! Tests of the file: opening, permissions, damaged and foreign files.
 
 use super::*;
 

@@ -109,7 +109,7 @@ fn judge() -> Ruler {
     Ruler::Judge { name: AgentName::from("claude-judge") }
 }
 
-/// One run with four disputes: enforced by a judge, dismissed by a judge, escalated and open, discarded by policy.
+/// A run with four disputes: enforced by a judge, dismissed by a judge, escalated and open, discarded by policy.
 fn sample(journal: &mut Journal) -> RunId {
     let run = run("1");
     let findings = [
@@ -311,7 +311,6 @@ fn a_ruling_is_revoked_ended_and_given_again() {
     journal.resolve(DisputeNumber(2), Disposition::AcceptedRisk, String::new(), Some(day)).unwrap();
     assert_eq!((binding(&journal, 2).until, binding(&journal, 2).ended), (Some(day), None));
 
-    // A dispute that waits has no ruling to end.
     let disputes = [2, 3, 4].map(|number| (DisputeNumber(number), run.clone()));
     assert_eq!(journal.end_rulings(&disputes).unwrap(), 2);
     assert!(binding(&journal, 2).ended.is_some() && binding(&journal, 3).ended.is_none());
@@ -339,7 +338,7 @@ fn a_run_is_found_by_either_end_of_its_id() {
     assert_eq!(found(""), Err("there is no run ``".to_owned()));
 }
 
-/// Every way to change one row of a table that SQLite's own rules let through is found, and the record is named.
+/// Finds every change of a row that SQLite's rules permit, and names the record.
 #[test]
 fn every_altered_column_is_found() {
     let cases = [
@@ -426,7 +425,7 @@ fn many_writers_make_one_chain() {
             let (path, barrier) = (Arc::clone(&path), Arc::clone(&barrier));
             thread::spawn(move || {
                 barrier.wait();
-                // All of them find no database: the form is made once.
+                // All processes find no database; only one creates the schema.
                 let mut journal = Journal::open(&path)?;
                 let run = run(&writer.to_string());
                 journal.append(&run, started("x"))?;

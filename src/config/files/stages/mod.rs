@@ -1,6 +1,5 @@
-//! The files of consensus: stages (`.glee/stages/<stage>.yml`), pipelines and lists of questions.
-//!
-//! They cannot run programs: they refer to agents by name, and the configuration defines the agents.
+//! The files of consensus: stages (`.glee/stages/<stage>.yml`), pipelines and lists of questions. They cannot run
+//! programs: they name agents that the configuration defines.
 
 use std::path::{Path, PathBuf};
 
@@ -12,10 +11,10 @@ use super::yaml;
 use crate::config::schema::suggest::closest;
 use crate::domain::{Advice, Question, Role};
 
-/// The folder of a project's own stages, below its root.
+/// The folder of a project's stages, relative to its root.
 pub const FOLDER: &str = ".glee/stages";
 
-/// The packaged stages: `ask`, and those of the specification in its order.
+/// `ask`, and the stages of the specification in its order.
 const PACKAGED: [(&str, &str); 7] = [
     ("ask", include_str!("ask.yml")),
     ("plan", include_str!("plan.yml")),
@@ -39,26 +38,24 @@ pub fn checkpoint(name: &str) -> Option<&'static str> {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stage {
-    /// The name of the file.
     #[serde(skip)]
     pub name: String,
     pub prompt: String,
     /// The required fields of every answer and of the synthesis.
     #[serde(default)]
     pub required_fields: Vec<String>,
-    /// The agents that answer; by default all agents of `roles`.
+    /// Default: all agents of `roles`.
     #[serde(default)]
     pub agents: Option<Vec<String>>,
-    /// The roles of the agents that answer if `agents` is missing.
+    /// Used if `agents` is missing.
     #[serde(default = "reviewers")]
     pub roles: Vec<Role>,
-    /// The agent that synthesises; by default the first aggregator.
+    /// Default: the first aggregator.
     #[serde(default)]
     pub aggregator: Option<String>,
-    /// The agent that decides conflicts; by default the first judge.
+    /// Default: the first judge.
     #[serde(default)]
     pub arbiter: Option<String>,
-    /// The checkpoints after the stage.
     #[serde(default)]
     pub gates: Vec<Gate>,
 }
@@ -67,22 +64,19 @@ fn reviewers() -> Vec<Role> {
     vec![Role::Reviewer]
 }
 
-/// A checkpoint and the file of its questions.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Gate {
     pub gate: String,
-    /// The path of its questions, relative to the file that names it.
+    /// Relative to the file that contains this path.
     pub questions: PathBuf,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pipeline {
-    /// The request of every stage.
     #[serde(default)]
     pub prompt: Option<String>,
-    /// Stages and checkpoints, in order.
     pub stages: Vec<PipelineStep>,
 }
 
@@ -142,7 +136,7 @@ impl Advice for StagesError {
     }
 }
 
-/// Checks the name of an id, a stage or a checkpoint, which is used as a file name.
+/// Checks the name of an id, a stage or a checkpoint, which becomes a file name.
 pub fn name(word: &str) -> Result<(), StagesError> {
     let fits = word.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
     if fits && word.len() <= 100 && word.starts_with(|c: char| c.is_ascii_alphanumeric()) {
@@ -152,7 +146,7 @@ pub fn name(word: &str) -> Result<(), StagesError> {
     }
 }
 
-/// Reads a stage by its name: the project's own, or a packaged one.
+/// Reads a stage of the project, or a packaged one.
 pub fn stage(root: &Path, name: &str) -> Result<Stage, StagesError> {
     self::name(name)?;
     let path = root.join(FOLDER).join(format!("{name}.yml"));
@@ -182,7 +176,7 @@ pub fn pipeline(path: &Path) -> Result<Pipeline, StagesError> {
     Ok(pipeline)
 }
 
-/// Reads a YAML or JSON file of questions. Fails if a question has no unique id, no text, or a single option.
+/// Fails if a question has no unique id, no text, or a single option.
 pub fn questions(path: &Path) -> Result<Vec<Question>, StagesError> {
     let Questions { questions } = parse(path, &read(path)?)?;
     let shape = |message: String| StagesError::Shape { path: path.to_owned(), message };
@@ -206,7 +200,7 @@ pub fn questions(path: &Path) -> Result<Vec<Question>, StagesError> {
 }
 
 fn read(path: &Path) -> Result<String, StagesError> {
-    // The user chose this path, so links are followed.
+    // Links are permitted because the user chose the path.
     file::read(path, Links::Followed)?.ok_or_else(|| StagesError::Missing(path.to_owned()))
 }
 
