@@ -1,4 +1,4 @@
-//! Text and JSON to domain and back: what is asked of agents and how their answers are read.
+//! Conversion between text or JSON and domain types: requests to agents, and parsers of their answers.
 
 pub mod merge_input;
 pub mod prompts;

@@ -1,7 +1,7 @@
 //! The request to an agent: `json` agents receive this value, `text` agents a prompt rendered from it.
 //!
-//! The JSON form is Glee's plug-in interface. It is versioned by [`Request::VERSION`] and grows only by optional
-//! fields within one version; `glee agents schema request` prints its JSON Schema.
+//! The JSON form is Glee's plug-in interface, versioned by [`Request::VERSION`]. Within one version it grows only
+//! by optional fields. `glee agents schema request` prints its JSON Schema.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use crate::domain::{
     RawFinding, ReviewRequest, Role, RulingRef, Untrusted,
 };
 
-/// A file, or a part of one, that an agent is shown.
+/// A file, or a part of one, that an agent receives.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SourceFile {
     /// The path inside the tree, with `/` between components.
@@ -33,7 +33,6 @@ impl SourceFile {
         self.text.is_empty() && head.into_iter().any(|line| line == "+++ /dev/null")
     }
 
-    /// The number of lines that the diff removes.
     pub fn deleted_lines(&self) -> u32 {
         let body = self.diff.iter().flat_map(|diff| diff.lines().skip_while(|line| !line.starts_with("@@ ")));
         u32::try_from(body.filter(|line| line.starts_with('-')).count()).unwrap_or(u32::MAX)
@@ -50,8 +49,8 @@ pub struct CoderWritten {
     pub lines: Vec<(u32, u32)>,
 }
 
-/// A ruling that reviewers are shown because it is in force, so that they do not raise the finding again, or that a judge
-/// is shown as a precedent.
+/// A ruling in force that reviewers receive so that they do not raise the finding again, or that a judge receives
+/// as a precedent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RulingInForce {
     /// The settled dispute: its number, or its id if the ruling is shared as a file.
@@ -77,7 +76,7 @@ pub struct Item {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FailedCheck {
     pub command: String,
-    /// How it ended, with the end of its output.
+    /// How the command ended, and the end of its output.
     pub output: Untrusted,
 }
 
@@ -130,7 +129,7 @@ pub struct StageSubject {
     pub required_fields: Vec<String>,
 }
 
-/// What the agent is asked to do.
+/// The task of the agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Task {
@@ -142,29 +141,19 @@ pub enum Task {
         focus: Vec<String>,
         /// Rulings in force on these files.
         rulings: Vec<RulingInForce>,
-        /// Findings that the reviewer raised in an earlier review about lines that were edited since, at the current lines
-        /// of that code: to be raised again if they still apply.
+        /// Findings of the reviewer's earlier review about lines that were edited since, with the current line
+        /// numbers. The reviewer raises them again if they still apply.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         recheck: Vec<RawFinding>,
     },
     /// State for each finding of other reviewers whether it is right (role reviewer). The answer is `[F<n>]
     /// AGREE|DISAGREE|PARTIAL <number>: why`, or `responses` as JSON.
-    Examine {
-        /// The files concerned.
-        files: Vec<SourceFile>,
-        findings: Vec<Finding>,
-    },
+    Examine { files: Vec<SourceFile>, findings: Vec<Finding> },
     /// Defend, concede or modify your own findings that other reviewers challenge (role reviewer). The answer is `[F<n>]
     /// DEFEND|CONCEDE|MODIFY <number>: why`, or `defenses` as JSON.
-    Defend {
-        /// The files concerned.
-        files: Vec<SourceFile>,
-        /// The findings with their challenges.
-        challenged: Vec<Challenged>,
-    },
+    Defend { files: Vec<SourceFile>, challenged: Vec<Challenged> },
     /// Implement findings in the tree or object to them (role coder; answer: section 3.4).
     Respond {
-        /// The findings to answer.
         items: Vec<Item>,
         /// Commands that fail on the coder's edits and have to pass.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -172,12 +161,11 @@ pub enum Task {
     },
     /// Rule on one dispute (role judge; answer: section 3.5).
     Judge {
-        /// The dispute with finding and objection.
         dispute: Box<Dispute>,
         /// The original code: the files that the finding and the evidence name, as they were at the start of the finding's
         /// round.
         files: Vec<SourceFile>,
-        /// What the coder wrote in this run; it is no evidence by itself.
+        /// Lines that the coder wrote in this run; by themselves they are not evidence.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         written: Vec<CoderWritten>,
         /// Earlier rulings on similar findings in other code, as evidence; they do not bind the judge.
@@ -193,13 +181,13 @@ pub enum Task {
     /// State for each finding whether it names the same problem as an earlier dispute (role judge). The answer is
     /// `[F<n>] SAME|DIFFERENT: why`, or `comparisons` as JSON, each with `finding` and `answer`.
     Compare {
-        /// The findings, each with one dispute.
+        /// Each finding with one earlier dispute.
         pairs: Vec<UncertainPair>,
         /// The files that the findings are about.
         files: Vec<SourceFile>,
     },
-    /// Answer a stage, as one of several agents (role reviewer: no file is changed). The answer is a JSON object with
-    /// `nonce` and the required fields, or prose that ends with `GLEE-STAGE-END nonce=<nonce> answers=1`.
+    /// Answer a stage as one of several agents, without changing files (role reviewer). The answer is a JSON object
+    /// with `nonce` and the required fields, or prose that ends with `GLEE-STAGE-END nonce=<nonce> answers=1`.
     Stage {
         about: StageSubject,
         /// The synthesis of the previous stage, as JSON.
@@ -240,12 +228,10 @@ pub enum Task {
         id: String,
         checkpoint: String,
         question: Question,
-        /// The answer of the majority.
         majority: Opinion,
-        /// The other answers.
         minority: Vec<Opinion>,
     },
-    /// Do in the tree what the user asks for (role coder). The answer describes in prose what was done.
+    /// Carry out the user's request in the tree (role coder). The answer is a description of the work in prose.
     Work {
         /// The user's request.
         task: String,
@@ -263,7 +249,7 @@ pub enum Task {
 }
 
 impl Task {
-    /// The value of `kind` in the JSON form, and the role of the agents that are given this task.
+    /// The value of `kind` in the JSON form, and the role of the agents that receive the task.
     fn kind_and_role(&self) -> (&'static str, Role) {
         match self {
             Self::Review { .. } => ("review", Role::Reviewer),
@@ -291,12 +277,11 @@ impl Task {
         self.kind_and_role().1
     }
 
-    /// Whether the model is asked for more effort than its default: an arbiter's decision binds all agents.
+    /// Whether the task uses more effort than the model's default: an arbiter's decision binds all agents.
     pub fn wants_effort(&self) -> bool {
         matches!(self, Self::Arbitrate { .. })
     }
 
-    /// The ids of the findings that the answer has to name.
     pub fn findings(&self) -> Vec<FindingId> {
         match self {
             Self::Examine { findings, .. } => findings.iter().map(|finding| finding.id).collect(),
@@ -313,22 +298,20 @@ impl Task {
 /// One question to one agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Request {
-    /// The version of this form.
+    /// The version of the request format.
     pub version: u32,
     /// The nonce of this call: 32 hexadecimal digits that the answer has to repeat.
     pub nonce: String,
-    /// The agent that is asked.
+    /// The receiver of the request.
     pub agent: AgentName,
     /// The absolute path of the work tree, also the agent's working directory.
     pub root: String,
-    /// What the agent is asked to do.
     pub task: Task,
-    /// Why the agent is asked again: what was missing or invalid in its last answer; absent the first time.
+    /// What was missing or invalid in the agent's last answer; absent in the first request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again: Option<String>,
 }
 
 impl Request {
-    /// The version of the form that this program writes.
     pub const VERSION: u32 = 1;
 }

@@ -188,7 +188,7 @@ fn spec_22_asked_again_a_reviewer_is_told_the_parsers_error() {
         (broken, "the JSON cannot be read: expected , or } at line 5 column 23"),
         (
             "echo '[MUST] app.py:2 x'; echo 'GLEE-REVIEW-END nonce=other findings=1'",
-            "has another nonce than the one given",
+            "has a different nonce than the request",
         ),
         (
             "echo '[MUST] app.py:2 x'; echo \"GLEE-REVIEW-END nonce=$GLEE_NONCE findings=3\"",

@@ -132,7 +132,7 @@ fn a_ruling_is_printed_or_why_there_is_none() {
     insta::assert_snapshot!(parse(&["--dispute", "8", "--format", "text"]), @r#"
     exit: 0
     --- stdout
-    no ruling: the ruling is on dispute `7`, asked was dispute 8
+    no ruling: the ruling is on dispute `7`, but the request was about dispute 8
     "#);
 }
 

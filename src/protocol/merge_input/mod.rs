@@ -1,8 +1,8 @@
 //! The input of `glee merge`: findings of any reviewers and the messages of a debate, as JSON.
 //!
-//! A document is a finding, a reviewer's answer, a message of round 2 or 3, a run of any of these under `findings`,
-//! `responses`, `defenses` and `debate`, or a list of documents. A reviewer's name and a file apply to everything inside
-//! that names none. Everything that is not understood is reported in `problems`.
+//! A document is a finding, a reviewer's answer, a message of debate round 2 or 3, an object with any of these in
+//! `findings`, `responses`, `defenses` or `debate`, or a list of documents. A document without a reviewer or a file
+//! takes it from the enclosing document. Input that cannot be interpreted is reported in `problems`.
 
 mod node;
 
@@ -16,7 +16,7 @@ use crate::rules::consensus::{
 use crate::rules::review::mandatory;
 use node::{Node, documents};
 
-/// The longest title made from a text that has none, in characters.
+/// The maximum length of a title derived from the text, in characters.
 const TITLE: usize = 120;
 
 const UNNAMED: &str = "unnamed";
@@ -29,7 +29,7 @@ pub struct MergeInput {
     pub problems: Vec<String>,
 }
 
-/// Reads all documents of a text. Fails if the text is not JSON, or JSON of another form.
+/// Fails if the text is not valid JSON, or is JSON other than objects, strings and lists of them.
 pub fn read(text: &str) -> Result<MergeInput, serde_json::Error> {
     let mut input = MergeInput::default();
     let mut debate = Vec::new();
@@ -45,11 +45,8 @@ pub fn read(text: &str) -> Result<MergeInput, serde_json::Error> {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// By itself, or in an object around a review.
     Top,
-    /// In a list of findings: every item is one.
     Item,
-    /// In a list of answers of a debate.
     Answer,
 }
 
@@ -61,7 +58,7 @@ struct Context {
     observed: bool,
 }
 
-/// A message of a debate; its finding is looked up when all findings are known.
+/// Its finding is looked up after all findings are read.
 struct Message {
     document: LenientValue,
     by: Option<String>,
@@ -106,7 +103,6 @@ impl MergeInput {
             }
             debate.push(Message { document: node.0.clone(), by: context.model });
         } else if node.is_message() && place == Place::Top {
-            // Its content is a document, or a progress message for people.
             let text = node.text(&["content"]).unwrap_or_default();
             let inside: Vec<LenientValue> =
                 serde_json::Deserializer::from_str(&text).into_iter().map_while(Result::ok).collect();
@@ -131,7 +127,7 @@ impl MergeInput {
         Ok(())
     }
 
-    /// Reads a text between the documents; the lead's message that a round is complete adds nothing.
+    /// Reads a text between the documents. The message `Round <n> complete` is accepted without effect.
     fn signal(&mut self, node: Node<'_>, place: Place) {
         let text = node.texts().1;
         let words: Vec<&str> = text.split_whitespace().collect();
@@ -144,7 +140,8 @@ impl MergeInput {
         }
     }
 
-    /// Reads fields with other names: findings by the names of their files, or an object around a review.
+    /// Reads lists and objects in unknown fields: findings keyed by file name, or an object around a review.
+    /// Returns whether anything was read.
     fn take_nested(&mut self, node: Node<'_>, place: Place, context: &Context, debate: &mut Vec<Message>) -> bool {
         let size =
             |input: &Self, debate: &[Message]| (input.members.len(), input.debate.reviewers.len(), debate.len());
@@ -161,7 +158,7 @@ impl MergeInput {
                 ..context.clone()
             };
             for inner in documents {
-                // Text in another field is no finding, and an unreadable value there is none either.
+                // Text and unreadable values in unknown fields are not findings.
                 if !inner.is_text() && (!by_file || inner.is_finding()) {
                     let _ = self.take(inner, Place::Top, &context, debate);
                 }
@@ -189,7 +186,7 @@ impl MergeInput {
         });
         let model = context.model.unwrap_or_else(|| UNNAMED.to_owned());
         let title = if title.is_empty() {
-            self.problems.push(format!("a finding of {model} has no text; it stands without one"));
+            self.problems.push(format!("a finding of {model} has no text; it is recorded without one"));
             UNTITLED.to_owned()
         } else {
             title
@@ -217,7 +214,7 @@ impl MergeInput {
         });
     }
 
-    /// Gives ids to findings without one, or with one that another finding has.
+    /// Assigns an id to each finding without one, or with the id of an earlier finding.
     fn name_members(&mut self) {
         let mut known: HashSet<&str> = HashSet::with_capacity(self.members.len());
         let all = self.members.iter().enumerate();
@@ -250,7 +247,6 @@ impl MergeInput {
             format!("{}:{line}:{}", raw.file.as_deref().unwrap_or_default(), raw.title.as_written())
         };
         let by_id = |member: &Member| (member.id.clone(), member.id.clone());
-        // An id takes precedence over a place.
         let places = self.members.iter().map(|member| (place(member), member.id.clone()));
         let finder: HashMap<String, String> = places.chain(self.members.iter().map(by_id)).collect();
         for Message { document, by } in messages {
@@ -270,7 +266,7 @@ impl MergeInput {
                     self.debate.examinations.push(Examination { by, finding, word, adjustment, reasoning });
                 }
                 (None, Some(word)) => {
-                    // Only the raiser of a finding defends it.
+                    // A defence without a sender is attributed to the reviewer that raised the finding.
                     let raiser = || self.members.iter().find(|member| member.id == finding);
                     let by = by.or_else(|| Some(raiser()?.model.clone())).unwrap_or_else(|| UNNAMED.to_owned());
                     let severity = node.text(&["revised_severity"]);
@@ -281,8 +277,9 @@ impl MergeInput {
                     self.debate.defences.push(defence);
                 }
                 (None, None) => {
-                    self.problems
-                        .push(format!("{sender} answers `{action}` to `{named}`, which is no word of a debate"));
+                    self.problems.push(format!(
+                        "{sender} answers `{action}` to `{named}`, which is not an action of a debate"
+                    ));
                 }
             }
         }
@@ -368,7 +365,7 @@ mod tests {
             input.problems,
             [
                 "gemini answers to the finding `nothing`, which does not exist",
-                "gemini answers `shrug` to `a`, which is no word of a debate",
+                "gemini answers `shrug` to `a`, which is not an action of a debate",
             ]
         );
     }

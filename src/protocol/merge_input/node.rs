@@ -1,4 +1,4 @@
-//! A document as it is written: the names of its fields and the forms of their values.
+//! Access to the fields of a merge document under all known names, and conversion of their values.
 
 use serde::de::{Error as _, Unexpected};
 
@@ -7,25 +7,22 @@ use crate::protocol::replies::review::fields::{BODIES, FILE, HEADS, LINE};
 use crate::protocol::text::{LenientValue, location};
 
 pub(crate) const MODEL: &[&str] = &["model", "reviewer", "agent"];
-/// The first of these that is present counts.
+/// Names of the severity, in the order of preference.
 const SEVERITIES: &[&str] = &["severity", "tag", "priority", "level"];
 pub(crate) const SUGGESTION: &[&str] = &["suggestion", "recommendation", "fix"];
 pub(crate) const FINDINGS: &[&str] = &["findings", "issues"];
 pub(crate) const DOCUMENTS: &[&str] = &["debate", "payload"];
 pub(crate) const ANSWERS: &[&str] = &["responses", "defenses", "defences"];
 
-/// The other fields with a known meaning, besides those of a title, a text and a place.
 const KNOWN: &str = "id model reviewer agent vendor end_line severity tag priority level confidence category \
                      rule suggestion recommendation fix valid verdict type content finding_id action \
                      confidence_adjustment reasoning revised_severity revised_description findings issues debate \
                      payload responses defenses defences new_observations reviewers silent role round phase \
                      nonce status original_model recipient sender timestamp label source";
 
-/// A document: a finding, an answer, a container of these, or a text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Node<'a>(pub(crate) &'a LenientValue);
 
-/// The documents of a value, which is one or a list of them.
 pub(crate) fn documents(value: &LenientValue) -> Result<Vec<Node<'_>>, serde_json::Error> {
     let wrong = |found| serde_json::Error::invalid_type(found, &"an object with findings, or a list of them");
     match value {
@@ -49,7 +46,6 @@ impl<'a> Node<'a> {
         self.get(names).text()
     }
 
-    /// As [`Self::text`], without an empty one.
     pub(crate) fn filled(self, names: &[&str]) -> Option<String> {
         self.text(names).filter(|text| !text.is_empty())
     }
@@ -58,7 +54,7 @@ impl<'a> Node<'a> {
         self.text(FILE)
     }
 
-    /// The documents in all fields with these names; `None` without such a field.
+    /// `None` if no such field has a value.
     pub(crate) fn inside(self, names: &[&str]) -> Result<Option<Vec<Self>>, serde_json::Error> {
         let given =
             self.0.fields().iter().filter(|(name, value)| names.contains(&name.as_str()) && !value.is_nothing());
@@ -83,7 +79,7 @@ impl<'a> Node<'a> {
         matches!(self.0, LenientValue::Text(_))
     }
 
-    /// Whether it has a title, a text or a severity of its own; a summary alone makes no finding.
+    /// Whether the document has a title other than `summary`, a text or a severity.
     pub(crate) fn is_finding(self) -> bool {
         let title = self.named(&HEADS).next();
         self.is_text()
@@ -103,7 +99,7 @@ impl<'a> Node<'a> {
         has_words || is_scalar(self.get(&["content"])) || is_scalar(self.get(LINE))
     }
 
-    /// The file and the lines in `location`, which is a text such as `app.py:12` or an object.
+    /// Reads `location`, which is a text such as `app.py:12` or an object.
     pub(crate) fn located(self) -> (Option<String>, Option<u32>, Option<u32>) {
         match self.get(&["location"]) {
             LenientValue::Text(place) => {
@@ -121,8 +117,8 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Its title and its text: the first of the known names for either, the others below. Without any, texts in fields
-    /// with other names count.
+    /// The title is the first of the known title fields; all other known texts form the description. Without
+    /// either, texts in unknown fields form the description.
     pub(crate) fn texts(self) -> (Option<String>, String) {
         if let LenientValue::Text(text) = self.0 {
             return (None, text.clone());
@@ -139,7 +135,6 @@ impl<'a> Node<'a> {
         (head, bodies.join("\n\n"))
     }
 
-    /// The lists and objects in fields with other names.
     pub(crate) fn nested(self) -> impl Iterator<Item = (&'a str, &'a LenientValue)> {
         self.others().filter(|(_, value)| is_nested(value))
     }
@@ -153,7 +148,6 @@ impl<'a> Node<'a> {
         fields.filter(move |(name, _)| !is_known(name))
     }
 
-    /// The texts in fields with these names, in the order of the names.
     fn named(self, names: &[&'static str]) -> impl Iterator<Item = (&'static str, String)> {
         names.iter().filter_map(move |name| Some((*name, self.get(&[name]).joined()?)))
     }
@@ -167,7 +161,7 @@ fn is_scalar(value: &LenientValue) -> bool {
     !value.is_nothing() && !is_nested(value)
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "a float turns into the nearest integer that exists")]
+#[expect(clippy::cast_possible_truncation, reason = "a cast from a float saturates")]
 pub(crate) fn number(value: &LenientValue) -> Option<i32> {
     match value {
         LenientValue::Number(number) => Some(number.round() as i32),
@@ -176,7 +170,7 @@ pub(crate) fn number(value: &LenientValue) -> Option<i32> {
     }
 }
 
-/// A confidence; numbers between 0 and 1 are shares of 100.
+/// A number between 0 and 1 is multiplied by 100.
 pub(crate) fn percent(value: &LenientValue) -> Option<Confidence> {
     let number = match value {
         LenientValue::Number(share) if *share > 0.0 && *share < 1.0 => number(&LenientValue::Number(share * 100.0)),
@@ -192,7 +186,6 @@ fn range(value: &LenientValue) -> (Option<u32>, Option<u32>) {
             let (first, last) = text.split_once('-').unwrap_or((text, ""));
             (first.trim().parse().ok(), last.trim().parse().ok())
         }
-        // Too large for a line.
         LenientValue::Number(line) if *line > f64::from(i32::MAX) => (None, None),
         other => (number(other).and_then(|number| u32::try_from(number).ok()), None),
     }

@@ -1,10 +1,10 @@
-//! The values of a prompt template: the request, with all text of files and agents inside a fence.
+//! The values of a prompt template: the request, with all text from files and agents inside a fence.
 //!
-//! A fence carries the mark of the run, which no one outside the run knew when the text was written. An agent of the same
-//! run may know it, so the mark is removed from all fenced text. Therefore no text can end its fence, and a template has
-//! no other access to it.
-//! Every line inside a fence begins with its number or a colon. An agent that repeats its whole prompt has not answered,
-//! because tags, closing lines, JSON and code fences count only at the beginning of a line.
+//! A fence carries the mark of the run, which is unknown outside the run. Agents of the same run may know it, so
+//! the mark is removed from all fenced text. No fenced text can therefore end its fence, and templates can access
+//! it only in fenced form. Every line inside a fence begins with its number or a colon. Tags, closing lines, JSON
+//! and code fences count only at the beginning of a line, so a prompt that an agent repeats is not parsed as an
+//! answer.
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ use crate::protocol::request::{
 use crate::protocol::text::{nonce, printable};
 use crate::rules::stages::stage;
 
-/// The line that ends an answer, with placeholders in angle brackets.
+/// The closing line of an answer, with placeholders in angle brackets.
 pub(crate) fn closing(request: &Request) -> String {
     let nonce = &request.nonce;
     match &request.task {
@@ -27,7 +27,6 @@ pub(crate) fn closing(request: &Request) -> String {
         Task::Judge { dispute, .. } => {
             format!("GLEE-RULING nonce={nonce} dispute={} ruling=<WORD>", dispute.number)
         }
-        // These are answered by a JSON object only, which this member identifies.
         Task::Aggregate { .. }
         | Task::Arbitrate { .. }
         | Task::Questions { .. }
@@ -37,7 +36,6 @@ pub(crate) fn closing(request: &Request) -> String {
     }
 }
 
-/// An object with the values of the template.
 pub(crate) fn context(request: &Request) -> Value {
     let fence = Fence { mark: nonce::mark(&request.nonce) };
     let mut values = match &request.task {
@@ -142,7 +140,7 @@ pub(crate) fn context(request: &Request) -> Value {
     values
 }
 
-/// Findings grouped by file, one on each line: its lines, tag and title.
+/// Findings grouped by file, one per line, with their line numbers, tag and title.
 fn raised(findings: &[RawFinding]) -> Vec<String> {
     let mut text = Vec::new();
     for of_file in findings.chunk_by(|a, b| a.file == b.file) {
@@ -165,16 +163,15 @@ fn joined<T>(items: &[T], text: impl Fn(&T) -> String) -> String {
     items.iter().map(text).collect::<Vec<_>>().join(", ")
 }
 
-/// More consecutive empty lines than this are shown as one line: in a large file the lines far from a change are left empty.
+/// A longer run of empty lines is shown as one line: in a large file, lines far from a change are left empty.
 const LONG_GAP: usize = 2;
 
-/// Encloses text of files and agents in markers.
 struct Fence<'a> {
     mark: &'a str,
 }
 
 impl Fence<'_> {
-    /// One line for use outside a fence: control characters are escaped, the mark is removed.
+    /// One line for use outside a fence: escapes control characters and removes the mark.
     fn line(&self, text: &str) -> String {
         self.without_mark(&printable::line(text))
     }
@@ -183,12 +180,10 @@ impl Fence<'_> {
         joined(names, |name| self.line(&name.0))
     }
 
-    /// A fence of text, each line after a colon.
     fn around(&self, what: &str, text: &str) -> String {
         self.between(what, text.trim_end_matches('\n').lines().map(|line| format!(": {line}\n")).collect())
     }
 
-    /// A fence of a file's lines, each after its number.
     fn file(&self, path: &str, text: &str) -> String {
         let width = text.lines().count().to_string().len();
         let mut numbered = String::new();
@@ -228,7 +223,6 @@ impl Fence<'_> {
         })
     }
 
-    /// A fence of lines; empty if there are none.
     fn lines(&self, what: &str, lines: impl Iterator<Item = String>) -> String {
         let lines: Vec<String> = lines.collect();
         if lines.is_empty() { String::new() } else { self.around(what, &lines.join("\n")) }
@@ -244,7 +238,6 @@ impl Fence<'_> {
         self.lines(what, rulings.iter().map(line))
     }
 
-    /// A fence of what the coder wrote in this run, one file on each line.
     fn written(&self, written: &[CoderWritten]) -> String {
         let line = |file: &CoderWritten| {
             let ranges = joined(&file.lines, |range| lines(*range));
@@ -306,7 +299,7 @@ impl Fence<'_> {
         self.around(&format!("objection={}", dispute.finding.id), &text)
     }
 
-    /// Adds what a stage is about. Its instructions come from the user, so they are in no fence.
+    /// Adds the values of a stage. The instructions come from the user and need no fence.
     fn stage(&self, about: &StageSubject, mut values: Value) -> Value {
         values["id"] = json!(self.line(&about.id));
         values["stage"] = json!(self.line(&about.stage));

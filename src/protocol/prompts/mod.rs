@@ -1,7 +1,8 @@
-//! Prompts: a request rendered as the text that an agent reads.
+//! Prompts: requests rendered as text for agents.
 //!
-//! Each task has one template, which a project may replace by a file of the same name. A template receives text of files
-//! and other agents only inside fences (see `context`), so that text cannot pass as Glee's instructions.
+//! Each task has one template, which a project can replace by a file of the same name. A template receives text
+//! from files and other agents only inside fences (see `context`), so that this text cannot pass as Glee's
+//! instructions.
 
 use std::fs;
 use std::io::{self, Read as _};
@@ -18,7 +19,6 @@ use crate::system::files;
 mod context;
 mod own;
 
-/// The built-in templates, each named after its task.
 pub const TEMPLATES: [(&str, &str); 14] = [
     ("review.md", include_str!("templates/review/review.md")),
     ("respond.md", include_str!("templates/review/respond.md")),
@@ -39,7 +39,6 @@ pub const TEMPLATES: [(&str, &str); 14] = [
 /// The maximum size of a project's template, in bytes.
 const LARGEST: u64 = 64 * 1024;
 
-/// The maximum number of steps of a built-in template; a loop over a thousand findings takes about ten thousand.
 const FUEL: u64 = 10_000_000;
 
 #[derive(Debug, thiserror::Error)]
@@ -56,14 +55,13 @@ pub enum PromptError {
     TooLarge { path: PathBuf },
     #[error("{place}:{line}: {message}")]
     Template {
-        /// The file, or the name of the built-in template.
         place: String,
         /// Counted from 1.
         line: usize,
         message: String,
     },
-    /// Without the closing line an answer to this prompt could not be recognised.
-    #[error("{place}: the prompt does not say how the answer ends")]
+    /// An answer without a closing line cannot be recognised.
+    #[error("{place}: the prompt does not contain the closing line")]
     NoClosing { place: String },
 }
 
@@ -79,11 +77,11 @@ impl Advice for PromptError {
     }
 }
 
-/// The prompt for a request. `overrides` is the project's folder of templates (`.glee/prompts`), which need not
-/// exist. Fails if the project's template cannot be read or rendered.
+/// Renders the prompt for a request. `overrides` is the project's folder of templates (`.glee/prompts`), which may
+/// be missing. Fails if the project's template cannot be read or rendered.
 pub fn render(request: &Request, overrides: Option<&Path>) -> Result<String, PromptError> {
     let (name, built_in, own) = template(request.task.kind(), overrides)?;
-    // `overrides` may be a copy of the project's folder; the user edits the file in the project.
+    // `overrides` may be a copy of the project's folder; errors name the original, which the user edits.
     let place = if own.is_some() { format!(".glee/prompts/{name}") } else { name.to_owned() };
     let values = Value::from(Serde(context::context(request)));
     let text = match &own {
@@ -95,20 +93,18 @@ pub fn render(request: &Request, overrides: Option<&Path>) -> Result<String, Pro
     if text.contains(&context::closing(request)) { Ok(text) } else { Err(PromptError::NoClosing { place }) }
 }
 
-/// The text of a task's template: the project's own, else the built-in one. Fails if the project's cannot be read.
 pub fn source(task: &str, overrides: Option<&Path>) -> Result<String, PromptError> {
     let (_, built_in, own) = template(task, overrides)?;
     Ok(own.unwrap_or_else(|| built_in.to_owned()))
 }
 
-/// The instructions of a stage, rendered from the template in its file, whose values are `id`, `stage` and `fields`. Fails
-/// if the template is malformed or uses an undefined value.
+/// Renders the instructions of a stage from its template, whose values are `id`, `stage` and `fields`. Fails if the
+/// template is malformed or uses an undefined value.
 pub fn instructions(template: &str, id: &str, stage: &str, fields: &[String]) -> Result<String, PromptError> {
     let values = minijinja::context! { id, stage, fields => fields.to_vec() };
     bounded(template, &values, &format!("`prompt` of stage {stage}"))
 }
 
-/// Renders a project's template within the bounds of time, steps and size in `own`.
 fn bounded(source: &str, values: &Value, place: &str) -> Result<String, PromptError> {
     let refused = |line, message| PromptError::Template { place: place.to_owned(), line, message };
     own::check(source).map_err(|(line, message)| refused(line, message))?;
@@ -129,7 +125,7 @@ fn template_error(place: &str, error: &minijinja::Error) -> PromptError {
     PromptError::Template { place: place.to_owned(), line: error.line().unwrap_or(1), message }
 }
 
-/// The file name of a task's template, the built-in template, and the project's if there is one.
+/// Returns the file name of a task's template, the built-in template, and the project's template if it exists.
 fn template(
     task: &str,
     overrides: Option<&Path>,
@@ -149,10 +145,9 @@ fn environment(mut environment: Environment<'_>, fuel: u64) -> Environment<'_> {
     environment
 }
 
-/// A project's template; `None` if there is none.
 fn read(path: &Path) -> Result<Option<String>, PromptError> {
     let failed = |source| PromptError::Read { path: path.to_owned(), source };
-    // Neither `.glee` nor `prompts` may be a symbolic link.
+    // Symbolic links are rejected for `.glee` and `prompts`.
     for folder in path.ancestors().skip(1).take(2) {
         if folder.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
             return Err(PromptError::NotAFile { path: path.to_owned() });

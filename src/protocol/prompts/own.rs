@@ -1,21 +1,19 @@
-//! Templates of a project: a subset of the template language whose cost is bounded.
+//! Templates of a project: a subset of the template language with bounded cost.
 //!
-//! A template may test values, iterate over lists and print. It may not assign, define, concatenate or multiply: a few lines
-//! of those can exhaust the memory, and a failed allocation ends the process. The remaining risk is a long output, which
-//! [`Capped`] bounds.
+//! A template can test values, iterate over lists and print. Assignment, definitions, concatenation and
+//! multiplication are rejected, because a few lines of those can exhaust the memory, and a failed allocation aborts
+//! the process. [`Capped`] bounds the length of the output.
 
 use std::io;
 use std::time::{Duration, Instant};
 
 use minijinja::{Environment, Error, ErrorKind, Value, filters, tests};
 
-/// The maximum size of a prompt rendered from a project's template, in bytes.
+/// The maximum size of a rendered prompt, in bytes.
 pub(crate) const LARGEST_PROMPT: usize = 16 << 20;
 
-/// The maximum size of a filter's result, in bytes.
 const LARGEST_VALUE: usize = 1 << 20;
 
-/// The maximum time for rendering.
 const TIME_LIMIT: Duration = Duration::from_secs(1);
 
 /// The maximum number of steps; a loop over a thousand findings takes about ten thousand.
@@ -23,7 +21,6 @@ pub(crate) const FUEL: u64 = 500_000;
 
 const TAGS: [&str; 6] = ["if", "elif", "else", "endif", "for", "endfor"];
 
-/// The environment of a project's template: without functions, and with filters whose results are bounded.
 pub(crate) fn environment<'source>() -> Environment<'source> {
     let mut environment = Environment::empty();
     environment.add_filter("length", filters::length);
@@ -47,7 +44,6 @@ fn cut(text: &str, change: impl FnOnce(&str) -> String) -> Result<String, Error>
     if text.len() > LARGEST_VALUE { Err(too_large()) } else { Ok(change(text)) }
 }
 
-/// The items of a list with a text between them.
 fn join(list: &Value, between: Option<String>) -> Result<String, Error> {
     let between = between.unwrap_or_default();
     let mut text = String::new();
@@ -63,8 +59,8 @@ fn join(list: &Value, between: Option<String>) -> Result<String, Error> {
     Ok(text)
 }
 
-/// Checks that a template uses only the bounded subset of the language. The error is the line, counted from 1, and the
-/// first construct that is not allowed.
+/// Checks that a template uses only the bounded subset of the language. The error is the 1-based line and a
+/// description of the first rejected construct.
 pub(crate) fn check(source: &str) -> Result<(), (usize, String)> {
     let mut rest = source;
     while let Some(at) = rest.find("{{").into_iter().chain(rest.find("{%")).chain(rest.find("{#")).min() {
@@ -78,7 +74,6 @@ pub(crate) fn check(source: &str) -> Result<(), (usize, String)> {
     Ok(())
 }
 
-/// Checks one tag; returns the text after it.
 fn tag<'a>(kind: &str, inside: &'a str) -> Result<&'a str, String> {
     let (end, sign) = if kind == "{{" { ("}}", '}') } else { ("%}", '%') };
     let body = inside.strip_prefix(['-', '+']).unwrap_or(inside);
@@ -120,7 +115,7 @@ fn tag<'a>(kind: &str, inside: &'a str) -> Result<&'a str, String> {
             _ => {}
         }
     }
-    // minijinja reports a tag without an end.
+    // minijinja reports an unclosed tag.
     Ok("")
 }
 
@@ -128,7 +123,7 @@ fn tag<'a>(kind: &str, inside: &'a str) -> Result<&'a str, String> {
 pub(crate) struct Capped {
     pub(crate) text: Vec<u8>,
     since: Instant,
-    /// The bound that was exceeded.
+    /// A description of the limit that was exceeded.
     pub(crate) full: Option<String>,
 }
 
@@ -141,7 +136,7 @@ impl Capped {
 impl io::Write for Capped {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.text.len() + bytes.len() > LARGEST_PROMPT {
-            self.full = Some(format!("the template makes a prompt of more than {LARGEST_PROMPT} bytes"));
+            self.full = Some(format!("the template renders a prompt of more than {LARGEST_PROMPT} bytes"));
         } else if self.since.elapsed() > TIME_LIMIT {
             self.full = Some(format!("the template takes longer than {} s", TIME_LIMIT.as_secs()));
         } else {

@@ -1,11 +1,10 @@
-//! Answers finding by finding, as coders and re-checking reviewers give them: `[F1] WORD: text`, or a list in JSON.
+//! Parser of answers with one entry per finding: `[F1] WORD: text`, or a list in JSON. Coders, debating and
+//! re-checking reviewers, and judges that compare findings answer in this form.
 //!
-//! The kinds differ in their words, the name of their closing line and of their JSON list ([`AnswerWord`]).
-//!
-//! Reviewed code may contain lines that look like answers, and a reviewer may quote them. Answers are therefore read from
-//! the signed end only: the lines before the last closing line with the right nonce, as many of them as it announces, or
-//! the items of a JSON object that repeats the nonce. Other text in the form of an answer can invalidate one, never add
-//! one. An id that was not asked about is never an answer.
+//! Reviewed code may contain lines that look like answers, and an agent may quote them. Answers are therefore read
+//! only from the signed end: the number of answers that the last closing line with the right nonce announces,
+//! directly before that line, or the items of a JSON object with the nonce. Answer-like text elsewhere can
+//! invalidate an answer but never adds one. Ids outside the request are never answers.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::{self, BufRead};
@@ -14,32 +13,29 @@ use crate::domain::FindingId;
 use crate::protocol::replies::reply::{Closing, ReplyLine, Walk, is_nonce};
 use crate::protocol::text::{LenientValue, LineKind, ScanState, markdown, tag};
 
-/// The most text that is kept of one answer to a finding.
+/// The maximum size of the text of one answer, in bytes.
 const TEXT_CAP: usize = 256 << 10;
 
-/// The most memory of all answers.
 const ANSWERS_CAP: usize = 6 << 20;
 
-/// The most problems that are reported.
 const PROBLEMS_CAP: usize = 20;
 
 pub(crate) trait AnswerWord: Copy + Eq + std::fmt::Debug + 'static {
     const WORDS: &'static [(&'static str, Self)];
     const CLOSING: &'static str;
     const LIST: &'static str;
-    /// Whether `Evidence:` lines are separated from the text.
     const EVIDENCE: bool = false;
 
-    /// Whether the word is checked against the tree afterwards. Then the word at the signed end counts, even if other text
-    /// contradicts it; otherwise a contradiction invalidates both.
+    /// Whether the caller checks the word against the tree. If it does, the word at the signed end counts even if
+    /// other text contradicts it; otherwise a contradiction invalidates the answer.
     const CHECKED: bool = false;
 
-    /// Whether the word leaves the finding open: given last it counts, whatever else is quoted.
+    /// Whether the word leaves the finding open. Such a word counts at the signed end even if it contradicts other
+    /// text.
     fn keeps_open(self) -> bool {
         false
     }
 
-    /// Reads the word of an item in JSON: the value of `answer`, or for some of `resolved`.
     fn from_json(answer: &LenientValue, _resolved: &LenientValue) -> Option<Self> {
         Self::from_word(answer)
     }
@@ -74,16 +70,15 @@ pub(crate) struct More {
     pub(crate) description: Option<String>,
 }
 
-/// The entries are reliable only if `complete` is set; otherwise they show what an unsigned answer says.
+/// The entries are reliable only if `complete` is set; otherwise they are the content of an unsigned answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswersByFinding<T> {
-    /// One for each finding, in the order of the answer.
     pub entries: Vec<T>,
-    /// Whether the closing line (or the nonce of a JSON answer) is right and its number matches.
+    /// Whether the closing line, or the nonce of a JSON answer, is valid and its number matches.
     pub complete: bool,
-    /// The findings asked about that have no usable answer, in the order they were asked.
+    /// The requested findings without a usable answer, in the order of the request.
     pub missing: Vec<FindingId>,
-    /// What is wrong with the answer, one line each, as it may be sent back.
+    /// Problems of the answer, one line each, in a form that can be sent back to the agent.
     pub problems: Vec<String>,
 }
 
@@ -94,16 +89,15 @@ impl<T> AnswersByFinding<T> {
     }
 }
 
-/// Findings by `path:line:title`, as answers in JSON may name them.
+/// Findings by `path:line:title`, a name that JSON answers can use.
 pub type Names = BTreeMap<String, FindingId>;
 
-/// The normal form of a finding's name: lower case and single blanks.
 pub(crate) fn name(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-/// Reads answers to the findings `asked`, without a list to any finding; an item in JSON may name its finding by one of
-/// `names`.
+/// Reads answers to the findings in `asked`, or to any finding if it is `None`. JSON items can use one of `names`
+/// as id.
 pub(crate) fn read<W: AnswerWord>(
     input: impl BufRead,
     nonce: Option<&str>,
@@ -137,26 +131,22 @@ pub(crate) fn read<W: AnswerWord>(
     }
     let mut answers = settle(prose.finish(), signed, &closing, walk.json.too_large, asked);
     if let Some(fault) = walk.json.fault.filter(|_| !answers.complete) {
-        // The unreadable JSON explains the missing answers.
         answers.problems.insert(0, fault);
     }
     Ok(answers)
 }
 
-/// Answers as written, before the comparison with what was asked.
 struct Gathered<W> {
     entries: Vec<Placed<W>>,
     problems: BTreeSet<String>,
     truncated: bool,
-    /// The nonce of a JSON object.
     nonce: Option<String>,
-    /// The number of entries before the last closing line.
+    /// The number of entries before the last closing line; `None` without a closing line.
     signed: Option<usize>,
 }
 
 struct Placed<W> {
     entry: FindingAnswer<W>,
-    /// Whether it directly follows the previous answer.
     adjacent: bool,
 }
 
@@ -182,7 +172,7 @@ impl<W: AnswerWord> Gathered<W> {
     }
 
     fn unknown_word(&mut self, finding: FindingId, word: &str) {
-        self.problem(|| format!("`{word}` for {finding} is none of {}", W::names()));
+        self.problem(|| format!("`{word}` for {finding} is not one of {}", W::names()));
     }
 
     fn count(&self, end: usize) -> u64 {
@@ -190,8 +180,8 @@ impl<W: AnswerWord> Gathered<W> {
         ids.len() as u64
     }
 
-    /// The start of the last answers to `wanted` findings before `end`, including earlier answers to the same findings that
-    /// directly precede them.
+    /// Returns the start of the last answers to `wanted` findings before `end`, including directly preceding
+    /// earlier answers to the same findings.
     fn block(&self, wanted: u64, end: usize) -> usize {
         let mut ids = HashSet::new();
         let mut start = end;
@@ -213,7 +203,7 @@ fn id_of<W>(placed: &Placed<W>) -> FindingId {
     placed.entry.finding
 }
 
-/// Combines the parts of an answer; `json` are the items of all JSON objects with the nonce.
+/// `json` contains the items of all JSON objects with the nonce.
 fn settle<W: AnswerWord>(
     prose: Gathered<W>,
     json: Option<Gathered<W>>,
@@ -243,7 +233,7 @@ fn settle<W: AnswerWord>(
         }
     };
     let ids: HashSet<FindingId> = block.iter().map(id_of).collect();
-    // Answers to findings that were asked about, beyond the number that the closing line announces.
+    // Requested findings that are answered only outside the announced number of answers.
     let left_over: BTreeSet<FindingId> =
         others.iter().map(id_of).filter(|id| is_asked(id) && !ids.contains(id)).collect();
     let is_signed = is_json || prose.signed.is_some();
@@ -259,7 +249,7 @@ fn settle<W: AnswerWord>(
         problems.insert(format!("{id} has two answers, {} and {}", one.name(), other.name()));
     }
     if !W::CHECKED && !conflicts.is_empty() {
-        problems.insert("text that is quoted has to stand in a code fence".to_owned());
+        problems.insert("text that is quoted has to be in a code fence".to_owned());
     }
     entries.retain(|entry| is_asked(&entry.finding));
     let is_consistent = left_over.is_empty() && (W::CHECKED || conflicts.keys().all(|id| !is_asked(id)));
@@ -268,7 +258,9 @@ fn settle<W: AnswerWord>(
         problems.insert("the answer is too long to be kept".to_owned());
     } else if !is_signed {
         problems.insert(
-            closing.problem().unwrap_or_else(|| format!("the answers do not stand before `{}`", W::CLOSING)),
+            closing
+                .problem()
+                .unwrap_or_else(|| format!("the answers do not precede the closing line `{}`", W::CLOSING)),
         );
     } else if !is_counted {
         problems.insert(format!(
@@ -284,8 +276,8 @@ fn settle<W: AnswerWord>(
     AnswersByFinding { entries, complete, missing, problems: problems.into_iter().collect() }
 }
 
-/// Returns the last answer of the signed end to each finding, and the two words for findings with contradicting answers.
-/// `others` are outside of the signed end.
+/// Returns the last answer in the signed end to each finding, and the two words of each contradicted answer.
+/// `others` are the answers outside the signed end.
 fn merge<W: AnswerWord>(
     block: Vec<Placed<W>>,
     others: &[Placed<W>],
@@ -323,7 +315,7 @@ struct Prose<W> {
     gathered: Gathered<W>,
     weight: usize,
     mode: Mode,
-    /// Whether text that belongs to no answer follows the last one.
+    /// Whether the last answer is followed by other text.
     apart: bool,
 }
 
@@ -331,7 +323,7 @@ struct Prose<W> {
 enum Mode {
     Closed,
     Text,
-    /// Its evidence. `gap`: a blank line precedes, so only a list item continues it.
+    /// `gap`: after a blank line, only a list item continues the evidence.
     Evidence {
         gap: bool,
     },
@@ -400,7 +392,6 @@ impl<W: AnswerWord> Prose<W> {
         let line = step.text;
         self.weight += line.len() + 1;
         if self.weight > ANSWERS_CAP || entry.text.len() + line.len() > TEXT_CAP {
-            // The rest is left out; the word and the text so far stay.
             self.mode = Mode::Closed;
             entry.text.push_str("\n[...]");
             return;
@@ -443,8 +434,8 @@ impl<W: AnswerWord> Prose<W> {
     }
 }
 
-/// Whether a line can only be part of the answer above it: blank, indented, a list item or evidence. Any other line may
-/// be a quotation.
+/// Whether a line can only belong to the answer above it: blank, indented, a list item or evidence. Any other line
+/// may be a quotation.
 fn continues<W: AnswerWord>(step: &ReplyLine<'_>) -> bool {
     let is_inner = || step.text.starts_with([' ', '\t']) || markdown::peel(step.text).listed;
     match step.kind {
@@ -461,7 +452,6 @@ enum Head<W> {
         text: String,
         row: bool,
     },
-    /// An unknown word in capitals.
     Unknown {
         finding: FindingId,
         word: String,
@@ -470,7 +460,6 @@ enum Head<W> {
     Form,
 }
 
-/// Emphasis and code marks around a word.
 const MARKS: [char; 3] = ['*', '_', '`'];
 
 fn head<W: AnswerWord>(line: &str) -> Option<Head<W>> {
@@ -486,7 +475,7 @@ fn head<W: AnswerWord>(line: &str) -> Option<Head<W>> {
     };
     let plain = behind.trim_start_matches(MARKS);
     let text = tag::title(plain, None);
-    // In lower case the word may be the beginning of a sentence.
+    // A lower-case word without a separator may begin a sentence.
     let separated = text.is_empty() || text.len() < plain.trim().len() || plain.len() < behind.len();
     if !separated && written.contains(char::is_lowercase) {
         return None;
@@ -498,7 +487,6 @@ fn head<W: AnswerWord>(line: &str) -> Option<Head<W>> {
     Some(Head::Answer { finding, word, text: text.to_owned(), row: row.is_some() })
 }
 
-/// Reads one of the words at the beginning of a text: the word, its spelling, and what follows.
 fn word<W: AnswerWord>(text: &str) -> Option<(W, &str, &str)> {
     W::WORDS.iter().find_map(|(name, word)| {
         let written = text.get(..name.len()).filter(|written| written.eq_ignore_ascii_case(name))?;
@@ -508,14 +496,13 @@ fn word<W: AnswerWord>(text: &str) -> Option<(W, &str, &str)> {
     })
 }
 
-/// The text without emphasis that ends before it or that began before the mark and ends with it.
+/// Removes emphasis that ends at the start of the text, or that began before the text and ends with it.
 fn without_emphasis(text: &str) -> &str {
     let open = text.trim_start_matches('*');
     let text = if open.starts_with(char::is_whitespace) { open.trim_start() } else { text };
     if text.matches("**").count() % 2 == 1 { text.strip_suffix("**").unwrap_or(text) } else { text }
 }
 
-/// What follows `Evidence:`, with or without a list marker or emphasis.
 fn evidence(line: &str) -> Option<&str> {
     let text = markdown::peel(line).rest.trim_start_matches(MARKS);
     let (name, rest) = text.split_at_checked("evidence".len())?;
@@ -538,7 +525,7 @@ fn from_json<W: AnswerWord>(text: &str, names: &Names) -> Option<Gathered<W>> {
         let named = item.get(&["finding", "finding_id"]).word().unwrap_or_default();
         let by_id = FindingId::parse(&named).or_else(|| FindingId::parse(&format!("F{named}")));
         let Some(finding) = by_id.or_else(|| names.get(&name(&named)).copied()) else {
-            gathered.problem(|| format!("`{named}` is no finding id such as `F1`"));
+            gathered.problem(|| format!("`{named}` is not a finding id such as `F1`"));
             continue;
         };
         let answer = item.get(&["answer", "action"]);

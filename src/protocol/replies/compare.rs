@@ -7,8 +7,7 @@ use crate::protocol::replies::by_finding::{self, AnswerWord, FindingAnswer, Name
 
 pub use crate::protocol::replies::by_finding::AnswersByFinding;
 
-/// Reads a judge's word on the findings `asked`. Without a nonce, any well-formed closing line counts.
-/// Fails only if `input` cannot be read.
+/// Reads a judge's answers to the findings in `asked`. Without a nonce, any well-formed closing line counts.
 pub fn parse<R: BufRead>(
     input: R,
     nonce: Option<&str>,
@@ -64,9 +63,8 @@ mod tests {
         ] {
             assert!(!read(&bad).0, "{bad}");
         }
-        // Leaves out a finding that was not asked about, and reports the missing one.
         assert_eq!(read(&good.replace("[F2] DIFFERENT", "[F9] SAME")).1, [(1, true)]);
-        // Of words that contradict each other the careful one counts, or none.
+        // A contradiction never counts as `SAME`.
         let both = format!("[F1] SAME: a\n[F1] DIFFERENT: b\n[F2] SAME: c\n{closing}");
         assert!(!read(&both).1.contains(&(1, true)), "{:?}", read(&both));
     }

@@ -1,7 +1,7 @@
-//! Answers of reviewers in a debate: a word on each finding, an adjustment of its confidence, and the reason.
+//! Reviewers' answers in a debate: a word on each finding, an adjustment of its confidence, and the reason.
 //!
-//! The adjustment may precede or follow the colon; it defaults to 0. As JSON: `responses` or `defenses` in the form of
-//! the specification, with the `nonce`.
+//! The adjustment precedes or follows the colon and defaults to 0. In JSON the answers are `responses` or
+//! `defenses` in the specification's form, with the `nonce`.
 
 use std::io::{self, BufRead};
 
@@ -21,7 +21,7 @@ const NEW: &str = "[NEW ";
 
 const REVISED: &str = "Revised:";
 
-/// The names of findings: `path:line:title`, as in the specification's messages; only unique ones.
+/// Maps `path:line:title`, as in the specification's messages, to findings; ambiguous names are dropped.
 pub fn names<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Names {
     let mut names = Names::new();
     let mut twice = Vec::new();
@@ -39,8 +39,8 @@ pub fn names<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Names {
     names
 }
 
-/// Reads an answer of round 2 on the findings `asked`, which JSON may name by `names`, and new observations.
-/// Fails only if `input` cannot be read.
+/// Reads answers of round 2 to the findings in `asked`, which JSON items can identify by `names`, and new
+/// observations.
 pub fn examine(
     mut input: impl BufRead,
     nonce: Option<&str>,
@@ -50,21 +50,18 @@ pub fn examine(
     let mut bytes = Vec::new();
     input.read_to_end(&mut bytes)?;
     let read = by_finding::read(bytes.as_slice(), nonce, Some(asked), names)?.map(|mut entry| {
-        // A new observation ends the answer before it.
         let end = entry.text.find(&format!("\n{NEW}")).unwrap_or(entry.text.len());
         entry.text.truncate(end);
         let (confidence_adjustment, _, reasoning) = adjusted(&entry);
         let FindingAnswer { finding, word: action, .. } = entry;
         Examined { finding, action, confidence_adjustment, reasoning: reasoning.into() }
     });
-    // Observations count only together with answers.
     let is_answer = read.complete && !read.entries.is_empty();
     let observations = if is_answer { observations(&bytes, nonce)? } else { Vec::new() };
     Ok((read, observations))
 }
 
-/// Reads an answer of round 3 on the findings `asked`, which JSON may name by `names`.
-/// Fails only if `input` cannot be read.
+/// Reads answers of round 3 to the findings in `asked`, which JSON items can identify by `names`.
 pub fn defend(
     input: impl BufRead,
     nonce: Option<&str>,
@@ -126,11 +123,11 @@ fn first_word(text: &str) -> Option<(&str, &str)> {
 fn number(text: &str) -> Option<i32> {
     let plain = text.trim().trim_end_matches('%').replace('−', "-");
     let number: f64 = plain.trim_start_matches('+').parse().ok()?;
-    #[expect(clippy::cast_possible_truncation, reason = "a float turns into the nearest integer that exists")]
+    #[expect(clippy::cast_possible_truncation, reason = "a cast from a float saturates")]
     Some(number.round() as i32)
 }
 
-/// New observations: lines of prose that begin with `[NEW TAG]` with the lines indented below them, and the
+/// Reads new observations: lines of prose that begin with `[NEW TAG]` and the indented lines below them, and
 /// `new_observations` of JSON objects with the nonce.
 fn observations(answer: &[u8], nonce: Option<&str>) -> io::Result<Vec<RawFinding>> {
     let mut walk = Walk::new(answer, nonce);

@@ -1,4 +1,4 @@
-//! Parsers of agents' answers, one file a kind.
+//! Parsers of agents' answers, one file per kind.
 
 pub(crate) mod by_finding;
 pub mod compare;

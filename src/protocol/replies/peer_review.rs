@@ -1,7 +1,7 @@
-//! The `review_result` of a reviewer in a cycle of a watch (seed 004, section 3).
+//! A reviewer's `review_result` in a cycle of a watch (seed 004, section 3).
 //!
-//! A verdict is a field of a JSON object with the nonce of the call, never a word in prose: "no critical issues" is not a
-//! blocker, and a quoted example is not an answer. A contradictory answer is invalid.
+//! The verdict is read only from a JSON object with the nonce of the call: "no critical issues" in prose is not a
+//! verdict, and a quoted example is not an answer. A contradictory answer is invalid.
 
 use std::io::{self, BufRead, Read as _};
 
@@ -15,11 +15,9 @@ use crate::rules::review::mandatory;
 
 const ISSUES: usize = 100;
 
-/// The most that is read of an agent's report about its work, in bytes.
 const WORDS: u64 = 64 << 10;
 
-/// Reads an agent's report about its work: all but the closing line; `None` if it is empty.
-/// Fails only if `input` cannot be read.
+/// Reads an agent's report about its work, without the closing line; `None` if it is empty.
 pub fn work<R: BufRead>(input: R) -> io::Result<Option<Untrusted>> {
     let mut bytes = Vec::new();
     input.take(WORDS).read_to_end(&mut bytes)?;
@@ -29,8 +27,8 @@ pub fn work<R: BufRead>(input: R) -> io::Result<Option<Untrusted>> {
     Ok((!said.is_empty()).then(|| said.into()))
 }
 
-/// Reads the answer to a review request; `now` is the timestamp if it has none.
-/// The outer result fails only if `input` cannot be read; the inner one says why the answer is invalid.
+/// Reads the answer to a review request; `now` replaces a missing timestamp. The outer result fails only if `input`
+/// cannot be read; the inner one is the reason why the answer is invalid.
 pub fn parse<R: BufRead>(
     input: R,
     nonce: Option<&str>,
@@ -47,11 +45,11 @@ fn review(object: &Map<String, Value>, request: &ReviewRequest, now: Timestamp) 
         return Err(wrong("type", "has to be `review_result`"));
     }
     if object.get("reviewer").and_then(Value::as_str) != Some(request.reviewer.0.as_str()) {
-        return Err(wrong("reviewer", "has to be the name of who is asked"));
+        return Err(wrong("reviewer", "has to be the name of the requested reviewer"));
     }
     let timestamp = match object.get("timestamp") {
         None | Some(Value::Null) => now,
-        // Some programs copy the example of the specification, or do not know the time.
+        // Some agents copy the timestamp of the specification's example, or do not know the time.
         Some(Value::String(text)) => text.trim().parse().unwrap_or(now),
         Some(_) => return Err(wrong("timestamp", "has to be a time such as 2026-01-31T12:00:00Z")),
     };
@@ -91,7 +89,7 @@ fn review(object: &Map<String, Value>, request: &ReviewRequest, now: Timestamp) 
     }
 }
 
-/// Words of all scales are read as in a review; an unknown word is grave.
+/// Accepts the words of all severity scales; an unknown word counts as grave.
 fn is_grave(severity: &Untrusted) -> bool {
     matches!(mandatory::normalise(severity.as_written()), None | Some(Tag::Critical | Tag::High | Tag::Must))
 }
@@ -204,7 +202,7 @@ mod tests {
         assert_eq!(read(&format!("{}\nbut I am not sure\n", say("approved"))), Err(StageError::TextBehind));
     }
 
-    /// What the reviewed agents say, or write into files, cannot answer for the reviewer.
+    /// Text of the reviewed agents cannot pass as the reviewer's answer.
     #[test]
     fn a_repeated_prompt_is_no_answer_and_one_behind_it_is() {
         let approved = result(&json!({"verdict": "approved", "summary": "s", "issues": []})).to_string();

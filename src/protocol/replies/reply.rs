@@ -1,7 +1,7 @@
-//! The common parts of all answers: lines with their structure, JSON objects among them, and a closing line.
+//! Common parts of all answers: lines with their structure, JSON objects among them, and a closing line.
 //!
-//! A closing line is alone on its line, outside of fences, quotes and JSON; one with another nonce or without a number is
-//! text.
+//! A closing line is on its own line outside fences, quotes and JSON. With another nonce or without a number it is
+//! ordinary text.
 
 use std::io::{self, BufRead};
 
@@ -9,10 +9,8 @@ use crate::protocol::text::json::Extractor;
 use crate::protocol::text::lines::{CleanLines, Line};
 use crate::protocol::text::{FoundObject, LineKind, ScanState, Scope, Structure, nonce};
 
-/// Walks through an answer line by line.
-///
-/// The part of a repeated prompt between `<<<GLEE-DATA mark=<mark> ...` and `>>>GLEE-DATA-END mark=<mark>` is the code
-/// under review and counts as a quote.
+/// In a repeated prompt, the text from `<<<GLEE-DATA mark=<mark> ...` to `>>>GLEE-DATA-END mark=<mark>` is reviewed
+/// code and counts as a quote.
 #[derive(Debug)]
 pub(crate) struct Walk<'a, R> {
     lines: CleanLines<R>,
@@ -30,7 +28,6 @@ pub(crate) struct ReplyLine<'a> {
 }
 
 impl ReplyLine<'_> {
-    /// Whether it may be a tag or a closing line.
     pub(crate) fn is_prose(&self) -> bool {
         self.kind.is_prose() && self.json == ScanState::Outside
     }
@@ -41,13 +38,13 @@ impl<'a, R: BufRead> Walk<'a, R> {
         Self::with(input, nonce, Scope::Objects)
     }
 
-    /// As [`Walk::new`]; `scope` says which JSON counts.
     pub(crate) fn with(input: R, nonce: Option<&'a str>, scope: Scope) -> Self {
         let (lines, structure, json) = (CleanLines::new(input), Structure::default(), Extractor::new(scope));
         Self { lines, structure, json, nonce, in_data: false }
     }
 
-    /// The next line; `mark` identifies it for the caller: a JSON object has the mark of its first line.
+    /// Returns the next line. `mark` is the caller's identifier of the line; a JSON object has the mark of its
+    /// first line.
     pub(crate) fn next(&mut self, mark: usize) -> io::Result<Option<ReplyLine<'_>>> {
         let Some(line) = self.lines.next()? else { return Ok(None) };
         let Line { text, .. } = line;
@@ -62,7 +59,7 @@ impl<'a, R: BufRead> Walk<'a, R> {
         Ok(Some(ReplyLine { text, kind, json: self.json.line(line, kind, mark) }))
     }
 
-    /// The object that the end of the answer completes: the content of an unclosed fence.
+    /// Returns the object in a fence that is unclosed at the end of the answer.
     pub(crate) fn end(&mut self) -> Option<FoundObject> {
         match self.json.end() {
             ScanState::Found(object) => Some(object),
@@ -77,7 +74,7 @@ fn is_data_mark(line: &str, name: &str, nonce: Option<&str>) -> bool {
     given.is_some_and(|given| is_nonce(nonce.map(nonce::mark), given))
 }
 
-/// Whether the nonce of an answer is the expected one; without an expected one, any nonce is.
+/// Compares a nonce with the expected one; without an expected one, any nonce matches.
 pub(crate) fn is_nonce(expected: Option<&str>, given: &str) -> bool {
     expected.map_or(!given.is_empty(), |expected| expected == given)
 }
@@ -87,9 +84,8 @@ pub(crate) struct Closing<'a> {
     name: &'static str,
     count: &'static str,
     nonce: Option<&'a str>,
-    /// The announced number; `Err` if several disagree.
+    /// The announced number; `Err` if closing lines disagree.
     announced: Option<Result<u64, Disagreement>>,
-    /// Why a line that resembles one does not count.
     rejected: Option<&'static str>,
 }
 
@@ -97,12 +93,11 @@ pub(crate) struct Closing<'a> {
 struct Disagreement;
 
 impl<'a> Closing<'a> {
-    /// Closing lines `<name> nonce=<nonce> <count>=<n>`.
     pub(crate) fn new(name: &'static str, count: &'static str, nonce: Option<&'a str>) -> Self {
         Self { name, count, nonce, announced: None, rejected: None }
     }
 
-    /// Reads a line of prose; returns whether it is a closing line with the right nonce.
+    /// Reads a line of prose. Returns whether it is a closing line with the right nonce.
     pub(crate) fn take(&mut self, line: &str) -> bool {
         let Some(count) = self.read(line.trim()) else {
             self.rejected = self.wrong(line.trim()).or(self.rejected);
@@ -116,7 +111,7 @@ impl<'a> Closing<'a> {
         true
     }
 
-    /// Whether a line of prose is the closing line of the prompt, without a number.
+    /// Whether a line of prose is the prompt's example of the closing line, with `<n>` as number.
     pub(crate) fn is_form(&self, line: &str) -> bool {
         self.count_of(line.trim()).is_some_and(|(nonce, count)| count == "<n>" && is_nonce(self.nonce, nonce))
     }
@@ -129,7 +124,7 @@ impl<'a> Closing<'a> {
     fn read(&self, line: &str) -> Option<u64> {
         let (nonce, digits) = self.count_of(line)?;
         let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-        // A number that is too large is still a number, and a wrong one.
+        // A number out of range counts as a wrong number.
         (is_number && is_nonce(self.nonce, nonce)).then(|| digits.parse().unwrap_or(u64::MAX))
     }
 
@@ -138,7 +133,7 @@ impl<'a> Closing<'a> {
         let nonce = rest.strip_prefix(" nonce=").and_then(|rest| rest.split_whitespace().next());
         Some(match nonce {
             None => "has no nonce",
-            Some(nonce) if !is_nonce(self.nonce, nonce) => "has another nonce than the one given",
+            Some(nonce) if !is_nonce(self.nonce, nonce) => "has a different nonce than the request",
             Some(_) => "does not end with its number",
         })
     }
@@ -153,7 +148,7 @@ impl<'a> Closing<'a> {
         }
     }
 
-    /// The announced number; `None` without a closing line, or if several disagree.
+    /// The announced number; `None` without a closing line, or if closing lines disagree.
     pub(crate) fn number(&self) -> Option<u64> {
         self.announced.and_then(Result::ok)
     }

@@ -1,4 +1,4 @@
-//! No answer counts without the nonce of its call, whatever is done to its bytes.
+//! Property tests: an answer without the nonce of its call never counts, whatever bytes are changed.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use proptest::prelude::*;
@@ -9,13 +9,11 @@ use crate::protocol::replies::peer_review;
 use crate::protocol::replies::review::reader;
 use crate::protocol::request::{StageSubject, Task};
 
-/// The nonce of the call.
 const NONCE: &str = "5e1f0c3a9b7d42e68a1c0f2b4d6e8091";
 
-/// The nonce of another call.
+/// The nonce of a different call.
 const FOREIGN: &str = "d00dfeed9b7d42e68a1c0f2b4d6e8091";
 
-/// Whether an answer of any form counts.
 fn counts(form: usize, answer: &[u8]) -> bool {
     let (nonce, asked) = (Some(NONCE), [FindingId(1), FindingId(2)].as_slice());
     match form {
@@ -59,7 +57,6 @@ fn request() -> ReviewRequest {
     }
 }
 
-/// An answer of each form that counts where the nonce is right.
 const ANSWERS: [&str; 16] = [
     "[MUST] app.py:2 Replace the weak hash\nGLEE-REVIEW-END nonce=NONCE findings=1\n",
     r#"{"nonce":"NONCE","findings":[{"severity":"low","title":"a"}]}"#,
@@ -79,7 +76,7 @@ const ANSWERS: [&str; 16] = [
     r#"{"nonce":"NONCE","type":"review_result","reviewer":"rev","payload":{"verdict":"approved","summary":"s","issues":[]}}"#,
 ];
 
-/// A change of some bytes: where, how many are taken away, and what is put there.
+/// A replacement of bytes: position, number of removed bytes, and inserted bytes.
 type Change = (prop::sample::Index, usize, Vec<u8>);
 
 fn changes() -> impl Strategy<Value = Vec<Change>> {
@@ -126,7 +123,7 @@ fn each_answer_counts_with_its_nonce() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-    /// The nonce has 128 random bits: no change makes it out of another one.
+    /// The nonce has 128 random bits, so that no change produces it from a different one.
     #[test]
     fn no_answer_counts_with_a_foreign_nonce(
         form in 0..ANSWERS.len(),
@@ -140,7 +137,7 @@ proptest! {
         prop_assert!(!counts(form, &answer), "{}", answer.escape_ascii());
     }
 
-    /// What is cut off before the end of its signature does not count.
+    /// An answer that is cut before the end of its signature does not count.
     #[test]
     fn no_answer_counts_that_is_cut(form in 0..ANSWERS.len(), at in any::<prop::sample::Index>()) {
         let answer = ANSWERS[form].replace("NONCE", NONCE);

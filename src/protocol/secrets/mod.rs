@@ -1,8 +1,8 @@
-//! Redaction of secrets: values that match a rule are replaced by stable placeholders before a text is sent or stored.
+//! Redaction of secrets: matches of the rules are replaced by stable placeholders before a text is sent or stored.
 //!
-//! The rules are those of gitleaks (`secrets/gitleaks.toml`, MIT, see `secrets/LICENSE`) and two more (`own.toml`). A
-//! placeholder contains the rule and four digits of the value's hash, which identify equal values but do not reveal them.
-//! It keeps the value's line ends, so that line numbers do not change, and is not itself redacted.
+//! The rules are those of gitleaks (`secrets/gitleaks.toml`, MIT, see `secrets/LICENSE`) and two more (`own.toml`).
+//! A placeholder contains the rule and four digits of the value's hash, which identify equal values without
+//! revealing them. It preserves line breaks, so that line numbers do not change, and is not itself redacted.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, Write};
@@ -16,13 +16,11 @@ use rules::{FoundSecret, find, find_by};
 
 mod rules;
 
-/// The size of the pieces in which a stream is searched, in bytes.
 const PIECE: usize = 256 << 10;
 
-/// How much more is read after the beginning of a private key to find its end, in bytes.
+/// The maximum distance between the beginning and the end of a private key, in bytes.
 const KEY: usize = 32 << 10;
 
-/// The rule that recognises private keys.
 const PRIVATE_KEY: &str = "private-key";
 
 pub fn redact(text: &str) -> Cow<'_, str> {
@@ -32,10 +30,8 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Replaces the secrets in all strings of a value.
-///
-/// # Panics
-/// If the value cannot be deserialised from its own serialisation; recorded types always can.
+/// Redacts all strings of a value. Panics if the value cannot be deserialised from its own JSON; recorded types
+/// always can.
 pub fn redact_value<T: serde::Serialize + DeserializeOwned>(value: T) -> T {
     let mut json = serde_json::to_value(&value).expect("recorded types are representable in JSON");
     if clean(&mut json) {
@@ -45,16 +41,15 @@ pub fn redact_value<T: serde::Serialize + DeserializeOwned>(value: T) -> T {
     }
 }
 
-/// The line of the first private key in a text, counted from 1.
+/// Returns the 1-based line of the first private key in a text.
 pub fn private_key(text: &str) -> Option<u32> {
     let found = find_by(text.as_bytes(), |rule| rule == PRIVATE_KEY).into_iter().next()?;
     let before = text.as_bytes()[..found.at.start].iter().filter(|byte| **byte == b'\n').count();
     u32::try_from(before + 1).ok()
 }
 
-/// Copies a stream without its secrets. Returns whether there were any.
-///
-/// Memory is limited to a few pieces, whatever the length of the stream and its lines. Fails if reading or writing fails.
+/// Copies a stream with its secrets redacted. Returns whether there were any. Memory use is bounded for any length
+/// of the stream and its lines.
 pub fn copy(input: &mut impl BufRead, output: &mut impl Write) -> io::Result<bool> {
     let mut found = false;
     let mut piece = Vec::new();
@@ -82,7 +77,7 @@ fn write_clean(piece: &[u8], output: &mut impl Write) -> io::Result<bool> {
     Ok(clean.is_some())
 }
 
-/// The position of a private key that does not end in this piece.
+/// Returns the start of a private key whose end is not in this chunk.
 fn begins_key(piece: &[u8]) -> Option<usize> {
     let start = memmem::rfind(piece, b"-----BEGIN")?;
     memmem::rfind(&piece[start + 10..], b"-----END").is_none().then_some(start)
@@ -100,7 +95,7 @@ fn clean(value: &mut Value) -> bool {
     }
 }
 
-/// The text without its secrets; `None` if it has none.
+/// `None` if the text contains no secret.
 fn redact_bytes(text: &[u8]) -> Option<Vec<u8>> {
     let found = find(text);
     if found.is_empty() {
@@ -121,7 +116,7 @@ fn redact_bytes(text: &[u8]) -> Option<Vec<u8>> {
     Some(clean)
 }
 
-/// A match without the half of an escape sequence such as `\"` that it begins or ends with: JSON stays JSON.
+/// Excludes half of an escape sequence such as `\"` at the start or end of a match, so that JSON remains valid.
 fn outside_escapes(text: &[u8], Range { start, end }: Range<usize>) -> Range<usize> {
     let ends_in_escape = |text: &[u8]| text.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1;
     let start = start + usize::from(ends_in_escape(&text[..start]));

@@ -1,4 +1,4 @@
-//! The rule set, and the secrets that it finds in a text.
+//! The rules, and the search for secrets in a text.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -13,19 +13,18 @@ const PACKAGED: &str = include_str!("gitleaks.toml");
 
 static RULES: LazyLock<RuleSet> = LazyLock::new(RuleSet::packaged);
 
-/// Rules that gitleaks lacks: passwords and tokens in addresses.
+/// Rules that are missing in gitleaks: passwords and tokens in URLs.
 const OWN: &str = include_str!("own.toml");
 
-/// Upstream's pattern for the end of a value, as in configuration files.
+/// gitleaks' pattern for the end of a value, suited to configuration files.
 const END: &str = r#"(?:[\x60'"\s;]|\\[nr]|$"#;
 
-/// The replacement, which also allows the end of a value in prose, in a file name or in an argument.
+/// The replacement of [`END`], which also accepts the end of a value in prose, in a file name or in an argument.
 const PROSE_END: &str = r#"(?:[\x60'"\s;.,:!?/|&*()\[\]{}<>]|\\[nr]|$"#;
 
-/// The beginning of rules that recognise a value by the name before it. With `PROSE_END` these would match too much prose.
+/// Part of rules that recognise a value by the name before it. With `PROSE_END` they would match too much prose.
 const NAMED: &str = r"[\w.-]{0,50}?";
 
-/// The maximum size of a compiled expression, in bytes.
 const LARGEST_REGEX: usize = 64 << 20;
 
 pub(crate) struct FoundSecret {
@@ -33,12 +32,10 @@ pub(crate) struct FoundSecret {
     pub(crate) rule: &'static str,
 }
 
-/// The secrets of a text in order, without overlaps.
 pub(crate) fn find(text: &[u8]) -> Vec<FoundSecret> {
     find_by(text, |_| true)
 }
 
-/// The secrets of a text that match the selected rules.
 pub(crate) fn find_by(text: &[u8], is_selected: impl Fn(&str) -> bool) -> Vec<FoundSecret> {
     let set = &*RULES;
     let hits: BTreeSet<usize> = set
@@ -55,13 +52,12 @@ pub(crate) fn find_by(text: &[u8], is_selected: impl Fn(&str) -> bool) -> Vec<Fo
         found.extend(real.map(|at| FoundSecret { at, rule: &rule.id }));
     }
     found.retain(|found| !in_placeholder(text, &found.at));
-    // Of two rules with the same match, the specific one takes precedence over the generic one.
+    // Of two rules with the same match, the specific one takes precedence over a generic one.
     found.sort_by_key(|found| (found.at.start, std::cmp::Reverse(found.at.end), found.rule.starts_with("generic")));
     found.dedup_by(|next, kept| next.at.start < kept.at.end);
     found
 }
 
-/// Whether a part of a text is inside a placeholder of a secret.
 fn in_placeholder(text: &[u8], at: &Range<usize>) -> bool {
     const BEGIN: &[u8] = b"[secret:";
     let head = &text[..text.len().min(at.start + BEGIN.len())];
@@ -78,11 +74,11 @@ fn in_placeholder(text: &[u8], at: &Range<usize>) -> bool {
     is_placeholder && start <= at.start && at.end <= start + BEGIN.len() + end + 1
 }
 
-/// The rules, and the keywords that their matches require.
 struct RuleSet {
     rules: Vec<Rule>,
     keywords: AhoCorasick,
-    /// For each keyword the indices of the rules that require it.
+    /// For each keyword the indices of the rules that require it. A rule is applied only to text with one of its
+    /// keywords.
     rules_of: Vec<Vec<usize>>,
     allowed: Allowed,
 }
@@ -94,7 +90,7 @@ struct Packaged {
     rules: Vec<Rule>,
 }
 
-/// A regular expression of gitleaks, in Go's syntax, compiled when it is first used; most never are.
+/// A regular expression in Go's syntax, compiled at its first use; most are never used.
 #[derive(Deserialize)]
 #[serde(from = "String")]
 struct Expression {
@@ -109,8 +105,8 @@ impl From<String> for Expression {
 }
 
 impl Expression {
-    /// The compiled expression; `None` if it cannot be compiled. Without Unicode classes compiling is much faster, and
-    /// secrets are ASCII.
+    /// `None` if the expression cannot be compiled. Without Unicode classes compilation is much faster, and secrets
+    /// are ASCII.
     fn get(&self) -> Option<&Regex> {
         let source = || escape_braces(&self.source);
         let compile = || RegexBuilder::new(&source()).unicode(false).size_limit(LARGEST_REGEX).build().ok();
@@ -118,7 +114,7 @@ impl Expression {
     }
 }
 
-/// Escapes braces that begin no repetition, as Go permits them unescaped.
+/// Escapes braces that are not a repetition; Go accepts them unescaped.
 fn escape_braces(source: &str) -> String {
     let mut escaped = String::with_capacity(source.len());
     let mut after_backslash = false;
@@ -138,7 +134,7 @@ fn escape_braces(source: &str) -> String {
 #[derive(Deserialize)]
 struct Rule {
     id: String,
-    /// Absent in rules about paths.
+    /// `None` in rules about paths.
     regex: Option<Expression>,
     #[serde(default)]
     entropy: f64,
@@ -150,29 +146,27 @@ struct Rule {
     allowed: Vec<Allowed>,
 }
 
-/// Exceptions: matches that are no secrets.
+/// Exceptions: matches that are not secrets.
 #[derive(Default, Deserialize)]
 struct Allowed {
     #[serde(default)]
     regexes: Vec<Expression>,
-    /// Words that no secret contains, in any case.
+    /// Words that exclude a match, in any case.
     #[serde(default, deserialize_with = "words")]
     stopwords: Option<AhoCorasick>,
     #[serde(default, rename = "regexTarget")]
     target: Target,
-    /// `AND` combines the expressions with paths, which a text does not have: such an exception is ignored.
+    /// With `AND` the expressions are combined with paths. Such an exception is ignored, because a text has no
+    /// path.
     condition: Option<String>,
 }
 
-/// The text that an exception's expressions are matched against.
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Target {
     #[default]
     Secret,
-    /// The whole match.
     Match,
-    /// The lines of the match.
     Line,
 }
 
@@ -199,7 +193,6 @@ impl RuleSet {
     }
 }
 
-/// An automaton that finds words in any case.
 fn automaton(words: impl IntoIterator<Item: AsRef<[u8]>>) -> AhoCorasick {
     let automaton = AhoCorasick::builder().ascii_case_insensitive(true).build(words);
     automaton.expect("the packaged words fit an automaton")
@@ -210,7 +203,6 @@ fn words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<AhoCorasic
 }
 
 impl Rule {
-    /// The position of the secret in a match, unless an exception applies.
     fn secret(&self, captures: &Captures, text: &[u8], always: &Allowed) -> Option<Range<usize>> {
         let whole = captures.get(0)?.range();
         let group = match self.group {
@@ -227,7 +219,7 @@ impl Rule {
                 text[whole.end..].iter().position(|byte| *byte == b'\n').map_or(text.len(), |at| whole.end + at);
             &text[start..end]
         };
-        // The cheap checks come first: an exception's expression has to be compiled.
+        // Checks the entropy first, because an exception's expression has to be compiled.
         let is_random = !secret.is_empty() && (self.entropy == 0.0 || entropy(secret) > self.entropy);
         let exceptions =
             || std::iter::once(always).chain(&self.allowed).filter(|allowed| allowed.condition.is_none());
@@ -246,7 +238,7 @@ impl Rule {
     }
 }
 
-/// Shannon's entropy of a text, in bits per byte.
+/// In bits per byte.
 fn entropy(text: &[u8]) -> f64 {
     let mut counts = [0_u32; 256];
     for byte in text {
@@ -296,7 +288,7 @@ mod tests {
     fn every_rule_of_upstream_is_there() {
         let names: Vec<&str> = include_str!("upstream-ids.txt").lines().collect();
         assert!(names.len() >= 222, "{}", names.len());
-        // `pkcs12-file` asks for the name of a file, not for a text.
+        // `pkcs12-file` matches file names, not text.
         let missing: Vec<&&str> = names
             .iter()
             .filter(|name| **name != "pkcs12-file" && !RULES.rules.iter().any(|rule| rule.id == **name))

@@ -1,14 +1,13 @@
-//! Texts made from the expression of every packaged rule: each rule has to find one that is written by its own.
+//! Tests each packaged rule with texts generated from its own expression.
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 use super::rules::{FoundSecret, find_by};
 use super::*;
 
-/// How many texts are made for a rule until one is found: entropy, stopwords and exceptions refuse some.
+/// The number of generated texts per rule: entropy, stopwords and exceptions exclude some.
 const TRIES: u64 = 200;
 
-/// Numbers that look random and are the same in every run.
 struct Numbers(blake3::OutputReader);
 
 impl Numbers {
@@ -22,7 +21,7 @@ impl Numbers {
         usize::try_from(u32::from_le_bytes(bytes)).expect("32 bits fit") % end.max(1)
     }
 
-    /// Appends a text that an expression matches, its looks around left out.
+    /// Appends a text that an expression matches; look-around assertions are ignored.
     fn write(&mut self, hir: &Hir, text: &mut String) {
         match hir.kind() {
             HirKind::Empty | HirKind::Look(_) => {}
@@ -37,7 +36,7 @@ impl Numbers {
             HirKind::Class(Class::Bytes(_)) => unreachable!("the expressions are of text"),
             HirKind::Repetition(repetition) => {
                 let most = repetition.max.unwrap_or(repetition.min + 70).min(repetition.min + 70);
-                // What may be absent mostly separates a name from its value; what has a least length is the value.
+                // Optional parts mostly separate a name from its value; parts with a minimum length are the value.
                 let times = match repetition.min {
                     0 => self.below(most.min(2) as usize + 1),
                     least => least as usize + self.below((most - least) as usize + 1),
@@ -68,7 +67,6 @@ fn every_rule_finds_what_is_written_by_its_expression() {
         let is_found = (0..TRIES).any(|attempt| {
             let mut sample = String::new();
             Numbers::new(&format!("{id} {attempt}")).write(&hir, &mut sample);
-            // A keyword may stand elsewhere in the file.
             let text = format!("{comment}{sample}\n");
             let Some(FoundSecret { at, .. }) = find_by(text.as_bytes(), |rule| rule == id).into_iter().next()
             else {

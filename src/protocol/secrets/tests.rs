@@ -1,4 +1,4 @@
-//! Forty secrets that must be replaced, and text that must not; no real secret stands in this file.
+//! Secrets that must be redacted, and text that must not. This file contains no real secret.
 
 use std::io::BufReader;
 
@@ -10,7 +10,7 @@ const DIGITS: &str = "0123456789";
 const BASE32: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 const LOWER: &str = "abcdefghijklmnopqrstuvwxyz";
 
-/// Characters that look random and are the same in every run; no secret stands in this file.
+/// Deterministic pseudo-random characters, so that this file contains no secret.
 fn random(alphabet: &str, length: usize, seed: &str) -> String {
     let mut hash = blake3::Hasher::new();
     hash.update(seed.as_bytes());
@@ -24,9 +24,9 @@ fn random(alphabet: &str, length: usize, seed: &str) -> String {
     (0..length).map(|_| letters[byte() % letters.len()]).collect()
 }
 
-/// A line of a file with a secret, the secret, and the rule that has to see it.
+/// Lines with a secret, the secret, and the rule that has to find it.
 fn fixtures() -> Vec<(String, String, &'static str)> {
-    // Rule, what stands before the secret, its beginning, its alphabet, its length, its end.
+    // Rule, text before the secret, prefix, alphabet, length and suffix of the secret.
     let tokens = [
         ("aws-access-token", "AWS_ACCESS_KEY_ID=", "AKIA", BASE32, 16, ""),
         ("github-pat", "token: ", "ghp_", ALNUM, 36, ""),
@@ -145,7 +145,7 @@ fn a_stream_is_cleaned_across_its_pieces() {
     let token = format!("ghp_{}", random(ALNUM, 36, "stream"));
     let key = pem("OPENSSH ");
     let filler = "a line of an agent's output, as there are many\n".repeat(PIECE / 47);
-    // The key begins in one piece and ends in the next.
+    // The key begins in one chunk and ends in the next.
     let text = format!("{filler}{key}\n{filler}{token}\nend without a line end");
     let mut clean = Vec::new();
     assert!(copy(&mut BufReader::new(text.as_bytes()), &mut clean).expect("memory does not fail"));

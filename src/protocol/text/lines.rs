@@ -1,7 +1,7 @@
 //! Reads the bytes of an answer as clean lines.
 //!
-//! A byte order mark at the beginning, escape sequences, and CR before LF are removed; invalid UTF-8 becomes U+FFFD. Only
-//! one line of at most [`LINE_CAP`] bytes is in memory.
+//! Removes a byte order mark at the beginning, escape sequences, and CR before LF; replaces invalid UTF-8 by
+//! U+FFFD. At most [`LINE_CAP`] bytes of one line are in memory.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, Read as _};
@@ -12,9 +12,10 @@ use regex::bytes::Regex;
 /// The maximum length of a line in bytes; the rest of a longer line is skipped.
 pub(crate) const LINE_CAP: usize = 6 << 20;
 
-/// Escape sequences: `ESC [` with parameters, intermediates and one final byte, also if the line ends before that byte;
-/// `ESC ]` (or P X ^ _) with a text up to BEL or `ESC \`, or only its two bytes if that end is missing, because the text may
-/// be the rest of the answer; a character set and similar (`ESC ( B`); any other two bytes.
+/// Escape sequences: `ESC [` with parameters, intermediates and one final byte, also without that byte at the end
+/// of a line; `ESC ]` (or P X ^ _) with a text up to BEL or `ESC \`, or only its two bytes if that terminator is
+/// missing, because the text may be the rest of the answer; a character set and similar (`ESC ( B`); any other two
+/// bytes.
 static ESCAPES: LazyLock<Regex> = LazyLock::new(|| {
     let sequences =
         r"\[[0-?]*[ -/]*(?:[@-~]|$)|[\]PX^_](?:[^\x07\x1b]*(?:\x07|\x1b\\))?|[!-/][0-~]|[0-OQ-WYZ\\`-~]|$";
@@ -28,11 +29,9 @@ pub(crate) struct CleanLines<R> {
     begun: bool,
 }
 
-/// One clean line, without its line end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Line<'a> {
     pub(crate) text: &'a str,
-    /// Whether the rest of the line was skipped.
     pub(crate) cut: bool,
 }
 
@@ -59,7 +58,7 @@ impl<R: BufRead> CleanLines<R> {
         Ok(Some(Line { text, cut }))
     }
 
-    /// Reads one raw line into the buffer. Returns whether it was cut, `None` at the end of the input.
+    /// Reads one raw line into the buffer. Returns whether it was truncated; `None` at the end of the input.
     fn read(&mut self) -> io::Result<Option<bool>> {
         self.line.clear();
         let room = u64::try_from(LINE_CAP + 1).unwrap_or(u64::MAX);
@@ -75,7 +74,7 @@ impl<R: BufRead> CleanLines<R> {
     }
 }
 
-/// Replaces invalid UTF-8. U+FFFD has three bytes, so the text ends where it would grow beyond the cap.
+/// Replaces invalid UTF-8. U+FFFD has three bytes, so the text is truncated at the cap.
 fn replace_invalid(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
@@ -94,7 +93,6 @@ mod tests {
     use super::*;
 
     fn lines(input: &[u8]) -> Vec<String> {
-        // A tiny buffer, so that every sequence is split somewhere.
         let mut lines = CleanLines::new(io::BufReader::with_capacity(3, input));
         let mut all = Vec::new();
         while let Some(line) = lines.next().unwrap() {

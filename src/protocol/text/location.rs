@@ -1,40 +1,36 @@
-//! Finds the place that a line of prose names: `path:12-18` and similar forms.
+//! Finds the location that a line of prose names: `path:12-18` and similar forms.
 //!
-//! A place has a line number. A drive path, a port, a time and a ratio are no places; a word without a folder is a path
-//! only if it looks like the name of a file. Each character of the text is examined a bounded number of times.
+//! A location has a line number. A drive path, a port, a time and a ratio are excluded; a word without a folder is
+//! a path only if it looks like a file name. Each character of the text is examined a bounded number of times.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// A place and its position in the text.
+/// A location and its position in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NamedPlace {
-    /// The path as written.
     pub(crate) file: String,
-    /// The first line, from 1.
     pub(crate) line: u32,
     pub(crate) end_line: Option<u32>,
     pub(crate) range: Range<usize>,
 }
 
-/// Line numbers after a path, and their length in bytes.
 struct Lines {
     line: u32,
     end_line: Option<u32>,
     length: usize,
 }
 
-/// The length of the part of a text in which paths with spaces are searched, in bytes.
+/// The length of the part of a text that is searched for paths with spaces, in bytes.
 const HEAD: usize = 4 << 10;
 
-/// Known paths that prose may name.
+/// Known paths that contain a space, a quote or another word boundary.
 #[derive(Clone, Debug, Default)]
 pub struct Paths(Vec<String>);
 
 impl Paths {
-    /// Keeps those of `paths` that are no single word of prose, because they contain a space, a quote or the like.
     pub fn new<'a>(paths: impl IntoIterator<Item = &'a str>) -> Self {
         let mut odd: Vec<String> =
             paths.into_iter().filter(|path| path.contains(is_boundary)).map(str::to_owned).collect();
@@ -42,7 +38,7 @@ impl Paths {
         Self(odd)
     }
 
-    /// The first place that names one of the paths; of several at the same position the longest.
+    /// Returns the first location with one of the paths; of several at the same position the longest.
     fn find(&self, text: &str) -> Option<NamedPlace> {
         let head = text[..text.floor_char_boundary(HEAD)].replace('\\', "/");
         let named = |path: &String| {
@@ -54,7 +50,6 @@ impl Paths {
 }
 
 impl NamedPlace {
-    /// The place of the path `file` at `start`, if line numbers follow.
     fn at(text: &str, start: usize, file: &str) -> Option<Self> {
         let end = start + file.len();
         let Lines { line, end_line, length } = lines_after_path(text, end)?;
@@ -62,7 +57,7 @@ impl NamedPlace {
     }
 }
 
-/// Whether a path may begin at `start`: not inside a word, and not after the beginning of a longer path with spaces.
+/// Whether a path may begin at `start`: not inside a word, and not inside a longer path with spaces.
 fn may_begin(text: &str, start: usize) -> bool {
     let before = &text[..start];
     let is_free =
@@ -70,7 +65,7 @@ fn may_begin(text: &str, start: usize) -> bool {
     (is_free || before.ends_with("./") && may_begin(text, start - 2)) && !is_continued(before)
 }
 
-/// Whether a text may end with the beginning of a path that a space splits: `my dir/a ` before `file.py`.
+/// Whether a text may end with the first part of a path with spaces, such as `my dir/a ` before `file.py`.
 fn is_continued(before: &str) -> bool {
     let Some(text) = before.strip_suffix(' ').filter(|text| !text.ends_with(is_boundary)) else { return false };
     let word = text.rsplit(is_boundary).next().unwrap_or(text);
@@ -79,7 +74,6 @@ fn is_continued(before: &str) -> bool {
         && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '~' | '+' | '&' | '@'))
 }
 
-/// Finds the first place in a text, including known paths with spaces.
 pub(crate) fn find_of(text: &str, paths: &Paths) -> Option<NamedPlace> {
     match (paths.find(text), find(text)) {
         (Some(known), Some(found)) if found.range.end <= known.range.start => Some(found),
@@ -87,8 +81,8 @@ pub(crate) fn find_of(text: &str, paths: &Paths) -> Option<NamedPlace> {
     }
 }
 
-/// Finds the first place in a text. A word after the beginning of a path with spaces is no place: the file is unknown, and
-/// is not the one that the word alone names.
+/// Finds the first location in a text. A word after the first part of a path with spaces is skipped, because it
+/// names only a part of the path.
 pub(crate) fn find(text: &str) -> Option<NamedPlace> {
     first(text).filter(|place| !is_continued(&text[..place.range.start]))
 }
@@ -107,7 +101,7 @@ fn first(text: &str) -> Option<NamedPlace> {
         }
         let end = text[start..].find(is_boundary).map_or(text.len(), |length| start + length);
         let word = &text[start..end];
-        // The search continues after a URL or a drive path; the part of the word before it may still name a place.
+        // The search continues after a URL or a drive path; the part of the word before it may still be a location.
         let (candidates, next) = if let Some(scheme) = url(word) {
             let end = text[start..].find(|c: char| c.is_whitespace() || matches!(c, '`' | '"' | '<' | '>'));
             (scheme, end.map_or(text.len(), |length| start + length))
@@ -124,7 +118,7 @@ fn first(text: &str) -> Option<NamedPlace> {
     None
 }
 
-/// Splits line numbers off a path: `app.py:12-18`.
+/// Splits off line numbers: `app.py:12-18`.
 pub(crate) fn split(path: &str) -> Option<(&str, u32, Option<u32>)> {
     let (path, end) = path.rsplit_once([':', '：'])?;
     let (line, end_line) = lines(end)?;
@@ -144,7 +138,6 @@ fn is_boundary(c: char) -> bool {
     c.is_whitespace() || c.is_control() || "`\"'<>*|,;=–—，。、；！？「」『』【】《》（）“”‘’„«»".contains(c)
 }
 
-/// The position of a URL's scheme in a word.
 fn url(word: &str) -> Option<usize> {
     let Some(at) = word.find("://") else {
         return word.trim_start_matches(['(', '[']).starts_with("//").then_some(0);
@@ -152,7 +145,7 @@ fn url(word: &str) -> Option<usize> {
     Some(at - word[..at].bytes().rev().take_while(u8::is_ascii_alphanumeric).count())
 }
 
-/// The position of a path with a drive letter or a host (`C:\x`, `\\host\x`) in a word.
+/// Returns the position of a path with a drive letter or a host (`C:\x`, `\\host\x`) in a word.
 fn drive_path(word: &str) -> Option<usize> {
     let bytes = word.as_bytes();
     let drive =
@@ -163,21 +156,20 @@ fn drive_path(word: &str) -> Option<usize> {
     }
 }
 
-/// The end of a drive path whose first word ends at `end`; includes the next word if a space in a folder's name splits it.
+/// Returns the end of a drive path whose first word ends at `end`, including a next word that contains a backslash.
 fn end_of_drive_path(text: &str, end: usize) -> usize {
     let Some(rest) = text[end..].strip_prefix(' ') else { return end };
     let length = rest.find(is_boundary).unwrap_or(rest.len());
     if rest[..length].contains('\\') { end + 1 + length } else { end }
 }
 
-/// The inline code that begins at `start`, if it contains spaces.
 fn code_with_spaces(text: &str, start: usize) -> Option<&str> {
     let (code, _) = text[..start].ends_with('`').then(|| text[start..].split_once('`'))??;
     code.contains(char::is_whitespace).then_some(code)
 }
 
-/// The path with spaces that inline code consists of. Its first folder has no space, because `cat src/a.rs` is a command,
-/// and only its last word has an extension.
+/// Returns the path if inline code is one with spaces. A space in the first folder is rejected, because `cat
+/// src/a.rs` is a command; only the last word may have an extension.
 fn path_with_spaces(code: &str) -> Option<&str> {
     let path = code.split([':', '：']).next()?.trim_end();
     let folder = &path[..path.find(['/', '\\'])?];
@@ -187,7 +179,7 @@ fn path_with_spaces(code: &str) -> Option<&str> {
     (!is_command && !is_code && drive_path(code).is_none() && is_path(path)).then_some(path)
 }
 
-/// Finds the first place in the word `start..end`; `whole`: the word ends at `end`.
+/// Finds the first location in the word `start..end`; `whole`: the word ends at `end`.
 fn in_word(text: &str, start: usize, end: usize, whole: bool) -> Option<NamedPlace> {
     let word = &text[start..end];
     let mut from = 0;
@@ -207,7 +199,7 @@ fn in_word(text: &str, start: usize, end: usize, whole: bool) -> Option<NamedPla
     None
 }
 
-/// Whether a `#` begins line numbers; a path may contain other ones.
+/// Whether a `#` begins line numbers and is not part of a path.
 fn begins_lines(text: &str) -> bool {
     text.strip_prefix("#L").is_some_and(|lines| lines.starts_with(|c: char| c.is_ascii_digit()))
 }
@@ -226,7 +218,7 @@ fn unbalanced(path: &str) -> usize {
     open.last().map_or(cut, |at| at + 1)
 }
 
-/// Parses the line numbers that follow a path at `at`: `:12`, `#L12`, or one of these after closing marks.
+/// Parses the line numbers after a path at `at`: `:12`, `#L12`, or one of these after closing marks.
 fn lines_after_path(text: &str, at: usize) -> Option<Lines> {
     let rest = &text[at..];
     let closed = rest.trim_start_matches(['`', '*', '"', '\'']);
@@ -245,7 +237,7 @@ static COLON: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"([0-9]+)[:：][0-9]+(?:[-–]([0-9]+)[:：][0-9]+|[-–][0-9]+)?|([0-9]+)(?:[-–]([0-9]+))?")
 });
 
-/// `12`, `12-L18`, `12-18`, `12C5-L18C9`, after `#L`.
+/// After `#L`: `12`, `12-L18`, `12-18`, `12C5-L18C9`.
 static HASH: LazyLock<Regex> = LazyLock::new(|| pattern("([0-9]+)(?:C[0-9]+)?(?:[-–]L?([0-9]+))?(?:C[0-9]+)?"));
 
 /// ` (line 12)`, ` (lines 12-18)`, ` at line 12`, ` at lines 12-18`.
@@ -263,7 +255,7 @@ fn worded_lines(text: &str) -> Option<Lines> {
     Some(Lines { length: lines.length + bracket.map_or(0, char::len_utf8), ..lines })
 }
 
-/// Parses the first and the last line number at the beginning of a text. A range that does not go forward has no end.
+/// Without an ascending range the end is `None`.
 fn read(pattern: &Regex, text: &str) -> Option<Lines> {
     let found = pattern.captures(text)?;
     let mut numbers = found.iter().skip(1).flatten().map(|number| number.as_str().parse().ok());
@@ -273,7 +265,7 @@ fn read(pattern: &Regex, text: &str) -> Option<Lines> {
     may_end(&text[length..]).then_some(Lines { line, end_line, length })
 }
 
-/// Whether a line number may end before `rest`: `12abc`, `12/x` and `12.5` are none.
+/// Whether a line number may end before `rest`: `12abc`, `12/x` and `12.5` are rejected.
 fn may_end(rest: &str) -> bool {
     let mut next = rest.chars();
     match next.next() {
@@ -283,13 +275,12 @@ fn may_end(rest: &str) -> bool {
     }
 }
 
-/// Top-level domains: a word with one is a host, and its number a port.
+/// Top-level domains: a word with one of them is a host, and its number a port.
 const HOSTS: [&str; 7] = ["com", "net", "org", "io", "example", "local", "internal"];
 
-/// Names of files without an extension, in addition to those that end with `file`.
+/// File names without an extension, in addition to those that end with `file`.
 const NAMES: &str = "makefile justfile BUILD WORKSPACE LICENSE README CHANGELOG CODEOWNERS NOTICE Kconfig";
 
-/// Whether a word can be the path of a file.
 fn is_path(word: &str) -> bool {
     let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
     let is_none = name.is_empty() || word.starts_with("//") || word.starts_with("\\\\") || word.contains('\n');

@@ -1,13 +1,11 @@
-//! The structure of an answer's prose, line by line: fences, quotes, rules, list markers, headings, tables.
+//! The Markdown structure of an answer, line by line: fences, quotes, rules, list markers, headings, tables.
 //!
-//! Only structure that decides where a finding begins and ends is recognised; this is no renderer. A fence without an end
-//! reaches to the end of the text.
+//! Only structure that delimits findings is recognised. A fence without an end extends to the end of the text.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LineKind {
     Blank,
     FenceOpen,
-    /// A line inside a fence.
     Code,
     FenceClose,
     Quote,
@@ -21,7 +19,6 @@ pub(crate) enum LineKind {
 }
 
 impl LineKind {
-    /// Whether the line is prose, which may contain a tag or a closing line.
     pub(crate) fn is_prose(self) -> bool {
         matches!(self, Self::Text | Self::Heading)
     }
@@ -76,7 +73,8 @@ impl Structure {
 }
 
 impl Fence {
-    /// A fence may open after list markers. A backtick fence has no backtick in its info string: that would be inline code.
+    /// A fence may open after list markers. The info string of a backtick fence has no backtick, because that would
+    /// be inline code.
     fn opened_by(line: &str) -> Option<Self> {
         let text = peel(line).rest;
         let mark = text.chars().next().filter(|c| matches!(c, '`' | '~'))?;
@@ -86,20 +84,21 @@ impl Fence {
         opens.then(|| Self { mark, length, indent: indent(line) + (line.trim_start().len() - text.len()) })
     }
 
-    /// The closing line has only the same character, at least as often, and is not indented as code of the fence.
+    /// The closing line consists of the same character, at least as many times, and is not indented as code of the
+    /// fence.
     fn is_closed_by(self, line: &str) -> bool {
         let text = line.trim();
         text.len() >= self.length && text.chars().all(|c| c == self.mark) && indent(line) < self.indent + 4
     }
 }
 
-/// The columns of white space before a line's text; a tab advances to the next multiple of four.
+/// The width of white space before a line's text; a tab advances to the next multiple of four.
 fn indent(line: &str) -> usize {
     let blanks = line.chars().take_while(|c| c.is_whitespace());
     blanks.fold(0, |column, c| if c == '\t' { (column / 4 + 1) * 4 } else { column + 1 })
 }
 
-/// At least three of one of `-` `*` `_`, with only white space between them.
+/// At least three times `-`, `*` or `_`, with only white space between them.
 fn is_rule(text: &str) -> bool {
     let Some(mark) = text.chars().next().filter(|c| matches!(c, '-' | '*' | '_')) else { return false };
     text.chars().all(|c| c == mark || c.is_whitespace()) && text.chars().filter(|c| *c == mark).count() >= 3
@@ -111,27 +110,24 @@ fn is_delimiter(text: &str) -> bool {
         && text.bytes().all(|byte| matches!(byte, b'|' | b'-' | b':' | b' ' | b'\t'))
 }
 
-/// The text of a heading, without its marks.
 fn heading(text: &str) -> Option<&str> {
     let rest = text.trim_start_matches('#');
     let level = text.len() - rest.len();
     if !(1..=6).contains(&level) || !(rest.is_empty() || rest.starts_with(char::is_whitespace)) {
         return None;
     }
-    // Closing marks follow a space: in `## C#` the last `#` belongs to the text.
+    // Closing marks follow a space: in `## C#` the last `#` is part of the text.
     let open = rest.trim_end().trim_end_matches('#');
     Some(if open.ends_with(char::is_whitespace) { open } else { rest })
 }
 
-/// A line without the marks before its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Peeled<'a> {
     pub(crate) rest: &'a str,
-    /// Whether a list marker was removed.
     pub(crate) listed: bool,
 }
 
-/// Removes list markers (`-` `*` `+` `•`, `1.`, `1)`, any number of them) and the marks of a heading from a line.
+/// Removes list markers (`-` `*` `+` `•`, `1.`, `1)`, any number of them) and heading marks from a line.
 pub(crate) fn peel(line: &str) -> Peeled<'_> {
     let mut peeled = Peeled { rest: line.trim(), listed: false };
     loop {
@@ -145,14 +141,13 @@ pub(crate) fn peel(line: &str) -> Peeled<'_> {
     }
 }
 
-/// As [`peel`], and removes emphasis that begins before a list marker: `**1. [MUST] a whole line in bold**`.
+/// As [`peel`], but also removes emphasis that begins before a list marker: `**1. [MUST] a whole line in bold**`.
 pub(crate) fn peel_item(line: &str) -> Peeled<'_> {
     let peeled = peel(line);
     let inner = peel(peeled.rest.trim_start_matches(['*', '_']));
     if inner.listed { inner } else { peeled }
 }
 
-/// The text after a list marker, with its leading space.
 fn list_marker(text: &str) -> Option<&str> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let rest = match digits {
@@ -163,21 +158,20 @@ fn list_marker(text: &str) -> Option<&str> {
     rest.starts_with(char::is_whitespace).then_some(rest)
 }
 
-/// The first cell of a table row, and the text of the other cells; `None` unless the line begins with a pipe.
+/// Returns the first cell of a table row and the text of the other cells; `None` unless the line begins with a
+/// pipe.
 pub(crate) fn table_row(line: &str) -> Option<(&str, &str)> {
     let mut cells = Cells(Some(line.trim().strip_prefix('|')?));
     let first = cells.next()?;
     Some((first.trim(), cells.0.unwrap_or_default()))
 }
 
-/// The cells of a row, trimmed and joined by ` | `.
 pub(crate) fn join_cells(row: &str) -> String {
     let mut cells: Vec<_> = Cells(Some(row)).map(|cell| cell.trim().replace("\\|", "|")).collect();
     while cells.pop_if(|cell| cell.is_empty()).is_some() {}
     cells.join(" | ")
 }
 
-/// Iterates over the cells between unescaped pipes.
 struct Cells<'a>(Option<&'a str>);
 
 impl<'a> Iterator for Cells<'a> {
@@ -196,9 +190,8 @@ impl<'a> Iterator for Cells<'a> {
     }
 }
 
-/// Text without emphasis stars and the backticks of inline code, with white space collapsed to single spaces.
-///
-/// A star between two spaces, between two letters or digits, or inside code is no emphasis.
+/// Removes emphasis stars and the backticks of inline code, and collapses white space to single spaces. A star
+/// between two spaces, between two letters or digits, or inside code is not emphasis.
 pub(crate) fn plain(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
@@ -222,7 +215,6 @@ pub(crate) fn plain(text: &str) -> String {
     fold(&shown)
 }
 
-/// Text with white space collapsed to single spaces.
 pub(crate) fn fold(text: &str) -> String {
     let mut words = text.split_whitespace();
     let mut folded = words.next().unwrap_or_default().to_owned();
@@ -236,15 +228,14 @@ fn is_emphasis(left: Option<char>, right: Option<char>) -> bool {
     !(is_space(left) && is_space(right) || is_word(left) && is_word(right))
 }
 
-/// The position of the next run of backticks, if it is as long as `run`. Later runs are not examined, so that the whole
-/// search takes linear time.
+/// Returns the position of the next run of backticks if it is as long as `run`. Later runs are ignored, so that the
+/// whole search takes linear time.
 fn code_end(text: &str, run: &str) -> Option<usize> {
     let at = text.find('`')?;
     let after = text[at..].trim_start_matches('`');
     (text.len() - at - after.len() == run.len()).then_some(at)
 }
 
-/// Removes blank lines at both ends, trailing white space, and the common indentation.
 pub(crate) fn dedent(text: &str) -> String {
     let mut lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     let Some(first) = lines.iter().position(|line| !line.is_empty()) else { return String::new() };
@@ -256,7 +247,6 @@ pub(crate) fn dedent(text: &str) -> String {
     lines.join("\n")
 }
 
-/// Removes blank lines at both ends.
 pub(crate) fn trim_blank_lines(text: &str) -> &str {
     let blank = text.len() - text.trim_start().len();
     let start = text[..blank].rfind('\n').map_or(0, |at| at + 1);

@@ -1,4 +1,4 @@
-//! Text of agents: clean lines, Markdown, JSON in prose, places, tags, nonces, and escaping for display.
+//! Parsing of agents' text: clean lines, Markdown, JSON in prose, locations, tags and nonces; escaping for display.
 
 pub(crate) mod json;
 pub(crate) mod lines;

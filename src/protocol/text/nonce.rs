@@ -1,28 +1,25 @@
 //! The nonce of a call, which its answer repeats, and the mark of a run's data fences.
 //!
-//! The mark is the first half of the nonce. It is the same for all calls of a run, so that prompts about the same content
-//! begin with the same bytes and hit the vendor's prompt cache. The second half is random for each call. Agents of a run
-//! know its mark and may write it into code, so it is removed from all text that is shown to an agent.
+//! The mark is the first half of the nonce and is the same for all calls of a run, so that prompts about the same
+//! content have the same prefix and hit the vendor's prompt cache. The second half is random for each call. Agents
+//! of a run know its mark and may write it into code, so it is removed from all text in prompts.
 
 use crate::domain::RunId;
 use crate::protocol::request::Task;
 
-/// The number of hexadecimal digits of a mark (64 bits).
+/// Hexadecimal digits (64 bits).
 const MARK: usize = 16;
 
-/// A new nonce for a call of a run: 32 hexadecimal digits.
 pub(crate) fn of_call(run: &RunId) -> String {
     let run = blake3::derive_key("glee mark of data fences", run.0.as_bytes());
     let call = uuid::Uuid::new_v4().simple().to_string();
     format!("{}{}", &blake3::Hash::from(run).to_hex()[..MARK], &call[MARK..])
 }
 
-/// The mark of the data fences in the prompt of the call with this nonce.
 pub(crate) fn mark(nonce: &str) -> &str {
     nonce.get(..MARK).unwrap_or(nonce)
 }
 
-/// Removes the mark of the run from all text of a task.
 pub(crate) fn without_mark(task: Task, nonce: &str) -> Task {
     let mark = mark(nonce);
     match serde_json::to_string(&task) {

@@ -1,19 +1,20 @@
-//! Escapes text of files and agents for display.
+//! Escapes text from files and agents for display.
 //!
-//! Escape sequences, control characters, bidirectional overrides and invisible characters become visible escapes, so
-//! that no file and no agent can move the cursor, hide a line or build a link. The marks of commands that continuous
-//! integration services read from a log are escaped too.
+//! Makes escape sequences, control characters, bidirectional overrides and invisible characters visible, so that
+//! text cannot move the cursor, hide a line or create a link. Also escapes commands that continuous integration
+//! services read from a log.
 
 use crate::domain::Untrusted;
 
-/// Marks that Azure Pipelines, GitHub's runner and TeamCity treat as a command anywhere in a line.
+/// Marks that Azure Pipelines, GitHub's runner and TeamCity interpret as a command anywhere in a line.
 const MARKS: [&str; 3] = ["##vso[", "##[", "##teamcity["];
 
-/// Words that GitHub's runner treats as a command after `::` at the beginning of a line. Wrapping may move any word there.
+/// Words that GitHub's runner interprets as a command after `::` at the beginning of a line. Wrapping may move any
+/// word there.
 const COMMANDS: &str = "add-mask add-matcher add-path debug echo endgroup error group internal- notice remove-matcher \
                       save-state set-env set-output set-secret stop-commands warning";
 
-/// Text that can be escaped. Only this module can read it through this trait.
+/// Text that can be escaped. Only this module can read text through this trait.
 pub trait Shown: written::Text {}
 
 impl<T: written::Text + ?Sized> Shown for T {}
@@ -38,12 +39,12 @@ mod written {
     }
 }
 
-/// One line: control characters are escaped, line breaks and tabs become single spaces.
+/// Returns one line: escapes control characters, and replaces line breaks and tabs by single spaces.
 pub fn line(text: &(impl Shown + ?Sized)) -> String {
     shown(text.text(), |_| ' ')
 }
 
-/// Several lines: as [`line()`], but with line breaks and tabs unchanged.
+/// As [`line()`], but keeps line breaks and tabs.
 pub fn block(text: &(impl Shown + ?Sized)) -> String {
     shown(text.text(), |blank| blank)
 }
@@ -60,7 +61,7 @@ fn shown(text: &str, blank: impl Fn(char) -> char) -> String {
     without_commands(shown, "\\u{23}", "\\u{3a}")
 }
 
-/// JSON text with such characters replaced by `\u` escapes, so that its value is unchanged.
+/// Replaces these characters in JSON text by `\u` escapes, which keep its value.
 pub fn json(text: String) -> String {
     let shown = text.chars().fold(String::with_capacity(text.len()), |mut shown, c| {
         if is_unsafe(c) && c != '\n' {
@@ -70,11 +71,10 @@ pub fn json(text: String) -> String {
         }
         shown
     });
-    // JSON contains none of these outside strings.
+    // In JSON, these marks occur only inside strings.
     without_commands(shown, "\\u0023", "\\u003a")
 }
 
-/// Replaces the first character of each command for continuous integration.
 fn without_commands(text: String, hash: &str, colon: &str) -> String {
     if !text.contains("##") && !text.contains("::") {
         return text;
@@ -99,7 +99,7 @@ fn without_commands(text: String, hash: &str, colon: &str) -> String {
     shown
 }
 
-/// Whether a character could have an effect on a terminal other than being displayed.
+/// Whether a character can change how a terminal displays other text.
 pub fn is_unsafe(c: char) -> bool {
     c.is_control()
         || matches!(c,

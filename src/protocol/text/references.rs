@@ -1,4 +1,4 @@
-//! Places in the tree that a text refers to. Whether they exist is checked by the caller.
+//! References to the tree in a text. The caller checks whether they exist.
 
 use std::fmt;
 
@@ -7,12 +7,11 @@ use std::fmt;
 pub(crate) struct Reference {
     pub(crate) path: String,
     pub(crate) lines: Option<(u32, u32)>,
-    /// A definition, from the outermost name to the innermost.
+    /// The path of a definition, from the outermost name to the innermost.
     pub(crate) names: Vec<String>,
 }
 
 impl Reference {
-    /// Whether the file's text has the lines.
     pub(crate) fn is_in(&self, text: &str) -> bool {
         let count = text.lines().count();
         self.lines.is_none_or(|(_, last)| usize::try_from(last).is_ok_and(|last| last <= count))
@@ -35,7 +34,6 @@ impl fmt::Display for Reference {
     }
 }
 
-/// The references in a text, in its order.
 pub(crate) fn references(text: &str) -> impl Iterator<Item = Reference> {
     words(text).into_iter().filter_map(|word| reference(&word))
 }
@@ -61,9 +59,9 @@ pub(crate) fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// Reads one word: a path whose last part has an extension, and the lines or the names behind it.
+/// A path whose last part has an extension, and the lines or the names after it.
 pub(crate) fn reference(word: &str) -> Option<Reference> {
-    // Only a quoted name has blanks, and it ends where its quote does.
+    // A word with blanks is a quoted name, which the closing quote has already ended.
     let end = if word.contains(char::is_whitespace) { &[][..] } else { &['.', ':', '>', '*', '!', '?'] };
     let word = word.trim_end_matches(end).trim_start_matches(['<', '*']).trim_start_matches("./");
     let (path, behind) = word.split_once("#L").or_else(|| word.split_once(':')).unwrap_or((word, ""));

@@ -1,24 +1,21 @@
 //! The tag in brackets at the beginning of an item: `[MUST]`, `**[F3]**`, `` `[low]` ``.
 //!
-//! Only the form is parsed; the caller interprets the word. A bracket that may be a link, a check box or a log line is no
-//! tag.
+//! Only the form is parsed; the caller interprets the word. Brackets of links, check boxes and log lines are
+//! excluded.
 
 use crate::protocol::text::location;
 
-/// A tag and the rest of its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BracketTag<'a> {
-    /// The word between the brackets, as written.
     pub(crate) word: &'a str,
-    /// The text after the bracket, without closing emphasis directly after it.
+    /// Excludes closing emphasis directly after the bracket.
     pub(crate) rest: &'a str,
 }
 
-/// Emphasis and inline code that may surround a tag.
+/// Marks of emphasis and inline code around a tag.
 const EMPHASIS: [char; 3] = ['*', '_', '`'];
 const COLONS: [char; 2] = [':', '：'];
 
-/// Parses the tag at the beginning of an item's text.
 pub(crate) fn read(text: &str) -> Option<BracketTag<'_>> {
     let open = text.trim_start_matches(EMPHASIS);
     let emphasis = &text[..text.len() - open.len()];
@@ -32,14 +29,14 @@ pub(crate) fn read(text: &str) -> Option<BracketTag<'_>> {
     Some(BracketTag { word, rest })
 }
 
-/// 2 to 20 letters, digits, `-` or `_`, beginning with a letter.
+/// Accepts 2 to 20 letters, digits, `-` or `_`, beginning with a letter.
 fn word(text: &str) -> Option<&str> {
     let end = text.find(|c: char| !c.is_alphanumeric() && !matches!(c, '-' | '_')).unwrap_or(text.len());
     let word = &text[..end];
     ((2..=20).contains(&word.chars().count()) && word.starts_with(char::is_alphabetic)).then_some(word)
 }
 
-/// Removes the end of `emphasis`, here or at the end of the line. A backtick has to close directly after the tag,
+/// Removes the end of `emphasis`, here or at the end of the line. A backtick has to close directly after the tag;
 /// otherwise the tag is part of longer inline code.
 fn without_emphasis<'a>(emphasis: &str, rest: &'a str) -> Option<&'a str> {
     let closed = rest.trim_start_matches(COLONS).trim_start_matches(EMPHASIS);
@@ -53,7 +50,7 @@ fn without_emphasis<'a>(emphasis: &str, rest: &'a str) -> Option<&'a str> {
     Some(if emphasis.contains('_') { rest.trim_end().trim_end_matches('_') } else { rest })
 }
 
-/// Whether a word is a log level: such lines are text.
+/// Whether a word is a log level. Lines with one are ordinary text.
 pub(crate) fn is_log_level(word: &str) -> bool {
     ["INFO", "DEBUG", "TRACE", "WARN", "ERROR"].iter().any(|level| level.eq_ignore_ascii_case(word))
 }
@@ -73,8 +70,8 @@ pub(crate) fn is_link_definition(rest: &str) -> bool {
     })
 }
 
-/// Whether a text is an unfilled template: only placeholders such as `<file>:<line>` or `{title}`, with signs and a few
-/// short words between them, or only dots.
+/// Whether a text is an unfilled template: only placeholders such as `<file>:<line>` or `{title}`, with punctuation
+/// and a few short words between them, or only dots.
 pub(crate) fn is_placeholder(rest: &str) -> bool {
     let text = rest.trim();
     if !text.is_empty() && text.chars().all(|c| matches!(c, '.' | '…')) {
@@ -102,7 +99,7 @@ fn is_between_groups(text: &str) -> bool {
     words.into_iter().all(|word| small.contains(&word))
 }
 
-/// The title after a tag, without a place at its beginning and separators.
+/// Returns the title after a tag, without a location and separators at its beginning.
 pub(crate) fn title<'a>(rest: &'a str, place: Option<&location::NamedPlace>) -> &'a str {
     let separators = |text: &'a str| {
         let mut text = text;

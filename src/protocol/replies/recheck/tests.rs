@@ -1,4 +1,4 @@
-//! What is read in a reviewer's word on the changes made for its findings.
+//! Tests of the parser of re-check answers.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::*;

@@ -1,4 +1,4 @@
-//! What is read in a coder's answer: one answer a finding, evidence, and what makes it incomplete.
+//! Tests of the parser of a coder's answers: words, evidence, and incomplete answers.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::*;
@@ -96,7 +96,7 @@ fn evidence_in_its_forms() {
 #[test]
 fn what_is_wrong_is_told() {
     let closing = "the closing line `GLEE-RESPONSE-END` is missing";
-    let another = "the closing line `GLEE-RESPONSE-END` has another nonce than the one given";
+    let another = "the closing line `GLEE-RESPONSE-END` has a different nonce than the request";
     for (text, answered, missing, complete, problems) in [
         ("", &[][..], &[1, 2][..], false, &[closing][..]),
         ("[F1] IMPLEMENTED: a\nGLEE-RESPONSE-END nonce=n0nce answers=1", &[1], &[2], true, &[]),
@@ -113,7 +113,7 @@ fn what_is_wrong_is_told() {
             &[1],
             &[2],
             true,
-            &["F9 was not asked about", "`FIXED` for F2 is none of `IMPLEMENTED`, `DISCARDED`, `DISAGREE`"],
+            &["F9 was not asked about", "`FIXED` for F2 is not one of `IMPLEMENTED`, `DISCARDED`, `DISAGREE`"],
         ),
         (
             "[F1] IMPLEMENTED: a\n[F2] DISAGREE: b\n[F1] DISAGREE: c\nGLEE-RESPONSE-END nonce=n0nce answers=2",
@@ -147,8 +147,8 @@ fn json_wins_over_prose() {
         {"finding": "F4", "answer": "maybe"}, {"finding": "four", "answer": "DISCARDED"}
     ]}"#;
     let problems = [
-        "`four` is no finding id such as `F1`",
-        "`maybe` for F4 is none of `IMPLEMENTED`, `DISCARDED`, `DISAGREE`",
+        "`four` is not a finding id such as `F1`",
+        "`maybe` for F4 is not one of `IMPLEMENTED`, `DISCARDED`, `DISAGREE`",
     ];
     for text in [json.to_owned(), format!("[F1] DISAGREE: x\n{json}\nbye"), format!("so:\n```json\n{json}\n```")] {
         let answer = read(&text, &[1, 2, 3, 4]);

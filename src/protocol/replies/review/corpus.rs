@@ -1,4 +1,4 @@
-//! The cases under `tests/corpus`, as they are and varied in ways that must not matter.
+//! The cases under `tests/corpus`, unchanged and with variations that must not change the result.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -59,7 +59,6 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// A title as the corpus compares it.
 fn normal(title: &str) -> String {
     let words = title.replace("\\|", "|").replace(['*', '`'], "");
     let title = words.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -106,7 +105,7 @@ fn line_ends_colours_and_marks_change_nothing() {
         let marked: Vec<u8> =
             b"\xef\xbb\xbf".iter().copied().filter(|_| !answer.starts_with(b"\xef\xbb\xbf")).collect();
         let marked = [marked, answer.clone()].concat();
-        // Colours around every line and inside every pair of brackets, as a terminal program would put them.
+        // Colours around every line and inside every pair of brackets, as in terminal output.
         let coloured: Vec<u8> = answer
             .iter()
             .flat_map(|byte| match byte {
@@ -116,7 +115,7 @@ fn line_ends_colours_and_marks_change_nothing() {
                 byte => vec![*byte],
             })
             .collect();
-        // Case 39 has sequences of its own, which these would cut in two.
+        // Case 39 contains escape sequences, which the added ones would split.
         let coloured = if answer.contains(&0x1b) { answer.clone() } else { coloured };
         for (variation, answer) in [("CRLF", crlf), ("BOM", marked), ("colour", coloured)] {
             let read = parse(&answer[..], Some(&expected.nonce)).unwrap();
@@ -131,12 +130,12 @@ fn another_nonce_is_never_complete() {
         let status =
             if expected.findings.is_empty() { AnswerStatus::NotReviewed } else { AnswerStatus::Incomplete };
         let read = parse(&answer[..], Some("0123456789abcdef0123456789abcdef")).unwrap();
-        // Without the number of a closing line no result stands for what is above it.
+        // Without a valid closing line, the last result of cases 29 and 32 does not replace the findings before it.
         if name.starts_with("29_") || name.starts_with("32_") {
             assert_eq!((read.status, read.findings.len()), (status, 5), "{name}");
             continue;
         }
-        // Nor does a prompt end with the form of a closing line that is not its own.
+        // Without a valid closing line, the prompt that case 22 repeats is not removed.
         if name.starts_with("22_") {
             assert_eq!((read.status, read.findings.len()), (status, 8), "{name}");
             continue;
@@ -150,7 +149,7 @@ fn cut_off_anywhere_is_never_complete() {
     for Case { name, answer, expected } in cases().into_iter().filter(|case| case.answer.len() < 20_000) {
         let text = String::from_utf8_lossy(&answer);
         let Some(end) = text.rfind(&format!("GLEE-REVIEW-END nonce={}", expected.nonce)) else { continue };
-        // Everywhere near the end, now and then before it: every cut is a whole parse.
+        // Every position near the end, and a sample of earlier ones: each cut requires a whole parse.
         let cuts = (0..end.saturating_sub(60)).step_by(97).chain(end.saturating_sub(60)..=end);
         for cut in cuts.filter(|cut| text.is_char_boundary(*cut)) {
             let read = parse(text[..cut].as_bytes(), Some(&expected.nonce)).unwrap();

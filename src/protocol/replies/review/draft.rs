@@ -1,7 +1,7 @@
 //! Reads findings from tagged prose.
 //!
-//! The text of an answer is kept once, in order, with the starts of findings and notes; bodies and notes are cut out of it
-//! at the end. Text beyond the caps is counted, not kept.
+//! The text of an answer is stored once, in order, with the starts of findings and notes; bodies and notes are
+//! extracted at the end. Text beyond the caps is only counted.
 
 use super::insists;
 use super::sure::{self, Sure};
@@ -10,40 +10,34 @@ use crate::protocol::replies::reply::ReplyLine;
 use crate::protocol::text::location::{self, Paths};
 use crate::protocol::text::{LineKind, Structure, markdown, tag};
 
-/// The most text that is kept of one answer, in bytes.
 const TEXT_CAP: usize = 6 << 20;
 
-/// The most text that is kept of one body or one piece of notes.
 const SEGMENT_CAP: usize = 1 << 20;
 
 const TITLE_CAP: usize = 256 << 10;
 
-/// The most memory of findings without their bodies.
 const FINDINGS_CAP: usize = 3 << 20;
 
 #[derive(Debug)]
 pub(crate) struct ProseReader<'a> {
     paths: &'a Paths,
-    /// The rulings that the reviewer was shown.
     shown: &'a [RulingRef],
     text: String,
     segments: Vec<Segment>,
     findings: Vec<RawFinding>,
     weight: usize,
-    /// All findings, including those that are not kept.
     count: u64,
     previous: Previous,
     form: Option<Form>,
 }
 
-/// The findings in prose before the unfilled closing line of the prompt.
+/// The findings in prose before the prompt's example of the closing line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Form {
     pub(crate) kept: usize,
     pub(crate) count: u64,
 }
 
-/// A part of the text, up to the start of the next one.
 #[derive(Debug)]
 struct Segment {
     start: usize,
@@ -56,19 +50,20 @@ struct Segment {
 enum Owner {
     Notes,
     Finding(usize),
-    /// A finding in a table row: what follows belongs to no finding.
+    /// A finding in a table row; the text after the row belongs to no finding.
     Row(usize),
 }
 
-/// The kind of the previous line, as far as the next one can change its meaning.
+/// The kind of the previous line, if the next line can change its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Previous {
     Other,
-    /// A line of a paragraph that begins at this position: a heading, if it is underlined.
+    /// A line of the paragraph that begins at this position; an underline makes it a heading.
     Paragraph(usize),
-    /// The line of a finding without a list marker: a heading, if it is underlined.
+    /// The line of a finding without a list marker; an underline makes it a heading.
     Item,
-    /// The first row of a table: its header, if a delimiter row follows. `item`: it was read as a finding.
+    /// The first row of a table, which is the header if a delimiter row follows. `item`: the row was read as a
+    /// finding.
     FirstRow {
         item: bool,
     },
@@ -97,12 +92,10 @@ impl<'a> ProseReader<'a> {
         }
     }
 
-    /// The position in the kept text, which identifies the next line.
     pub(crate) fn mark(&self) -> usize {
         self.text.len()
     }
 
-    /// The number of findings read, including those that are not kept.
     pub(crate) fn count(&self) -> u64 {
         self.count
     }
@@ -113,19 +106,19 @@ impl<'a> ProseReader<'a> {
         }
     }
 
-    /// Records the unfilled closing line of the prompt: up to here the agent may have repeated its prompt.
+    /// Records the prompt's example of the closing line: the text before it may be a repeated prompt.
     pub(crate) fn form_ends(&mut self) {
         self.close();
         self.form = Some(Form { kept: self.findings.len(), count: self.count });
     }
 
-    /// The findings before the unfilled closing line, if they may be a repeated prompt: examples name no place.
+    /// The findings before the example of the closing line, if none of them names a file: then they may be the
+    /// examples of a repeated prompt.
     pub(crate) fn form(&self) -> Option<Form> {
         self.form
             .filter(|form| form.count > 0 && self.findings[..form.kept].iter().all(|found| found.file.is_none()))
     }
 
-    /// Turns the findings before the unfilled closing line into notes.
     pub(crate) fn forget(&mut self, form: Form) {
         self.count -= form.count;
         self.findings.drain(..form.kept);
@@ -172,11 +165,11 @@ impl<'a> ProseReader<'a> {
     }
 
     fn last(&self) -> &Segment {
-        self.segments.last().expect("the first segment are notes")
+        self.segments.last().expect("the first segment contains notes")
     }
 
     fn last_mut(&mut self) -> &mut Segment {
-        self.segments.last_mut().expect("the first segment are notes")
+        self.segments.last_mut().expect("the first segment contains notes")
     }
 
     fn begin(&mut self, owner: Owner, start: usize) {
@@ -194,7 +187,6 @@ impl<'a> ProseReader<'a> {
         self.begin(if item.row { Owner::Row(number) } else { Owner::Finding(number) }, self.text.len());
     }
 
-    /// The previous line is a heading: it and the following text belong to no finding, unless it begins one itself.
     fn underline(&mut self) {
         if let Previous::Paragraph(start) = self.previous
             && self.last().owner != Owner::Notes
@@ -204,7 +196,7 @@ impl<'a> ProseReader<'a> {
         self.previous = Previous::Other;
     }
 
-    /// The previous line was the header of a table, no finding.
+    /// Removes the finding that was read from the previous line, which is the header of a table.
     fn retract(&mut self) {
         if let Owner::Finding(_) | Owner::Row(_) = self.last().owner {
             self.findings.pop();
@@ -226,19 +218,17 @@ impl<'a> ProseReader<'a> {
         }
     }
 
-    /// The kept findings, whose bodies are cut out of the text at the end.
     pub(crate) fn findings(&self) -> &[RawFinding] {
         &self.findings
     }
 
-    /// Removes the text that was kept since a mark, and ends the current finding.
     pub(crate) fn cut(&mut self, mark: usize) {
         self.text.truncate(mark.max(self.last().body));
         self.close();
         self.previous = Previous::Other;
     }
 
-    /// All text, for an answer whose findings are elsewhere.
+    /// Returns the whole text as notes, for an answer whose findings are in JSON.
     pub(crate) fn into_notes(self) -> String {
         let left_out: u64 = self.segments.iter().map(|segment| segment.left_out).sum();
         let ends = self.segments.iter().skip(1).map(|segment| segment.start).chain([self.text.len()]);
@@ -295,7 +285,6 @@ fn note_left_out(text: &mut String, bytes: u64) {
     }
 }
 
-/// The memory of a finding, in bytes.
 pub(crate) fn weight(finding: &RawFinding) -> usize {
     let names = [&finding.category, &finding.file, &finding.rule].into_iter().flatten().map(String::len);
     let texts = finding.suggestion.iter().chain(&finding.evidence).map(|text| text.as_written().len());
@@ -317,7 +306,7 @@ fn item(line: &str, paths: &Paths, shown: &[RulingRef]) -> Option<Item> {
     if tag::is_log_level(mark.word) || tag::is_legend(rest) || (tag.is_none() && tag::is_link_definition(rest)) {
         return None;
     }
-    // Emphasis that began before the tag ends after it: `**2) [MUST]** a`.
+    // Emphasis that began before the tag may end after it: `**2) [MUST]** a`.
     let rest = rest.strip_prefix("** ").or_else(|| rest.strip_prefix("__ ")).unwrap_or(rest);
     let place = location::find_of(rest, paths);
     let title = tag::title(rest, place.as_ref());
@@ -360,7 +349,7 @@ fn shorten(mut title: String) -> String {
     title
 }
 
-/// Takes the title from the next line if the tag is alone on its line, or with a place only.
+/// Takes the title from the first line of the body, for a tag that is followed only by a location or by nothing.
 fn title_from_body(finding: &mut RawFinding, body: &mut String, paths: &Paths) {
     let (first, rest) = body.split_once('\n').unwrap_or((body, ""));
     if Structure::default().classify(first) != LineKind::Text {
@@ -379,7 +368,7 @@ fn title_from_body(finding: &mut RawFinding, body: &mut String, paths: &Paths) {
     put_sure(finding, sure);
 }
 
-/// Takes the confidence from the second line, if a title is broken over two lines.
+/// Takes the confidence from the first line of the body, for a title that is broken over two lines.
 fn sure_from_body(finding: &mut RawFinding, body: &mut String) {
     let (first, rest) = body.split_once('\n').unwrap_or((body, ""));
     if let ("", sure @ Some(_)) = sure::split(first.trim_start()) {

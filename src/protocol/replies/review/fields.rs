@@ -1,4 +1,4 @@
-//! The fields of a finding in JSON, under all the names that models use.
+//! The fields of a finding in JSON, under all the names that models use for them.
 
 use crate::domain::{Confidence, DisputeId, DisputeNumber, RawFinding, RulingRef, Severity, Tag, Untrusted};
 use crate::protocol::text::{LenientValue, location, markdown, tag};
@@ -14,10 +14,9 @@ pub(crate) const BODIES: [&str; 11] = [
     "finding",
 ];
 
-/// Names of the other fields; of several in a document the last one counts.
+/// Names of the severity; of several fields in a document the last one counts.
 const SEVERITY: &[&str] = &["severity", "tag_raw"];
 const TAG: &[&str] = &["tag"];
-/// Counts as the severity if there is no other.
 const LEVEL: &[&str] = &["priority", "level"];
 pub(crate) const FILE: &[&str] = &["file", "path", "filename", "file_path"];
 pub(crate) const LINE: &[&str] = &["line", "start_line", "line_number"];
@@ -30,7 +29,7 @@ const EVIDENCE: &[&str] = &["evidence"];
 const RULE: &[&str] = &["rule"];
 const INSISTS_ON: &[&str] = &["insists_on", "ruling", "dispute"];
 
-/// Names of fields whose texts do not describe a finding.
+/// Unknown text is read as description, except text in these fields.
 const NO_TEXT: [&str; 9] = ["id", "type", "role", "status", "nonce", "model", "reviewer", "agent", "timestamp"];
 
 #[derive(Default)]
@@ -46,12 +45,10 @@ impl<'a> FindingFields<'a> {
         named.map_or(&LenientValue::Nothing, |(_, value)| value)
     }
 
-    /// The texts in fields with these names, in the order of the names.
     fn texts(&self, names: &[&str]) -> Vec<String> {
         names.iter().filter_map(|name| self.get(&[name]).joined()).collect()
     }
 
-    /// Whether a field with this name describes a finding.
     pub(crate) fn knows(name: &str) -> bool {
         let others = [
             SEVERITY, TAG, LEVEL, FILE, LINE, END_LINE, LOCATION, CATEGORY, SUGGESTION, CONFIDENCE, EVIDENCE, RULE,
@@ -69,7 +66,7 @@ impl<'a> FindingFields<'a> {
         [SEVERITY, TAG, LEVEL].into_iter().any(|names| self.get(names).word().is_some())
     }
 
-    /// Whether it is a line of a log: a level and a message, but no place.
+    /// Whether the object is a log record: a level and a message, but no location.
     pub(crate) fn is_log_line(&self) -> bool {
         let level = self.get(SEVERITY).word().or_else(|| self.get(LEVEL).word());
         let has_place = self.file().is_some() || located(self.get(LOCATION))[0].word().is_some();
@@ -94,7 +91,6 @@ impl<'a> FindingFields<'a> {
         let heads = self.texts(&HEADS);
         let mut bodies = self.texts(&BODIES);
         if heads.is_empty() && bodies.is_empty() {
-            // Any text is better than none.
             let others = self.0.iter().filter(|(name, _)| !Self::knows(name) && !NO_TEXT.contains(name));
             bodies = others.filter_map(|(_, value)| value.joined()).collect();
             bodies.sort();
@@ -125,7 +121,7 @@ impl<'a> FindingFields<'a> {
     }
 }
 
-/// Any well-formed reference to a ruling; the caller checks whether the reviewer was shown it.
+/// Accepts any well-formed reference to a ruling; the caller checks whether the prompt contained it.
 fn ruling(word: &str) -> Option<RulingRef> {
     let digits = word.trim().trim_start_matches(['D', 'd']);
     let is_id = (8..=16).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -133,7 +129,7 @@ fn ruling(word: &str) -> Option<RulingRef> {
     number.or_else(|| is_id.then(|| RulingRef::Shared(DisputeId(digits.to_ascii_lowercase()))))
 }
 
-/// The title and the text: the first of either, and the others below.
+/// The title is the first head, or the first paragraph of the bodies; the remaining texts form the description.
 fn texts(heads: Vec<String>, bodies: Vec<String>) -> (String, String) {
     let mut heads = heads.into_iter();
     let head = heads.next();
@@ -149,21 +145,21 @@ fn texts(heads: Vec<String>, bodies: Vec<String>) -> (String, String) {
     if title.is_empty() { (UNTITLED.to_owned(), body) } else { (title, body) }
 }
 
-/// A line is a number, a text with a number, or a range in a text. Zero, fractions and the like are none.
+/// Reads a line number from a number or a text, or a range from a text. Zero and fractions are ignored.
 fn lines(line: &LenientValue, end: &LenientValue) -> (Option<u32>, Option<u32>) {
     let Some((line, range_end)) = line.word().and_then(|word| location::lines(&word)) else { return (None, None) };
     let end = end.word().and_then(|word| location::lines(&word)).map(|(end, _)| end).or(range_end);
     (Some(line), end.filter(|end| *end > line))
 }
 
-/// 0 to 100, clamped; a number between 0 and 1 is a share of one.
+/// Clamped to 0 to 100; a number between 0 and 1 is multiplied by 100.
 fn confidence(value: &LenientValue) -> Option<Confidence> {
     let number: f64 = value.word()?.trim_end_matches('%').trim_end().parse().ok().filter(|n: &f64| !n.is_nan())?;
     let percent = if number > 0.0 && number < 1.0 { number * 100.0 } else { number };
     Some(Confidence::clamped(percent.round() as i64))
 }
 
-/// The file, the first and the last line in one field: a place such as `app.py:12`, a line, or an object.
+/// Returns the file, the first and the last line from a text such as `app.py:12`, a line number, or an object.
 fn located(location: &LenientValue) -> [LenientValue; 3] {
     match location {
         LenientValue::Text(text) => {

@@ -4,11 +4,10 @@ use crate::domain::RulingRef;
 use crate::protocol::text::location::{self, Paths};
 use crate::protocol::text::tag;
 
-/// The longest text before a reference that is read as a place, in bytes.
 const HEAD: usize = 1 << 10;
 
-/// Splits the text after a tag into the text without the first reference to one of the rulings `shown`, and that ruling.
-/// Brackets between the words of the title, and references to other rulings, belong to the text.
+/// Removes the first reference to one of the rulings `shown` from the text after a tag, and returns both. Brackets
+/// in the middle of the title and references to other rulings remain part of the text.
 pub(crate) fn split(text: &str, paths: &Paths, shown: &[RulingRef]) -> Option<(String, RulingRef)> {
     if shown.is_empty() {
         return None;

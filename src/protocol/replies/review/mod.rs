@@ -1,4 +1,4 @@
-//! A reviewer's answer: reads findings from tagged prose and JSON, and writes them as prose.
+//! A reviewer's answer: the parser for findings in tagged prose and JSON, and the renderer as prose.
 
 pub(crate) mod answer;
 mod draft;

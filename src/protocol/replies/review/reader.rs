@@ -8,18 +8,17 @@ use crate::protocol::replies::review::union::Results;
 use crate::protocol::text::json::{ScanState, Scope};
 use crate::protocol::text::location::Paths;
 
-/// Reads a reviewer's answer. Without a nonce any well-formed closing line counts.
+/// Reads a reviewer's answer. Without a nonce, any well-formed closing line counts.
 ///
-/// All JSON results and all tagged prose count; repetitions count once. A result directly before the closing line replaces
-/// everything before it if its number is the announced one (see `union`). Time is linear in the size of the answer, memory
-/// is bounded.
-/// Fails only if `input` cannot be read.
+/// All JSON results and all tagged prose count; repetitions count once. A result directly before the closing line
+/// replaces the text before it if it has the announced number of findings (see `union`). The parser runs in linear
+/// time and bounded memory.
 pub fn parse<R: BufRead>(input: R, nonce: Option<&str>) -> io::Result<ReviewAnswer> {
     parse_of(input, nonce, &Paths::default(), &[])
 }
 
-/// As [`parse`]; recognises in prose the paths under review, including those with blanks, and references to the rulings
-/// `shown` to the reviewer. Fails only if `input` cannot be read.
+/// As [`parse`], but also recognises `paths` with spaces in prose, and references to the rulings `shown` in the
+/// prompt.
 pub fn parse_of<R: BufRead>(
     input: R,
     nonce: Option<&str>,
@@ -62,7 +61,7 @@ pub fn parse_of<R: BufRead>(
     Ok(answer)
 }
 
-/// Why an answer is unreliable: the first fault of the parser, else what the answer lacks.
+/// Why an answer is unreliable: the parser's first error, or else what is missing.
 pub(crate) fn problem(answer: &ReviewAnswer, fault: Option<String>, closing: &Closing<'_>) -> String {
     let read = match answer.findings.len() {
         0 => "no finding was read".to_owned(),

@@ -5,13 +5,12 @@ use std::fmt::Write as _;
 use crate::domain::RawFinding;
 use crate::protocol::replies::review::reader::parse;
 
-/// Writes findings as a reviewer would: tagged prose with its closing line if that is lossless, else JSON with the nonce.
+/// Renders findings as tagged prose with its closing line if that is lossless, otherwise as JSON with the nonce.
 ///
-/// [`parse`] reads the same findings back, if they are such as `parse` returns: a title in one line, lines from 1,
+/// [`parse`] returns the same findings if they are in its normal form: a title of one line, line numbers from 1,
 /// ascending ranges, no blank texts.
 pub fn render(findings: &[RawFinding], nonce: &str) -> String {
     let prose = prose(findings, nonce);
-    // Prose is lossless if reading it gives the same findings.
     let read = parse(prose.as_bytes(), Some(nonce));
     if read.is_ok_and(|answer| answer.status.is_complete() && answer.findings == findings) {
         return prose;

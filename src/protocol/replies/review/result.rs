@@ -1,8 +1,8 @@
-//! The JSON forms of a review: a `review_result` with its payload, a list of findings, and what models write instead.
+//! The JSON forms of a review: a `review_result` with its payload, a list of findings, and variants that models
+//! write.
 //!
-//! Besides the two forms of the protocol, findings are read from all places where models put them: a bare list, one object
-//! a line, a list for each file, a text with the list in it. An unreadable value in the place of a finding makes the answer
-//! incomplete.
+//! In addition to the protocol's two forms, the parser reads a bare list, one object per line, a list per file, and
+//! a text that contains the list. An unreadable value in place of a finding makes the answer incomplete.
 
 use std::collections::BTreeSet;
 
@@ -12,42 +12,38 @@ use super::fields::FindingFields;
 use crate::domain::RawFinding;
 use crate::protocol::text::json::LenientValue;
 
-/// The most memory that the findings of one document take up.
 const FINDINGS_CAP: usize = 6 << 20;
 
 const LISTS: &str = "findings issues problems comments violations vulnerabilities defects bugs review_comments";
 
-/// Names of objects around a review.
 const WRAPPERS: [&str; 8] = ["files", "results", "result", "reviews", "review", "data", "output", "payload"];
 
 #[derive(Debug, Default)]
 pub(crate) struct JsonResult {
     pub(crate) findings: Vec<RawFinding>,
-    /// The number of findings, including those that are not kept.
     pub(crate) count: u64,
-    /// Whether a value in the place of a finding is none.
+    /// Whether a value in place of a finding is unreadable.
     pub(crate) malformed: bool,
     pub(crate) enveloped: bool,
     pub(crate) verdict: Option<String>,
     pub(crate) summary: Option<String>,
     nonces: BTreeSet<String>,
-    /// Whether it has one of the two forms of the protocol, with or without findings.
+    /// Whether the document has one of the protocol's two forms, with or without findings.
     in_form: bool,
     weight: usize,
     of_text: Option<OfText>,
 }
 
-/// Reads a review inside a text.
 pub(crate) type OfText = fn(&str) -> Option<ReviewAnswer>;
 
 impl JsonResult {
-    /// The nonce, if it is unique.
+    /// `None` without a nonce, or if several differ.
     pub(crate) fn nonce(&self) -> Option<&str> {
         self.nonces.first().filter(|_| self.nonces.len() == 1).map(String::as_str)
     }
 
-    /// Whether the verdict asks for a change. Every word that is not known to approve does, so that an unreadable one
-    /// never passes.
+    /// Whether the verdict requests a change. Unknown words count as an objection, so that an unreadable verdict is
+    /// never an approval.
     pub(crate) fn objects(&self) -> bool {
         self.verdict.as_deref().is_some_and(|verdict| !approves(&plain(verdict)))
     }
@@ -60,7 +56,7 @@ impl JsonResult {
         }
     }
 
-    /// Reads a text in the place of a list or of a finding: the findings in it, or else the text itself as one.
+    /// Reads a text in place of a list or a finding: as findings if it contains any, otherwise as one finding.
     fn take_text(&mut self, text: &str, place: Place) {
         let word = plain(text);
         if word.is_empty() || approves(&word) || word == "na" {
@@ -84,7 +80,7 @@ impl JsonResult {
     }
 }
 
-/// Verdicts that approve; `approved` is the protocol's, the others are variants that models write.
+/// Approving verdicts: the protocol's `approved`, and variants that models write.
 const APPROVALS: &str = "approved approve accepted accept pass passed lgtm ok okay clean good looksgood none noissues \
                          noconcerns nofindings";
 
@@ -97,7 +93,6 @@ fn plain(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// Reads a review; `None` if the document is none.
 pub(crate) fn read(text: &str, of_text: OfText) -> Option<JsonResult> {
     let mut result = JsonResult { of_text: Some(of_text), ..JsonResult::default() };
     result.take(&serde_json::from_str(text).ok()?, Place::Top, None);
@@ -113,8 +108,8 @@ enum Place {
 }
 
 impl JsonResult {
-    /// Reads the findings of a value; `file` applies to everything inside that names none. Returns whether it was a list
-    /// or an object.
+    /// Reads the findings of a value; `file` applies to findings without a file. Returns whether the value was a
+    /// list or an object of findings.
     fn take(&mut self, value: &LenientValue, place: Place, file: Option<&str>) -> bool {
         match value {
             LenientValue::Nothing | LenientValue::Bool(_) | LenientValue::Number(_) => {
@@ -128,7 +123,7 @@ impl JsonResult {
                 false
             }
             LenientValue::List(items) => {
-                // In a list in the place of a finding, only objects can be findings.
+                // A list in place of a finding can only contain objects.
                 let is_item = place == Place::Item;
                 let inner = match place {
                     Place::Item => Place::Wrapped,
@@ -169,7 +164,6 @@ impl JsonResult {
                     self.take(value, Place::Wrapped, file);
                     self.in_form = form;
                 }
-                // Lists of findings by the names of their files.
                 name if place == Place::List && !FindingFields::knows(name) => {
                     self.take(value, Place::List, Some(name));
                 }
@@ -179,7 +173,7 @@ impl JsonResult {
         let word = verdict.word();
         self.nonces.extend(nonce.word());
         if place == Place::Wrapped {
-            // The object around it decides whether it counts.
+            // The enclosing object decides whether it counts.
             self.in_form |= has_list || word.is_some();
         } else if kind.word().as_deref() == Some("review_result") && has_payload {
             self.in_form = true;
@@ -211,7 +205,6 @@ impl JsonResult {
     }
 }
 
-/// Gives findings without a file the one of the object around them.
 fn name_file(findings: &mut [RawFinding], file: Option<&str>) {
     let Some(file) = file else { return };
     for finding in findings.iter_mut().filter(|finding| finding.file.is_none()) {

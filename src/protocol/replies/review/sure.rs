@@ -1,4 +1,4 @@
-//! The confidence and the category in brackets at the end of a title: `(confidence 85, security)`.
+//! Confidence and category in brackets at the end of a title: `(confidence 85, security)`.
 
 use crate::domain::Confidence;
 
@@ -10,8 +10,8 @@ pub(crate) struct Sure {
     pub(crate) category: Option<String>,
 }
 
-/// The text without the brackets at its end, and their content. Brackets without a confidence, or with more than a
-/// confidence and a category, belong to the text.
+/// Splits the brackets off a text and parses them. Brackets that contain anything but a confidence and an optional
+/// category remain part of the text.
 pub(crate) fn split(text: &str) -> (&str, Option<Sure>) {
     bracket(text).map_or((text, None), |(before, sure)| (before, Some(sure)))
 }
@@ -44,7 +44,7 @@ fn percent(part: &str) -> Option<Confidence> {
     is_number.then(|| digits.parse().ok().map(Confidence::clamped))?
 }
 
-/// A few words of letters, with or without `category` before them.
+/// Accepts a few words of letters, with or without `category` before them.
 fn category(part: &str) -> Option<String> {
     let named = part.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("category"));
     let word = if named { part[8..].trim_start_matches([':', '=', ' ']) } else { part };

@@ -1,10 +1,10 @@
-//! All findings of a reviewer's answer, in prose and in any number of JSON results, as one list.
+//! Merges all findings of a reviewer's answer, in prose and in any number of JSON results, into one list.
 //!
-//! Every finding counts, in the order of the answer; one that is repeated in another form or in another result counts
-//! once. One exception is a corrected draft: if the closing line announces exactly the findings of the result that directly
-//! precedes it, this result replaces what is above it. It never replaces graver findings than its own and is never empty;
-//! tagged prose is replaced by a whole `review_result` only, and an earlier result by one that names one of its places
-//! again. Any other answer that does not add up to the announced number is incomplete.
+//! Every finding counts, in the order of the answer; a repetition in another form or result counts once. The
+//! exception is a corrected draft: if the closing line announces exactly the findings of the result directly before
+//! it, this result replaces the findings above it. It must contain findings, and a grave one if it replaces a grave
+//! one. Only a whole `review_result` replaces tagged prose, and only a result that names one of the same locations
+//! replaces an earlier result. Any other answer whose findings differ from the announced number is incomplete.
 
 use std::collections::HashSet;
 
@@ -21,24 +21,24 @@ pub(crate) struct Results<'a> {
     of_text: OfText,
     nonce: Option<&'a str>,
     blocks: Vec<Block>,
-    /// Whether no text follows the last of them.
+    /// Whether only blank lines follow the last block.
     is_last: bool,
-    /// Whether the last closing line directly follows one.
+    /// Whether the last closing line directly follows a block.
     is_signed_end: bool,
-    /// Whether a line of prose has a finding in JSON, which is not read because it is not on a line of its own.
+    /// Whether a line of prose contains a finding in JSON. It is ignored, because JSON counts only on its own
+    /// lines.
     is_within_prose: bool,
 }
 
-/// A JSON result and its position among the findings in prose.
 #[derive(Debug)]
 struct Block {
     result: JsonResult,
-    /// The number of findings in prose before it: those that are kept, and all.
+    /// The number of findings in prose before the block: stored ones (`kept`) and all (`read`).
     kept: usize,
     read: u64,
 }
 
-/// What identifies a repeated finding.
+/// Identifies repeated findings: file, line, tag and title.
 type Key = (Option<String>, Option<u32>, Option<Tag>, String);
 
 impl<'a> Results<'a> {
@@ -62,8 +62,8 @@ impl<'a> Results<'a> {
         self.is_signed_end = self.is_last;
     }
 
-    /// Removes a repeated prompt: the findings before the unfilled closing line, if the filled one announces exactly the
-    /// findings after it. `number` is the announced number.
+    /// Removes a repeated prompt: the findings before the example of the closing line, if `number`, the announced
+    /// number, is exactly that of the findings after it.
     pub(crate) fn leave_out_prompt(&mut self, prose: &mut ProseReader<'_>, number: Option<u64>) {
         let Some(form) = prose.form() else { return };
         let results: u64 = self.blocks.iter().map(|block| block.result.count).sum();
@@ -78,7 +78,7 @@ impl<'a> Results<'a> {
         }
     }
 
-    /// Combines everything. `is_broken`: there is unreadable JSON with findings.
+    /// `is_broken`: the answer contains unreadable JSON with findings.
     pub(crate) fn unite(
         mut self,
         prose: ProseReader<'_>,
@@ -113,11 +113,11 @@ impl<'a> Results<'a> {
         let All { findings, notes, repeated, only_in_prose } = self.all(prose);
         let unique = read - repeated;
         let is_closed = closing.is_given();
-        // Unreadable JSON was repeated in a readable form if the numbers agree.
+        // If the numbers agree, the unreadable JSON was repeated in a readable form.
         let is_unread = malformed || (is_broken || is_within_prose) && (unique == 0 || !is_closed);
         let adds_up = match closing.number() {
             Some(number) => number == unique || number == read,
-            // The nonce of a result signs that result, not other prose.
+            // The nonce of a result does not sign findings in other prose.
             None => !is_closed && is_signed_by_nonce && only_in_prose == 0,
         };
         let status = if unique == 0 && !objects && !malformed && !is_closed && !is_signed_by_nonce {
@@ -132,14 +132,12 @@ impl<'a> Results<'a> {
         answer(status, findings, notes)
     }
 
-    /// Whether all results with findings, and at least one result, have the nonce.
     fn is_signed_by_nonce(&self) -> bool {
         let signed = |block: &Block| block.result.nonce().is_some_and(|given| is_nonce(self.nonce, given));
         let is_void = |block: &Block| block.result.count == 0 && !block.result.malformed;
         self.blocks.iter().any(signed) && self.blocks.iter().all(|block| signed(block) || is_void(block))
     }
 
-    /// Whether the last result replaces all that is above it.
     fn is_corrected(&self, number: u64, prose: &ProseReader<'_>) -> bool {
         let Some((last, earlier)) = self.blocks.split_last() else { return false };
         let findings = &last.result.findings;
@@ -154,7 +152,6 @@ impl<'a> Results<'a> {
         is_announced && is_behind_prose && earlier.iter().all(names_again) && is_grave_enough
     }
 
-    /// The findings of the last result, everything else as notes.
     fn last(mut self, prose: ProseReader<'_>) -> (Vec<RawFinding>, String) {
         let last = self.blocks.pop().map(|block| block.result.findings).unwrap_or_default();
         let mut notes = prose.into_notes();
@@ -201,9 +198,7 @@ impl<'a> Results<'a> {
 struct All {
     findings: Vec<RawFinding>,
     notes: String,
-    /// The number of repetitions, which were left out.
     repeated: u64,
-    /// The number of findings that are only in prose.
     only_in_prose: usize,
 }
 

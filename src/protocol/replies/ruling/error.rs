@@ -1,7 +1,7 @@
 use crate::domain::{DisputeNumber, Ruling, RulingWord};
 use crate::protocol::replies::reply::is_nonce;
 
-/// Why a judge's answer is no ruling; the text is sent back to the judge.
+/// Why a judge's answer is not a ruling. The text is sent back to the judge.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RulingError {
     #[error(
@@ -9,22 +9,21 @@ pub enum RulingError {
          `GLEE-RULING nonce=<nonce> dispute=<n> ruling=<WORD>`"
     )]
     Missing,
-    /// The parser's error, with line and column.
     #[error("{0}")]
     Malformed(String),
     #[error("text follows the ruling, which has to be the last thing in the answer")]
     TextBehind,
     #[error("the answer has a JSON object that is too large to be read")]
     TooLarge,
-    #[error("the ruling's `nonce` is not the one that was given")]
+    #[error("the ruling has a different `nonce` than the request")]
     Nonce,
-    #[error("the ruling is on dispute `{given}`, asked was dispute {asked}")]
+    #[error("the ruling is on dispute `{given}`, but the request was about dispute {asked}")]
     Dispute { given: String, asked: DisputeNumber },
-    #[error("`{given}` is no ruling; it is one of `ENFORCE`, `DISMISS`, `ESCALATE`")]
+    #[error("`{given}` is not a ruling; it has to be one of `ENFORCE`, `DISMISS`, `ESCALATE`")]
     Word { given: String },
-    #[error("`{given}` is no value of `{field}`; {expected}")]
+    #[error("`{given}` is not a value of `{field}`; {expected}")]
     Field { field: &'static str, given: String, expected: &'static str },
-    #[error("`{field}` goes with `DISMISS` only, the ruling is `{ruling}`")]
+    #[error("`{field}` is valid only with `DISMISS`, but the ruling is `{ruling}`")]
     DismissOnly { field: &'static str, ruling: RulingWord },
     #[error("the answer has rulings that contradict each other: {}", words(.0))]
     Contradiction(Vec<RulingWord>),
@@ -37,7 +36,6 @@ pub(crate) struct ExpectedRuling<'a> {
 }
 
 impl ExpectedRuling<'_> {
-    /// Compares a nonce and the number of a dispute with the expected ones.
     pub(crate) fn check(self, nonce: Option<&str>, dispute: Option<&str>) -> Result<(), RulingError> {
         if !nonce.is_some_and(|given| is_nonce(self.nonce, given)) {
             return Err(RulingError::Nonce);
@@ -51,19 +49,19 @@ impl ExpectedRuling<'_> {
     }
 }
 
-/// A JSON object or a line in the form of a ruling.
+/// The result of reading a JSON object or a line in the form of a ruling.
 #[derive(Debug)]
 pub(crate) enum DisputeMatch {
-    /// A ruling with another nonce or on another dispute.
+    /// A ruling with a different nonce or dispute.
     Foreign(RulingError),
-    /// A ruling on the expected dispute, or its error.
+    /// A ruling on the expected dispute, or the reason why it is invalid.
     Own(Result<Claimed, RulingError>),
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Claimed {
     pub(crate) ruling: Ruling,
-    /// Whether it is a closing line: then all but its word is in the text before it.
+    /// Whether the ruling is a closing line, whose rationale and citations are in the text before it.
     pub(crate) is_line: bool,
 }
 

@@ -1,7 +1,7 @@
 //! A judge's answer (section 3.5 of the design).
 //!
-//! A ruling is read from the end of the answer only: earlier quotations, fences and arguments are text. Anything but exactly
-//! one ruling with the right nonce and dispute is none.
+//! A ruling counts only at the end of the answer; earlier quotations, fences and arguments are text. The answer is
+//! valid only with exactly one ruling that has the right nonce and dispute.
 
 pub(crate) mod error;
 mod shape;
@@ -13,19 +13,17 @@ use crate::protocol::replies::reply::{ReplyLine, Walk};
 use crate::protocol::replies::ruling::error::{Claimed, DisputeMatch, ExpectedRuling, RulingError};
 use crate::protocol::text::{LineKind, ScanState, location};
 
-/// The most text of the rationale of a ruling in prose, in bytes.
 const RATIONALE_CAP: usize = 256 << 10;
 
-/// The most places that are read from the rationale of a ruling in prose.
 const CITATIONS_CAP: usize = 100;
 
-/// Reads the ruling on `dispute`. Without a nonce, any nonce counts; without a number, any dispute.
+/// Reads the ruling on `dispute`. Without a nonce, any nonce matches; without a number, any dispute.
 ///
-/// A ruling is a JSON object (fenced or on lines of its own) or a closing line; only blank lines and further rulings may
-/// follow it. A ruling in a fence before text is a quotation. For a ruling in prose the text before it is the rationale,
-/// and the places in it are the citations; a last line `Coder-evidence: <why>` before the closing line says why places
-/// count that the coder wrote in this run.
-/// The outer result fails only if `input` cannot be read; the inner one says why the answer is no ruling.
+/// A ruling is a JSON object (fenced or on its own lines) or a closing line; only blank lines and further rulings
+/// may follow it. A ruling in a fence with text after it is a quotation. The text before a closing line is the
+/// rationale, and the locations in it are the citations. A line `Coder-evidence: <why>` directly before the closing
+/// line states why lines that the coder wrote in this run count as evidence. The outer result fails only if `input`
+/// cannot be read; the inner one is the reason why the answer is not a ruling.
 pub fn parse<R: BufRead>(
     input: R,
     nonce: Option<&str>,
@@ -48,7 +46,6 @@ pub fn parse<R: BufRead>(
                     reasons.take(&step);
                 }
             },
-            // The last line of the JSON decides whether it is a ruling.
             ScanState::Inside => candidates.pending = true,
             ScanState::Outside => {
                 match step.kind {
@@ -79,14 +76,13 @@ pub fn parse<R: BufRead>(
 struct Candidates {
     unfenced: Vec<RulingWord>,
     group: Vec<RulingWord>,
-    /// The error of a ruling since the last text.
     wrong: Option<RulingError>,
-    /// The error of the last foreign ruling since the last text.
+    /// The error of the last ruling with a different nonce or dispute since the last text.
     foreign: Option<RulingError>,
     last: Option<Claimed>,
     any: bool,
     text_behind: bool,
-    /// Whether lines follow it that may become one.
+    /// Whether the last lines may be part of a further ruling.
     pending: bool,
 }
 
@@ -98,7 +94,8 @@ impl Candidates {
         }
         (self.any, self.pending) = (true, false);
         match claim {
-            // A ruling with another nonce is a quotation; one on another dispute after the ruling makes it doubtful.
+            // A ruling with a different nonce is a quotation; one on another dispute after a valid ruling is an
+            // error.
             DisputeMatch::Foreign(error @ RulingError::Dispute { .. }) if self.last.is_some() => {
                 self.wrong = Some(error)
             }
@@ -143,12 +140,10 @@ fn add(words: &mut Vec<RulingWord>, word: RulingWord) {
     }
 }
 
-/// The beginning of the line that says why code that the coder wrote in this run counts as evidence.
 const CODER_EVIDENCE: &str = "coder-evidence:";
 
 #[derive(Debug, Default)]
 struct Reasons {
-    /// The reason in the last line that is not blank.
     coder_evidence: Option<Untrusted>,
     text: String,
     citations: Vec<String>,
@@ -182,7 +177,7 @@ impl Reasons {
         }
     }
 
-    /// Adds the rationale and the citations to a ruling in prose, and the text before it to one in JSON without a
+    /// Adds the rationale and the citations to a ruling in prose, and the preceding text to a JSON ruling without a
     /// rationale.
     fn complete(self, claimed: Claimed) -> Ruling {
         let Claimed { mut ruling, is_line } = claimed;

@@ -4,7 +4,7 @@ use crate::domain::{FindingId, Grounds, Ruling, RulingWord, Tag, Untrusted};
 use crate::protocol::replies::ruling::error::{Claimed, DisputeMatch, ExpectedRuling, RulingError};
 use crate::protocol::text::json::LenientValue;
 
-/// Reads a JSON object; `None` if it has no `ruling`.
+/// `None` if the object has no `ruling`.
 pub(crate) fn object(text: &str, asked: ExpectedRuling<'_>) -> Option<DisputeMatch> {
     let object: LenientValue = serde_json::from_str(text).ok()?;
     object.fields().iter().find(|(name, _)| name == "ruling")?;
@@ -19,7 +19,7 @@ fn word(object: &LenientValue, name: &str) -> Option<String> {
     object.get(&[name]).word()
 }
 
-/// Reads a line `GLEE-RULING nonce=<nonce> dispute=<n> ruling=<WORD>`; `None` if it is none.
+/// Reads a line `GLEE-RULING nonce=<nonce> dispute=<n> ruling=<WORD>`; `None` for any other line.
 pub(crate) fn line(text: &str, asked: ExpectedRuling<'_>) -> Option<DisputeMatch> {
     let (nonce, rest) = text.strip_prefix("GLEE-RULING nonce=")?.split_once(' ')?;
     let (dispute, word) = rest.strip_prefix("dispute=")?.split_once(" ruling=")?;
@@ -35,7 +35,6 @@ fn parse_word(given: &str) -> Result<RulingWord, RulingError> {
     RulingWord::parse(given).ok_or_else(|| RulingError::Word { given: shown(given) })
 }
 
-/// The beginning of what an answer says, for an error message.
 fn shown(given: &str) -> String {
     match given.char_indices().nth(60) {
         Some((end, _)) => format!("{}...", &given[..end]),
@@ -53,22 +52,24 @@ fn ruling(object: &LenientValue) -> Result<Ruling, RulingError> {
     let new_tag = only("new_tag")?;
     let duplicate_of = only("duplicate_of")?;
     Ok(Ruling {
-        // A judge that enforces has no grounds to dismiss, whatever it fills in.
+        // Grounds are ignored unless the ruling is `DISMISS`.
         grounds: word(object, "grounds").filter(|_| dismissed).map(|given| grounds(&given)).transpose()?,
         citations: object.get(&["citations"]).texts().into_iter().map(Untrusted::from).collect(),
         rationale: object.get(&["rationale"]).string().unwrap_or_default().trim().into(),
         new_tag: new_tag.map(|given| read("new_tag", &given, TAGS, Tag::parse)).transpose()?,
         duplicate_of: duplicate_of
-            .map(|given| read("duplicate_of", &given, "it is the id of a finding such as `F1`", FindingId::parse))
+            .map(|given| {
+                read("duplicate_of", &given, "it has to be the id of a finding such as `F1`", FindingId::parse)
+            })
             .transpose()?,
         coder_evidence: object.get(&["coder_evidence"]).string().and_then(|why| reason(&why)),
         ..Ruling::bare(ruling)
     })
 }
 
-const TAGS: &str = "it is one of `CRITICAL`, `MUST`, `HIGH`, `SHOULD`, `MEDIUM`, `LOW`";
+const TAGS: &str = "it has to be one of `CRITICAL`, `MUST`, `HIGH`, `SHOULD`, `MEDIUM`, `LOW`";
 
-const GROUNDS: &str = "it is one of `factual_error`, `breaks_functionality`, `conflicts_with_requirements`, \
+const GROUNDS: &str = "it has to be one of `factual_error`, `breaks_functionality`, `conflicts_with_requirements`, \
                        `misunderstood_context`, `already_handled`, `not_mandatory`, `duplicate`";
 
 fn grounds(given: &str) -> Result<Grounds, RulingError> {
@@ -76,7 +77,7 @@ fn grounds(given: &str) -> Result<Grounds, RulingError> {
     read("grounds", given, GROUNDS, |_| Grounds::parse(&word))
 }
 
-/// A reason, if it is more than nothing.
+/// `None` if the reason contains no letter or digit.
 pub(crate) fn reason(given: &str) -> Option<Untrusted> {
     let given = given.trim();
     given.contains(char::is_alphanumeric).then(|| given.into())

@@ -1,4 +1,4 @@
-//! What counts as a ruling and what does not: answers of judges, well-formed, forged, doubled and cut.
+//! Tests of the parser of rulings: well-formed, forged, repeated and truncated answers.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::*;
@@ -105,29 +105,35 @@ fn errors_say_what_is_wrong() {
     let field =
         |name: &str, value: &str| DISMISS.replace("\"rationale\"", &format!("\"{name}\":{value},\"rationale\""));
     for (text, message) in [
-        (FOREIGN.to_owned(), "the ruling's `nonce` is not the one that was given"),
-        (r#"{"dispute":3,"ruling":"ENFORCE"}"#.to_owned(), "the ruling's `nonce` is not the one that was given"),
-        (LINE.replace("abc", "abd"), "the ruling's `nonce` is not the one that was given"),
-        (ENFORCE.replace('3', "4"), "the ruling is on dispute `4`, asked was dispute 3"),
-        (LINE.replace('3', "<n>"), "the ruling is on dispute `<n>`, asked was dispute 3"),
+        (FOREIGN.to_owned(), "the ruling has a different `nonce` than the request"),
+        (r#"{"dispute":3,"ruling":"ENFORCE"}"#.to_owned(), "the ruling has a different `nonce` than the request"),
+        (LINE.replace("abc", "abd"), "the ruling has a different `nonce` than the request"),
+        (ENFORCE.replace('3', "4"), "the ruling is on dispute `4`, but the request was about dispute 3"),
+        (LINE.replace('3', "<n>"), "the ruling is on dispute `<n>`, but the request was about dispute 3"),
         (
             ENFORCE.replace("ENFORCE", "MAYBE"),
-            "`MAYBE` is no ruling; it is one of `ENFORCE`, `DISMISS`, `ESCALATE`",
+            "`MAYBE` is not a ruling; it has to be one of `ENFORCE`, `DISMISS`, `ESCALATE`",
         ),
-        (LINE.replace("ENFORCE", "<WORD>"), "`<WORD>` is no ruling; it is one of `ENFORCE`, `DISMISS`, `ESCALATE`"),
+        (
+            LINE.replace("ENFORCE", "<WORD>"),
+            "`<WORD>` is not a ruling; it has to be one of `ENFORCE`, `DISMISS`, `ESCALATE`",
+        ),
         (
             field("grounds", "\"style\""),
-            "`style` is no value of `grounds`; it is one of `factual_error`, `breaks_functionality`, \
+            "`style` is not a value of `grounds`; it has to be one of `factual_error`, `breaks_functionality`, \
              `conflicts_with_requirements`, `misunderstood_context`, `already_handled`, `not_mandatory`, `duplicate`",
         ),
         (
             field("new_tag", "\"P3\""),
-            "`P3` is no value of `new_tag`; it is one of `CRITICAL`, `MUST`, `HIGH`, `SHOULD`, `MEDIUM`, `LOW`",
+            "`P3` is not a value of `new_tag`; it has to be one of `CRITICAL`, `MUST`, `HIGH`, `SHOULD`, `MEDIUM`, `LOW`",
         ),
-        (field("duplicate_of", "7"), "`7` is no value of `duplicate_of`; it is the id of a finding such as `F1`"),
+        (
+            field("duplicate_of", "7"),
+            "`7` is not a value of `duplicate_of`; it has to be the id of a finding such as `F1`",
+        ),
         (
             field("new_tag", "\"LOW\"").replace("DISMISS", "ENFORCE"),
-            "`new_tag` goes with `DISMISS` only, the ruling is `ENFORCE`",
+            "`new_tag` is valid only with `DISMISS`, but the ruling is `ENFORCE`",
         ),
         (
             format!("{ENFORCE}\n{DISMISS}"),
@@ -141,7 +147,7 @@ fn errors_say_what_is_wrong() {
     ] {
         assert_eq!(read(&text).map_err(|error| error.to_string()), Err(message.to_owned()), "{text}");
     }
-    // What is absent may be said to be.
+    // An explicit `null` counts as absent.
     assert_eq!(word(&field("new_tag", "null").replace("DISMISS", "ENFORCE")), Ok(Enforce));
     assert_eq!(word(&field("grounds", "\"\"").replace("DISMISS", "ENFORCE")), Ok(Enforce));
 }

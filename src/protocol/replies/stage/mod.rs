@@ -1,7 +1,7 @@
-//! Answers in stages and at checkpoints: JSON objects that repeat the nonce, and for a stage prose as well.
+//! Answers in stages and at checkpoints: JSON objects that repeat the nonce, or for a stage also prose.
 //!
-//! Equal objects count once; two different ones invalidate the answer. A decision or a validation, which binds others, must
-//! be the end of the answer.
+//! Equal objects count once; different ones invalidate the answer. Decisions and validations bind others and
+//! therefore have to end the answer.
 
 use std::io::{self, BufRead};
 
@@ -16,18 +16,15 @@ use crate::protocol::request::Task;
 use crate::protocol::text::{LineKind, ScanState};
 use crate::rules::stages::stage;
 
-/// The most prose that is kept of an answer to a stage, in bytes.
 const PROSE_CAP: usize = 1 << 20;
 
-/// The most items of a list that are read.
 const LIST_CAP: usize = 1000;
 
-/// Why an answer is invalid; the text is sent back to the agent.
+/// Why an answer is invalid. The text is sent back to the agent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StageError {
-    #[error("the answer has no JSON object with the `nonce` that was given")]
+    #[error("the answer has no JSON object with the `nonce` of the request")]
     Missing,
-    /// The parser's error, with line and column.
     #[error("{0}")]
     Malformed(String),
     #[error("the answer has several JSON objects with the `nonce`, and they differ")]
@@ -40,11 +37,8 @@ pub enum StageError {
     Field { field: &'static str, expected: &'static str },
 }
 
-/// Reads the answer to a task of a stage or a checkpoint.
-/// The outer result fails only if `input` cannot be read; the inner one says why the answer is invalid.
-///
-/// # Panics
-/// For a task of a review.
+/// Reads the answer to a task of a stage or a checkpoint. The outer result fails only if `input` cannot be read;
+/// the inner one is the reason why the answer is invalid.
 pub fn parse<R: BufRead>(input: R, nonce: Option<&str>, task: &Task) -> io::Result<Result<Said, StageError>> {
     let found = find(input, nonce)?;
     Ok(match task {
@@ -76,7 +70,7 @@ pub fn parse<R: BufRead>(input: R, nonce: Option<&str>, task: &Task) -> io::Resu
             found.object().and_then(|object| answers(&object, questions)).map(|answers| Said::Answers { answers })
         }
         Task::Validate { .. } => found.last_object().and_then(|object| validation(&object)).map(Said::Validation),
-        _ => unreachable!("reviews have parsers of their own"),
+        _ => unreachable!("reviews have other parsers"),
     })
 }
 
@@ -87,7 +81,6 @@ pub(crate) struct FoundAnswer {
     too_large: bool,
     fault: Option<String>,
     prose: String,
-    /// Whether there is a closing line that announces one answer.
     closed: bool,
 }
 
@@ -112,7 +105,6 @@ impl FoundAnswer {
         let Ok(Value::Object(mut object)) = serde_json::from_str(text) else { return };
         let own = object.get("nonce").and_then(Value::as_str).is_some_and(|given| is_nonce(nonce, given));
         if own {
-            // The fields keep their order.
             object.shift_remove("nonce");
             self.objects.push(object);
             self.text_behind = false;
@@ -137,7 +129,6 @@ pub(crate) fn find<R: BufRead>(input: R, nonce: Option<&str>) -> io::Result<Foun
             ScanState::Found(object) => found.take(&object.text, nonce),
             ScanState::Inside => {}
             ScanState::Outside if step.is_prose() && closing.take(step.text) => found.closed = true,
-            // A repeated prompt does not count.
             ScanState::Outside if step.kind == LineKind::Quote => {}
             ScanState::Outside => found.say(step.text),
         }
@@ -151,7 +142,6 @@ pub(crate) fn find<R: BufRead>(input: R, nonce: Option<&str>) -> io::Result<Foun
     Ok(found)
 }
 
-/// The required fields that are missing or empty.
 fn missing(object: &Map<String, Value>, required: &[String]) -> Vec<String> {
     let is_empty = |value: &Value| match value {
         Value::Null => true,
@@ -188,7 +178,7 @@ fn decision(object: &Map<String, Value>, answered: &[AgentName]) -> Result<Decis
     let choice = "has to be `approach_a`, `approach_b` and so on, an agent's name, or `hybrid`";
     let certainty = "has to be `high`, `medium` or `low`";
     let modifications = list(object, "modifications")?;
-    // A list of one counts as that one; several approaches are a hybrid.
+    // A list with one approach counts as that approach; several are a hybrid.
     let chosen = match object.get("decision") {
         Some(Value::Array(items)) => {
             let named: Option<Vec<Approach>> =
@@ -245,7 +235,6 @@ fn list(fields: &Map<String, Value>, field: &'static str) -> Result<Vec<Untruste
     }
 }
 
-/// An item of a list: its text, or of an object the field that describes it.
 fn described(item: &Value) -> Untrusted {
     let described = item.as_object().and_then(|fields| {
         ["description", "conflict", "topic", "summary"].into_iter().find_map(|name| fields.get(name)?.as_str())
@@ -253,7 +242,7 @@ fn described(item: &Value) -> Untrusted {
     described.map_or_else(|| text(item), Into::into)
 }
 
-/// A value as text: a string as it is, anything else as JSON.
+/// Strings are unchanged; other values are rendered as JSON.
 fn text(value: &Value) -> Untrusted {
     match value {
         Value::String(text) => text.trim().into(),

@@ -1,31 +1,28 @@
-//! Finds the JSON objects of an answer.
+//! Finds the JSON objects in an answer.
 //!
-//! An object counts if it is the whole content of a fence, or begins and ends with a line of its own outside fences and
-//! quotes; so do lists with [`Scope::Lists`]. Invalid JSON is ignored, but it is recorded whether it contained findings.
+//! An object counts if it is the whole content of a fence, or if it begins and ends on its own lines outside fences
+//! and quotes. The same applies to lists with [`Scope::Lists`]. Invalid JSON is ignored, but recorded if it
+//! contained findings.
 
 use super::super::markdown::LineKind;
 use super::scan::{OBJECT_CAP, ScanProgress, Scanner, Scope};
 use crate::protocol::text::lines::Line;
 
-/// A key that only answers have.
+/// A key that occurs only in answers.
 const NONCE: &str = "\"nonce\"";
 
-/// A JSON object and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FoundObject {
     pub(crate) text: String,
-    /// The caller's number of its first line: the opening line of a fence, or its own first line.
+    /// The caller's identifier of the first line, which is the opening line for a fence.
     pub(crate) mark: usize,
     pub(crate) fenced: bool,
 }
 
-/// The relation of a line to JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ScanState {
     Outside,
-    /// The line is part of a possible object.
     Inside,
-    /// The line ends an object.
     Found(FoundObject),
 }
 
@@ -33,22 +30,20 @@ pub(crate) enum ScanState {
 pub(crate) struct Extractor {
     candidate: Option<Candidate>,
     scope: Scope,
-    /// Whether an object was too large to keep.
     pub(crate) too_large: bool,
-    /// Whether there was invalid JSON with findings.
     pub(crate) broken: bool,
     lines: u64,
-    /// The error in the first answer that is invalid JSON, with its line and column.
+    /// The error in the first answer with invalid JSON, with line and column.
     pub(crate) fault: Option<String>,
 }
 
 #[derive(Debug)]
 struct Candidate {
     scanner: Scanner,
-    /// Complete objects above it in the same fence, each followed by a comma.
+    /// Earlier complete objects in the same fence, each followed by a comma.
     earlier: String,
     mark: usize,
-    /// The line of the answer in which it begins, counted from 1, and the bytes before it in that line.
+    /// The 1-based line of the answer in which the object begins, and the number of bytes before it in that line.
     start: (u64, usize),
     fenced: bool,
     progress: ScanProgress,
@@ -60,7 +55,7 @@ impl Candidate {
         Self { scanner, earlier, mark, start: (0, 0), fenced, progress: ScanProgress::More }
     }
 
-    /// The error and its position, if the text was an answer.
+    /// The error with its position, if the text is an answer.
     fn fault(&self) -> Option<String> {
         let text = self.scanner.text();
         let is_answer = self.has_findings() || text.contains(NONCE);
@@ -82,14 +77,13 @@ impl Candidate {
         ["\"findings\"", "\"issues\"", "\"severity\""].iter().any(|name| self.scanner.text().contains(name))
     }
 
-    /// The object or, after earlier objects, the list of all of them.
+    /// The object, or a list of all objects of the fence if there are several.
     fn into_object(self) -> FoundObject {
         let Self { scanner, earlier, mark, fenced, .. } = self;
         let text = scanner.into_text();
         FoundObject { text: if earlier.is_empty() { text } else { format!("[{earlier}{text}]") }, mark, fenced }
     }
 
-    /// Adds one line. After the last brace only white space may follow; the rest of a cut line is unknown.
     fn push(&mut self, line: Line<'_>, number: u64) {
         let begun = !self.scanner.text().is_empty();
         let text = if begun { line.text } else { line.text.trim_start() };
@@ -123,7 +117,6 @@ impl Extractor {
         Self { scope, ..Self::default() }
     }
 
-    /// Handles the next line. `mark` is the caller's number for it.
     pub(crate) fn line(&mut self, line: Line<'_>, kind: LineKind, mark: usize) -> ScanState {
         self.lines += 1;
         match kind {
@@ -139,7 +132,6 @@ impl Extractor {
         ScanState::Outside
     }
 
-    /// Handles the end of a fence, or of the answer.
     pub(crate) fn end(&mut self) -> ScanState {
         match self.candidate.take() {
             Some(done) if done.fenced && done.progress == ScanProgress::Done => {
@@ -154,7 +146,7 @@ impl Extractor {
 
     fn prose(&mut self, line: Line<'_>, mark: usize) -> ScanState {
         self.push(line);
-        // The line that ends one candidate may be the beginning of the next.
+        // The line that ends one candidate may begin the next.
         if self.candidate.is_none() && self.scope.begins(line.text.trim_start()) {
             self.candidate = Some(Candidate::new(mark, false, self.scope));
             self.push(line);
@@ -177,11 +169,10 @@ impl Extractor {
         self.reject(invalid);
     }
 
-    /// Records the error of a candidate that is no JSON.
     fn reject(&mut self, candidate: Option<Candidate>) {
         if let Some(candidate) = candidate {
             self.broken |= candidate.has_findings();
-            // The first error explains the later ones.
+            // The first error is the cause of later ones.
             self.fault = self.fault.take().or_else(|| candidate.fault());
         }
     }

@@ -1,20 +1,18 @@
 //! Scans one JSON object or list, line by line.
 //!
-//! `serde_json` reads the tokens, and this module checks their order, so that the first line that is no JSON ends the scan
-//! and prose between braces is cheap. The result is JSON that any parser accepts: a number beyond the range of a double
-//! becomes `null`, an unpaired surrogate U+FFFD.
+//! `serde_json` reads the tokens and this module checks their order, so that the scan ends at the first invalid
+//! line and prose between braces is cheap. The result is JSON that any parser accepts: a number out of the range of
+//! a double becomes `null`, an unpaired surrogate U+FFFD.
 
 use std::borrow::Cow;
 
 use serde::de::IgnoredAny;
 
-/// The maximum size of an object, in bytes.
 pub(crate) const OBJECT_CAP: usize = 6 << 20;
 
-/// The maximum number of values in an object: each takes memory of its own when it is parsed.
+/// The maximum number of values in an object, which bounds the memory of the parsed form.
 const VALUES_CAP: usize = 250_000;
 
-/// The maximum nesting depth.
 const DEPTH_CAP: usize = 100;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +20,6 @@ pub(crate) enum ScanProgress {
     More,
     Done,
     Invalid,
-    /// Valid so far, but beyond the caps.
     TooLarge,
 }
 
@@ -35,7 +32,6 @@ pub(crate) struct Scanner {
     pub(crate) scope: Scope,
 }
 
-/// What counts as a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Scope {
     #[default]
@@ -45,7 +41,6 @@ pub(crate) enum Scope {
 }
 
 impl Scope {
-    /// Whether a document may begin with `text`.
     pub(crate) fn begins(self, text: &str) -> bool {
         text.starts_with('{') || self == Self::Lists && text.starts_with('[')
     }
@@ -67,7 +62,7 @@ impl Scanner {
         Self { text: String::new(), open: Vec::new(), expect: Expect::Document, values: 0, scope }
     }
 
-    /// The text of the object; for invalid JSON the text up to the error.
+    /// The text of the object; for invalid JSON, the text up to the error.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
@@ -76,7 +71,7 @@ impl Scanner {
         self.text
     }
 
-    /// Scans the next line; the rest of a `cut` line is unknown.
+    /// Scans the next line; `cut` marks a truncated line.
     pub(crate) fn line(&mut self, line: &str, cut: bool) -> ScanProgress {
         let mut rest = line;
         loop {
@@ -100,7 +95,6 @@ impl Scanner {
         }
     }
 
-    /// Scans the token at the beginning of `text` and returns its length.
     fn token(&mut self, text: &str, cut: bool) -> Result<usize, ScanProgress> {
         let first = text.as_bytes()[0];
         let is_value = matches!(self.expect, Expect::Value | Expect::ValueOrEnd);
@@ -121,7 +115,6 @@ impl Scanner {
         Ok(1)
     }
 
-    /// As [`Self::token`], for a string, a number, `true`, `false` or `null`.
     fn literal(&mut self, text: &str, cut: bool, is_key: bool) -> Result<usize, ScanProgress> {
         let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
         if let Some(Err(error)) = values.next() {
@@ -150,7 +143,6 @@ impl Scanner {
     }
 }
 
-/// Converts a string or number to a form that any parser accepts.
 fn tame(literal: &str) -> Cow<'_, str> {
     if literal.starts_with('"') {
         let is_whole = !literal.contains("\\u") || serde_json::from_str::<String>(literal).is_ok();
@@ -160,7 +152,6 @@ fn tame(literal: &str) -> Cow<'_, str> {
     if is_infinite { "null".into() } else { literal.into() }
 }
 
-/// Replaces each unpaired surrogate of a string by U+FFFD.
 fn replace_unpaired(mut rest: &str) -> String {
     let unit = |text: &str| u16::from_str_radix(text.strip_prefix("\\u")?.get(..4)?, 16).ok();
     let mut whole = String::with_capacity(rest.len());
@@ -183,7 +174,6 @@ fn replace_unpaired(mut rest: &str) -> String {
 mod tests {
     use super::*;
 
-    /// The object as it is kept, if `text` is one and nothing else.
     fn scan(text: &str) -> Option<String> {
         let mut scanner = Scanner::new(Scope::Objects);
         let progress = text.split('\n').map(|line| scanner.line(line, false)).last()?;

@@ -1,29 +1,29 @@
-//! A JSON value of unknown shape: unexpected types are no errors, and the number of extracted strings is bounded.
+//! A JSON value of unknown shape: accessors treat unexpected types as absent, and the number of extracted strings
+//! is bounded.
 
 use std::{fmt, iter};
 
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 
-/// The maximum number of strings extracted from a value.
 const TEXTS_CAP: usize = 1000;
 
-/// A value of any type. [`serde_json::Value`] would take several times the memory for small objects.
+/// A value of any type. For small objects [`serde_json::Value`] would use several times the memory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum LenientValue {
     #[default]
     Nothing,
     Bool(bool),
-    /// Loses digits beyond 2^53.
+    /// Imprecise beyond 2^53.
     Number(f64),
     Text(String),
     List(Vec<Self>),
-    /// The fields in their order. The last of repeated fields counts.
+    /// The fields in their order; of repeated fields the last one counts.
     Object(Box<[(String, Self)]>),
 }
 
 impl LenientValue {
-    /// The fields of an object; empty for other types.
+    /// Empty for types other than objects.
     pub(crate) fn fields(&self) -> &[(String, Self)] {
         match self {
             Self::Object(fields) => fields,
@@ -31,7 +31,6 @@ impl LenientValue {
         }
     }
 
-    /// The last field with one of these names.
     pub(crate) fn get(&self, names: &[&str]) -> &Self {
         let named = self.fields().iter().rev().find(|(name, _)| names.contains(&name.as_str()));
         named.map_or(&Self::Nothing, |(_, value)| value)
@@ -41,7 +40,6 @@ impl LenientValue {
         *self == Self::Nothing
     }
 
-    /// A string that is not blank.
     pub(crate) fn string(&self) -> Option<String> {
         match self {
             Self::Text(text) => Some(text.clone()).filter(|text| !text.trim().is_empty()),
@@ -49,7 +47,6 @@ impl LenientValue {
         }
     }
 
-    /// A string, or a number as text.
     pub(crate) fn text(&self) -> Option<String> {
         match self {
             Self::Text(text) => Some(text.clone()),
@@ -58,12 +55,11 @@ impl LenientValue {
         }
     }
 
-    /// A string or number without enclosing white space, if that is not empty.
+    /// Returns a string or number without enclosing white space, or `None` if it is blank.
     pub(crate) fn word(&self) -> Option<String> {
         self.text().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
     }
 
-    /// The strings of a list, or a single string.
     pub(crate) fn texts(&self) -> Vec<String> {
         match self {
             Self::List(items) => items.iter().filter_map(Self::string).take(TEXTS_CAP).collect(),
@@ -71,7 +67,7 @@ impl LenientValue {
         }
     }
 
-    /// All strings of a value joined by line breaks, including those inside lists and objects; `None` if there is none.
+    /// Joins all strings of a value by line breaks, including nested ones; `None` if there is none.
     pub(crate) fn joined(&self) -> Option<String> {
         let mut texts = Vec::new();
         self.gather(&mut texts);
