@@ -1,7 +1,7 @@
-//! Advisories in the form of the OSV database, and whether a locked version is affected.
+//! Parses OSV advisories, and decides whether a locked version is affected.
 //!
-//! Versions compare by the rules of their ecosystem: semantic versions for crates.io, npm and Go, PEP 440 for PyPI. A
-//! version that cannot be parsed is neither affected nor patched.
+//! Versions are compared by the rules of their ecosystem: semantic versions for crates.io, npm and Go, PEP 440 for
+//! PyPI. A version that cannot be parsed is neither affected nor patched.
 
 use std::cmp::Ordering;
 use std::str::FromStr as _;
@@ -17,7 +17,7 @@ pub enum Ecosystem {
 }
 
 impl Ecosystem {
-    /// Parses the database's name; the part after a colon is a release.
+    /// Parses OSV's name; a suffix after `:` is a release.
     fn parse(word: &str) -> Option<Self> {
         let word = word.split(':').next()?;
         [Self::Crates, Self::Npm, Self::Pypi, Self::Go].into_iter().find(|ecosystem| ecosystem.as_str() == word)
@@ -32,7 +32,7 @@ impl Ecosystem {
         }
     }
 
-    /// A package's canonical name: PyPI ignores case, and treats `-`, `_` and `.` alike.
+    /// The canonical name of a package: PyPI ignores case and does not distinguish `-`, `_` and `.`.
     pub fn canonical(self, name: &str) -> String {
         match self {
             Self::Pypi => {
@@ -54,7 +54,7 @@ impl Ecosystem {
     }
 }
 
-/// Parses a semantic version, also with a leading `v` or with fewer than three numbers.
+/// Parses a semantic version; a leading `v` and one or two missing numbers are accepted.
 fn semantic(text: &str) -> Option<semver::Version> {
     let text = text.trim().trim_start_matches('v');
     let end = text.find(['-', '+']).unwrap_or(text.len());
@@ -62,7 +62,6 @@ fn semantic(text: &str) -> Option<semver::Version> {
     semver::Version::parse(&format!("{}{}{}", &text[..end], ".0".repeat(missing), &text[end..])).ok()
 }
 
-/// A package in the version of a lock file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Locked {
     pub ecosystem: Ecosystem,
@@ -70,21 +69,17 @@ pub struct Locked {
     pub version: String,
 }
 
-/// The result of checking a locked version against an advisory about its package.
+/// The result for a locked version of an affected package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AdvisoryMatch {
     Affected,
-    /// The version includes the fix.
-    Patched {
-        fixed: String,
-    },
+    Patched { fixed: String },
 }
 
 #[derive(Clone, Debug, Deserialize)]
 pub struct Advisory {
     /// `RUSTSEC-...`, `GHSA-...`, `CVE-...`
     pub id: String,
-    /// Ids in other databases.
     #[serde(default)]
     pub aliases: Vec<String>,
     #[serde(default)]
@@ -134,7 +129,6 @@ impl Event {
 }
 
 impl Advisory {
-    /// A withdrawn advisory applies to no version.
     pub fn is_withdrawn(&self) -> bool {
         self.withdrawn.is_some()
     }
@@ -143,7 +137,7 @@ impl Advisory {
         std::iter::once(&self.id).chain(&self.aliases).any(|own| own.eq_ignore_ascii_case(id))
     }
 
-    /// Checks a locked version; `None` if the advisory is about another package or about later versions only.
+    /// Returns `None` if the advisory is about another package or only about later versions.
     pub fn check(&self, locked: &Locked) -> Option<AdvisoryMatch> {
         let is_about = |affected: &&Affected| {
             affected.package.as_ref().is_some_and(|package| {
@@ -156,7 +150,7 @@ impl Advisory {
             let ranges = affected.ranges.iter().filter(|range| range.kind != "GIT");
             listed.map(|_| AdvisoryMatch::Affected).chain(ranges.filter_map(|range| range.check(locked)))
         });
-        // A range that affects the version outranks the fix of another range.
+        // An affected range overrides the fix of another range.
         matches.max_by_key(|found| *found == AdvisoryMatch::Affected)
     }
 }
@@ -166,9 +160,9 @@ fn same(locked: &Locked, version: &str) -> bool {
 }
 
 impl Range {
-    /// Applies the events in the order of their versions up to the locked one.
+    /// Applies the events in version order up to the locked version.
     fn check(&self, locked: &Locked) -> Option<AdvisoryMatch> {
-        // `0` comes before every version.
+        // `0` precedes every version (OSV schema).
         let compare = |a: &str, b: &str| match (a == "0", b == "0") {
             (false, false) => locked.ecosystem.compare(a, b),
             (a, b) => Some(b.cmp(&a)),

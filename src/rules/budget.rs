@@ -1,10 +1,10 @@
-//! The caps on a run (`budget.*`), and when they are reached.
+//! The caps on a run (`budget.*`).
 //!
-//! Tokens and dollars that a program does not report are not counted; calls are always counted.
+//! Calls always count; tokens and dollars count only if the program reports them.
 
 use crate::domain::{Caps, Spent};
 
-/// The keys of the reached caps, each with the amount used; empty while work may start.
+/// The keys of the reached caps, each with the amount used.
 pub fn reached(caps: &Caps, spent: &Spent) -> Vec<(&'static str, String)> {
     let mut reached = Vec::new();
     if let (Some(cap), Some(used)) = (caps.tokens, spent.tokens())

@@ -1,4 +1,4 @@
-//! Decisions as pure functions over plain data, each with the table of its specification as its test.
+//! Decisions as pure functions over plain data; each is tested with the table of its specification.
 
 pub mod advisories;
 pub mod budget;

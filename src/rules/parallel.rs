@@ -1,13 +1,13 @@
-//! Parallel work on many items; results are in the order of the items.
+//! Processes items in parallel; results are in item order.
 
 use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::thread;
 
-/// The minimum number of items for a thread of their own.
+/// The minimum number of items for each thread.
 const ITEMS_PER_THREAD: usize = 2048;
 
-/// Applies `work` to consecutive parts of the items, concurrently, with at most one part for each processor.
+/// Applies `work` concurrently to consecutive parts of the items, at most one part for each processor.
 pub(crate) fn parts<T: Sync, R: Send>(items: &[T], work: impl Fn(&[T]) -> R + Sync) -> Vec<R> {
     parts_of(items, ITEMS_PER_THREAD, work)
 }

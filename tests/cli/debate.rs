@@ -135,7 +135,7 @@ fn spec_20_the_answer_says_why_and_what_to_do() {
     assert!(disputed["dispute_reason"].as_str().is_some_and(|why| why.contains("critical")), "{answer:#}");
     assert!(disputed["notes"].to_string().contains("extraordinary claim"), "{disputed:#}");
     let action = disputed["recommended_action"].as_str().expect("an action");
-    assert!(action.starts_with("bring about the condition it describes at a.py:3"), "{action}");
+    assert!(action.starts_with("cause the described condition at a.py:3"), "{action}");
     let rejected = lists["rejected"].as_array().expect("a list");
     let odd = rejected.iter().find(|row| row["original_title"] == "Odd").expect("rejected");
     assert!(odd["notes"].to_string().contains("extraordinary claim"), "{odd:#}");

@@ -36,8 +36,8 @@ fn files_become_one_answer() {
     assert_eq!(
         answer["groups"],
         json(
-            r#"[{"members": ["claude/1", "codex/1"], "class": "accepted", "why": "2 reviewers say so: claude, codex"},
-                {"members": ["claude/2"], "class": "uncorroborated", "why": "only claude says so; its evidence scores 4"}]"#
+            r#"[{"members": ["claude/1", "codex/1"], "class": "accepted", "why": "2 reviewers raised it: claude, codex"},
+                {"members": ["claude/2"], "class": "uncorroborated", "why": "raised only by claude; its evidence scores 4"}]"#
         )
     );
 }

@@ -1,4 +1,4 @@
-//! The JSON answers of the embedded agents (design sections 3.3 to 3.5), with the nonce of the request.
+//! JSON answers of the embedded agents (design sections 3.3 to 3.5), with the nonce of the request.
 
 use serde::Serialize;
 

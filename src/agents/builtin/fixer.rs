@@ -1,7 +1,7 @@
 //! `builtin:fixer`: applies the fixes of rules, and objects if the code has a waiver.
 //!
-//! A file is written once, whole, by renaming; it keeps its mode, its line ends and every byte outside of the fixes. A
-//! fix that makes the file unreadable to its grammar is not applied.
+//! Each file is replaced once, by a rename, and keeps its mode, line ends and all bytes outside the fixes. A fix
+//! that adds syntax errors is not applied.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,12 +16,11 @@ use crate::agents::builtin::rules::waiver::{Waiver, waiver};
 use crate::domain::{Answer, FindingId, Response, Untrusted};
 use crate::protocol::request::Item;
 
-/// The most matches of one rule on one line that are fixed for one finding.
+/// The maximum number of matches of one rule on one line that are fixed for a finding.
 const MOST_ON_A_LINE: usize = 16;
 
 enum Fix {
     Applied(String),
-    /// The reason of the waiver and its references.
     Waived(String, Vec<Untrusted>),
     Impossible(String),
 }
@@ -39,8 +38,8 @@ pub(crate) fn respond(items: &[Item], root: &Path) -> Result<Body, CatalogError>
                 by_file.entry(file).or_default().push(item);
                 continue;
             }
-            (_, Some(rule)) => format!("there is no rule `{rule}` here"),
-            (_, None) => "no rule raised it, and only rules' fixes can be applied".to_owned(),
+            (_, Some(rule)) => format!("unknown rule `{rule}`"),
+            (_, None) => "it was not raised by a rule, so it has no fix to apply".to_owned(),
         };
         done.insert(item.finding.id, Fix::Impossible(why));
     }
@@ -72,7 +71,7 @@ fn answer(items: &[Item], done: &mut BTreeMap<FindingId, Fix>) -> Body {
     Body::Response { answers, notes: (!notes.is_empty()).then(|| notes.join("\n")) }
 }
 
-/// Answers the findings of one file. From the bottom up, so that a fix does not move the lines of the next.
+/// Applies fixes from the bottom up, so that they do not move the lines of later ones.
 fn fix_file<'a>(catalog: &Catalog, root: &Path, path: &str, mut items: Vec<&'a Item>) -> Vec<(FindingId, Fix)> {
     let all = |items: &[&'a Item], why: String| -> Vec<(FindingId, Fix)> {
         items.iter().map(|item| (item.finding.id, Fix::Impossible(why.clone()))).collect()
@@ -98,7 +97,7 @@ struct Fixing<'a> {
     catalog: &'a Catalog,
     path: &'a str,
     text: String,
-    /// The findings fixed so far, with their lines in the old text.
+    /// The fixed findings with their lines in the old text.
     fixed: Vec<(FindingId, (u32, u32))>,
 }
 
@@ -117,7 +116,7 @@ impl Fixing<'_> {
             return Fix::Waived(reason.clone(), evidence);
         }
         if hit.edit.is_none() {
-            return Fix::Impossible(format!("rule `{rule}` knows no fix for {}:{}", self.path, hit.lines.0));
+            return Fix::Impossible(format!("rule `{rule}` has no fix for {}:{}", self.path, hit.lines.0));
         }
         let Some(fixed) = self.fixed_text(&rule, &hit, waiver.as_ref()) else {
             return Fix::Impossible(format!("the fix of `{rule}` does not fit {}:{}", self.path, hit.lines.0));
@@ -128,7 +127,7 @@ impl Fixing<'_> {
         Fix::Applied(format!("applied the fix of `{rule}` at {}:{}{unwaived}", self.path, hit.lines.0))
     }
 
-    /// The result for a rule that no longer matches: the fix of another finding on the same lines may include it.
+    /// A rule that no longer matches may have been fixed with another finding on the same lines.
     fn gone(&self, rule: &str, line: u32) -> Fix {
         match self.fixed.iter().find(|(_, (first, last))| (*first..=*last).contains(&line)) {
             Some((id, _)) => Fix::Applied(format!("the fix for {id} covers it")),
@@ -144,7 +143,6 @@ impl Fixing<'_> {
         self.matches(rule, &self.text).into_iter().min_by_key(|hit| hit.lines.0.abs_diff(line))
     }
 
-    /// The text with every match of the rule on the hit's line fixed, and without the waiver.
     fn fixed_text(&self, rule: &str, hit: &Hit, waiver: Option<&Waiver>) -> Option<String> {
         let mut text = self.text.clone();
         let mut line = hit.lines.0;

@@ -1,7 +1,7 @@
-//! The embedded agents: a reviewer, a coder and a judge that need no model, no key and no network.
+//! The embedded agents: a reviewer, a coder and a judge that require no model, key or network.
 //!
-//! They run as child processes of Glee's own binary: [`BuiltinAdapter`] is the side of the caller, `answer` that of the
-//! child. Their only inputs are the request and the tree.
+//! They run as child processes of Glee's own binary: [`BuiltinAdapter`] is the caller, `answer` is the child. Their
+//! only inputs are the request and the tree.
 
 #[cfg(feature = "astgrep")]
 mod answer;
@@ -31,10 +31,10 @@ pub use crate::agents::builtin::rules::catalog::{Catalog, CatalogError, RuleInfo
 #[cfg(feature = "astgrep")]
 pub use crate::agents::builtin::rules::measure::{Measure, MeasureError, Score, measure};
 
-/// The beginning of an embedded agent's `command` in the configuration.
+/// The prefix of an embedded agent's `command` in the configuration.
 pub const PREFIX: &str = "builtin:";
 
-/// The hidden first argument that makes Glee's binary an embedded agent.
+/// The hidden first argument that starts Glee as an embedded agent.
 pub const ARGUMENT: &str = "__builtin";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +51,7 @@ impl Builtin {
         ["rules", "fixer", "referee"][self as usize]
     }
 
-    /// Reads a name, with or without the prefix.
+    /// Parses a name, with or without the prefix.
     pub fn parse(name: &str) -> Option<Self> {
         let name = name.strip_prefix(PREFIX).unwrap_or(name);
         Self::ALL.into_iter().find(|builtin| builtin.as_str() == name)
@@ -64,15 +64,15 @@ impl Builtin {
 
 #[derive(Debug, thiserror::Error)]
 pub enum BuiltinError {
-    #[error("`builtin:{0}` is no embedded agent")]
+    #[error("unknown embedded agent `builtin:{0}`")]
     Unknown(String),
     #[error("the request is not valid")]
     Request(#[source] serde_json::Error),
     #[error("`builtin:{agent}` cannot take a task for a {role}")]
     WrongTask { agent: &'static str, role: Role },
-    #[error("an embedded agent takes no part in a debate and compares no findings")]
+    #[error("embedded agents do not take part in debates or compare findings")]
     Argues,
-    #[error("an embedded agent answers no stage, no checkpoint and no review request of a watch")]
+    #[error("embedded agents do not support stages, checkpoints or review requests of a watch")]
     Plans,
     #[error("this glee was built without its embedded agents (feature `astgrep`)")]
     NotBuilt,
@@ -98,7 +98,7 @@ impl Advice for BuiltinError {
     }
 }
 
-/// Answers a JSON request as the embedded agent `name`, in JSON. `root` is the tree; only the fixer writes to it.
+/// Answers a JSON request in JSON. `root` is the tree; only the fixer writes to it.
 pub fn answer(name: &str, request: &[u8], root: &Path) -> Result<String, BuiltinError> {
     let builtin = Builtin::parse(name).ok_or_else(|| BuiltinError::Unknown(name.to_owned()))?;
     let request: Request = serde_json::from_slice(request).map_err(BuiltinError::Request)?;
@@ -141,7 +141,7 @@ impl Adapter for BuiltinAdapter {
         let name = agent.command.first().map(String::as_str).unwrap_or_default();
         let builtin = Builtin::parse(name).ok_or_else(|| AgentError {
             hint: BuiltinError::Unknown(name.to_owned()).hint(),
-            ..AgentError::new(FailureKind::NotInstalled, format!("`{name}` is no embedded agent"))
+            ..AgentError::new(FailureKind::NotInstalled, format!("unknown embedded agent `{name}`"))
         })?;
         if builtin.role() != agent.role {
             let message = format!("`{name}` cannot be a {}", agent.role);

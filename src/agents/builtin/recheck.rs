@@ -1,6 +1,6 @@
-//! `builtin:rules` in a re-check: a finding is resolved if its rule no longer matches at its place.
+//! `builtin:rules` in a re-check: a finding is resolved if its rule no longer matches at its location.
 //!
-//! A change that moves the flaw, or that makes the file unreadable to its grammar, resolves nothing.
+//! A change that moves the problem or adds syntax errors does not resolve it.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::agents::builtin::rules::scan;
 use crate::domain::Recheck;
 use crate::protocol::request::{Change, SourceFile};
 
-/// How far from its old place a finding may be without a diff, in lines.
+/// The maximum distance of a finding from its old location without a diff, in lines.
 const NEAR: u32 = 3;
 
 pub(crate) fn recheck(changes: &[Change], files: &[SourceFile], root: &Path) -> Result<Body, CatalogError> {
@@ -28,13 +28,13 @@ pub(crate) fn recheck(changes: &[Change], files: &[SourceFile], root: &Path) -> 
 fn check(catalog: &Catalog, change: &Change, files: &[SourceFile]) -> (bool, String) {
     let raw = &change.finding.raw;
     let (Some(rule), Some(path)) = (&raw.rule, &raw.file) else {
-        return (false, "the finding names no rule that can be checked again".to_owned());
+        return (false, "the finding has no rule that can be re-checked".to_owned());
     };
     let Some(file) = files.iter().find(|file| file.path == *path) else {
-        return (true, format!("`{path}` is no longer there"));
+        return (true, format!("`{path}` no longer exists"));
     };
     if catalog.info(rule).is_none() {
-        return (false, format!("there is no rule `{rule}` for `{path}`"));
+        return (false, format!("no rule `{rule}` applies to `{path}`"));
     }
     let matches = |text: &str| catalog.scan(path, text, Some(rule));
     let difference = LineMap::of(&change.diff, path);
@@ -57,11 +57,10 @@ fn check(catalog: &Catalog, change: &Change, files: &[SourceFile]) -> (bool, Str
         Some(hit) if change.diff.is_empty() || after.len() >= matches(&before).len() => {
             (false, format!("`{rule}` matches as often as before, now at {path}:{}", hit.lines.0))
         }
-        _ => (true, format!("`{rule}` no longer matches there")),
+        _ => (true, format!("`{rule}` no longer matches at this location")),
     }
 }
 
-/// The number of syntax errors of a file.
 pub(crate) fn mistakes(path: &str, text: &str) -> usize {
     let is_mistake =
         |tree: &scan::SyntaxTree| tree.root().dfs().filter(|node| node.is_error() || node.is_missing()).count();

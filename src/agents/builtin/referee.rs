@@ -1,7 +1,7 @@
 //! `builtin:referee`: rules on an objection only by looking up its references.
 //!
-//! DISMISS if all of them exist and the cited code names the flagged code; ENFORCE if none exists; ESCALATE otherwise. A
-//! reference into the flagged code itself proves nothing.
+//! DISMISS if all exist and the cited code names the flagged code; ENFORCE if none exists; otherwise ESCALATE. A
+//! reference into the flagged code is no evidence.
 
 use std::fmt;
 use std::path::Path;
@@ -14,14 +14,14 @@ use crate::protocol::request::{CoderWritten, SourceFile};
 use crate::protocol::text::references::{self, Reference};
 use crate::system::files;
 
-/// The largest file a reference is looked up in, in bytes.
+/// Limit of a file that references are looked up in, in bytes.
 const LARGEST_FILE: u64 = 4 << 20;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Cited {
-    /// A file, its lines or names, or a folder, whose path ends in `/`.
+    /// A file, lines or names in it, or a folder with a trailing `/`.
     Code(Reference),
-    /// A link or an issue number, which the tree cannot confirm.
+    /// A link or issue number, which the tree cannot confirm.
     Elsewhere(String),
 }
 
@@ -56,24 +56,23 @@ pub(crate) fn cited(text: &str) -> Vec<Cited> {
     found
 }
 
-/// What the tree says about a reference; the number is its first line.
+/// The result of looking up a reference; the number is its first line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CitationCheck {
     Missing,
-    /// It exists and names the flagged code.
+    /// It exists and contains a name of the flagged code.
     Names(u32),
-    /// It exists and does not name the flagged code.
+    /// It exists but contains no such name.
     Silent(u32),
     Itself(u32),
     /// The coder wrote it in this run.
     Written(u32),
-    /// A whole file or folder, without a place in it.
+    /// A whole file or folder.
     Whole,
-    /// The tree cannot confirm it.
     Elsewhere,
 }
 
-/// The tree that references are looked up in: the files of the request, then those on disk.
+/// Looks up references: first in the files of the request, then on disk.
 struct Tree<'a> {
     files: &'a [SourceFile],
     written: &'a [CoderWritten],
@@ -89,14 +88,14 @@ impl Tree<'_> {
         (path.metadata().ok()?.len() <= LARGEST_FILE).then(|| files::read_to_string(&path).ok())?
     }
 
-    /// Resolves the path of a reference from the flagged file: relative to the nearest enclosing folder that has it.
+    /// Resolves a reference relative to the nearest enclosing folder of the flagged file that contains it.
     fn resolve(&self, reference: &mut Reference, from: &str) {
         let exists = |path: &String| self.text(path).is_some() || self.has_folder(path);
         let path = meanings(&reference.path, from).find(exists);
         reference.path = path.unwrap_or_else(|| std::mem::take(&mut reference.path));
     }
 
-    /// Whether the coder wrote any of these lines in this run, or, without lines, anything in the file or folder.
+    /// Whether the coder wrote any of these lines in this run, or, without lines, any part of the file or folder.
     fn is_written(&self, path: &str, lines: Option<(u32, u32)>) -> bool {
         let below =
             |file: &str| file.strip_prefix(path.trim_end_matches('/')).is_some_and(|rest| rest.starts_with('/'));
@@ -180,7 +179,6 @@ fn check(tree: &Tree<'_>, cited: &Cited, flagged: Option<&Flagged>) -> CitationC
     let Cited::Code(Reference { path, lines, names }) = cited else { return CitationCheck::Elsewhere };
     let text = tree.text(path);
     let syntax = text.as_deref().and_then(|text| scan::tree(path, text));
-    // The lines and the bytes of the cited place.
     let (lines, range) = if let (Some(lines), true) = (*lines, names.is_empty()) {
         let Some(range) = text.as_deref().and_then(|text| bytes_of(text, lines)) else {
             return CitationCheck::Missing;
@@ -210,7 +208,7 @@ fn check(tree: &Tree<'_>, cited: &Cited, flagged: Option<&Flagged>) -> CitationC
     if is_named { CitationCheck::Names(lines.0) } else { CitationCheck::Silent(lines.0) }
 }
 
-/// The bytes of lines, if the text has them and they are not all blank.
+/// The byte range of lines; `None` if the lines do not exist or are all blank.
 fn bytes_of(text: &str, (first, last): (u32, u32)) -> Option<std::ops::Range<usize>> {
     let (first, last) = (usize::try_from(first).ok()?, usize::try_from(last).ok()?);
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
@@ -256,12 +254,12 @@ fn rationale(ruling: RulingWord, checked: &[(&Cited, CitationCheck)], flagged: O
         .collect();
     let so = match ruling {
         RulingWord::Enforce if checked.is_empty() => {
-            return "The objection refers to no line, test or file that would bear it out, so the finding stands."
+            return "The objection cites no line, test or file that supports it, so the finding is enforced."
                 .to_owned();
         }
-        RulingWord::Enforce => "nothing bears the objection out, so the finding stands",
-        RulingWord::Dismiss => "the objection is borne out",
-        RulingWord::Escalate => "that neither bears the objection out nor refutes it, so a person has to decide",
+        RulingWord::Enforce => "nothing supports the objection, so the finding is enforced",
+        RulingWord::Dismiss => "the objection is confirmed",
+        RulingWord::Escalate => "this neither confirms nor refutes the objection, so a person has to decide",
     };
     format!("{}: {so}.", what.join("; "))
 }

@@ -1,4 +1,4 @@
-//! `builtin:rules` in a review: every match of every rule in the lines under review.
+//! `builtin:rules` in a review: reports all matches of all rules in the lines under review.
 
 use std::path::Path;
 
@@ -41,7 +41,7 @@ fn finding(catalog: &Catalog, file: &SourceFile, hit: Hit) -> RawFinding {
     }
 }
 
-/// The lines after the rule's fix, if they are few.
+/// The lines as the rule's fix would change them, up to `MOST_LINES`.
 fn suggestion(text: &str, hit: &Hit) -> Option<String> {
     const MOST_LINES: usize = 6;
     let edit = hit.edit.as_ref()?;

@@ -1,5 +1,5 @@
-//! Phase 5.5: how cross-examination and defence change a finding. A missing answer is never agreement: it adds nothing,
-//! and is named.
+//! The effect of cross-examination and defence on a finding (phase 5.5). A missing answer never counts as
+//! agreement; its reviewer is reported.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -7,41 +7,38 @@ use super::group::{Level, Member};
 use super::similarity::vectors;
 pub use crate::domain::{DefenceWord, ExaminationWord};
 
-/// The largest adjustment of a confidence that one answer may ask for.
+/// The largest adjustment of a confidence by one answer, in either direction.
 const LARGEST: i32 = 30;
 
-/// A reviewer's word on another reviewer's finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Examination {
     pub by: String,
     pub finding: String,
     pub word: ExaminationWord,
-    /// The requested change of the confidence, clamped to 30 either way.
+    /// The requested change of the confidence, clamped to ±30.
     pub adjustment: i32,
     pub reasoning: String,
 }
 
-/// A reviewer's word on its own challenged finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Defence {
     pub by: String,
     pub finding: String,
     pub word: DefenceWord,
-    /// As that of an [`Examination`]; counts with `modify`.
+    /// As in [`Examination`]; applies only with `modify`.
     pub adjustment: i32,
     pub reasoning: String,
     pub revised_severity: Option<Level>,
     pub revised_description: Option<String>,
 }
 
-/// The answers of rounds 2 and 3; empty without a debate.
+/// The answers of rounds 2 and 3; empty if there is no debate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Debate {
-    /// All reviewers that took part, also those that raised nothing; those of the members are added.
+    /// All participants, including those without findings; the members' reviewers are added.
     pub reviewers: Vec<String>,
     pub examinations: Vec<Examination>,
     pub defences: Vec<Defence>,
-    /// Who did not answer in a round.
     pub silent: Vec<String>,
 }
 
@@ -52,7 +49,6 @@ pub(crate) struct Effect<'a> {
     pub(crate) withdrew: Vec<&'a str>,
 }
 
-/// The debate by the id of the member.
 #[derive(Default)]
 pub(crate) struct Index<'a> {
     examinations: HashMap<&'a str, Vec<&'a Examination>>,
@@ -71,8 +67,8 @@ impl<'a> Index<'a> {
         index
     }
 
-    /// The debate about a group's members. A reviewer counts once a group; a reviewer's words on its own finding do not
-    /// count as an examination, and only the raiser of a finding defends it.
+    /// The debate's effect on a group's members. Each reviewer counts once for each group, examinations of its own
+    /// findings are ignored, and only the raiser of a finding defends it.
     pub(crate) fn effect(&self, members: &[&'a Member]) -> Effect<'a> {
         let mut effect = Effect::default();
         let mut defences: Vec<&'a Defence> = Vec::new();
@@ -87,7 +83,7 @@ impl<'a> Index<'a> {
         }
         effect.examinations.sort_by(|a, b| a.by.cmp(&b.by));
         let maintained = defences.iter().find(|said| said.word != DefenceWord::Concede).copied();
-        // A raiser without an answer defends implicitly.
+        // A raiser that does not answer maintains its finding.
         let silent = members.len() > defences.len();
         effect.defence = maintained.or_else(|| defences.first().copied().filter(|_| !silent));
         if maintained.is_some() || silent {
@@ -111,7 +107,6 @@ impl Effect<'_> {
         self.examinations.iter().map(|said| said.adjustment.clamp(-LARGEST, LARGEST)).sum()
     }
 
-    /// The boost of the cross-examination.
     pub(crate) fn cross_examination(&self) -> i32 {
         match (self.agreements(), self.disagreements()) {
             (2.., _) => 15,
@@ -122,7 +117,6 @@ impl Effect<'_> {
         }
     }
 
-    /// The boost of the defence.
     pub(crate) fn defended(&self) -> i32 {
         self.defence.map_or(0, |said| match said.word {
             DefenceWord::Defend if is_substantive(&said.reasoning) => 10,
@@ -136,12 +130,11 @@ impl Effect<'_> {
         self.defence.is_some_and(|said| said.word == DefenceWord::Concede)
     }
 
-    /// Withdrawn by its raiser and not supported by other reviewers.
     pub(crate) fn is_withdrawn(&self) -> bool {
         self.is_conceded() && self.cross_examination() <= -10
     }
 
-    /// Whether a reviewer disagrees with reasons and the raiser has neither conceded nor revised it.
+    /// Whether a reviewer disagrees with reasons and the raiser neither concedes nor revises the finding.
     pub(crate) fn is_contested(&self) -> bool {
         let against =
             |said: &&Examination| said.word == ExaminationWord::Disagree && is_substantive(&said.reasoning);
@@ -150,7 +143,6 @@ impl Effect<'_> {
     }
 }
 
-/// Whether reasoning names code or a line.
 pub(crate) fn is_substantive(reasoning: &str) -> bool {
     let has_line = |text: &str, mark: &str| {
         text.match_indices(mark)
@@ -164,7 +156,7 @@ pub(crate) fn is_substantive(reasoning: &str) -> bool {
 }
 
 pub(crate) fn reviewers<'a>(members: &'a [Member], debate: &'a Debate) -> BTreeSet<&'a str> {
-    // Few of many members have a new name, so names are made unique before they are sorted.
+    // Deduplicates before sorting: there are many members and few names.
     let mut names: HashSet<&str> = members.iter().map(|member| member.model.as_str()).collect();
     names.extend(debate.reviewers.iter().map(String::as_str));
     names.into_iter().collect()

@@ -1,5 +1,4 @@
-//! What speaks for a finding: the evidence that can be checked without judgement, the validation score of phase 4, and
-//! the challenge of phase 5.
+//! Evidence that requires no judgement, the validation score (phase 4), and the challenge (phase 5).
 
 use std::sync::LazyLock;
 
@@ -9,17 +8,16 @@ use super::similarity::phrases::Phrases;
 use super::similarity::vectors::names_code;
 use crate::domain::AdvisoryStatus;
 
-/// Words that begin a condition.
+/// Words that introduce a condition.
 const CONDITIONS: &str = "when, if, after, passing, given, whenever, once, during, while, unless, by, e.g, example, \
                           because, second, concurrent, input, every, until, any";
 
-/// Beginnings of words for a failure.
+/// Prefixes of words that describe a failure.
 const CONSEQUENCES: &str = "rais, throw, crash, panic, leak, overflow, underflow, inject, fail, exception, error, \
                             lost, lose, corrupt, deadlock, hang, block, bypass, exec, overwrit, return, cause, \
                             result, break, null, undefined, infinite, denial, expos, never, wrong, stale, \
                             duplicate, race, skip";
 
-/// Phrases of known vulnerability patterns and practices.
 const KNOWN_PATTERNS: &str = "injection, xss, cross-site, csrf, ssrf, traversal, deserializ, hardcoded, hard-coded, \
                               md5, sha1, use after free, use-after-free, double free, buffer overflow, \
                               race condition, deadlock, off-by-one, off by one, null pointer, null dereference, \
@@ -27,30 +25,26 @@ const KNOWN_PATTERNS: &str = "injection, xss, cross-site, csrf, ssrf, traversal,
                               integer overflow, swallow, eval(, weak hash, plaintext, timing attack, n+1 quer, \
                               not awaited, never awaited, unvalidated, unsanitized, privilege escalation";
 
-/// Phrases that contradict established practice.
 const AGAINST_PRACTICE: &str = "disable certificate, disable tls, verify=false, disable verification, \
                                 ignore the error, ignore errors, swallow the exception, catch all exceptions and, \
                                 use eval, use md5, disable authentication, skip validation, hardcode the password, \
                                 store the password in plain";
 
-/// Conditions, consequences, known patterns, and what contradicts practice.
+/// One matcher for each list above, in this order.
 static PHRASES: LazyLock<[Phrases; 4]> =
     LazyLock::new(|| [CONDITIONS, CONSEQUENCES, KNOWN_PATTERNS, AGAINST_PRACTICE].map(Phrases::of));
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Evidence {
-    /// It cites code: a line that is not known to be missing, or names from the code.
+    /// It cites a line that is not known to be missing, or identifiers of the code.
     pub(crate) cites: bool,
     pub(crate) line: bool,
-    /// It says what triggers the failure.
     pub(crate) trigger: bool,
-    /// A known pattern, or confirmed by a rule.
+    /// It describes a known pattern, or a rule confirms it.
     pub(crate) known: bool,
-    /// Its suggestion contradicts established practice.
     pub(crate) against: bool,
     pub(crate) suggests: bool,
     pub(crate) confirmed: bool,
-    /// The cited code does not exist.
     pub(crate) refuted: bool,
 }
 
@@ -75,7 +69,7 @@ impl Evidence {
         }
     }
 
-    /// Phase 4's second step: a cited line with a concrete trigger 3, cited code 2, a general concern 1.
+    /// Evidence quality (phase 4, step 2): a cited line with a concrete trigger 3, cited code 2, otherwise 1.
     fn quality(self) -> i32 {
         match (self.line && self.trigger, self.cites) {
             (true, _) => 3,
@@ -84,32 +78,28 @@ impl Evidence {
         }
     }
 
-    /// The weight of a side of a conflict: cited code, a concrete path, a sound severity, a suggestion, a rule that
-    /// confirms it; cited code that does not exist counts against it.
+    /// The weight of a side of a conflict. Points are for cited code, a trigger, a sound severity, a suggestion and
+    /// a confirming rule; cited code that does not exist is deducted.
     pub(crate) fn weight(self, severity: Level, confidence: Option<u8>) -> i32 {
         let sound = severity < Level::High || confidence.is_none_or(|sure| sure >= 70) && self.trigger;
         let points = [self.line, self.trigger, sound, self.suggests, self.confirmed];
         i32::try_from(points.into_iter().filter(|point| *point).count()).unwrap_or(0) - 2 * i32::from(self.refuted)
     }
 
-    /// Whether it is concrete enough for rule 9.
+    /// Whether it is concrete as rule 9 requires.
     pub(crate) fn is_concrete(self) -> bool {
         self.line && self.trigger || self.confirmed
     }
 }
 
-/// The note on a critical finding without the confidence that it requires.
 pub(crate) const EXTRAORDINARY: &str = "extraordinary claim requiring extraordinary evidence";
 
-/// What would reverse the acceptance of a finding.
-pub(crate) const REVERSAL: &str = "evidence that the code it names does not behave so";
+pub(crate) const REVERSAL: &str = "evidence that the cited code does not behave as described";
 
-/// The note on a finding whose reviewer states no confidence.
-pub(crate) const UNSTATED: &str =
-    "no confidence stated: scored by its evidence, as what needs a review of the evidence";
+pub(crate) const UNSTATED: &str = "no confidence stated: scored as a finding whose evidence requires a review";
 
-/// Phase 4's validation score, and whether a critical finding lacks the required confidence. Without a stated confidence
-/// the points are those of a finding that needs a review of its evidence, and no rule about a number applies.
+/// The validation score (phase 4), and whether a critical finding lacks the required confidence. An unstated
+/// confidence scores as one that requires a review of the evidence; rules about numbers do not apply to it.
 pub(crate) fn score(entry: &NormalMember<'_>, evidence: Evidence) -> (i32, bool) {
     let confidence = entry.confidence;
     let mut score = match confidence {
@@ -130,7 +120,6 @@ pub(crate) fn score(entry: &NormalMember<'_>, evidence: Evidence) -> (i32, bool)
     (score, extraordinary)
 }
 
-/// Phase 5: the challenge of a finding.
 pub(crate) fn challenge(entry: &NormalMember<'_>, evidence: Evidence) -> EvidenceChallenge {
     let criteria = Criteria {
         specificity: evidence.cites,
@@ -149,16 +138,16 @@ pub(crate) fn challenge(entry: &NormalMember<'_>, evidence: Evidence) -> Evidenc
     } else if !evidence.suggests {
         "it does not say what to do instead"
     } else if entry.confidence.is_some_and(|sure| sure < 70) {
-        "the reviewer itself is not sure"
+        "the reviewer is unsure"
     } else {
-        "nobody else reported it"
+        "no other reviewer reported it"
     };
     let test = match (evidence.line, evidence.trigger) {
         (true, true) => {
-            format!("bring about the condition it describes at {place} and watch for the effect it names")
+            format!("cause the described condition at {place} and check for the described effect")
         }
-        (true, false) => format!("find an input or a sequence of calls that makes {place} go wrong"),
-        (false, _) => "name the file and the line it is about, and an input that makes them go wrong".to_owned(),
+        (true, false) => format!("find an input or a sequence of calls that makes {place} fail"),
+        (false, _) => "name the file and line of the problem, and an input that triggers it".to_owned(),
     };
     EvidenceChallenge {
         finding: format!(
@@ -174,12 +163,11 @@ pub(crate) fn challenge(entry: &NormalMember<'_>, evidence: Evidence) -> Evidenc
     }
 }
 
-/// The place of a member, in words.
 pub(crate) fn place(member: &Member) -> String {
     match (&member.raw.file, member.raw.line) {
         (Some(file), Some(line)) => format!("{file}:{line}"),
         (Some(file), None) => file.clone(),
         (None, Some(line)) => format!("line {line}"),
-        (None, None) => "no place".to_owned(),
+        (None, None) => "an unknown location".to_owned(),
     }
 }

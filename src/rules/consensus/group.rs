@@ -1,4 +1,4 @@
-//! Findings of several reviewers that are one problem, and what was decided about them.
+//! Types of the consensus: members, groups, decisions and statistics.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -7,10 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{AdvisoryStatus, Anchor, Class, RawFinding, Tag, Untrusted};
 
-/// The title of a finding without any text; it resembles no other text.
+/// Comparisons ignore this title.
 pub(crate) const UNTITLED: &str = "(a finding without a text)";
 
-/// A severity on the scale of the consensus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
@@ -21,10 +20,10 @@ pub enum Level {
 }
 
 impl Level {
-    /// The lowest first.
+    /// From lowest to highest.
     pub const ALL: [Self; 4] = [Self::Low, Self::Medium, Self::High, Self::Critical];
 
-    /// The level of a tag; an unknown word counts as high, because it counts as mandatory.
+    /// The level of a tag; an unknown word is high, because it counts as mandatory.
     pub fn of(tag: Option<Tag>) -> Self {
         match tag {
             Some(Tag::Critical) => Self::Critical,
@@ -38,30 +37,29 @@ impl Level {
         [Tag::Low, Tag::Medium, Tag::High, Tag::Critical][self as usize]
     }
 
-    /// One level down; the lowest level stays.
+    /// The next lower level; the lowest stays.
     #[must_use]
     pub fn lower(self) -> Self {
         Self::ALL[(self as usize).saturating_sub(1)]
     }
 }
 
-/// One reviewer's finding as a member of a [`Group`]; its severity is normalised.
+/// One reviewer's finding in a [`Group`], with a normalised severity.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Member {
-    /// Unique within the merge; in a run the call and the position in its answer.
+    /// Unique within the merge; in a run, the call and the position in its answer.
     pub id: String,
-    /// The reviewer.
+    /// The name of the reviewer.
     pub model: String,
-    /// Who made the reviewer's model; derived from the reviewer's name if absent.
+    /// The vendor of the reviewer's model; derived from the reviewer's name if `None`.
     pub vendor: Option<String>,
     pub raw: RawFinding,
-    /// Where it is anchored in the tree of a run.
     pub anchor: Option<Anchor>,
-    /// The first and last line of the enclosing function or method, if known.
+    /// The first and last line of the enclosing function, if known.
     pub block: Option<(u32, u32)>,
-    /// Whether the reviewer says that this is no issue.
+    /// Whether the reviewer denies that this is an issue.
     pub denies: bool,
-    /// Whether it was first observed in the second round of a debate.
+    /// Whether it was first observed in round 2 of a debate.
     pub observed: bool,
     pub checked: CheckedEvidence,
 }
@@ -71,7 +69,6 @@ impl Member {
         self.raw.title.as_written()
     }
 
-    /// The body with its evidence.
     pub(crate) fn description(&self) -> Cow<'_, str> {
         let body = self.raw.body.as_written();
         match self.raw.evidence.as_slice() {
@@ -95,10 +92,10 @@ impl Member {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Policy {
-    /// Agreement ranks and gates, and never deletes.
+    /// Agreement decides the rank and class of a finding; findings are never deleted.
     #[default]
     Panel,
-    /// The debate arbitrator's phases to the letter.
+    /// The debate arbitrator's phases, exactly as specified.
     Specification,
 }
 
@@ -108,93 +105,79 @@ impl Policy {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ConflictKind {
-    /// One issue, severities two levels or more apart.
+    /// One issue with severities two or more levels apart.
     #[serde(rename = "A")]
     Severity,
-    /// One says issue, another says not an issue.
+    /// One reviewer reports an issue, another one denies it.
     #[serde(rename = "B")]
     Validity,
-    /// One symptom, different diagnoses.
     #[serde(rename = "C")]
     Cause,
 }
 
-/// How the members of a group relate to each other (phases 2 to 4).
+/// The relation of a group's members (phases 2 to 4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GroupState {
-    /// Two or more reviewers agree.
     Agreed,
-    /// Reviewers contradict each other.
     Conflicted(ConflictKind),
-    /// One reviewer raised it.
     Unique,
 }
 
-/// How far the reviewers agree on an accepted finding; the order of the report.
+/// The agreement on an accepted finding; variants are in the order of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Agreement {
-    /// All reviewers raised it.
     Unanimous,
-    /// Two or more did.
     Majority,
-    /// A conflict was resolved in its favour.
     ConflictResolved,
-    /// One did, with sufficient evidence.
     SingleSourceValidated,
 }
 
-/// Findings of several reviewers that are one problem, and what was decided about them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// Indices into the members of the merge: one a reviewer, the representative first.
+    /// Indices into the merge's members, one for each reviewer; the representative comes first.
     pub members: Vec<usize>,
-    /// Repeats of members by the same reviewer.
     pub repeats: Vec<usize>,
     pub class: Class,
     pub state: GroupState,
-    /// Present if it is accepted.
+    /// `None` unless accepted.
     pub agreement: Option<Agreement>,
     pub severity: Level,
-    /// The confidence before the debate and the bonus; absent if no reviewer stated one.
+    /// The confidence before the debate and the bonus; `None` if no reviewer stated one.
     pub original_confidence: Option<u8>,
     pub confidence: Option<u8>,
-    /// What the policy adds to the confidence, and the name of that in the formula.
+    /// The policy's change of the confidence, and its name in the formula.
     pub(crate) bonus: (i32, &'static str),
-    /// How the confidence was computed.
     pub formula: String,
-    /// The validation score of phase 4, where one reviewer raised it.
+    /// The validation score of phase 4, for findings of one reviewer.
     pub score: Option<i32>,
-    /// The index of the member with the most detailed description.
+    /// The member with the most detailed description.
     pub described_by: usize,
-    /// A description that a reviewer revised in its defence.
+    /// The description from the raiser's defence.
     pub revised: Option<String>,
-    /// The index of the member with the most actionable suggestion.
+    /// The member with the most actionable suggestion.
     pub suggested_by: usize,
-    /// Flags, dissent, concessions.
     pub notes: Vec<String>,
     pub why: String,
     pub challenge: Option<EvidenceChallenge>,
-    /// What would change the decision.
+    /// The evidence that would change the decision.
     pub reversal: String,
-    /// What settles it; present if it is disputed.
+    /// The action that settles it; `None` unless disputed.
     pub action: Option<String>,
-    /// Whether its raisers withdrew it and no other reviewer supports it.
+    /// Whether all raisers withdrew it and no other reviewer supports it.
     pub withdrawn: bool,
     pub advised: AdvisoryStatus,
-    /// Reviewers that support it in round 2 without having raised it.
+    /// Reviewers that support it in round 2 and did not raise it.
     pub supporters: Vec<String>,
-    /// Whether it needs a person: grave, unresolved, and the recommendation depends on it.
+    /// Whether it is severe and unresolved, and the recommendation depends on it.
     pub escalate: bool,
 }
 
 impl Group {
-    /// Whether it is accepted and more than one reviewer supports it.
     pub fn is_confirmed(&self) -> bool {
         self.class == Class::Accepted && self.agreement != Some(Agreement::SingleSourceValidated)
     }
 
-    /// Whether one reviewer alone supports it.
     pub fn is_alone(&self) -> bool {
         matches!(self.class, Class::Accepted | Class::Uncorroborated) && !self.is_confirmed()
     }
@@ -202,34 +185,28 @@ impl Group {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Consensus {
-    /// Accepted first, each class by severity, confidence and agreement.
+    /// Ordered by class (accepted first), severity, confidence and agreement.
     pub groups: Vec<Group>,
     pub statistics: Statistics,
     pub summary: String,
 }
 
-/// What was checked of a finding against the reviewed code; by default nothing.
+/// The results of checking a finding against the reviewed code; nothing is checked by default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckedEvidence {
-    /// Whether the cited file and line exist.
     pub place: Option<bool>,
     /// Whether identifiers of the text occur in the cited block.
     pub identifiers: Option<bool>,
-    /// Whether an embedded rule matches.
+    /// Whether an embedded rule reports the same.
     pub confirmed: bool,
     pub advisory: AdvisoryStatus,
 }
 
-/// The four questions of a challenge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Criteria {
-    /// Specific enough to act on.
     pub specificity: bool,
-    /// Can be reproduced or verified.
     pub reproducibility: bool,
-    /// Would affect users in production.
     pub impact: bool,
-    /// The suggestion is concrete enough.
     pub actionability: bool,
 }
 
@@ -239,40 +216,34 @@ impl Criteria {
     }
 }
 
-/// The challenge of phase 5: what is asked about a finding, and whether its evidence suffices.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct EvidenceChallenge {
     pub finding: String,
-    /// The weakest point of its evidence.
     pub weakest: String,
-    /// What would confirm or deny it.
     pub test: String,
     pub criteria: Criteria,
-    /// Whether a senior engineer would act on it: two criteria or more.
+    /// Whether two or more criteria are met.
     pub holds: bool,
 }
 
-/// The debate's statistics.
-///
 /// `agreements + conflicts_resolved + disputes_unresolved + unique_findings_accepted + unique_findings_rejected +
-/// unique_findings_uncorroborated + withdrawn` is `groups`; `findings_per_model` adds up to `total_findings_received`.
+/// unique_findings_uncorroborated + withdrawn == groups`; `findings_per_model` adds up to
+/// `total_findings_received`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Statistics {
     pub total_findings_received: usize,
     pub findings_per_model: BTreeMap<String, usize>,
-    /// Findings folded into another one of the same group and reviewer, or of the same root cause.
+    /// Findings merged into another one of the same group and reviewer, or of the same root cause.
     pub repeats_folded: usize,
     pub groups: usize,
-    /// Accepted because reviewers agree.
     pub agreements: usize,
-    /// Either way.
+    /// Conflicts that ended accepted or rejected.
     pub conflicts_resolved: usize,
     pub disputes_unresolved: usize,
     pub unique_findings_accepted: usize,
     pub unique_findings_rejected: usize,
-    /// Of one reviewer, with no word from another one.
+    /// Groups of one reviewer without a verdict of another one.
     pub unique_findings_uncorroborated: usize,
-    /// Withdrawn by all who raised it.
     pub withdrawn: usize,
     pub security_advisories_checked: usize,
     pub round2_cross_examination: ExaminationCounts,
@@ -297,7 +268,6 @@ pub struct DefenceCounts {
     pub modified: usize,
 }
 
-/// How many confidences changed in the debate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Moves {
     pub increased: usize,

@@ -1,25 +1,23 @@
-//! One answer from several reviewers: normalise their findings, group those that mean the same, decide by a policy.
+//! Merges the findings of several reviewers: normalises them, groups those that report the same problem, and decides
+//! each group by a policy.
 //!
-//! A finding of a reviewer enters as a [`Member`], is normalised (`normalise`), joins a group (`similarity`), and a policy
-//! decides on the [`Votes`](votes::Votes) of each group; the result is a [`Group`].
+//! A finding enters as a [`Member`], is normalised (`normalise`) and joins a group (`similarity`); a policy decides on
+//! the [`Votes`](votes::Votes) of each group and returns a [`Group`].
 //!
-//! The steps are those of the debate arbitrator's specification (its phases 1 to 7, and 5.5 for a debate). A [`Policy`]
-//! is one file here and one arm in [`merge`]. Every member belongs to exactly one group, and the answer is independent
-//! of the order of the members.
-//!
-//! Where the specification is silent or contradicts itself, these readings apply:
-//! - The boost for agreement is counted once, as `consensus_bonus`: `min(15, 5 x reviewers)` where reviewers agree, the
-//!   adjustment of the table for a finding of one reviewer, -10 for a conflict won. An adjustment is at most 30 either
-//!   way, a confidence stays within 0 to 100.
-//! - A severity disagreement is a conflict (type A) if the sides are two levels apart; adjacent levels are settled
-//!   by the median, the higher of two. Type C is one place and category with texts that share next to nothing.
-//! - A conflict goes to a side whose evidence is clearly stronger (two points or more). Otherwise two diagnoses of one
-//!   place are synthesised; validity and severity stay disputed.
-//! - A confidence that no reviewer states is absent, in the answer as well. Such a finding of one reviewer scores as one
-//!   that needs a review of its evidence, is not a critical claim below 70, and is not at 85 (rule 9).
-//! - The score alone decides what the confidence of a unique finding changes by (phase 4).
-//! - A critical finding of one reviewer that is not at 85 or more with concrete evidence (rule 9) is disputed if its
-//!   score would accept it (rule 10).
+//! The steps are phases 1 to 7 of the debate arbitrator's specification, and phase 5.5 for a debate. A [`Policy`] is a
+//! file here and an arm in [`merge`]. Every member belongs to exactly one group, and the result is independent of the
+//! order of the members. Where the specification is silent or contradicts itself, this module decides:
+//! - The agreement boost counts once, as `consensus_bonus`: `min(15, 5 x reviewers)` if reviewers agree, the table's
+//!   adjustment for a finding of one reviewer, -10 for a conflict won. An adjustment is at most ±30.
+//! - Severities are a conflict (type A) if they are two levels apart; adjacent levels are settled by the median, rounded
+//!   up. Type C is one location and category with almost disjoint texts.
+//! - A conflict is won by clearly stronger evidence (two points or more). Otherwise two diagnoses of one location are
+//!   combined; conflicts about validity and severity stay disputed.
+//! - A confidence that no reviewer states is absent from the output. A finding of one reviewer without it scores as one
+//!   that requires a review of its evidence; it is neither a critical claim below 70 nor one at 85 (rule 9).
+//! - Only the score decides the change of a unique finding's confidence (phase 4).
+//! - A critical finding of one reviewer below 85 or without concrete evidence (rule 9) is disputed if its score would
+//!   accept it (rule 10).
 
 mod debate;
 mod evidence;
@@ -43,8 +41,7 @@ pub use output::MergeAnswer;
 
 crate::domain::words!(Level, Policy);
 
-/// Groups findings and decides on each group. `tree` are the paths that a bare file name may mean besides those of the
-/// members.
+/// Groups findings and decides each group. A bare file name resolves to a path in `tree` or in the members.
 pub fn merge(members: &[Member], debate: &Debate, tree: &[String], policy: Policy) -> Consensus {
     let entries = normalise::entries(members, tree);
     let mut groups = match policy {

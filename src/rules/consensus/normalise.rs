@@ -1,7 +1,6 @@
-//! Phase 1: members made comparable. Paths, categories, severities and confidences get one form, and a reviewer's
-//! repetitions are folded into one entry.
+//! Phase 1: normalises paths, categories, severities and confidences, and merges repetitions by one reviewer.
 //!
-//! The order of the entries depends on their content only, so all results do.
+//! The order of the entries depends only on their content, so results are reproducible.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -13,17 +12,16 @@ use super::group::{Level, Member};
 use super::similarity::phrases::Phrases;
 use crate::rules::parallel;
 
-/// The deduction from the confidence of an observation of round 2.
+/// The deduction from the confidence of an observation made in round 2.
 const LATE: u8 = 10;
 
-/// The largest distance of lines that count as one place.
+/// The largest distance, in lines, within one location.
 pub(crate) const NEAR: u32 = 5;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Category {
-    /// A weakness that can be exploited.
     Security,
-    /// A defect; also a finding without another category.
+    /// A defect, or a finding without another category.
     Bug,
     Architecture,
     Performance,
@@ -36,7 +34,7 @@ impl Category {
     }
 }
 
-/// Beginnings of words and the category they indicate; the first match counts.
+/// Prefixes of words in a category or rule, with the category they indicate; the first match counts.
 static NAMES: LazyLock<[(Phrases, Category); 4]> = LazyLock::new(|| {
     let security = "secur, vulnerab, injection, xss, csrf, ssrf, traversal, cwe-, cve-";
     let architecture = "maintain, readab, architect, design, style, naming, documentation";
@@ -48,7 +46,7 @@ static NAMES: LazyLock<[(Phrases, Category); 4]> = LazyLock::new(|| {
     ]
 });
 
-/// Beginnings of words in a text that indicate a category; fewer than above, since texts mention much.
+/// Prefixes of words in a title; fewer than `NAMES`, since texts mention many topics.
 static TEXTS: LazyLock<[(Phrases, Category); 3]> = LazyLock::new(|| {
     let security = "vulnerab, sql injection, command injection, cross-site, path traversal, xss, csrf";
     [
@@ -58,7 +56,7 @@ static TEXTS: LazyLock<[(Phrases, Category); 3]> = LazyLock::new(|| {
     ]
 });
 
-/// The category of a finding: as given, else from its rule, its title, else `bug`.
+/// The category of a finding from, in this order: the given one, its rule, its title; else `bug`.
 pub fn category(given: Option<&str>, rule: Option<&str>, title: &str) -> Category {
     let find = |list: &[(Phrases, Category)], text: &str| {
         list.iter().find(|(phrases, _)| phrases.begin_a_word(text)).map(|(_, category)| *category)
@@ -73,7 +71,6 @@ pub fn category(given: Option<&str>, rule: Option<&str>, title: &str) -> Categor
     }
 }
 
-/// Vendors of models, each with the parts of names that indicate it.
 const VENDORS: &[(&str, &[&str])] = &[
     ("anthropic", &["claude", "opus", "sonnet", "haiku"]),
     ("openai", &["codex", "gpt", "openai"]),
@@ -87,7 +84,7 @@ const VENDORS: &[(&str, &[&str])] = &[
     ("zhipu", &["glm"]),
 ];
 
-/// The vendor of the model that a reviewer's name indicates; an unknown name is its own vendor.
+/// The vendor that a reviewer's name indicates; an unknown name is its own vendor.
 pub fn vendor(model: &str) -> String {
     let name = model.to_lowercase();
     let parts = VENDORS.iter().flat_map(|(vendor, parts)| parts.iter().map(move |part| (*part, *vendor)));
@@ -95,16 +92,13 @@ pub fn vendor(model: &str) -> String {
     known.map_or(name, |(_, vendor)| vendor.to_owned())
 }
 
-/// A member in comparable form, with its repetitions by the same reviewer.
 #[derive(Clone, Debug)]
 pub(crate) struct NormalMember<'a> {
     pub(crate) member: &'a Member,
-    /// The index of the member in the input.
+    /// Index into the merge's members.
     pub(crate) index: usize,
     pub(crate) repeats: Vec<usize>,
-    /// The number of the reviewer.
     pub(crate) model: u32,
-    /// The number of the file.
     pub(crate) file: Option<u32>,
     pub(crate) lines: Option<(u32, u32)>,
     pub(crate) block: Option<(u32, u32)>,
@@ -117,9 +111,8 @@ pub(crate) struct NormalMember<'a> {
 pub(crate) enum PlaceMatch {
     Same,
     Near,
-    /// In the same function or method.
     Block,
-    /// One of the two has no line.
+    /// At least one has no line.
     Unknown,
     Apart,
 }
@@ -150,7 +143,7 @@ impl NormalMember<'_> {
     }
 }
 
-/// All members as entries, ordered by file, place and text, repetitions folded.
+/// Normalises all members, ordered by file, location and text.
 pub(crate) fn entries<'a>(members: &'a [Member], tree: &[String]) -> Vec<NormalMember<'a>> {
     let file_numbers = file_numbers(members, tree);
     let no_debate = Debate::default();
@@ -180,7 +173,7 @@ pub(crate) fn entries<'a>(members: &'a [Member], tree: &[String]) -> Vec<NormalM
         .collect();
     entries.sort_by(|a, b| {
         let (x, y) = (a.member, b.member);
-        // Not by reviewer: the first of a tie would be favoured (rule 7).
+        // Ordering by reviewer would favour one reviewer in a tie (rule 7).
         (a.file, a.lines, x.title())
             .cmp(&(b.file, b.lines, y.title()))
             .then_with(|| (x.description(), x.suggestion()).cmp(&(y.description(), y.suggestion())))
@@ -190,16 +183,15 @@ pub(crate) fn entries<'a>(members: &'a [Member], tree: &[String]) -> Vec<NormalM
     fold(entries)
 }
 
-/// The confidence that a reviewer states, that of a late observation lowered.
+/// The stated confidence, reduced for an observation of round 2.
 pub(crate) fn confidence(member: &Member) -> Option<u8> {
     let stated = member.raw.confidence?.get();
     Some(if member.observed { stated.saturating_sub(LATE) } else { stated })
 }
 
-/// Folds repetitions of one reviewer about one place: the first is kept, with the graver severity and the higher
-/// confidence of the two.
+/// Merges repetitions by one reviewer at one location into the first, with the higher severity and confidence.
 fn fold(entries: Vec<NormalMember<'_>>) -> Vec<NormalMember<'_>> {
-    /// Reviewer, file, category, denial and text.
+    /// Reviewer, file, category, denial and text hash.
     type Key = (u32, Option<u32>, Category, bool, u64);
     let mut kept: Vec<NormalMember<'_>> = Vec::with_capacity(entries.len());
     let mut known: HashMap<Key, Vec<usize>> = HashMap::new();
@@ -225,7 +217,7 @@ fn fold(entries: Vec<NormalMember<'_>>) -> Vec<NormalMember<'_>> {
     kept
 }
 
-/// A hash of the title, and without a place of the text too, without letter case and punctuation.
+/// Hashes the title, and the description if there is no location, ignoring case and punctuation.
 fn text_hash(member: &Member, is_located: bool) -> u64 {
     use std::hash::{DefaultHasher, Hasher as _};
     let mut said = String::with_capacity(member.title().len() + 1);
@@ -241,7 +233,7 @@ fn text_hash(member: &Member, is_located: bool) -> u64 {
     hasher.finish()
 }
 
-/// For each member the number of its path, in the order of the paths; a bare name is the one path that ends in it.
+/// The number of each member's path, in path order. A bare file name resolves to the only path that ends in it.
 fn file_numbers(members: &[Member], tree: &[String]) -> Vec<Option<u32>> {
     let named: Vec<Option<&str>> =
         members.iter().map(|member| member.raw.file.as_deref().filter(|path| !path.trim().is_empty())).collect();
@@ -265,7 +257,7 @@ fn file_numbers(members: &[Member], tree: &[String]) -> Vec<Option<u32>> {
     named.into_iter().map(|path| path.map(|path| numbers[meant[path]])).collect()
 }
 
-/// A path with slashes only and without `./`.
+/// Converts a path to forward slashes without `./`.
 fn canonical(path: &str) -> String {
     let path = path.trim().replace('\\', "/");
     path.split('/').filter(|part| !part.is_empty() && *part != ".").collect::<Vec<_>>().join("/")

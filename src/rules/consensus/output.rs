@@ -1,4 +1,4 @@
-//! The answer in the form of the specification, plus `groups`.
+//! Serialises a consensus in the specification's format, extended by `groups`.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,7 @@ use super::group::{Consensus, Group, GroupState, Level, Member, Policy, Statisti
 use super::{evidence, normalise};
 use crate::domain::Class;
 
-/// The consensus of the specification. Its rows are made one after another while it is written: those of 100,000 findings
-/// at once take 0.9 GiB and half of the time.
+/// Rows are built one at a time during serialisation: all rows for 100,000 findings take 0.9 GiB.
 pub struct MergeAnswer<'a> {
     consensus: &'a Consensus,
     view: View<'a>,
@@ -42,7 +41,7 @@ struct Lists<'a> {
     disputed: Rows<'a>,
 }
 
-/// The rows of a list: any number for each group, made from the group and its index in `findings`.
+/// A list whose rows are built for each group from the group and its index in `findings`.
 struct Rows<'a> {
     answer: &'a MergeAnswer<'a>,
     of: fn(&View<'_>, &Group, usize) -> Vec<Value>,
@@ -104,7 +103,7 @@ impl Group {
 }
 
 impl Consensus {
-    /// The answer; `members` and `debate` are those that were merged, `id` is that of the run, if it has one.
+    /// `members` and `debate` are the inputs of the merge; `id` is the run's id, if any.
     pub fn answer<'a>(
         &'a self,
         members: &'a [Member],
@@ -117,7 +116,6 @@ impl Consensus {
     }
 }
 
-/// The file that all members are about, if it is one.
 fn one_file(members: &[Member]) -> Option<&str> {
     let first = members.first()?.raw.file.as_deref()?;
     members.iter().all(|member| member.raw.file.as_deref() == Some(first)).then_some(first)
@@ -144,7 +142,6 @@ impl View<'_> {
         group.members.iter().map(|at| &self.members[*at])
     }
 
-    /// The members and their repeats.
     fn all(&self, group: &Group) -> Vec<&Member> {
         group.members.iter().chain(&group.repeats).map(|at| &self.members[*at]).collect()
     }
@@ -186,7 +183,7 @@ impl View<'_> {
         }))
     }
 
-    /// Present if everything in it was first observed in round 2.
+    /// Present if all members were first observed in round 2.
     fn source(&self, group: &Group) -> Option<&'static str> {
         self.all(group).iter().all(|member| member.observed).then_some("round2_observation")
     }
@@ -246,7 +243,6 @@ impl View<'_> {
         }))
     }
 
-    /// One row a reviewer whose finding is rejected.
     fn rejected(&self, group: &Group) -> impl Iterator<Item = Value> {
         self.members(group).filter(|member| !member.denies).map(|member| {
             row(json!({
@@ -305,7 +301,7 @@ impl View<'_> {
     }
 }
 
-/// The description of a member, or else the title of `named`.
+/// Returns the description of `member`, or the title of `named` if it is empty.
 fn said(member: &Member, named: &Member) -> String {
     let description = member.description();
     if description.is_empty() { named.title().to_owned() } else { description.into_owned() }

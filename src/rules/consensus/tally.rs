@@ -1,5 +1,5 @@
-//! The order of the groups, those that need a person, and the statistics: every finding is counted once, as a member or
-//! a repeat of one group, and every group in exactly one row.
+//! Orders groups, marks those that require a person, and counts statistics: each finding counts once, as a member
+//! or repeat of one group, and each group in exactly one row.
 
 use std::cmp::Reverse;
 use std::fmt::Write as _;
@@ -21,7 +21,7 @@ impl Statistics {
             ..Self::default()
         };
         for member in members {
-            // Every reviewer has an entry, so that no name is copied.
+            // Every reviewer already has an entry; `entry` would copy each name.
             if let Some(count) = sum.findings_per_model.get_mut(&member.model) {
                 *count += 1;
             }
@@ -76,7 +76,7 @@ impl Statistics {
     }
 }
 
-/// Marks the disputes that need a person: grave, and nothing accepted settles the recommendation without them.
+/// Marks severe disputes that require a person because no accepted finding settles the recommendation.
 pub(crate) fn escalate(groups: &mut [Group]) {
     let settled = groups.iter().any(|group| group.class == Class::Accepted && group.severity >= Level::High);
     for group in groups {
@@ -84,9 +84,8 @@ pub(crate) fn escalate(groups: &mut [Group]) {
     }
 }
 
-/// Accepted first; within a class by severity, confidence and agreement, then by place.
+/// Orders by class (accepted first), severity, confidence, agreement and location.
 pub(crate) fn sort(groups: &mut [Group], members: &[Member]) {
-    // Sorts keys, because groups are large.
     groups.sort_by_cached_key(|group| {
         let lead = &members[group.members[0]];
         let rank = (group.class, Reverse(group.severity), Reverse(group.confidence), group.agreement);
@@ -117,7 +116,7 @@ pub(crate) fn summary(sum: &Statistics, groups: &[Group], debate: &Debate, membe
         named(&mut text, "Agreed on", groups, members, |group| {
             group.class == Class::Accepted && group.state == GroupState::Agreed
         });
-        named(&mut text, "Left to a person", groups, members, |group| group.class == Class::Disputed);
+        named(&mut text, "To be decided by a person", groups, members, |group| group.class == Class::Disputed);
         let highest =
             groups.iter().filter(|group| group.class != Class::Rejected).map(|group| group.severity).max();
         let risk = highest.map_or("none", Level::as_str);

@@ -1,4 +1,4 @@
-//! The votes on one group: who raised it, who denies it, and what the debate says. Policies decide by them.
+//! The votes on one group, from which policies decide: raisers, deniers, and the results of the debate.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -12,18 +12,16 @@ use crate::rules::parallel;
 
 const UNLIKE: f32 = 0.1;
 
-/// The severities of a conflict are this many levels apart.
+/// The least distance, in levels, between severities that conflict.
 const FAR: usize = 2;
 
-/// What a confirming advisory adds to the confidence.
+/// Points that a confirming advisory adds to the confidence.
 const ADVISORY: i32 = 10;
 
 pub(crate) struct Votes<'a> {
-    /// Those that call it an issue, or all if none does; the representative of the group first.
+    /// The members that call it an issue, or all if none does; the group's representative comes first.
     pub(crate) affirming: Vec<&'a NormalMember<'a>>,
-    /// Those that call it no issue.
     pub(crate) denying: Vec<&'a NormalMember<'a>>,
-    /// The evidence of each affirming member.
     pub(crate) evidence: Vec<Evidence>,
     pub(crate) effect: Effect<'a>,
     reviewers: usize,
@@ -59,7 +57,6 @@ impl<'a> Voting<'a> {
         })
     }
 
-    /// The votes of some entries, one a reviewer, with similar texts.
     pub(crate) fn votes<'e>(&'e self, entries: Vec<&'e NormalMember<'e>>) -> Votes<'e> {
         let (mut denying, mut affirming): (Vec<_>, Vec<_>) =
             entries.into_iter().partition(|entry| entry.member.denies);
@@ -93,14 +90,13 @@ impl<'a> Votes<'a> {
         self.affirming.iter().map(|entry| entry.member.model.as_str()).collect()
     }
 
-    /// Who supports it in round 2 without having raised it.
+    /// Reviewers that support the finding in round 2 and did not raise it.
     pub(crate) fn supporters(&self) -> Vec<&'a str> {
         let raisers = self.names();
         let support = self.effect.examinations.iter().filter(|said| said.word != ExaminationWord::Disagree);
         support.map(|said| said.by.as_str()).filter(|by| !raisers.contains(by)).collect()
     }
 
-    /// Phases 2 and 3.
     pub(crate) fn state(&self) -> GroupState {
         let severities = || self.affirming.iter().map(|entry| entry.severity as usize);
         let apart = severities().max().unwrap_or(0) - severities().min().unwrap_or(0);
@@ -117,12 +113,11 @@ impl<'a> Votes<'a> {
         }
     }
 
-    /// The median of the severities, the higher of two.
     pub(crate) fn severity(&self) -> Level {
         median(self.affirming.iter().map(|entry| entry.severity).collect())
     }
 
-    /// What a dispute counts as until it is settled.
+    /// The severity of an unsettled dispute.
     pub(crate) fn highest_severity(&self) -> Level {
         self.affirming.iter().map(|entry| entry.severity).max().unwrap_or(Level::Medium)
     }
@@ -131,17 +126,15 @@ impl<'a> Votes<'a> {
         self.affirming.iter().filter_map(|entry| entry.confidence).max()
     }
 
-    /// The lowest confidence that is stated, on either side.
     pub(crate) fn lowest_confidence(&self) -> Option<u8> {
         self.affirming.iter().chain(&self.denying).filter_map(|entry| entry.confidence).min()
     }
 
-    /// `min(15, 5 x reviewers)`.
     pub(crate) fn agreement_bonus(&self) -> i32 {
         i32::try_from(self.affirming.len()).unwrap_or(i32::MAX).saturating_mul(5).min(15)
     }
 
-    /// The same with 2 instead of 5 for each further reviewer of one vendor.
+    /// As [`Self::agreement_bonus`], with 2 instead of 5 points for each further reviewer of the same vendor.
     pub(crate) fn independent_bonus(&self) -> i32 {
         let mut vendors = BTreeSet::new();
         let points = self.affirming.iter().map(|entry| {
@@ -160,10 +153,9 @@ impl<'a> Votes<'a> {
         }
     }
 
-    /// The group before a policy decides on it.
     pub(crate) fn undecided(&self) -> Group {
         let best = |key: &dyn Fn(&Member) -> (bool, usize)| {
-            // Of equals the first in the members' order.
+            // `max_by_key` returns the last maximum; reversing selects the first member.
             let best = self.affirming.iter().rev().max_by_key(|entry| key(entry.member));
             best.map_or(0, |entry| entry.index)
         };
@@ -182,7 +174,7 @@ impl<'a> Votes<'a> {
             score: None,
             described_by: best(&|member| (false, member.description().len())),
             revised: self.effect.defence.and_then(|said| said.revised_description.clone()),
-            // Code first, then length.
+            // Prefers suggestions with code, then long ones.
             suggested_by: best(&|member| (member.suggestion().contains('`'), member.suggestion().len())),
             notes: Vec::new(),
             why: String::new(),
@@ -196,7 +188,6 @@ impl<'a> Votes<'a> {
         }
     }
 
-    /// The group as a policy decided on it, with everything that follows from the decision.
     pub(crate) fn complete(&self, mut group: Group) -> Group {
         group.notes.extend(self.debate_notes());
         group.notes.extend(group.advised.note());
@@ -250,15 +241,14 @@ impl<'a> Votes<'a> {
         (confidence, formula)
     }
 
-    /// What settles a dispute.
     fn action(&self, state: GroupState) -> String {
         let place = evidence::place(self.lead());
         match state {
             GroupState::Conflicted(ConflictKind::Severity) => format!(
-                "find out what an attacker or a user can bring about at worst at {place}, and set the severity by that"
+                "determine the worst effect that an attacker or a user can cause at {place}, and set the severity to match"
             ),
             GroupState::Conflicted(ConflictKind::Cause) => {
-                format!("reproduce the symptom at {place} and see which of the changes makes it go away")
+                format!("reproduce the symptom at {place} and determine which of the changes removes it")
             }
             GroupState::Conflicted(ConflictKind::Validity) | GroupState::Agreed | GroupState::Unique => {
                 evidence::challenge(self.affirming[0], self.evidence[0]).test
@@ -266,14 +256,14 @@ impl<'a> Votes<'a> {
         }
     }
 
-    /// The challenge of phase 5, asked below a confidence of 70 or a score of 5.
+    /// The challenge of phase 5, required below a confidence of 70 or a score of 5.
     pub(crate) fn challenge(&self, score: Option<i32>) -> Option<EvidenceChallenge> {
         let asked = self.highest_confidence().is_some_and(|sure| sure < 70) || score.is_some_and(|score| score < 5);
         asked.then(|| evidence::challenge(self.affirming[0], self.evidence[0]))
     }
 }
 
-/// The median; of two in the middle the level halfway, rounded up.
+/// The median level; between two middle levels, the level halfway, rounded up.
 pub(crate) fn median(mut levels: Vec<Level>) -> Level {
     levels.sort_unstable();
     let Some(last) = levels.len().checked_sub(1) else { return Level::Medium };

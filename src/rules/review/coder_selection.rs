@@ -1,10 +1,10 @@
-//! Selects the coder for a target (design rule 3): the first whose domain matches, else the first.
+//! Selects the coder for a target (design rule 3): the first with a matching domain, otherwise the first.
 
 use globset::Glob;
 
 use crate::domain::Agent;
 
-/// The names of a language in a domain, lower case, and its file extensions.
+/// Names of languages in lower case, with their file extensions.
 const LANGUAGES: [(&str, &str); 24] = [
     ("rust", "rs"),
     ("python", "py pyi"),
@@ -32,7 +32,6 @@ const LANGUAGES: [(&str, &str); 24] = [
     ("zig", "zig"),
 ];
 
-/// The coder for the files of a target.
 pub fn coder_for<'a>(coders: &[&'a Agent], files: &[String]) -> Option<&'a Agent> {
     let matching = coders
         .iter()
@@ -40,7 +39,7 @@ pub fn coder_for<'a>(coders: &[&'a Agent], files: &[String]) -> Option<&'a Agent
     matching.or(coders.first()).copied()
 }
 
-/// Whether a domain matches a file: as a path glob, a language, or a component of the path.
+/// Whether a domain, as a path glob, language or path component, matches a file.
 pub fn domain_matches(domain: &str, file: &str) -> bool {
     let word = domain.trim().to_lowercase();
     let name = file.rsplit('/').next().unwrap_or(file);

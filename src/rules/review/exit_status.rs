@@ -2,23 +2,21 @@
 
 use crate::domain::{ExitReason, FindingState};
 
-/// The facts about a run that decide its exit code.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
     pub mandatory: Vec<FindingState>,
-    /// Whether a dispute of this run, or an earlier one that a finding repeats, requires a person.
+    /// Whether a dispute of this run, or a repeated earlier one, requires a person.
     pub dispute_open: bool,
-    /// The number of reviewers asked.
     pub reviewers: u32,
-    /// The number of reviewers that answered completely.
+    /// Reviewers that answered completely.
     pub complete: u32,
-    /// `review.quorum`: how many have to answer completely; `None` means all.
+    /// `review.quorum`: the number of complete answers required; `None` means all.
     pub quorum: Option<u32>,
-    /// Whether the coder or a judge failed and its findings or disputes are still open.
+    /// Whether the coder or a judge failed and left findings or disputes open.
     pub agent_failed: bool,
     /// Whether a reviewer or judge may have modified files.
     pub violated: bool,
-    /// Whether a failed agent was over its limits, so that the run can be resumed later.
+    /// Whether a failed agent exceeded its limits, so that the run can be resumed later.
     pub exhausted: bool,
     /// Whether a command of `review.verify` failed on the coder's edits.
     pub verify_failed: bool,
@@ -26,7 +24,7 @@ pub struct Facts {
     pub unread: bool,
 }
 
-/// The strongest reason that applies (design 3.6); "could not review" is never clean.
+/// The strongest reason that applies (design 3.6). An incomplete review is never clean.
 pub fn exit(facts: &Facts) -> ExitReason {
     let is_disputed = |state: &FindingState| matches!(state, FindingState::Disputed { .. });
     let is_open = |state: &FindingState| !state.is_closed() && !is_disputed(state);

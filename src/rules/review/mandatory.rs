@@ -1,11 +1,10 @@
-//! Which findings are mandatory for the coder.
+//! Decides which findings are mandatory for the coder.
 //!
-//! The configured lists decide (design 3.1). Words of other severity scales are first mapped to one of the six tags. An
-//! unknown word counts as mandatory, so that an unreadable severity cannot let a run pass.
+//! The configured lists decide (design 3.1), after words of other scales are mapped to the six tags. An unknown
+//! word counts as mandatory, so that an unreadable severity cannot make a run pass.
 
 use crate::domain::{Severity, Tag};
 
-/// Words of other severity scales, lower case, with their tags.
 const VOCABULARY: [(Tag, &str); 6] = [
     (Tag::Critical, "p0 s0 sev0 blocker blocking fatal crit showstopper emergency"),
     (Tag::Must, "mustfix required mandatory must-fix must_fix"),
@@ -19,11 +18,11 @@ const VOCABULARY: [(Tag, &str); 6] = [
     ),
 ];
 
-/// Words next to a severity that do not express one.
+/// Words next to a severity that carry no meaning.
 const BESIDE: [&str; 5] = ["severity", "priority", "level", "issue", "risk"];
 
-/// Maps a reviewer's severity to a tag: one of the six, or a word of another scale. In a phrase such as `P1 (major)` all
-/// words have to be known, and the most severe one counts.
+/// Maps a severity to one of the six tags. In phrases (`P1 (major)`) all words must be known; the most severe
+/// counts.
 pub fn normalise(word: &str) -> Option<Tag> {
     let word = word.trim().to_lowercase();
     let plain = |word: &str| word.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
@@ -31,7 +30,7 @@ pub fn normalise(word: &str) -> Option<Tag> {
     known.or_else(|| {
         let words = word.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
         let tags: Option<Vec<Tag>> = words.filter(|word| !BESIDE.contains(word)).map(self::known).collect();
-        // Tags are in order of severity.
+        // Tags are ordered by severity.
         tags?.into_iter().min()
     })
 }
@@ -48,8 +47,6 @@ pub fn normalised(severity: Severity) -> Severity {
     Severity { tag, ..severity }
 }
 
-/// Whether a finding of this severity is mandatory under the configured lists.
-///
 /// `mandatory` and `optional` are the joined lists of `review.opinions.*` and `review.issues.*`.
 pub fn is_mandatory(severity: &Severity, mandatory: &[String], optional: &[String]) -> bool {
     let named = |list: &[String], word: &str| list.iter().any(|entry| entry.eq_ignore_ascii_case(word));

@@ -5,16 +5,13 @@ use crate::domain::{Answer, Disposition, Grounds, Response, Ruling, RulingWord};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stance {
     Implemented,
-    /// An optional finding is not implemented.
     Discarded,
-    /// A disagreement on a mandatory finding.
     Dispute,
     Unanswered,
 }
 
-/// Interprets the answer to a finding (specification, "Coder Can Discard?").
-///
-/// `DISCARDED` on a mandatory finding is a disagreement; `DISAGREE` on an optional one discards it.
+/// Interprets a coder's answer (specification, "Coder Can Discard?"): `DISCARDED` on a mandatory finding is a
+/// disagreement; `DISAGREE` on an optional one discards it.
 pub fn stance(mandatory: bool, response: Option<&Response>) -> Stance {
     match (mandatory, response.map(|response| response.answer)) {
         (_, None) => Stance::Unanswered,
@@ -24,7 +21,7 @@ pub fn stance(mandatory: bool, response: Option<&Response>) -> Stance {
     }
 }
 
-/// How a ruling settles the dispute; `None` for ESCALATE.
+/// The disposition by a ruling; `None` for ESCALATE.
 pub fn disposition(ruling: &Ruling) -> Option<Disposition> {
     match ruling.ruling {
         RulingWord::Enforce => Some(Disposition::Enforced),
@@ -34,7 +31,7 @@ pub fn disposition(ruling: &Ruling) -> Option<Disposition> {
             (None, Some(Grounds::NotMandatory)) => Disposition::NotMandatory,
             (None, _) if ruling.new_tag.is_some() => Disposition::NotMandatory,
             (None, Some(Grounds::Duplicate)) => Disposition::Duplicate { of: String::new() },
-            // All other grounds mean that the finding is wrong.
+            // All other grounds state that the finding is wrong.
             (None, _) => Disposition::Refuted,
         }),
     }

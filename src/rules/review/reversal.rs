@@ -1,27 +1,25 @@
-//! Findings that ask to undo a change of an earlier round.
+//! Detects findings that request undoing a change of an earlier round.
 //!
-//! Such a reversal is not sent to the coder, who would alternate between both findings; it becomes a dispute.
+//! A reversal becomes a dispute: sent to the coder, it would make the coder alternate between both findings.
 
 use std::collections::BTreeSet;
 
-/// Phrases that ask to undo something.
 const UNDO_WORDS: &str = "revert, undo, restore, remove, drop, delete, unnecessary, redundant, needless, overkill, \
                           instead of, go back, switch back, change back, put back, should not, shouldn't, do not, \
                           don't";
 
-/// One edit of the coder for an earlier finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineEdit {
     pub file: String,
     pub removed: Vec<String>,
-    /// The added lines with their numbers in the file after the edit.
+    /// Added lines with their numbers in the new file.
     pub added: Vec<(u32, String)>,
 }
 
-/// Whether a finding at `lines` of `file` with `text` (title, body and suggestion) asks to undo `edit`.
+/// Whether a finding at `lines` of `file` with `text` (title, body and suggestion) requests undoing `edit`.
 ///
-/// It has to be near an added line. In addition its text quotes a line that the edit removed, or it names an identifier
-/// that only the new code has and uses one of the undo phrases.
+/// It must be near an added line. Its text must also quote a removed line, or contain an undo phrase and an
+/// identifier that only the new code has.
 pub fn reverses(file: &str, lines: Option<(u32, u32)>, text: &str, edit: &LineEdit) -> bool {
     let is_near = |(first, last): (u32, u32)| {
         edit.added.iter().any(|(number, _)| (first.saturating_sub(2)..=last.saturating_add(2)).contains(number))
@@ -52,7 +50,6 @@ fn fold(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The identifiers of at least three characters in a text.
 fn identifiers(text: &str) -> BTreeSet<String> {
     text.split(|c: char| !c.is_alphanumeric() && c != '_')
         .filter(|word| word.chars().count() >= 3 && !word.chars().all(|c| c.is_ascii_digit()))

@@ -1,4 +1,4 @@
-//! How long a ruling binds, and which rulings require a responsible person.
+//! The validity of rulings in time, and rulings that require a responsible person.
 
 use std::time::Duration;
 
@@ -9,8 +9,7 @@ use jiff::tz::TimeZone;
 use crate::domain::{Disposition, SharedRuling};
 use crate::rules::consensus::{self, Category};
 
-/// The day, in UTC, on which a ruling ended; `None` while it binds. It ends after its last day `until`, or when it reaches
-/// the maximum age of such rulings.
+/// The UTC day on which a ruling ended; `None` while it binds. It ends after its last day `until`, or at `max_age`.
 pub fn ended(
     settled_at: Option<Timestamp>,
     until: Option<Date>,
@@ -23,16 +22,16 @@ pub fn ended(
     [after_last, too_old.map(day)].into_iter().flatten().min()
 }
 
-/// Prefixes of words that indicate security in a category or a rule, in addition to those that decide the category.
+/// Prefixes of words in a category or rule that indicate security, in addition to the consensus category.
 const NAMES: &str = "auth certificate cipher cookie credential crypt debug deseriali hash password permission \
                      permissive privilege random secret ssl tls unsafe xxe";
 
-/// The same in a title, where words of code are common.
+/// Prefixes of words in a title; fewer, because titles contain common words of code.
 const TITLES: &str = "attack authenti authori certificate cipher credential crypt deseriali eval exploit md5 \
                       password privilege secret sha1 ssl tls xxe";
 
-/// Whether a ruling that closes a finding requires a responsible person to bind: the category, the rule or the title
-/// indicates a security finding. Doubtful cases count as security.
+/// Whether a ruling that closes a finding binds only with a responsible person, because category, rule or title
+/// indicate security. In doubt it does.
 pub fn needs_person(disposition: &Disposition, category: Option<&str>, rule: Option<&str>, title: &str) -> bool {
     let begins = |text: &str, prefixes: &str| {
         let text = text.to_lowercase();

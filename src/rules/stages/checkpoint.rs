@@ -1,19 +1,16 @@
-//! The resolution of a checkpoint's question from its answers (seed 002, 4).
+//! Rules for the answers to a checkpoint's question (seed 002, 4).
 
 use crate::domain::{AgentName, Certainty, Opinion, Question, QuestionAnswer, Resolution, Settler, Validation};
 
-/// The result of comparing all answers to a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tally {
-    /// All agents that were asked agree.
     Unanimous(Opinion),
-    /// The answer of more than half of the agents, but not all; and the other answers.
+    /// The answer of more than half of the agents but not all, and the other answers.
     Majority(Opinion, Vec<Opinion>),
-    /// No answer has more than half.
     Split(Vec<Opinion>),
 }
 
-/// Compares the answers to a question. `asked` is the number of agents, including those without an answer.
+/// `asked` is the number of agents, including those without an answer.
 pub fn tally(question: &Question, answers: &[(AgentName, &QuestionAnswer)], asked: usize) -> Tally {
     let mut opinions: Vec<(String, Opinion)> = Vec::new();
     for (name, given) in answers {
@@ -32,7 +29,7 @@ pub fn tally(question: &Question, answers: &[(AgentName, &QuestionAnswer)], aske
         }
     }
     let mut opinions: Vec<Opinion> = opinions.into_iter().map(|(_, opinion)| opinion).collect();
-    // A stable sort: equal ones remain in the order of the answers.
+    // The sort is stable: ties keep the order of the answers.
     opinions.sort_by_key(|opinion| std::cmp::Reverse(opinion.by.len()));
     match opinions.first().map_or(0, |opinion| opinion.by.len()) {
         votes if votes * 2 > asked => {
@@ -44,30 +41,28 @@ pub fn tally(question: &Question, answers: &[(AgentName, &QuestionAnswer)], aske
     }
 }
 
-/// The key by which answers are compared; `None` for a blank answer and for one that is not among the options.
+/// The key for comparing answers; `None` if the answer is blank or not one of the options.
 fn key(question: &Question, answer: &str) -> Option<String> {
     let key = normalised(answer);
     let allowed = question.options.is_empty() || question.options.iter().any(|option| normalised(option) == key);
     (!key.is_empty() && allowed).then_some(key)
 }
 
-/// Ignores case, white space and enclosing punctuation.
+/// Normalises case, white space and enclosing punctuation.
 fn normalised(text: &str) -> String {
     let text = text.to_lowercase();
     let words: Vec<&str> = text.split_whitespace().collect();
     words.join(" ").trim_matches(|c: char| c.is_ascii_punctuation() || c.is_whitespace()).to_owned()
 }
 
-/// The resolution, if it requires no person. `validated` is a validator's verdict on a majority.
+/// The resolution; `None` if a person is required. `validated` is a validator's verdict on a majority.
 pub fn resolved(
     question: &Question,
     tally: &Tally,
     validated: Option<(&AgentName, &Validation)>,
 ) -> Option<Resolution> {
     let (opinion, by, confidence, reason) = match (tally, validated) {
-        (Tally::Unanimous(opinion), _) => {
-            (opinion, Settler::Agents, Certainty::High, "all who were asked agree".into())
-        }
+        (Tally::Unanimous(opinion), _) => (opinion, Settler::Agents, Certainty::High, "all agents agree".into()),
         (Tally::Majority(opinion, _), Some((name, validation))) if validation.agrees_with_majority => {
             (opinion, Settler::Arbiter { name: name.clone() }, Certainty::Medium, validation.reasoning.clone())
         }

@@ -1,17 +1,14 @@
-//! The result of a stage from its answers (seed 002, 2.2 and 3).
+//! Rules for the result of a stage (seed 002, 2.2 and 3).
 
 use crate::domain::{AgentName, Approach, Certainty, Decision, StageAnswer, StageStatus, StageVerdict, Synthesis};
 
-/// The maximum number of calls to one agent in a stage: one, and two retries that name the problem.
+/// The maximum number of calls to an agent in a stage, including two retries that report the problem.
 pub const ATTEMPTS: u32 = 3;
 
 /// The maximum number of calls to an arbiter; a second invalid answer is a deadlock.
 pub const ARBITER_ATTEMPTS: u32 = 2;
 
-/// The verdict after all answers.
-///
-/// The status is ok with a summary, all agents and all required fields and without conflicts; conflict if the aggregator
-/// names or reports one; degraded otherwise.
+/// Conflict if the aggregator reports one; ok with a summary, all agents and all required fields; else degraded.
 pub fn verdict(
     synthesis: Option<&Synthesis>,
     answers: &[&StageAnswer],
@@ -34,8 +31,7 @@ pub fn verdict(
     StageVerdict { status, missing_agents, required_fields_ok, agreements, conflicts }
 }
 
-/// Whether a stage's result may be the input of the next stage: it has a summary and no undecided conflict. A missing
-/// agent alone does not prevent that.
+/// Whether the next stage can use the result: it has a summary and no undecided conflict; agents may be missing.
 pub fn advances(verdict: &StageVerdict, synthesis: Option<&Synthesis>, decided: bool) -> bool {
     let usable = synthesis.is_some_and(|synthesis| !synthesis.summary.is_blank()) && verdict.required_fields_ok;
     usable && (verdict.conflicts.is_empty() || decided)
@@ -45,11 +41,11 @@ pub fn advances(verdict: &StageVerdict, synthesis: Option<&Synthesis>, decided: 
 pub enum Arbitration<'a> {
     NoArbiter,
     Decided(&'a Decision),
-    /// The arbiter failed or gave no valid answer, for this reason.
+    /// Failed or without a valid answer, for this reason.
     Unanswered(&'a str),
 }
 
-/// Why a conflict is a deadlock, which only a person can resolve; `None` if the arbiter's decision is valid.
+/// The reason why only a person can resolve a conflict; `None` if the arbiter's decision is valid.
 pub fn deadlock(arbitration: &Arbitration<'_>) -> Option<String> {
     match arbitration {
         Arbitration::NoArbiter => Some("no arbiter is connected".to_owned()),
@@ -61,8 +57,7 @@ pub fn deadlock(arbitration: &Arbitration<'_>) -> Option<String> {
     }
 }
 
-/// Parses an approach: `hybrid`, an agent's name, or `approach_a` for the first agent that answered, `approach_b` for the
-/// second, and so on.
+/// `hybrid`, an agent's name, or `approach_a` for the first agent that answered, `approach_b` for the second, ...
 pub fn approach(word: &str, answered: &[AgentName]) -> Option<Approach> {
     let word = word.trim();
     if let Some(name) = answered.iter().find(|name| name.0.eq_ignore_ascii_case(word)) {
@@ -76,7 +71,7 @@ pub fn approach(word: &str, answered: &[AgentName]) -> Option<Approach> {
     (0..answered.len()).find(|index| label(*index) == letter).map(|index| Approach::Of(answered[index].clone()))
 }
 
-/// The label of the approach at an index: `a` to `z`, then its number from 27.
+/// The label of an approach: `a` to `z`, then numbers from 27.
 pub fn label(index: usize) -> String {
     ('a'..='z').nth(index).map_or_else(|| (index + 1).to_string(), String::from)
 }

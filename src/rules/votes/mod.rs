@@ -1,4 +1,4 @@
-//! Votes of three voters, and the panel of judges that uses the same rules.
+//! Votes of three voters, and the panel of judges that applies the same rules.
 
 pub mod panel;
 pub mod vote;

@@ -1,8 +1,7 @@
-//! A panel of three judges, decided by the vote rules: ENFORCE is KEEP, DISMISS is DROP, DISMISS with a new tag is FLIP,
-//! DISMISS as a duplicate is MERGE, ESCALATE is FLAG, and a judge without a ruling is a missing vote.
+//! Decides a panel of three judges by the vote rules: ENFORCE is KEEP, DISMISS is DROP, DISMISS with a new tag is
+//! FLIP, DISMISS as a duplicate is MERGE, ESCALATE is FLAG, and a missing ruling is a missing vote.
 //!
-//! A panel dismisses only what at least one judge dismisses. With fewer than two rulings the panel escalates, because one
-//! judge cannot rule for three.
+//! A panel dismisses only if at least one judge does. With fewer than two rulings it escalates.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +10,6 @@ use crate::rules::votes::vote::{
     FlagReason, GRANULARITY_OVERLAP, Version, Vote, VoteAction, VoteDecision, VoteLists, decide,
 };
 
-/// The vote that a ruling counts as.
 pub fn action(ruling: &Ruling) -> VoteAction {
     match ruling.ruling {
         RulingWord::Enforce => VoteAction::Keep,
@@ -26,8 +24,8 @@ fn reason_code(grounds: Grounds) -> String {
     grounds.as_str().to_uppercase()
 }
 
-/// The lists of the vote rules with the judges' grounds: "not mandatory" is a structural reason to change the tag, any
-/// other ground justifies dropping the finding.
+/// The lists for the judges' grounds: "not mandatory" is a structural reason to change the tag; all other grounds
+/// justify a DROP.
 fn lists() -> VoteLists {
     let mut lists = VoteLists::default();
     lists.structural.insert(reason_code(Grounds::NotMandatory));
@@ -43,7 +41,7 @@ fn lists() -> VoteLists {
     lists
 }
 
-/// The type of the judges' conflict: overlap with another finding, or what the rulings differ in.
+/// The conflict type: an overlap with another finding, or the difference between the rulings.
 fn conflict(finding: &Finding, others: &[Finding], votes: &[PanelVote; 3]) -> Option<&'static str> {
     if others.iter().any(|other| other.id != finding.id && overlap(finding, other)) {
         return Some(GRANULARITY_OVERLAP);
@@ -62,7 +60,7 @@ fn conflict(finding: &Finding, others: &[Finding], votes: &[PanelVote; 3]) -> Op
     }
 }
 
-/// Whether one finding's range of lines contains the other's.
+/// Whether one finding's lines contain the other's.
 fn overlap(a: &Finding, b: &Finding) -> bool {
     let range = |finding: &Finding| {
         let line = finding.raw.line?;
@@ -73,7 +71,7 @@ fn overlap(a: &Finding, b: &Finding) -> bool {
     a.raw.file.is_some() && a.raw.file == b.raw.file && (contains(a_range, b_range) || contains(b_range, a_range))
 }
 
-/// The ruling of the panel on a finding; `findings` are all findings of the run.
+/// Returns the panel's ruling; `findings` are all findings of the run.
 pub fn rule(finding: &Finding, findings: &[Finding], votes: &[PanelVote; 3]) -> Ruling {
     let cast: [Option<Vote<'_, Tag>>; 3] = votes.each_ref().map(|vote| {
         vote.ruling.as_ref().map(|ruling| Vote {
@@ -117,12 +115,10 @@ pub fn rule(finding: &Finding, findings: &[Finding], votes: &[PanelVote; 3]) -> 
     }
 }
 
-/// The names of judges, `a and b`.
 fn names<'a>(votes: impl Iterator<Item = &'a PanelVote>) -> String {
     votes.map(|vote| vote.judge.0.as_str()).collect::<Vec<_>>().join(" and ")
 }
 
-/// Why the panel has no quorum.
 fn no_quorum(votes: &[PanelVote; 3]) -> Option<String> {
     let mut ruled = votes.iter().filter_map(|vote| Some((vote, vote.ruling.as_ref()?)));
     match (ruled.next(), ruled.next()) {
@@ -151,7 +147,7 @@ fn rationale(
         format!("{}: {reason}", names(winners.iter().copied()))
     };
     if let Some(code) = decision.deciding_code {
-        text.push_str(&format!(" (three ways, decided by {code})"));
+        text.push_str(&format!(" (three-way split, decided by {code})"));
     }
     let absent = names(votes.iter().filter(|vote| vote.ruling.is_none()));
     if !absent.is_empty() {
@@ -246,9 +242,9 @@ mod tests {
             ("ESCALATE ESCALATE ENFORCE", "ESCALATE a and b: says a"),
             (
                 "SHOULD:not_mandatory DISMISS:wrong ENFORCE",
-                "DISMISS [SHOULD] a: says a (three ways, decided by NOT_MANDATORY)",
+                "DISMISS [SHOULD] a: says a (three-way split, decided by NOT_MANDATORY)",
             ),
-            ("SHOULD DISMISS:wrong ENFORCE", "DISMISS b: says b (three ways, decided by FACTUAL_ERROR)"),
+            ("SHOULD DISMISS:wrong ENFORCE", "DISMISS b: says b (three-way split, decided by FACTUAL_ERROR)"),
             (
                 "SHOULD DISMISS ENFORCE",
                 "ESCALATE the judges do not agree: all three differ, and no ground decides \

@@ -1,7 +1,7 @@
-//! The four rules that decide the votes of three voters: majority, tie, three-way split, and MERGE counted as KEEP.
+//! The four rules for three votes: majority, tie, three-way split, and MERGE counted as KEEP.
 //!
-//! Source: the arbiter's selection rules, both versions. A decision depends only on the three votes, the type of the
-//! conflict and the lists in [`VoteLists`]. A missing vote counts as KEEP, but is never a protected minority.
+//! Source: the arbiter's selection rules, both versions. A decision depends only on the votes, the conflict type
+//! and [`VoteLists`]. A missing vote counts as KEEP, but is never a protected minority.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,21 +12,20 @@ use crate::domain::words;
 
 words!(VoteAction, FlagReason, Voter);
 
-/// What a voter proposes for a tuple.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum VoteAction {
     Keep,
     Drop,
     Flip,
-    /// Keep it, marked as uncertain.
+    /// Keep it and mark it as uncertain.
     Flag,
-    /// Merge it with another tuple: counts as KEEP, and is never an outcome.
+    /// Merge it with another tuple; counts as KEEP and is never an outcome.
     Merge,
 }
 
 impl VoteAction {
-    /// The action it counts as (rule 4).
+    /// The action that it counts as (rule 4).
     fn adopted(self) -> Self {
         if self == Self::Merge { Self::Keep } else { self }
     }
@@ -36,40 +35,38 @@ impl VoteAction {
 pub enum Voter {
     A,
     B,
-    /// Detects overlaps; the default priority protects this voter.
+    /// Detects overlaps; protected by default.
     C,
 }
 
 impl Voter {
-    /// In reading order.
     pub const ALL: [Self; 3] = [Self::A, Self::B, Self::C];
 }
 
-/// A vote; `V` is the type of the value that a FLIP sets.
+/// `V` is the type of the value that a FLIP sets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vote<'a, V> {
     pub action: VoteAction,
-    /// One of the known reason codes, or any other word.
+    /// A known reason code or any other word.
     pub reason: Option<Cow<'a, str>>,
-    /// The value that a FLIP sets; FLIPs to different values do not agree.
+    /// FLIPs to different values do not agree.
     pub new_value: Option<V>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Version {
-    /// Without protected minority and justified DROP, and with one reason for all flags.
+    /// Without protected minority and justified DROP; with one reason for all flags.
     V1,
     #[default]
     V2,
 }
 
-/// Why the rules flag a tuple.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum FlagReason {
-    /// The outvoted voter is protected for this type of conflict.
+    /// The outvoted voter is protected for this conflict type.
     FacetMinoritySignal,
-    /// No two votes agree, and at least one of them is a FLAG.
+    /// No two votes agree, and at least one is a FLAG.
     PolarityUncertain,
     /// FLIP, DROP and KEEP without a deciding reason code.
     TieUnresolved,
@@ -77,16 +74,16 @@ pub enum FlagReason {
     RedundantRefUncertain,
 }
 
-/// The type of conflict in which one finding's lines contain another's.
+/// The conflict type of findings of which one's lines contain the other's.
 pub const GRANULARITY_OVERLAP: &str = "granularity_overlap_candidate";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VoteLists {
-    /// `_FACET_PRIORITY`: for each type of conflict, the voters protected from being outvoted.
+    /// `_FACET_PRIORITY`: voters protected from being outvoted, by conflict type.
     pub facet_priority: BTreeMap<String, BTreeSet<Voter>>,
-    /// `_STRUCTURAL_REASON_CODES`: codes with which a FLIP wins a three-way split. Upper case.
+    /// `_STRUCTURAL_REASON_CODES`, upper case: codes with which a FLIP wins a three-way split.
     pub structural: BTreeSet<String>,
-    /// `_DROP_JUSTIFIED`: codes with which a DROP wins one without such a FLIP. Upper case.
+    /// `_DROP_JUSTIFIED`, upper case: codes with which a DROP wins if no FLIP does.
     pub drop_justified: BTreeSet<String>,
 }
 
@@ -103,22 +100,20 @@ impl Default for VoteLists {
     }
 }
 
-/// The outcome of three votes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VoteDecision<'a, V> {
-    /// KEEP, DROP, FLIP or FLAG.
+    /// Never MERGE.
     pub action: VoteAction,
-    /// Why the rules flag the tuple; `None` for a FLAG by majority.
+    /// `None` unless the rules flag the tuple; a FLAG by majority has no reason.
     pub reason: Option<FlagReason>,
-    /// The value that a FLIP sets: the first value among the winning votes.
+    /// The first value among the winning FLIPs.
     pub new_value: Option<&'a V>,
-    /// The reason code that decided a three-way split, as given.
+    /// The code that decided a three-way split, as given.
     pub deciding_code: Option<&'a str>,
-    /// The number of the rule that decided: 1, 2 or 3.
+    /// The deciding rule: 1, 2 or 3.
     pub rule: u8,
 }
 
-/// Decides a tuple by the votes of A, B and C.
 pub fn decide<'a, V: PartialEq>(
     votes: [Option<&'a Vote<'_, V>>; 3],
     conflict: Option<&str>,
@@ -165,10 +160,10 @@ pub fn decide<'a, V: PartialEq>(
     VoteDecision { action, reason, new_value, deciding_code, rule }
 }
 
-/// The action that a vote counts as and, if the FLIPs name different values, its value.
+/// The counted action and, if FLIPs name different values, its value.
 type Wish<'a, V> = (VoteAction, Option<&'a V>);
 
-/// The wishes of three votes. A FLIP without a value agrees with any value, unless the other two differ.
+/// A FLIP without a value agrees with any value, unless the other two differ.
 fn wishes<'a, V: PartialEq>(votes: [Option<&'a Vote<'_, V>>; 3]) -> [Wish<'a, V>; 3] {
     let value = |vote: Option<&'a Vote<'_, V>>| {
         vote.filter(|vote| vote.action == VoteAction::Flip).and_then(|vote| vote.new_value.as_ref())
@@ -182,14 +177,13 @@ fn wishes<'a, V: PartialEq>(votes: [Option<&'a Vote<'_, V>>; 3]) -> [Wish<'a, V>
     })
 }
 
-/// Whether the wishes are one FLIP, one DROP and one KEEP.
 fn is_split<V>(wishes: [Wish<'_, V>; 3]) -> bool {
     [VoteAction::Flip, VoteAction::Drop, VoteAction::Keep]
         .iter()
         .all(|action| wishes.iter().any(|(wish, _)| wish == action))
 }
 
-/// The wish of at least two votes, and the index of the outvoted one.
+/// The wish of at least two votes, and the index of the outvoted voter.
 fn majority<'a, V: PartialEq>([a, b, c]: [Wish<'a, V>; 3]) -> Option<(Wish<'a, V>, Option<usize>)> {
     if a == b {
         Some((a, (c != a).then_some(2)))
@@ -204,7 +198,7 @@ fn majority<'a, V: PartialEq>([a, b, c]: [Wish<'a, V>; 3]) -> Option<(Wish<'a, V
 mod tests {
     use super::*;
 
-    /// Reads `KEEP`, `FLIP:REASON`, `FLIP:=value`; `-` is a missing vote.
+    /// Parses `KEEP`, `FLIP:REASON`, `FLIP:=value`; `-` is a missing vote.
     fn vote(text: &str) -> Option<Vote<'_, String>> {
         let (action, rest) = text.split_once(':').unwrap_or((text, ""));
         let (reason, value) = rest.split_once('=').unwrap_or((rest, ""));
@@ -248,7 +242,7 @@ mod tests {
             ("DROP DROP KEEP", Some("redundant_upper_ref"), "DROP by 1", "DROP by 1"),
             ("FLAG FLAG DROP", None, "FLAG by 1", "FLAG by 1"),
             ("FLAG FLAG DROP", OVERLAP, "FLAG by 1 FACET_MINORITY_SIGNAL", "FLAG by 1"),
-            // A missing vote is KEEP, but no voice
+            // A missing vote counts as KEEP but not as a voice
             ("DROP DROP -", OVERLAP, "DROP by 1", "DROP by 1"),
             ("DROP - -", OVERLAP, "KEEP by 1", "KEEP by 1"),
             ("- - DROP", OVERLAP, "FLAG by 1 FACET_MINORITY_SIGNAL", "KEEP by 1"),
@@ -271,7 +265,7 @@ mod tests {
             ("MERGE MERGE DROP", None, "KEEP by 1", "KEEP by 1"),
             ("MERGE KEEP DROP", None, "KEEP by 1", "KEEP by 1"),
             ("FLIP DROP MERGE", None, "FLAG by 3 TIE_UNRESOLVED", "FLAG by 3 POLARITY_UNCERTAIN"),
-            // What a FLIP sets
+            // Values of FLIPs
             ("FLIP FLIP:=b KEEP", None, "FLIP by 1 =b", "FLIP by 1 =b"),
             ("DROP FLIP:=b FLIP:=b", None, "FLIP by 1 =b", "FLIP by 1 =b"),
             ("DROP DROP FLIP:=c", None, "DROP by 1", "DROP by 1"),
@@ -302,7 +296,7 @@ mod tests {
         }
     }
 
-    /// The rules once more, written as the specification's sentences rather than as the code above.
+    /// A second implementation that follows the sentences of the specification.
     fn by_the_letter(
         votes: [Option<(VoteAction, &str)>; 3],
         conflict: &str,

@@ -1,4 +1,4 @@
-//! The rules of a watch: when a cycle begins, and what its verdicts come to.
+//! The rules of a watch: triggers of cycles, and actions for verdicts.
 
 pub mod triggers;
 pub mod verdicts;

@@ -1,9 +1,8 @@
-//! When a review cycle begins (seed 004, section 1): triggers, a debounce time for bursts, and the fallback.
+//! Schedules review cycles (seed 004, section 1): triggers, debouncing, and the fallback cycle.
 //!
-//! Times are durations on the caller's clock, which stops while the machine sleeps. A burst of triggers within the
-//! debounce time starts one cycle, due when that time after its *first* trigger has passed: an endless stream of triggers
-//! cannot delay it. A person's request is due immediately. One cycle runs at a time; triggers during a cycle are pending
-//! for the next.
+//! Times are durations on the caller's clock, which stops during system sleep. A burst starts one cycle when the
+//! debounce time after its *first* trigger has passed, so that continuous triggers cannot delay it. A person's
+//! request is due immediately. Triggers during a cycle count for the next one.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -12,20 +11,18 @@ use crate::domain::{Action, EventType, Trigger};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
-    /// From the first trigger of a burst to the cycle (`watch.debounce`).
+    /// From a burst's first trigger to the cycle (`watch.debounce`).
     pub settle: Duration,
     /// From the last event of any agent to TIMEOUT_FALLBACK (`watch.idle_review`).
     pub fallback: Duration,
 }
 
-/// The schedule of cycles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Triggers {
     timing: Timing,
     pending: BTreeSet<Trigger>,
-    /// When the pending cycle is due.
     settled: Duration,
-    /// The time of the last event, CONTINUE or fallback, or of the start.
+    /// The time of the last event, CONTINUE, fallback, or start.
     quiet_since: Duration,
     is_paused: bool,
     in_cycle: bool,
@@ -42,7 +39,6 @@ pub fn trigger(kind: EventType) -> Option<Trigger> {
 }
 
 impl Triggers {
-    /// Starts the fallback timer.
     pub fn new(timing: Timing, now: Duration) -> Self {
         Self {
             timing,
@@ -54,7 +50,6 @@ impl Triggers {
         }
     }
 
-    /// Handles an event of an agent or a person.
     pub fn event(&mut self, kind: EventType, now: Duration) {
         self.quiet_since = now;
         if let Some(trigger) = trigger(kind) {
@@ -71,7 +66,6 @@ impl Triggers {
         self.pending.insert(trigger);
     }
 
-    /// Starts the cycle that is due now, if any, and returns its triggers.
     pub fn due(&mut self, now: Duration) -> Option<BTreeSet<Trigger>> {
         if self.in_cycle {
             return None;
@@ -87,7 +81,7 @@ impl Triggers {
         Some(std::mem::take(&mut self.pending))
     }
 
-    /// When to call [`Self::due`] again; `None` while only an event or a decision can start a cycle.
+    /// The time to call [`Self::due`] again; `None` while only an event or a decision can start a cycle.
     pub fn next(&self) -> Option<Duration> {
         [self.cycle_at(), self.fallback_at()].into_iter().flatten().min()
     }
@@ -97,7 +91,7 @@ impl Triggers {
         self.in_cycle = true;
     }
 
-    /// Ends the cycle. The work may be paused by a person or a blocker, whatever the action.
+    /// Ends the cycle. `is_paused` is independent of the action: a person or a blocker may have paused the work.
     pub fn decided(&mut self, action: Action, is_paused: bool, now: Duration) {
         self.in_cycle = false;
         self.is_paused = is_paused;
@@ -106,7 +100,7 @@ impl Triggers {
         }
     }
 
-    /// Pauses the work: only a person or a clarification can start a cycle.
+    /// Until work resumes, only a person or a clarification can start a cycle.
     pub fn pause(&mut self) {
         self.is_paused = true;
     }
@@ -120,7 +114,6 @@ impl Triggers {
         self.pending.iter().copied()
     }
 
-    /// When the fallback is due.
     pub fn fallback_at(&self) -> Option<Duration> {
         (!self.is_paused && !self.in_cycle).then(|| self.quiet_since + self.timing.fallback)
     }
@@ -211,7 +204,7 @@ mod tests {
 
     #[test]
     fn time_asleep_does_not_count() {
-        // The machine sleeps for hours between two seconds of the clock.
+        // The system sleeps for hours between two seconds of the clock.
         let mut triggers = triggers();
         assert_eq!(triggers.due(at(60)), None);
         assert_eq!(triggers.due(at(61)), None);

@@ -1,4 +1,4 @@
-//! The four rules that turn the verdicts of a cycle into an action (seed 004, section 4).
+//! The four rules that convert a cycle's verdicts into an action (seed 004, section 4).
 //!
 //! | case | condition | action | status |
 //! |---|---|---|---|
@@ -7,8 +7,8 @@
 //! | rule 3 | one verdict is `concerns` | LOG & CONTINUE | RUNNING, flagged |
 //! | rule 4 | all verdicts are `approved` | CONTINUE | RUNNING |
 //!
-//! A reviewer without a usable verdict is absent. The other verdicts decide by the same rules, with LOG & CONTINUE in place
-//! of CONTINUE; without any verdict the work pauses.
+//! A reviewer without a usable verdict is absent: the other verdicts decide by the same rules, with LOG & CONTINUE
+//! instead of CONTINUE. Without any verdict the work pauses.
 
 use crate::domain::{Action, Verdict};
 
@@ -61,7 +61,6 @@ mod tests {
         }
     }
 
-    /// Every combination of up to five reviewers, against the sentences of the specification one by one.
     #[test]
     fn every_combination_keeps_every_sentence() {
         for reviewers in 0..=5_u32 {

@@ -1,6 +1,6 @@
-//! The languages that rules of the embedded agents apply to.
+//! The languages of the embedded agents' rules.
 //!
-//! The engine panics on a language without a built-in grammar, so it gets no other language.
+//! ast-grep panics on a language without a built-in grammar, so other languages are never passed to it.
 
 use ast_grep_language::SupportLang;
 
@@ -10,7 +10,7 @@ pub(crate) fn named(name: &str) -> Option<SupportLang> {
     name.parse().ok().filter(|language| ALL.contains(language))
 }
 
-/// The languages that a project's rule written for `language` applies to.
+/// The languages to which a project's rule for `language` applies.
 pub(crate) fn applied_to(language: SupportLang) -> &'static [SupportLang] {
     match language {
         SupportLang::TypeScript => &[SupportLang::TypeScript, SupportLang::Tsx],
@@ -18,7 +18,7 @@ pub(crate) fn applied_to(language: SupportLang) -> &'static [SupportLang] {
     }
 }
 
-/// The languages whose packaged rules apply to files in `language`: TypeScript includes JavaScript, and both have JSX.
+/// The languages whose packaged rules apply to `language`: TypeScript includes JavaScript, and both include JSX.
 pub(crate) fn packaged_for(language: SupportLang) -> &'static [SupportLang] {
     match language {
         SupportLang::JavaScript => &[SupportLang::JavaScript, SupportLang::Tsx],

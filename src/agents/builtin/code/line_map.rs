@@ -6,14 +6,14 @@ use crate::workspace::diff::parse::{self, DiffMark, Patch, Side};
 pub(crate) struct LineMap(Option<Patch>);
 
 impl LineMap {
-    /// The part of a diff about `path`; empty if the diff does not name it.
+    /// The diff of `path`; empty if the diff does not contain it.
     pub(crate) fn of(diff: &str, path: &str) -> Self {
         let patches = parse::parse(diff.as_bytes()).patches;
         Self(patches.into_iter().find(|patch| patch.new.as_deref() == Some(path.as_bytes())))
     }
 
-    /// The lines of the new text in the place of the old lines `first` to `last`: their replacement, or the lines themselves
-    /// if they were kept. The first number is greater than the last if they were deleted.
+    /// Maps old lines to their replacement in the new text, or to themselves if kept. The first number is greater
+    /// than the last if they were deleted.
     pub(crate) fn moved(&self, first: u32, last: u32) -> (u32, u32) {
         let mut shift: i64 = 0;
         for hunk in self.0.iter().flat_map(|patch| &patch.hunks) {

@@ -1,4 +1,4 @@
-//! Code as the embedded agents read it: languages, symbols, lines, source files.
+//! Code analysis for the embedded agents: languages, symbols, lines, source files.
 
 #[cfg(feature = "astgrep")]
 pub(crate) mod language;

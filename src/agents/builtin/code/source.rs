@@ -1,4 +1,4 @@
-//! Reads and writes files of the tree for the fixer: whole, inside the tree, and unchanged outside of the fix.
+//! Reads and writes whole files of the tree for the fixer, preserving everything outside the fix.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -6,10 +6,10 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::system::files;
 
-/// A file's text, with what has to be restored around it. Errors say why the file cannot be changed.
+/// A file's text, and the properties to restore when it is written. Errors state why the file cannot be changed.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct SourceText {
-    /// The text with `\n` line ends and without a byte order mark.
+    /// With `\n` line ends and without a byte order mark.
     pub(crate) text: String,
     mark: bool,
     crlf: bool,
@@ -28,7 +28,7 @@ impl SourceText {
         match text.matches("\r\n").count() {
             0 => Ok(Self { text, mark, crlf: false }),
             count if count == ends => Ok(Self { text: text.replace("\r\n", "\n"), mark, crlf: true }),
-            _ => Err(format!("`{path}` mixes line ends")),
+            _ => Err(format!("`{path}` mixes line endings")),
         }
     }
 
@@ -38,7 +38,7 @@ impl SourceText {
     }
 }
 
-/// Replaces the file that was read, keeping its permissions.
+/// Replaces the file and keeps its permissions.
 pub(crate) fn write(root: &Path, path: &str, source: &SourceText) -> Result<(), String> {
     let target = resolve(root, path)?;
     let folder = target.parent().unwrap_or(root);
@@ -53,7 +53,7 @@ pub(crate) fn write(root: &Path, path: &str, source: &SourceText) -> Result<(), 
     write().map_err(io_error(path))
 }
 
-/// The absolute path of a regular file inside `root`, without links and not in a `.git` folder.
+/// The absolute path of a regular file inside `root`; links and `.git` folders are refused.
 pub(crate) fn resolve(root: &Path, path: &str) -> Result<PathBuf, String> {
     let outside = || format!("`{path}` is outside the tree");
     let mut target = root.to_owned();
@@ -68,7 +68,7 @@ pub(crate) fn resolve(root: &Path, path: &str) -> Result<PathBuf, String> {
         }
     }
     if !target.is_file() {
-        return Err(format!("`{path}` is no regular file"));
+        return Err(format!("`{path}` is not a regular file"));
     }
     Ok(target)
 }

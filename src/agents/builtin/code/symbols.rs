@@ -1,4 +1,4 @@
-//! Names in code: the definitions around a line, the definition of a name, and the names in a piece of code.
+//! Finds definitions and names in a syntax tree.
 
 use std::ops::Range;
 
@@ -10,7 +10,6 @@ use crate::agents::builtin::rules::scan::{self, SyntaxTree};
 
 pub(crate) type Syntax<'a> = Node<'a, StrDoc<SupportLang>>;
 
-/// The functions that declare tests in JavaScript.
 const TEST_CALLS: [&str; 5] = ["test", "it", "describe", "suite", "specify"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,8 +19,8 @@ enum Named {
     Value,
 }
 
-/// The names of the code on a line: of the enclosing functions, innermost first, and of the type of a constructor; outside
-/// of functions, of the assigned values and of the type.
+/// The names for the code on a line: the enclosing functions, innermost first, and a constructor's type; outside
+/// functions, the assigned values and the type.
 pub(crate) fn owners(tree: &SyntaxTree, line: u32) -> Vec<String> {
     let around: Vec<(Named, String)> = chain(tree, line).iter().filter_map(named).collect();
     let of = |wanted: Named| around.iter().filter(move |(kind, _)| *kind == wanted).map(|(_, name)| name.clone());
@@ -42,7 +41,7 @@ pub(crate) fn block(tree: &SyntaxTree, line: u32) -> Option<(u32, u32)> {
     chain(tree, line).iter().find(|node| named(node).is_some()).map(lines)
 }
 
-/// The definition with a name, inside definitions with the names before it: `["TestCart", "test_total"]`.
+/// Finds a definition by its path of enclosing names: `["TestCart", "test_total"]`.
 pub(crate) fn definition<'a>(tree: &'a SyntaxTree, path: &[String]) -> Option<Syntax<'a>> {
     let (name, outer) = path.split_last()?;
     tree.root().dfs().find(|node| {
@@ -53,7 +52,6 @@ pub(crate) fn definition<'a>(tree: &'a SyntaxTree, path: &[String]) -> Option<Sy
     })
 }
 
-/// Whether an identifier inside `range` is one of `names`.
 pub(crate) fn mentions(tree: &SyntaxTree, range: &Range<usize>, names: &[String]) -> bool {
     tree.root().dfs().any(|node| {
         let at = node.range();
@@ -65,12 +63,11 @@ pub(crate) fn mentions(tree: &SyntaxTree, range: &Range<usize>, names: &[String]
     })
 }
 
-/// The lines of a node, counted from 1.
+/// The lines of a node, from 1.
 pub(crate) fn lines(node: &Syntax<'_>) -> (u32, u32) {
     (scan::line(node.start_pos().line()), scan::line(node.end_pos().line()))
 }
 
-/// The innermost node that covers a range of bytes.
 pub(crate) fn covering<'a>(tree: &'a SyntaxTree, range: &Range<usize>) -> Syntax<'a> {
     let mut node = tree.root();
     let covers = |child: &Syntax<'_>| {
@@ -83,7 +80,6 @@ pub(crate) fn covering<'a>(tree: &'a SyntaxTree, range: &Range<usize>) -> Syntax
     }
 }
 
-/// The nodes around the first character of a line, innermost first.
 fn chain(tree: &SyntaxTree, line: u32) -> Vec<Syntax<'_>> {
     let text = tree.source();
     let index = usize::try_from(line.saturating_sub(1)).unwrap_or(usize::MAX);
@@ -95,7 +91,7 @@ fn chain(tree: &SyntaxTree, line: u32) -> Vec<Syntax<'_>> {
     }
     let node = covering(tree, &(start..start + 1));
     let mut nodes: Vec<_> = std::iter::once(node.clone()).chain(node.ancestors()).collect();
-    // A decorator belongs to what it decorates.
+    // A decorator is part of the definition that it decorates.
     if let Some(decorated) = nodes.iter().find_map(|node| node.field("definition"))
         && !nodes.iter().any(|node| node.range() == decorated.range())
     {
@@ -104,8 +100,7 @@ fn chain(tree: &SyntaxTree, line: u32) -> Vec<Syntax<'_>> {
     nodes
 }
 
-/// Kinds of nodes that define a function, a type and a value, with the field that has the name; see also
-/// [`FUNCTION_VALUES`].
+/// Node kinds that define functions, types and values, with the field of the name; see also [`FUNCTION_VALUES`].
 const DEFINITIONS: &[(Named, &str, &str)] = &[
     (
         Named::Function,
@@ -147,7 +142,7 @@ fn named(node: &Syntax<'_>) -> Option<(Named, String)> {
     Some((if is_function { Named::Function } else { *named }, name))
 }
 
-/// The title of a test written as a call: `test("a title", ...)`.
+/// The title of a test declared by a call: `test("a title", ...)`.
 fn test_title(node: &Syntax<'_>) -> Option<String> {
     if node.kind() != "call_expression" {
         return None;
@@ -161,7 +156,7 @@ fn test_title(node: &Syntax<'_>) -> Option<String> {
         .then(|| title.text().trim_matches(['"', '\'', '`']).to_owned())
 }
 
-/// The last identifier of a name such as `exports.total`, `self.cache` or `Vec<T>` without its arguments.
+/// The last identifier of a name such as `exports.total`, `self.cache` or `Vec<T>` (without arguments).
 fn last_name(node: &Syntax<'_>) -> String {
     let text = node.text();
     let path = text.split(['<', '[', '(']).next().unwrap_or_default();

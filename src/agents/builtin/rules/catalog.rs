@@ -1,6 +1,6 @@
-//! The rules of the embedded reviewer: the packaged ones and the project's own in `.glee/rules/*.yml`.
+//! The rules of the embedded reviewer: packaged ones, and those of the project in `.glee/rules/*.yml`.
 //!
-//! An unusable rule file fails the whole load, with its place.
+//! An invalid rule file fails the load with its location.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use crate::agents::builtin::rules::PROJECT_RULES;
 use crate::domain::{Advice, Tag};
 use crate::system::files;
 
-/// The largest rule file that is read, in bytes.
+/// Limit of a rule file, in bytes.
 const LARGEST_FILE: u64 = 1 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -30,14 +30,13 @@ pub enum RuleOrigin {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RuleInfo {
-    /// Its id, unique among all rules.
     pub id: String,
-    /// The language it is written for, in ast-grep's spelling.
+    /// In ast-grep's spelling.
     pub language: String,
-    /// The defect class; a project's own rule may have none.
+    /// The defect class; optional for a project's rule.
     pub category: Option<String>,
     pub tag: Tag,
-    /// The title of its findings; `$NAME` in it is replaced by what was matched.
+    /// The title of its findings; `$NAME` is replaced by the matched text.
     pub message: String,
     pub note: Option<String>,
     pub fixable: bool,
@@ -57,7 +56,7 @@ pub enum CatalogError {
     #[error("invalid rule at `{file}:{line}`: {problem}")]
     Invalid {
         file: String,
-        /// The line of the mistake, or the rule's first line.
+        /// The line of the error, or the rule's first line.
         line: u64,
         problem: String,
     },
@@ -82,12 +81,12 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// Loads the packaged rules and those below `root` that apply to one of the `paths`.
+    /// Loads the packaged rules and those of `root` that apply to one of the `paths`.
     pub fn for_paths<'a>(root: &Path, paths: impl IntoIterator<Item = &'a str>) -> Result<Self, CatalogError> {
         Self::load(&languages(paths), None, &project_files(root)?)
     }
 
-    /// Loads the rules with these ids, packaged or below `root`, that apply to one of the `paths`.
+    /// Loads the rules with these ids that apply to one of the `paths`.
     pub fn for_rules<'a>(
         root: &Path,
         paths: impl IntoIterator<Item = &'a str>,
@@ -101,7 +100,7 @@ impl Catalog {
         Self::load(&language::ALL, None, &project_files(root)?)
     }
 
-    /// Loads all packaged rules only; a test shows that this never fails.
+    /// Loads only the packaged rules; a test checks that this never fails.
     pub fn packaged() -> Result<Self, CatalogError> {
         Self::load(&language::ALL, None, &[])
     }
@@ -123,7 +122,7 @@ impl Catalog {
         for &language in languages {
             loading.packaged(language, ids)?;
         }
-        // All of a project's rules are checked, including those for other languages.
+        // Also validates the project's rules for other languages.
         for (file, text) in project {
             loading.project(languages, file, text)?;
         }
@@ -146,7 +145,7 @@ struct Loading {
 }
 
 impl Loading {
-    /// Loads the rules with these ids, or all. Only these are compiled, because compiling a rule is slow.
+    /// Loads the rules with these ids, or all. Compiling is slow, so other rules are not compiled.
     fn packaged(&mut self, language: SupportLang, ids: Option<&BTreeSet<&str>>) -> Result<(), CatalogError> {
         let families = language::packaged_for(language);
         let files = || packaged::FILES.iter().filter(|file| families.contains(&file.language));
@@ -206,7 +205,7 @@ impl Loading {
     }
 }
 
-/// The id of a packaged rule, which is on the first line of its document.
+/// The id of a packaged rule, on its document's first line.
 fn packaged_id(document: &str) -> Option<&str> {
     document.lines().next()?.strip_prefix("id: ").map(str::trim)
 }
@@ -218,7 +217,7 @@ fn is_packaged(id: &str) -> bool {
         .any(|document| packaged_id(document) == Some(id))
 }
 
-/// The part of a rule that is read before its language is known to have a grammar.
+/// The part of a rule that is parsed before its language is known to be supported.
 #[derive(Deserialize)]
 struct Head {
     #[serde(default)]
@@ -226,7 +225,7 @@ struct Head {
     language: String,
 }
 
-/// The `metadata` that Glee reads; other keys are the author's own.
+/// Glee's keys of `metadata`; other keys are ignored.
 #[derive(Default, Deserialize)]
 struct Meta {
     tag: Option<String>,
@@ -279,7 +278,7 @@ fn parse<'a, T: Deserialize<'a>>(file: &str, text: &'a str) -> Result<Vec<T>, Ca
     })
 }
 
-/// The line of a rule's id; the first line if it is written in another way.
+/// The line of a rule's id; 1 if it is not found.
 fn line_of(text: &str, id: &str) -> u64 {
     let names = |line: &str| {
         let value = line.trim_start_matches("- ").trim_start().strip_prefix("id:").map(str::trim);
@@ -302,7 +301,7 @@ fn chain(error: &dyn std::error::Error) -> String {
     text.lines().map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
-/// The project's rule files, sorted by name, each with its path inside the tree and its text.
+/// The project's rule files, sorted by name: path in the tree, and text.
 fn project_files(root: &Path) -> Result<Vec<(String, String)>, CatalogError> {
     let unreadable = |file: &str| {
         let file = file.to_owned();
@@ -329,7 +328,7 @@ fn project_files(root: &Path) -> Result<Vec<(String, String)>, CatalogError> {
             let file = format!("{PROJECT_RULES}/{name}");
             let metadata = std::fs::symlink_metadata(&path).map_err(unreadable(&file))?;
             if !metadata.is_file() {
-                return Err(CatalogError::NotAFile { file, problem: "no regular file" });
+                return Err(CatalogError::NotAFile { file, problem: "not a regular file" });
             }
             if metadata.len() > LARGEST_FILE {
                 return Err(CatalogError::NotAFile { file, problem: "larger than 1 MiB" });

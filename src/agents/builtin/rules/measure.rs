@@ -1,8 +1,8 @@
-//! Measures the rules on labelled code: precision and recall, in total and for each defect class.
+//! Measures precision and recall of the rules on labelled code, in total and for each defect class.
 //!
-//! A folder of samples has `labels.jsonl`, one object a line (`{"file", "labels": [{"line", "category", "also"}]}`), and
-//! the files it names. A finding is right if a label of its class, or one of the other lines at which the defect may be
-//! reported (`also`), is within two lines of it.
+//! A folder contains the samples and `labels.jsonl`, one object for each line (`{"file", "labels": [{"line",
+//! "category", "also"}]}`). A finding is right if a label of its class is within two lines of it; `also` lists
+//! other lines at which the defect may be reported.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::domain::Advice;
 
 const LABELS: &str = "labels.jsonl";
 
-/// How far a label may be from a finding, in lines.
+/// The maximum distance of a label from a finding, in lines.
 const NEAR: u32 = 2;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -26,12 +26,12 @@ pub struct Score {
 }
 
 impl Score {
-    /// The share of right findings; `None` without findings.
+    /// `None` if there are no findings.
     pub fn precision(self) -> Option<f64> {
         share(self.true_positives, self.false_positives)
     }
 
-    /// The share of labels found; `None` without labels.
+    /// `None` if there are no labels.
     pub fn recall(self) -> Option<f64> {
         share(self.true_positives, self.false_negatives)
     }
@@ -46,7 +46,7 @@ pub struct Miss {
     pub file: String,
     pub line: u32,
     pub category: String,
-    /// The rule of a wrong finding; absent for a missed label.
+    /// `None` for a missed label.
     pub rule: Option<String>,
 }
 
@@ -56,7 +56,6 @@ pub struct Measure {
     pub labels: usize,
     pub total: Score,
     pub categories: BTreeMap<String, Score>,
-    /// Wrong findings and missed labels, in the order of the samples.
     pub misses: Vec<Miss>,
 }
 
@@ -99,7 +98,6 @@ struct Sample {
 struct Label {
     line: u32,
     category: String,
-    /// Other lines at which the same defect may be reported.
     #[serde(default)]
     also: Vec<u32>,
 }
@@ -113,7 +111,6 @@ impl Label {
     }
 }
 
-/// Scans the samples of a folder with the packaged rules.
 pub fn measure(folder: &Path) -> Result<Measure, MeasureError> {
     let read = |file: &str| {
         std::fs::read_to_string(folder.join(file))
@@ -139,7 +136,7 @@ pub fn measure(folder: &Path) -> Result<Measure, MeasureError> {
     Ok(measure)
 }
 
-/// Counts one sample: a label counts once for all findings that it covers, a finding without a label is wrong.
+/// A label counts once, even if several findings match it; a finding without a label is wrong.
 fn judge(catalog: &Catalog, known: &BTreeSet<&str>, sample: &Sample, text: &str, measure: &mut Measure) {
     let hits = folded(catalog.scan(&sample.file, text, None));
     for label in &sample.labels {

@@ -1,4 +1,4 @@
-//! The rules of the embedded reviewer: packaged and project rules, matching, waivers, measurement.
+//! Rules of the embedded reviewer: packaged and project rules, matching, waivers, measurement.
 
 #[cfg(feature = "astgrep")]
 pub(crate) mod catalog;
@@ -13,5 +13,4 @@ pub(crate) mod scan;
 #[cfg(feature = "astgrep")]
 pub(crate) mod waiver;
 
-/// The folder of the project's own rules for the embedded reviewer.
 pub(crate) const PROJECT_RULES: &str = ".glee/rules";

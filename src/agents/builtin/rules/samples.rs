@@ -1,7 +1,7 @@
-//! The samples of the packaged rules, `tests/rules/<language>/<rule>.<ext>`, as tests.
+//! Tests the packaged rules with `tests/rules/<language>/<rule>.<ext>`.
 //!
-//! A line that ends in `expect` must match, every other line must not; `ok: ...` says why a near miss is none. Beside a
-//! rule with a fix lies `<rule>.fixed.<ext>`: the sample with every fix applied.
+//! Only lines that end in `expect` must match; `ok: ...` explains a near miss. For a rule with a fix,
+//! `<rule>.fixed.<ext>` is the sample with all fixes applied.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 use super::catalog::{Catalog, RuleInfo};
 use crate::agents::builtin::recheck::mistakes;
 
-/// Loading it takes longer than asking it.
+/// Loaded once, because loading is slower than scanning.
 static CATALOG: LazyLock<Catalog> = LazyLock::new(|| Catalog::packaged().unwrap());
 
 struct Sample {
@@ -23,7 +23,7 @@ struct Sample {
 }
 
 impl Sample {
-    /// The path under which the rules see the sample, so that none is excluded as a test.
+    /// A path that no rule excludes as a test.
     fn path(&self, extension: &str) -> String {
         format!("src/{}.{extension}", self.rule)
     }
@@ -54,7 +54,6 @@ fn lines(catalog: &Catalog, path: &str, text: &str, rule: &str) -> BTreeSet<u32>
     catalog.scan(path, text, None).into_iter().filter(|hit| hit.rule == rule).map(|hit| hit.lines.0).collect()
 }
 
-/// Applies the rule's fix wherever it matches, from the end of the text to its beginning.
 fn fixed(catalog: &Catalog, path: &str, text: &str, rule: &str) -> String {
     let mut text = text.to_owned();
     let mut left = usize::MAX;
@@ -74,7 +73,7 @@ fn every_rule_matches_its_samples_and_nothing_else() {
     for sample in samples() {
         let name = sample.file.display();
         assert!(catalog.info(&sample.rule).is_some(), "{name} belongs to no rule");
-        // What is wrong in JavaScript is wrong in TypeScript.
+        // JavaScript's rules also apply to TypeScript.
         let extensions: &[&str] = match sample.extension() {
             "js" => &["js", "ts", "tsx"],
             other => &[other],

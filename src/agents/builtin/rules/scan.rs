@@ -1,7 +1,6 @@
-//! Matches a catalog's rules against the text of one file.
+//! Matches a catalog's rules against one file.
 //!
-//! Every rule is matched at every node of a kind that it can match. Unlike in ast-grep, no comment disables a rule:
-//! objections to findings are recorded.
+//! Unlike in ast-grep, comments do not disable rules: objections to findings are recorded.
 
 use std::ops::Range;
 use std::path::Path;
@@ -21,11 +20,11 @@ use crate::workspace::code::comments;
 pub(crate) struct Hit {
     pub(crate) rule: String,
     pub(crate) tag: Tag,
-    /// The defect class, or the rule's id where it has none.
+    /// The defect class, or the rule's id if it has none.
     pub(crate) category: String,
-    /// The rule's message with what was matched filled in.
+    /// The rule's message with matched text filled in.
     pub(crate) message: String,
-    /// The first and the last line, counted from 1.
+    /// The first and last line, from 1.
     pub(crate) lines: (u32, u32),
     pub(crate) range: Range<usize>,
     pub(crate) edit: Option<RuleEdit>,
@@ -39,13 +38,13 @@ pub(crate) struct RuleEdit {
 
 pub(crate) type SyntaxTree = AstGrep<StrDoc<SupportLang>>;
 
-/// Parses a file, if its language is known. Any text has a tree, with error nodes where it is no code.
+/// Parses a file; `None` for an unknown language. Invalid code yields error nodes.
 pub(crate) fn tree(path: &str, text: &str) -> Option<SyntaxTree> {
     language::of_path(path).map(|language| language.ast_grep(comments::shortened(path, text)))
 }
 
 impl Catalog {
-    /// All matches in a file, or those of one rule, in the order of the text; none in a language without a grammar.
+    /// All matches, or those of one rule, in the order of the text; empty for an unsupported language.
     pub(crate) fn scan(&self, path: &str, text: &str, rule: Option<&str>) -> Vec<Hit> {
         let Some(tree) = tree(path, text) else { return Vec::new() };
         let mut rules = self.rules.get_rule_from_lang(Path::new(path), *tree.lang());
@@ -93,8 +92,8 @@ impl Catalog {
     }
 }
 
-/// Folds hits of one category that overlap or begin on one line: the gravest is kept, of equals one with a fix, then the
-/// first.
+/// Merges hits of one category that overlap or start on one line. The most severe is kept; among equals one with a
+/// fix, then the first.
 pub(crate) fn folded(hits: Vec<Hit>) -> Vec<Hit> {
     let mut kept: Vec<Hit> = Vec::new();
     for hit in hits {
@@ -112,12 +111,11 @@ pub(crate) fn folded(hits: Vec<Hit>) -> Vec<Hit> {
     kept
 }
 
-/// Converts a line index to a line number, which counts from 1.
 pub(crate) fn line(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1)
 }
 
-/// The line of a match's last byte; a line end at its end adds no line.
+/// The line of a match's last byte; a trailing line end does not count.
 fn last_line(matched: &NodeMatch<'_, StrDoc<SupportLang>>) -> u32 {
     let (start, end) = (matched.start_pos(), matched.end_pos());
     let index = if end.byte_point().1 == 0 && end.line() > start.line() { end.line() - 1 } else { end.line() };

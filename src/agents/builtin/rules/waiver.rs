@@ -1,7 +1,7 @@
-//! Waivers: comments in which the code's author objects to a rule, `glee-allow: <rule> -- <reason>`.
+//! Waivers: comments with the author's objection to a rule, `glee-allow: <rule> -- <reason>`.
 //!
-//! A waiver is on a line of the flagged code or in the comment directly above it, and only in a comment: the same words in
-//! a string are no waiver. It does not disable the rule; the coder answers with it as an objection.
+//! A waiver is a comment on a line of the flagged code or directly above it; strings are ignored. It does not
+//! disable the rule: the coder answers with it as an objection.
 
 use std::ops::Range;
 
@@ -13,14 +13,13 @@ const MARK: &str = "glee-allow:";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Waiver {
     pub(crate) reason: String,
-    /// The bytes of the waiver in the text.
     pub(crate) bytes: Range<usize>,
 }
 
 struct Line {
     number: u32,
     text: String,
-    /// The bytes of the whole line of the file, or of the comment and the blanks before it.
+    /// The byte range of the whole line, or of the comment and the blanks before it.
     bytes: Range<usize>,
     alone: bool,
 }
@@ -33,7 +32,7 @@ pub(crate) fn waiver(tree: &SyntaxTree, hit: &Hit) -> Option<Waiver> {
     on_it.chain(above).find_map(|lines| read(lines, &hit.rule))
 }
 
-/// Reads the waiver for `rule` in adjacent comment lines: it extends to the last of them, or to the next waiver.
+/// Parses the waiver for `rule` in adjacent comment lines; it extends to the last line or the next waiver.
 fn read(lines: &[Line], rule: &str) -> Option<Waiver> {
     let starts = |line: &Line| line.text.contains(MARK);
     let at = lines.iter().position(|line| {
@@ -58,7 +57,6 @@ fn block_above(comments: &[Line], line: u32) -> &[Line] {
     &comments[first..=last]
 }
 
-/// The first line of the statement that a hit is part of.
 fn statement_line(tree: &SyntaxTree, hit: &Hit) -> u32 {
     let node = symbols::covering(tree, &hit.range);
     let is_statement = |node: &Syntax<'_>| {
@@ -69,7 +67,6 @@ fn statement_line(tree: &SyntaxTree, hit: &Hit) -> u32 {
     statement.map_or(hit.lines.0, |statement| symbols::lines(&statement).0)
 }
 
-/// All comments of a file, cut into lines, in the order of the text.
 fn comment_lines(tree: &SyntaxTree) -> Vec<Line> {
     let source = tree.source();
     let mut lines: Vec<Line> = Vec::new();
@@ -98,7 +95,7 @@ fn comment_lines(tree: &SyntaxTree) -> Vec<Line> {
     lines
 }
 
-/// The text of a comment's line without the marks of any language's comments.
+/// The text of a comment's line without comment markers.
 fn unmarked(line: &str) -> String {
     let line = line.trim().trim_start_matches(['#', '/', '*', '!']).trim_start();
     line.trim_end_matches("*/").trim_end().to_owned()

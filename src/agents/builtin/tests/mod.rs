@@ -201,7 +201,7 @@ fn a_rule_file_has_to_be_a_file() {
     assert_eq!(tree.found(&["a.py"]), ["py-weak-hash at a.py:5"]);
     std::os::unix::fs::symlink(tree.root().join("rule.yml"), tree.root().join(".glee/rules/own.yml")).unwrap();
     let error = tree.review(&["a.py"]).unwrap_err();
-    assert_eq!(error, "`.glee/rules/own.yml` is not a rule file: no regular file");
+    assert_eq!(error, "`.glee/rules/own.yml` is not a rule file: not a regular file");
 }
 
 #[test]
@@ -269,19 +269,19 @@ fn what_cannot_be_fixed_is_said() {
     assert_eq!(
         answer["answers"],
         json!([
-            {"finding": "F2", "answer": "DISCARDED", "text": "rule `py-mutable-default` knows no fix for a.py:1", "evidence": []},
-            {"finding": "F8", "answer": "DISCARDED", "text": "no rule raised it, and only rules' fixes can be applied", "evidence": []},
+            {"finding": "F2", "answer": "DISCARDED", "text": "rule `py-mutable-default` has no fix for a.py:1", "evidence": []},
+            {"finding": "F8", "answer": "DISCARDED", "text": "it was not raised by a rule, so it has no fix to apply", "evidence": []},
         ])
     );
     assert_eq!(
         answer["notes"].as_str().unwrap().lines().collect::<Vec<_>>(),
         [
-            "F1 cannot be fixed: rule `py-eval` knows no fix for a.py:2",
-            "F3 cannot be fixed: no rule raised it, and only rules' fixes can be applied",
+            "F1 cannot be fixed: rule `py-eval` has no fix for a.py:2",
+            "F3 cannot be fixed: it was not raised by a rule, so it has no fix to apply",
             "F4 cannot be fixed: `../a.py` is outside the tree",
             "F5 cannot be fixed: `py-weak-hash` no longer matches in a.py",
-            "F6 cannot be fixed: `mixed.py` mixes line ends",
-            "F7 cannot be fixed: there is no rule `no-such-rule` here",
+            "F6 cannot be fixed: `mixed.py` mixes line endings",
+            "F7 cannot be fixed: unknown rule `no-such-rule`",
         ]
     );
     assert_eq!(tree.read("a.py"), "def f(x=[]):\n    eval(x)\n");
@@ -409,7 +409,7 @@ fn a_recheck_asks_the_rule_again() {
     };
     let twice = format!("{HASH}\n\ndef other(x):\n    return hashlib.md5(x)\n");
     let cases = [
-        (HASH, HASH.replace("md5", "sha256"), true, "`py-weak-hash` no longer matches there"),
+        (HASH, HASH.replace("md5", "sha256"), true, "`py-weak-hash` no longer matches at this location"),
         (HASH, HASH.replace("page).hex", "page.x).hex"), false, "`py-weak-hash` still matches at a.py:5"),
         (
             HASH,
@@ -418,7 +418,7 @@ fn a_recheck_asks_the_rule_again() {
             "`py-weak-hash` matches as often as before, now at a.py:4",
         ),
         (HASH, HASH.replace("hashlib.md5(page)", "hashlib.("), false, "`a.py` no longer parses"),
-        (&twice, twice.replacen("md5", "sha256", 1), true, "`py-weak-hash` no longer matches there"),
+        (&twice, twice.replacen("md5", "sha256", 1), true, "`py-weak-hash` no longer matches at this location"),
         (
             &twice,
             twice.replacen("return", "# a comment\n    return", 1),
@@ -429,7 +429,7 @@ fn a_recheck_asks_the_rule_again() {
             HASH,
             String::from("def etag(page):\n    return page.tag\n"),
             true,
-            "`py-weak-hash` no longer matches there",
+            "`py-weak-hash` no longer matches at this location",
         ),
     ];
     for (before, after, resolved, reason) in cases {
@@ -451,7 +451,7 @@ fn an_agent_takes_only_its_own_tasks() {
     let tree = Tree::new(&[]);
     let review = json!({"kind": "review", "files": [], "focus": [], "rulings": []});
     assert_eq!(tree.try_ask("fixer", &review), Err("`builtin:fixer` cannot take a task for a reviewer".to_owned()));
-    assert_eq!(tree.try_ask("nobody", &review), Err("`builtin:nobody` is no embedded agent".to_owned()));
+    assert_eq!(tree.try_ask("nobody", &review), Err("unknown embedded agent `builtin:nobody`".to_owned()));
     assert_eq!(answer("rules", b"{", tree.root()).unwrap_err().to_string(), "the request is not valid");
 }
 

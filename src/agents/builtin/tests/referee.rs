@@ -82,7 +82,7 @@ fn the_objection_itself_may_hold_the_reference() {
             "nonce": "c0ffee",
             "dispute": 7,
             "ruling": "DISMISS",
-            "rationale": "`tests/test_pages.py::test_etag_is_stable` exists and names `etag`: the objection is borne out.",
+            "rationale": "`tests/test_pages.py::test_etag_is_stable` exists and names `etag`: the objection is confirmed.",
             "grounds": "already_handled",
             "citations": ["tests/test_pages.py:1", "app/pages.py:6"],
         })

@@ -1,4 +1,4 @@
-//! The policies that decide a group of claims.
+//! Policies that decide a group of findings.
 
 pub(crate) mod panel;
 pub(crate) mod specification;

@@ -1,8 +1,8 @@
-//! The policy `panel`: agreement ranks and gates, and never deletes.
+//! The policy `panel`: agreement decides the rank and class of a finding; findings are never deleted.
 //!
-//! A finding of two reviewers or more is accepted. A finding of one is uncorroborated, with its score and what would
-//! decide it, unless another reviewer agreed in the debate. A contradiction with reasons makes it a dispute between
-//! reviewers. A finding is withdrawn only by its raiser, and only without support from others.
+//! Findings of two or more reviewers are accepted. A finding of one is uncorroborated, with its score and the check
+//! that would decide it, unless another reviewer agreed in the debate. A reasoned contradiction makes it a dispute
+//! between reviewers. Only the raiser can withdraw a finding, and only without support from others.
 
 use crate::domain::{Class, ExaminationWord};
 use crate::rules::consensus::debate::Debate;
@@ -35,20 +35,20 @@ fn group(votes: &Votes<'_>) -> Group {
     let names = votes.names().join(", ");
     let mut bonus = (0, "single source");
     let (class, agreement, why) = if votes.effect.is_withdrawn() {
-        (Class::Rejected, None, format!("{names} withdrew it, and nobody else supports it"))
+        (Class::Rejected, None, format!("{names} withdrew it, and no other reviewer supports it"))
     } else if contradicted {
         bonus = (0, "disputed");
         (Class::Disputed, None, format!("reviewers contradict each other: {}", sides(votes)))
     } else if raisers >= 2 {
         bonus = (votes.independent_bonus(), "agreement");
         let of_one_vendor = if bonus.0 < votes.agreement_bonus() { ", some of one vendor" } else { "" };
-        (Class::Accepted, Some(votes.agreement()), format!("{raisers} reviewers say so: {names}{of_one_vendor}"))
+        (Class::Accepted, Some(votes.agreement()), format!("{raisers} reviewers raised it: {names}{of_one_vendor}"))
     } else if !supporters.is_empty() {
         let why = format!("raised by {names}, confirmed by {}", supporters.join(", "));
         (Class::Accepted, Some(Agreement::Majority), why)
     } else {
         let score = score.unwrap_or_default();
-        (Class::Uncorroborated, None, format!("only {names} says so; its evidence scores {score}"))
+        (Class::Uncorroborated, None, format!("raised only by {names}; its evidence scores {score}"))
     };
     let is_disputed = class == Class::Disputed;
     let reversal = match class {

@@ -1,4 +1,4 @@
-//! The policy `specification`: the debate arbitrator's phases 1 to 7.
+//! The policy `specification`: phases 1 to 7 of the debate arbitrator.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -14,16 +14,15 @@ use crate::rules::consensus::normalise::{Category, NormalMember, category};
 use crate::rules::consensus::similarity::groups;
 use crate::rules::consensus::votes::{Votes, Voting};
 
-/// A side of a conflict is clearly stronger if its evidence has this many points more.
+/// A side of a conflict is clearly stronger if its evidence scores this many points more.
 const CLEARLY: i32 = 2;
 
-/// How many preceding findings are searched for one that a finding is part of.
+/// The number of preceding findings that are searched for one that includes a finding.
 const NEIGHBOURS: usize = 16;
 
-/// The beginning of the note on a finding of one reviewer.
 const SINGLE: &str = "single source: ";
 
-/// The deduction from the confidence of the winner of a conflict.
+/// Points added to the confidence of a conflict's winner.
 const CONFLICT: i32 = -10;
 
 pub(crate) fn decide(members: &[Member], entries: &[NormalMember<'_>], debate: &Debate) -> Vec<Group> {
@@ -40,8 +39,8 @@ pub(crate) fn decide(members: &[Member], entries: &[NormalMember<'_>], debate: &
     joined.collect()
 }
 
-/// Phase 7: accepted findings that are part of another one, or say the same of another place, are merged into it. The
-/// groups that are to be one, the main one first.
+/// Phase 7: merges accepted findings that are part of another one, or that report the same problem elsewhere. Each
+/// inner list becomes one group; its main group comes first.
 fn assemble(groups: Vec<Group>, members: &[Member]) -> Vec<Vec<Group>> {
     let mut kept: Vec<Vec<Group>> = Vec::with_capacity(groups.len());
     let mut causes: HashMap<(Category, String), usize> = HashMap::new();
@@ -54,7 +53,7 @@ fn assemble(groups: Vec<Group>, members: &[Member]) -> Vec<Vec<Group>> {
         }
         let category = category(raw.category.as_deref(), raw.rule.as_deref(), member.title());
         let title = member.title().split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
-        // The earlier findings of a file directly precede it.
+        // Preceding findings are mostly of the same file.
         let part_of = || {
             let mut near = kept.iter().enumerate().rev().take(NEIGHBOURS);
             let is_whole = |other: &Group| {
@@ -74,8 +73,8 @@ fn assemble(groups: Vec<Group>, members: &[Member]) -> Vec<Vec<Group>> {
     kept
 }
 
-/// The one group of several: each reviewer is a member once, with the gravest severity and the highest confidence of
-/// its findings; its other findings are repeats. Reviewers that say the same of different places agree.
+/// Merges groups. Each reviewer is a member once, with the highest severity and confidence of its findings; its
+/// other findings become repeats. Reviewers that report the same problem at different locations agree.
 fn join<'a>(
     voting: &Voting<'_>,
     all: &[Member],
@@ -106,7 +105,6 @@ fn join<'a>(
     let mut group = if agree {
         let lead = members[0].model;
         let mut votes = voting.votes(members.iter().collect());
-        // The place of the first finding is the one that is shown.
         votes.affirming.sort_by_key(|entry| entry.model != lead);
         let mut group = Group { severity, ..agreed(&votes) };
         after_debate(&votes, &mut group);
@@ -127,7 +125,7 @@ fn join<'a>(
     group
 }
 
-/// Whether a finding says nothing that another one about the same lines does not say too.
+/// Whether another finding about the same lines includes everything that a finding says.
 fn is_part(member: &Member, title: &str, other: &Member) -> bool {
     let lines = |member: &Member| member.raw.line.map(|line| (line, member.raw.end_line.unwrap_or(line)));
     let (Some(inner), Some(outer)) = (lines(member), lines(other)) else { return false };
@@ -139,7 +137,7 @@ fn is_part(member: &Member, title: &str, other: &Member) -> bool {
 
 fn group(votes: &Votes<'_>) -> Group {
     let state = match votes.state() {
-        // Three reviewers that call it an issue agree on that; the median is their severity.
+        // Three reviewers agree that it is an issue; the median is its severity.
         GroupState::Conflicted(ConflictKind::Severity) if votes.affirming.len() > 2 && !votes.unlike => {
             GroupState::Agreed
         }
@@ -173,8 +171,8 @@ fn agreed(votes: &Votes<'_>) -> Group {
     }
 }
 
-/// Phase 2 for a finding of one reviewer that others support in round 2: their support counts in the cross-examination,
-/// so there is no bonus.
+/// Phase 2 for a finding of one reviewer that others support in round 2. Their support counts in the
+/// cross-examination, so no bonus is added.
 fn supported(votes: &Votes<'_>) -> Group {
     let (score, _) = evidence::score(votes.affirming[0], votes.evidence[0]);
     let (raiser, supporters) = (&votes.lead().model, votes.supporters().join(", "));
@@ -190,7 +188,6 @@ fn conflicted(votes: &Votes<'_>, conflict: ConflictKind) -> Group {
     let weigh = |entry: &NormalMember<'_>, evidence: Evidence| evidence.weight(entry.severity, entry.confidence);
     let affirming =
         votes.affirming.iter().zip(&votes.evidence).map(|(entry, evidence)| (*entry, weigh(entry, *evidence)));
-    // Each side with the weight of its evidence.
     let mut sides: Vec<(&NormalMember<'_>, i32)> = match conflict {
         ConflictKind::Severity | ConflictKind::Cause => affirming.collect(),
         ConflictKind::Validity => {
@@ -199,7 +196,7 @@ fn conflicted(votes: &Votes<'_>, conflict: ConflictKind) -> Group {
             std::iter::once((votes.affirming[0], strongest)).chain(denying).collect()
         }
     };
-    // Stable: of equals the one with the higher confidence, as the members are sorted.
+    // The sort is stable, and members are sorted by confidence: the higher confidence decides a tie.
     sides.sort_by_key(|(_, weight)| Reverse(*weight));
     let (winner, weight) = sides[0];
     let rival = sides.iter().skip(1).find(|(entry, _)| opposes(conflict, winner, entry));
@@ -213,7 +210,7 @@ fn conflicted(votes: &Votes<'_>, conflict: ConflictKind) -> Group {
         notes: vec![question(conflict, winner, rival.map_or(winner, |(entry, _)| entry))],
         why: "reviewers contradict each other, and neither side's evidence is clearly stronger".to_owned(),
         challenge: votes.challenge(None),
-        reversal: "what the resolution criteria name".to_owned(),
+        reversal: "evidence that answers the resolution criteria".to_owned(),
         ..votes.undecided()
     };
     if clear {
@@ -240,12 +237,11 @@ fn conflicted(votes: &Votes<'_>, conflict: ConflictKind) -> Group {
         group.original_confidence = mean.and_then(|mean| u8::try_from(mean).ok());
         group.class = Class::Accepted;
         group.agreement = Some(Agreement::ConflictResolved);
-        group.why = "the reviewers diagnose one place differently; both may be right in part".to_owned();
+        group.why = "the reviewers report different causes at one location; both may be partly right".to_owned();
     }
     group
 }
 
-/// Whether two sides contradict each other.
 fn opposes(conflict: ConflictKind, a: &NormalMember<'_>, b: &NormalMember<'_>) -> bool {
     match conflict {
         ConflictKind::Severity => (a.severity as usize).abs_diff(b.severity as usize) >= 2,
@@ -253,18 +249,17 @@ fn opposes(conflict: ConflictKind, a: &NormalMember<'_>, b: &NormalMember<'_>) -
     }
 }
 
-/// The challenge question of phase 3, with all its parts.
 fn question(conflict: ConflictKind, x: &NormalMember<'_>, w: &NormalMember<'_>) -> String {
     let (member, counter) = (x.member, w.member);
     let (against, criteria) = match conflict {
         ConflictKind::Severity => {
-            (format!("severity {} is right", w.severity), "what an attacker or a user can bring about at worst")
+            (format!("severity {} is right", w.severity), "the worst effect that an attacker or a user can cause")
         }
         ConflictKind::Validity => {
             (format!("it is no issue: {}", counter.title()), "whether an input exists that triggers it")
         }
         ConflictKind::Cause => {
-            (format!("the cause is another: {}", counter.title()), "which change makes the symptom go away")
+            (format!("the cause is different: {}", counter.title()), "which change removes the symptom")
         }
     };
     let first = |member: &Member| member.description().lines().next().unwrap_or_default().to_owned();
@@ -283,7 +278,7 @@ fn question(conflict: ConflictKind, x: &NormalMember<'_>, w: &NormalMember<'_>) 
     )
 }
 
-/// Phase 4, and rule 9.
+/// Decides a finding of one reviewer (phase 4 and rule 9).
 fn unique(votes: &Votes<'_>) -> Group {
     let entry = votes.affirming[0];
     let (score, extraordinary) = evidence::score(entry, votes.evidence[0]);
@@ -302,11 +297,11 @@ fn unique(votes: &Votes<'_>) -> Group {
     let (class, why) = match (accepted, lacks) {
         (true, false) => {
             notes.push(format!("{SINGLE}{name}"));
-            (Class::Accepted, format!("only {name} says so, and its evidence scores {score}"))
+            (Class::Accepted, format!("raised only by {name}; its evidence scores {score}"))
         }
         (true, true) => (
             Class::Disputed,
-            format!("critical, from {name} alone, and not at a confidence of 85 with concrete evidence"),
+            format!("critical, raised only by {name}, without a confidence of 85 and concrete evidence"),
         ),
         (false, _) => {
             (Class::Rejected, format!("insufficient evidence for an uncorroborated claim: it scores {score}"))
@@ -328,8 +323,8 @@ fn unique(votes: &Votes<'_>) -> Group {
     }
 }
 
-/// Whether a finding of one reviewer is accepted, and the change of its confidence: the score decides both (phase 4).
-/// Below 40 the table requires exceptional evidence.
+/// Whether a finding of one reviewer is accepted, and the change of its confidence, both by score (phase 4). Below
+/// a confidence of 40 the table requires exceptional evidence.
 fn unique_decision(confidence: Option<u8>, score: i32) -> (bool, i32) {
     match (confidence, score) {
         (_, 5..) => (true, -5),
@@ -339,8 +334,7 @@ fn unique_decision(confidence: Option<u8>, score: i32) -> (bool, i32) {
     }
 }
 
-/// Applies a challenge that does not hold: without any of the criteria the group is disputed, with one its severity
-/// falls.
+/// Applies a failed challenge: the group is disputed if it meets no criterion; otherwise its severity is lowered.
 fn weaken(group: &mut Group, EvidenceChallenge { criteria, weakest, test, .. }: EvidenceChallenge) {
     if criteria == Criteria::default() {
         group.class = Class::Disputed;
@@ -355,7 +349,7 @@ fn weaken(group: &mut Group, EvidenceChallenge { criteria, weakest, test, .. }: 
     group.reversal = test;
 }
 
-/// Phase 5.5: concessions, and unresolved disagreements.
+/// Applies concessions and unresolved disagreements (phase 5.5).
 fn after_debate(votes: &Votes<'_>, group: &mut Group) {
     let effect = &votes.effect;
     if effect.is_withdrawn() {

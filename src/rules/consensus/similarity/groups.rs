@@ -1,8 +1,8 @@
-//! Which entries mean the same: by their texts and their places together, at most one entry a reviewer in a group.
+//! Groups entries of different reviewers that report the same problem, by text and location.
 //!
-//! A place alone never groups. Candidates for pairs are near a finding's lines, or share its rarest terms if that
-//! neighbourhood is large, so the cost is nearly linear. Groups grow from the most similar pair downwards and join
-//! while the average over all their pairs reaches the threshold of their places.
+//! A location alone never groups entries. Candidates are near a finding's lines or, in a large neighbourhood, share
+//! its rarest terms, so the cost is nearly linear. Groups are joined from the most similar pair downwards while the
+//! average similarity of all their pairs reaches the threshold of their locations.
 
 use std::ops::Range;
 
@@ -11,19 +11,17 @@ use crate::rules::consensus::normalise::{Category, NEAR, NormalMember, PlaceMatc
 use crate::rules::consensus::similarity::vectors::{Vectors, as_u32};
 use crate::rules::parallel;
 
-/// The least cosine of two texts, by place. Findings of one place share its names whatever they say, so a shared place
-/// requires more than texts alone.
+/// The least cosine of two texts, by location. Findings at one location share identifiers regardless of the
+/// problem, so a shared location requires a higher cosine than texts alone.
 const SAME_LINES: f32 = 0.18;
 const SAME_BLOCK: f32 = 0.22;
 const TEXT_ALONE: f32 = 0.13;
 
-/// The candidates for one entry: its whole neighbourhood up to this size, else those with its rarest terms.
+/// The largest neighbourhood compared completely; beyond it, entries that share rare terms are compared.
 const CANDIDATES: usize = 256;
 
-/// The pairs that are kept for one entry.
 const KEPT: usize = 32;
 
-/// Two entries and their similarity, as a multiple of the threshold of their place.
 struct Pair {
     likeness: f32,
     a: u32,
@@ -39,14 +37,13 @@ pub(crate) fn vectors(entries: &[NormalMember<'_>]) -> Vectors {
         .collect();
     let texts = texts.iter().map(|(title, description)| {
         let title = title.unwrap_or_default();
-        // A title is often the beginning of its text; its words then count once.
+        // Avoids counting the words of a title twice if the description begins with it.
         let begins = description.trim_start().starts_with(title.trim_end_matches(['.', '…', ' ']));
         if begins { [description.as_ref(), ""] } else { [title, description] }
     });
     Vectors::of(&texts.collect::<Vec<_>>())
 }
 
-/// The groups of the entries, by their indices, in the order of their first entries.
 pub(crate) fn by_meaning(entries: &[NormalMember<'_>], vectors: &Vectors) -> Vec<Vec<usize>> {
     let finder = Finder { entries, vectors, files: files(entries) };
     let mut pairs = finder.pairs();
@@ -71,7 +68,7 @@ pub(crate) fn by_meaning(entries: &[NormalMember<'_>], vectors: &Vectors) -> Vec
     groups
 }
 
-/// The range of the entries of each file; those without a file first.
+/// The range of entries of each file; entries without a file come first.
 fn files(entries: &[NormalMember<'_>]) -> Vec<Range<usize>> {
     let files = entries.chunk_by(|a, b| a.file == b.file);
     let ranges = files.scan(0, |end, same| {
@@ -119,8 +116,8 @@ impl Finder<'_> {
         pairs
     }
 
-    /// Passes the entries that may mean the same as one to `look`. `seen_from` has for each entry the one that it was last
-    /// passed for.
+    /// Calls `look` for each entry that may match `index`. `seen_from` holds, for each entry, the last `index` that
+    /// it was passed for.
     fn look_from(&self, index: usize, file: &Range<usize>, seen_from: &mut [usize], mut look: impl FnMut(usize)) {
         let entry = &self.entries[index];
         let mut scopes: [Range<usize>; 2] = [0..0, 0..0];
@@ -128,7 +125,7 @@ impl Finder<'_> {
             (None, _) => scopes[0] = 0..self.entries.len(),
             (Some(_), None) => scopes = [file.clone(), self.fileless()],
             (Some(_), Some((_, last))) => {
-                // The earlier of two located entries finds the later one.
+                // For two entries with lines, the earlier one finds the later one.
                 let reach = entry.block.map_or(last, |block| block.1.max(last)).saturating_add(NEAR);
                 let later = &self.entries[index + 1..file.end];
                 let end = later.partition_point(|other| other.lines.is_some_and(|lines| lines.0 <= reach));
@@ -143,7 +140,6 @@ impl Finder<'_> {
         let mut left = CANDIDATES;
         let mut terms: Vec<u32> = self.vectors.terms(index).iter().map(|(term, _)| *term).collect();
         terms.sort_by_key(|term| (self.vectors.frequency(*term), *term));
-        // Those that share its rarest terms, the nearest first.
         for (term, scope) in terms.into_iter().flat_map(|term| scopes.iter().map(move |scope| (term, scope))) {
             let holders = self.vectors.holders(term);
             let inside = |at: usize| holders.partition_point(|holder| (*holder as usize) < at);
@@ -169,7 +165,7 @@ impl Finder<'_> {
         }
     }
 
-    /// The similarity of two entries as a multiple of the threshold of their place; `None` below it.
+    /// The cosine divided by the threshold of the locations; `None` below 1.
     fn likeness(&self, a: usize, b: usize, cosine: impl Fn(usize) -> f32) -> Option<f32> {
         let (x, y) = (&self.entries[a], &self.entries[b]);
         if x.model == y.model {
@@ -179,7 +175,7 @@ impl Finder<'_> {
         (likeness >= 1.0).then_some(likeness)
     }
 
-    /// The least cosine of the texts of two entries by their places; `None` if no text makes them one.
+    /// The least cosine for two entries, by location; `None` if they never match.
     fn threshold(&self, a: usize, b: usize) -> Option<f32> {
         match self.entries[a].place(&self.entries[b]) {
             PlaceMatch::Same => Some(SAME_LINES),
@@ -193,7 +189,6 @@ impl Finder<'_> {
         self.threshold(a, b).map_or(0.0, |threshold| self.vectors.cosine(a, b) / threshold)
     }
 
-    /// Whether two groups share no reviewer and are similar enough on average.
     fn may_join(&self, a: &[usize], b: &[usize]) -> bool {
         let model = |index: &usize| self.entries[*index].model;
         if a.iter().any(|x| b.iter().any(|y| model(x) == model(y))) {
@@ -206,12 +201,12 @@ impl Finder<'_> {
     }
 }
 
-/// The groups of the specification's phase 1: matching places and similar categories, whatever the texts say.
+/// Groups entries by phase 1 of the specification: location and category, independent of the text.
 pub(crate) fn by_place(entries: &[NormalMember<'_>]) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut open: Vec<usize> = Vec::new();
     for (index, entry) in entries.iter().enumerate() {
-        // Drops groups that no later entry can reach.
+        // Drops groups that later entries cannot reach.
         open.retain(|group| {
             groups[*group].iter().any(|member| {
                 let member = &entries[*member];
@@ -234,10 +229,10 @@ pub(crate) fn by_place(entries: &[NormalMember<'_>]) -> Vec<Vec<usize>> {
     groups
 }
 
-/// The three match rules: the same line, within five lines, or the same function; the last two with the same category.
+/// The three match rules: the same line; within five lines or in the same function, with the same category.
 fn matches_place(a: &NormalMember<'_>, b: &NormalMember<'_>) -> bool {
     match a.place(b) {
-        // Any defect may be called `bug`.
+        // Reviewers use `bug` for any defect.
         PlaceMatch::Same => a.category == b.category || [a.category, b.category].contains(&Category::Bug),
         PlaceMatch::Near | PlaceMatch::Block => a.category == b.category,
         PlaceMatch::Unknown | PlaceMatch::Apart => false,

@@ -1,21 +1,20 @@
-//! Whether two findings about the same unchanged code name the same problem.
+//! Whether two findings about the same unchanged code report the same problem.
 //!
-//! A category never decides: two defects of one function often share it. The words must be similar by the measure that
-//! merges findings, the lines must be near, and nothing may contradict: another kind of defect, another identifier of
-//! the code, another rule, or the opposite request. An uncertain answer is no, so that a finding is shown again rather
-//! than hidden by a decision about another one.
+//! Categories are ignored, because different defects of one function often share one. The words must be similar by
+//! the measure that merges findings, the lines must be near, and the findings must not differ in kind of defect,
+//! identifiers, rule, or direction of the request. In doubt findings are different: displaying a finding again is
+//! better than hiding it by a decision about another one.
 
 use std::collections::BTreeSet;
 
 use crate::domain::Anchor;
 use crate::rules::consensus::similarity::vectors::Vectors;
 
-/// Whether two findings mean the same problem.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Likeness {
-    /// They do, with this certainty, 0 to 1; 1 for equal words only.
+    /// The same, with this certainty, 0 to 1; 1 only for equal words.
     Same(f32),
-    /// They may: nothing contradicts, but the cosine of the words, which is given, is too low.
+    /// Possibly the same: no contradiction, but this cosine of the words is too low.
     Unsure(f32),
     Different,
 }
@@ -30,28 +29,29 @@ impl Likeness {
     }
 }
 
-/// The largest distance of two lines of one block at which words alone match.
+/// The largest distance, in lines of one block, at which similar words are sufficient.
 pub const NEAR: u32 = 3;
 
-/// The least number of terms of a text that is judged by its words alone.
+/// The least number of terms in a text that is compared by its words alone.
 const LONG: usize = 5;
 
-/// The least cosine of two long texts, and of two short ones that name the same kind of defect. Measured on eight models
-/// that reviewed the same code several times: .2 matches 1 of 1,750 different findings, .25 misses 1% of equal ones.
+/// The least cosine of two long texts, and of two short ones that name the same kind of defect. Measured on eight
+/// models that reviewed the same code several times: .2 matches 1 of 1,750 different findings, .25 misses 1% of
+/// equal ones.
 const SAME: f32 = 0.21;
-/// The least cosine of two short texts if one names no kind of defect.
+/// The least cosine of two short texts if one of them names no kind of defect.
 const SHORT: f32 = 0.5;
-/// The least cosine of two long texts that each name a kind of defect that the other does not, of two without a common
-/// kind, and of two that name different identifiers. Short ones are different then.
+/// The least cosine of two long texts that each name a kind of defect that the other lacks (`APART`), and of two
+/// without a common kind or with different identifiers (`DISJOINT`). Short texts are different in these cases.
 const APART: f32 = 0.3;
 const DISJOINT: f32 = 0.5;
 const OTHER_NAMES: f32 = 0.35;
 
-/// The least cosine of two texts that may mean the same. Measured as `SAME`, with one finding ruled on: between the two
-/// are the 3 of 103 that `SAME` misses, and 1 of 451 different ones.
+/// The least cosine of two possibly equal texts. Measured like `SAME`, with one ruled finding: between the two
+/// limits are 3 of 103 equal findings, which `SAME` misses, and 1 of 451 different ones.
 const UNSURE: f32 = 0.1;
 
-/// Kinds of defects by the beginnings of words that name them.
+/// Kinds of defects, as prefixes of words that name them.
 const KINDS: &[&[&str]] = &[
     &["md5", "sha1", "sha256", "hash", "digest", "checksum"],
     &["password", "passwd", "credential", "secret", "hardcoded", "hard-coded", "token", "apikey"],
@@ -92,17 +92,17 @@ const KINDS: &[&[&str]] = &[
     &["cache", "cached", "lru_cache", "memoiz"],
 ];
 
-/// The least cosine of two texts that are equal except for a negation in one of them.
+/// The least cosine of two texts that differ only in a negation.
 const EXCEPT_NEGATION: f32 = 0.95;
 const NEGATIONS: &[&str] =
     &["not", "never", "no", "without", "cannot", "isn", "aren", "doesn", "don", "nobody", "nothing"];
 
-/// Words that ask for a removal, and words for something missing.
+/// Words that request a removal, and words that report something missing.
 const TOO_MUCH: &[&str] = &["unnecessary", "redundant", "needless", "superfluous", "remove", "drop", "overkill"];
 const TOO_LITTLE: &[&str] =
     &["missing", "lacks", "lacking", "add", "absent", "without", "needs", "require", "requires"];
 
-/// Words of code that texts use as plain English.
+/// Keywords and common identifiers that titles use as plain English.
 const PLAIN: &[&str] = &[
     "return", "else", "for", "not", "and", "def", "let", "var", "const", "class", "import", "from", "with", "use",
     "new", "this", "self", "try", "while", "none", "null", "true", "false", "the", "get", "set", "public",
@@ -111,18 +111,18 @@ const PLAIN: &[&str] = &[
     "open", "close", "read", "write", "data", "value", "type", "print", "list", "dict",
 ];
 
-/// The names of code in a title, sorted: those that `code` has as identifiers of their own.
+/// The words of a title that are identifiers in `code`, sorted; plain English words are excluded.
 pub fn names(title: &str, code: &str) -> Vec<String> {
     let known: BTreeSet<&str> = identifiers(code).collect();
     names_among(title, |word| known.contains(word))
 }
 
-/// The identifiers of some code, with repetitions.
+/// Yields the identifiers of at least three bytes, with repetitions.
 pub fn identifiers(code: &str) -> impl Iterator<Item = &str> {
     code.split(|c: char| !is_part(c)).filter(|word| word.len() >= 3)
 }
 
-/// The names of code in a title, sorted; `is_known` is true for identifiers of the code.
+/// As [`names`]; `is_known` is true for identifiers of the code.
 pub fn names_among(title: &str, is_known: impl Fn(&str) -> bool) -> Vec<String> {
     let named = title.split(|c: char| !is_part(c)).filter(|word| is_known(word));
     let named: BTreeSet<&str> = named.filter(|word| !PLAIN.contains(&word.to_lowercase().as_str())).collect();
@@ -133,16 +133,14 @@ fn is_part(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Findings and rulings about one file, prepared for any number of comparisons. Rare words weigh more than common ones.
+/// Findings and rulings about one file, prepared for comparisons. Rare words have more weight than common ones.
 pub struct Wordings<'a> {
     profiles: Vec<Profile<'a>>,
     vectors: Vectors,
 }
 
-/// An anchor with the features of its words.
 struct Profile<'a> {
     anchor: &'a Anchor,
-    /// The kinds of defects that it names, one bit each.
     kinds: u64,
     asks_for_less: bool,
     asks_for_more: bool,
@@ -156,8 +154,7 @@ impl<'a> Wordings<'a> {
         Self { vectors: Vectors::of(&texts), profiles }
     }
 
-    /// Whether two anchors, given by their indices, mean the same problem. `distance` is that of their lines, if both are
-    /// known.
+    /// Compares two anchors by index. `distance` is the distance of their lines, if both are known.
     pub fn compare(&self, a: usize, b: usize, distance: Option<u32>) -> Likeness {
         let (ours, theirs) = (&self.profiles[a], &self.profiles[b]);
         if ours.asks_the_opposite(theirs) || ours.names_another_rule(theirs) {
@@ -165,7 +162,7 @@ impl<'a> Wordings<'a> {
         }
         let (rule, other_rule) = (specific(ours.anchor), specific(theirs.anchor));
         if ours.anchor.text == theirs.anchor.text && !ours.anchor.text.is_empty() {
-            // Equal words at two lines are two places of one kind of defect.
+            // Equal words at two lines report two occurrences of one kind of defect.
             let same_place = distance.is_none_or(|distance| distance <= if rule.is_some() { 0 } else { NEAR });
             return if same_place { Likeness::Same(1.0) } else { Likeness::Different };
         }
@@ -185,8 +182,8 @@ impl<'a> Wordings<'a> {
         }
     }
 
-    /// The similarity of the words of two anchors in different code, 0 to 1; `None` if they ask for opposites or name
-    /// different rules.
+    /// The similarity of two anchors in different code, 0 to 1; `None` if they request opposites or name different
+    /// rules.
     pub fn resemblance(&self, a: usize, b: usize) -> Option<f32> {
         let (ours, theirs) = (&self.profiles[a], &self.profiles[b]);
         let contradict = ours.asks_the_opposite(theirs) || ours.names_another_rule(theirs);
@@ -201,7 +198,7 @@ impl<'a> Profile<'a> {
         Self { anchor, kinds: kinds(&anchor.text), asks_for_less, asks_for_more, negates: says(NEGATIONS) }
     }
 
-    /// The least cosine at which two texts mean the same; `None` if none is sufficient.
+    /// The least cosine for [`Likeness::Same`]; `None` if no cosine is sufficient.
     fn demanded(&self, other: &Self, is_long: bool, same_rule: bool) -> Option<f32> {
         let (ours, theirs) = (self.kinds, other.kinds);
         let (names, other_names) = (&self.anchor.names, &other.anchor.names);
@@ -229,14 +226,13 @@ impl<'a> Profile<'a> {
     }
 }
 
-/// The rule of a finding, if it is an identifier and not a word such as `security`.
+/// The rule of a finding, if it is an identifier and not a general word such as `security`.
 fn specific(anchor: &Anchor) -> Option<&str> {
     let is_identifier =
         |rule: &str| rule.contains(|c: char| c.is_ascii_digit() || matches!(c, '-' | '_' | '/' | '.'));
     anchor.rule.as_deref().filter(|rule| is_identifier(rule))
 }
 
-/// The kinds of defects that a title names, one bit each.
 fn kinds(title: &str) -> u64 {
     let lower = title.to_lowercase();
     let words: Vec<&str> = lower.split(|c: char| !is_part(c)).filter(|word| !word.is_empty()).collect();
@@ -259,7 +255,6 @@ fn kinds(title: &str) -> u64 {
 mod tests {
     use super::*;
 
-    /// As within a file where nothing else was found.
     fn likeness(a: &Anchor, b: &Anchor) -> Option<f32> {
         let distance = a.offset.zip(b.offset).map(|(a, b)| a.abs_diff(b));
         Wordings::of([a, b]).compare(0, 1, distance).same().filter(|_| a.file == b.file && a.block == b.block)

@@ -1,4 +1,4 @@
-//! Which findings mean the same: vectors over their words, phrases, groups, identity.
+//! Detects findings of the same problem: word vectors, phrases, groups, identity.
 
 pub(crate) mod groups;
 pub mod identity;

@@ -1,34 +1,29 @@
-//! Searches a text for any of many phrases in one pass, ignoring letter case.
+//! Searches a text for many phrases in one pass, ignoring ASCII case.
 
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, Match};
 
-/// Phrases in lower case.
 pub(crate) struct Phrases(AhoCorasick);
 
 impl Phrases {
-    /// Phrases with commas between them.
+    /// Parses phrases separated by `, `.
     pub(crate) fn of(phrases: &str) -> Self {
         let built = AhoCorasickBuilder::new().ascii_case_insensitive(true).build(phrases.split(", "));
         Self(built.expect("a few short phrases"))
     }
 
-    /// Whether any of them occurs in the text.
     pub(crate) fn are_in(&self, text: &str) -> bool {
         self.0.is_match(text)
     }
 
-    /// Whether any of them is a whole word of the text.
     pub(crate) fn are_words_of(&self, text: &str) -> bool {
         let goes_on = |at: usize| text[at..].starts_with(|c: char| c.is_alphanumeric());
         self.beginnings(text).any(|found| !goes_on(found.end()))
     }
 
-    /// Whether any of them begins a word of the text.
     pub(crate) fn begin_a_word(&self, text: &str) -> bool {
         self.beginnings(text).next().is_some()
     }
 
-    /// The matches at the beginning of a word.
     fn beginnings<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Match> + 'a {
         let is_inside = |at: usize| text[..at].ends_with(|c: char| c.is_alphanumeric());
         self.0.find_overlapping_iter(text).filter(move |found| !is_inside(found.start()))

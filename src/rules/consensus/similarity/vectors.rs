@@ -1,7 +1,7 @@
-//! TF-IDF vectors over the texts of the findings of one run.
+//! TF-IDF vectors of the texts of one run's findings.
 //!
-//! Terms are words and the parts of identifiers, stemmed lightly. Terms are numbered in the order of the texts, so equal
-//! texts in equal order give the same vectors bit for bit.
+//! Terms are lightly stemmed words and parts of identifiers, numbered in the order of the texts: equal texts in
+//! equal order have bitwise equal vectors.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -10,7 +10,6 @@ use foldhash::fast::RandomState;
 
 use crate::rules::parallel;
 
-/// Whether a word is too common to be a term.
 fn is_stop_word(word: &str) -> bool {
     #[rustfmt::skip]
     let stops = matches!(
@@ -21,25 +20,23 @@ fn is_stop_word(word: &str) -> bool {
     stops
 }
 
-/// Endings that are removed from words of six letters or more, the longest first.
+/// Endings removed from words of six letters or more; the longest come first.
 const ENDINGS: &[&str] = &["ations", "ation", "ings", "ing", "ed", "es", "ly", "s"];
 
-/// The number of each word. A large merge spends most of its time on these look-ups, so the hash is a fast one.
+/// The number of each word. Look-ups dominate large merges, so the hasher is a fast one.
 type Numbers = HashMap<Box<str>, u32, RandomState>;
 
-/// The vectors of some texts, and for each term the texts that contain it.
 pub(crate) struct Vectors {
-    /// The start of each text's terms in `terms`.
+    /// The start of each text in `terms`.
     starts: Vec<u32>,
-    /// Term and weight, by term within a text; the weights of a text have length 1.
+    /// Term and weight, sorted by term within a text; each text's vector has length 1.
     terms: Vec<(u32, f32)>,
-    /// The start of each term's texts in `holders`.
+    /// The start of each term in `holders`, which lists the texts that contain it.
     held: Vec<u32>,
     holders: Vec<u32>,
 }
 
 impl Vectors {
-    /// The vectors of texts, each in two parts.
     pub(crate) fn of(texts: &[[&str; 2]]) -> Self {
         let mut numbers = Numbers::default();
         let mut parts: Vec<Counts> = parallel::parts(texts, Counts::of);
@@ -75,7 +72,6 @@ impl Vectors {
         self.starts.len() - 1
     }
 
-    /// Fills `held` and `holders`.
     fn index(&mut self) {
         for (term, _) in &self.terms {
             self.held[*term as usize + 1] += 1;
@@ -94,7 +90,6 @@ impl Vectors {
         }
     }
 
-    /// Turns counts into weights: rare terms weigh more, and every text has length 1.
     fn weigh(&mut self) {
         #[expect(clippy::cast_precision_loss, reason = "a weight needs no more digits")]
         let rarity = |holders: u32, texts: usize| ((texts as f32 + 1.0) / (holders as f32 + 1.0)).ln() + 1.0;
@@ -113,7 +108,6 @@ impl Vectors {
         }
     }
 
-    /// The number of texts that contain a term.
     pub(crate) fn frequency(&self, term: u32) -> u32 {
         self.held[term as usize + 1] - self.held[term as usize]
     }
@@ -122,12 +116,11 @@ impl Vectors {
         &self.terms[self.starts[text] as usize..self.starts[text + 1] as usize]
     }
 
-    /// The texts that contain a term, in order.
     pub(crate) fn holders(&self, term: u32) -> &[u32] {
         &self.holders[self.held[term as usize] as usize..self.held[term as usize + 1] as usize]
     }
 
-    /// The cosine of the vectors of two texts, 0 to 1.
+    /// The cosine of two texts, 0 to 1.
     pub(crate) fn cosine(&self, a: usize, b: usize) -> f32 {
         let (mut rest, mut sum) = (self.terms(a), 0.0);
         for (term, weight) in self.terms(b) {
@@ -137,13 +130,12 @@ impl Vectors {
         sum
     }
 
-    /// Buffers to compare one text with many.
     pub(crate) fn comparer(&self) -> Comparer<'_> {
         Comparer { vectors: self, text: None, weights: vec![0.0; self.held.len()] }
     }
 }
 
-/// One text, its weights laid out by term: comparisons take most of the time of a merge within one large file.
+/// Compares one text with many; laid out by term, because comparisons dominate merges of one large file.
 pub(crate) struct Comparer<'a> {
     vectors: &'a Vectors,
     text: Option<usize>,
@@ -160,23 +152,21 @@ impl Comparer<'_> {
         }
     }
 
-    /// The [cosine](Vectors::cosine) of the text that is set and another.
     pub(crate) fn cosine(&self, other: usize) -> f32 {
         self.vectors.terms(other).iter().map(|(term, weight)| self.weights[*term as usize] * weight).sum()
     }
 }
 
-/// The words of some texts, numbered in the order of their first occurrence.
+/// Words, numbered in the order of their first occurrence.
 struct Counts {
     words: Vec<Box<str>>,
-    /// The number of different words of each text.
     lengths: Vec<u32>,
-    /// Word and damped count, text after text.
+    /// Word and damped count, one text after another.
     terms: Vec<(u32, f32)>,
 }
 
 impl Counts {
-    /// The terms with the numbers that their words have among all texts, sorted by these within a text.
+    /// Replaces word numbers by `number_of` and sorts each text by them.
     fn numbered(&self, number_of: &[u32]) -> Vec<(u32, f32)> {
         let mut terms: Vec<(u32, f32)> =
             self.terms.iter().map(|(word, count)| (number_of[*word as usize], *count)).collect();
@@ -223,7 +213,7 @@ pub(crate) fn as_u32(count: usize) -> u32 {
     u32::try_from(count).expect("a run has fewer than 2^32 terms")
 }
 
-/// Passes each term of a text to `give`; `lower` is a buffer.
+/// Calls `give` for each term of a text; `lower` is a reused buffer.
 pub(crate) fn tokens(text: &str, lower: &mut String, give: &mut impl FnMut(&str)) {
     for word in text.split(|c: char| !(c.is_alphanumeric() || c == '_')) {
         let word = word.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -255,7 +245,7 @@ fn term(word: &str, give: &mut impl FnMut(&str)) {
     give(stem.unwrap_or(word));
 }
 
-/// A word of another script: whole, and by pairs of characters, since not every script separates its words.
+/// A non-ASCII word: the whole word and its pairs of characters, since some scripts do not separate words.
 fn foreign(word: &str, give: &mut impl FnMut(&str)) {
     let lower = word.to_lowercase();
     give(&lower);
@@ -268,7 +258,7 @@ fn foreign(word: &str, give: &mut impl FnMut(&str)) {
     }
 }
 
-/// The parts of an identifier: `HTTPServer_name` has `HTTP`, `Server` and `name`.
+/// Splits an identifier: `HTTPServer_name` has the parts `HTTP`, `Server` and `name`.
 fn parts(bytes: &[u8], give: &mut impl FnMut(Range<usize>)) {
     let mut at = 0;
     while at < bytes.len() {
@@ -279,7 +269,7 @@ fn parts(bytes: &[u8], give: &mut impl FnMut(Range<usize>)) {
         let capitals = at - start;
         let is_small = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_lowercase);
         if capitals > 1 && is_small(at) {
-            // The last capital begins the next part.
+            // The last capital belongs to the next part.
             at -= 1;
         } else {
             while is_small(at) {
@@ -290,7 +280,7 @@ fn parts(bytes: &[u8], give: &mut impl FnMut(Range<usize>)) {
     }
 }
 
-/// Whether a text names code: something in back quotes, a call, or an identifier of several parts.
+/// Whether a text contains code: back quotes, a call, or an identifier of several parts.
 pub(crate) fn names_code(text: &str) -> bool {
     text.contains('`')
         || text.contains("()")

@@ -67,7 +67,7 @@ fn the_four_criteria_of_a_challenge() {
     };
     let everything = Criteria { specificity: true, reproducibility: true, impact: true, actionability: true };
     let rows = [
-        (all.clone(), everything, true, "the reviewer itself is not sure"),
+        (all.clone(), everything, true, "the reviewer is unsure"),
         (
             Claim { line: None, ..all.clone() },
             Criteria { specificity: false, ..everything },
@@ -84,7 +84,7 @@ fn the_four_criteria_of_a_challenge() {
             Claim { severity: Some(Level::Low), ..all.clone() },
             Criteria { impact: false, ..everything },
             true,
-            "the reviewer itself is not sure",
+            "the reviewer is unsure",
         ),
         (
             Claim { suggestion: String::new(), ..all.clone() },

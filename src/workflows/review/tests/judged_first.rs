@@ -32,7 +32,7 @@ fn a_judge_validates_what_one_reviewer_alone_calls_mandatory_in_every_mode() {
         assert_eq!(left.states()[0], ("F1".into(), state), "{ruling}");
         assert_eq!(left.ended.outcome.exit, exit, "{ruling}");
         let said = left.ended.outcome.disputes[0].objection.text.as_written();
-        assert!(said.starts_with("only a says so") && said.contains("What would decide it:"), "{said}");
+        assert!(said.starts_with("raised only by a") && said.contains("What would decide it:"), "{said}");
         let again = bench.resume(&left.ended.outcome.run, ScriptedRunner::new());
         assert_eq!(again.asked(), Vec::<String>::new(), "an answered judge is not asked again");
     }

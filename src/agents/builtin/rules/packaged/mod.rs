@@ -1,13 +1,13 @@
-//! The packaged rules in `packaged/`: for each language the matchers that its rules share, then the rules.
+//! The packaged rules: for each language the shared matchers, then the rules.
 //!
-//! Adding a rule is adding a YAML document to one of these files and a sample of the same name to `tests/rules/`.
+//! To add a rule, add a YAML document to one of these files and a sample of the same name to `tests/rules/`.
 
 use ast_grep_language::SupportLang;
 
 pub(crate) struct RuleFile {
     pub(crate) language: SupportLang,
     pub(crate) path: &'static str,
-    /// Matchers that the rules refer to by `matches:`.
+    /// Matchers that rules refer to by `matches:`.
     pub(crate) shared: &'static str,
     pub(crate) rules: &'static str,
 }
