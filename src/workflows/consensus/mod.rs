@@ -1,7 +1,7 @@
-//! Agreement before code: a stage or a checkpoint as a run of its own.
+//! Agreement before code: runs of stages and checkpoints.
 //!
-//! [`start`] records the plan and runs the workflow, [`resume`] folds the recorded events and runs the same workflow. The
-//! outcome is also written to files of the project ([`files`]).
+//! [`start`] records the plan and runs the workflow, [`resume`] folds the recorded events and runs the same
+//! workflow. [`files`] also writes the outcome to the project.
 
 pub mod files;
 mod outcome;
@@ -35,7 +35,7 @@ pub use crate::workflows::run::workflow::Rest;
 pub use outcome::{NextStep, ResolvedQuestion, StageOutcome};
 pub use plan::{Asking, StagePlanError, checkpoint, stage};
 
-/// Starts a stage or a checkpoint. Fails if the history or the tree fails; recorded events can be resumed.
+/// Starts a stage or a checkpoint. If the history or the tree fails, the recorded part can be resumed.
 pub async fn start(
     setup: RunSetup,
     templates: PathBuf,
@@ -53,8 +53,7 @@ pub async fn start(
     consensus.run().await
 }
 
-/// Resumes a stage or a checkpoint that was interrupted, or waits for a person. Fails as [`start`], and if the run
-/// was never started.
+/// Resumes a run that was interrupted or waits for a person. Fails as [`start`], and if the run was never started.
 pub async fn resume(
     setup: RunSetup,
     templates: PathBuf,
@@ -70,7 +69,7 @@ pub async fn resume(
     consensus.run().await
 }
 
-/// The outcome of a recorded stage or checkpoint. Fails if the history cannot be read, or the run is another kind.
+/// Fails if the history cannot be read, or the run is of another kind.
 pub fn recorded(journal: &Journal, run: &RunId) -> Result<StageOutcome, RunError> {
     let state = StageState::of(&journal.events(run)?);
     outcome::outcome(&state, run, 0).ok_or_else(|| RunError::NotStarted(run.clone()))
@@ -83,7 +82,7 @@ pub struct Last {
 }
 
 impl Last {
-    /// Whether the recorded run asked the same as a plan; recorded plans are redacted.
+    /// Whether the run has the same plan; recorded plans are redacted.
     pub fn asked_the_same(&self, plan: &StagePlan, settings: &Settings) -> bool {
         let plan = EventKind::Consensus(ConsensusEvent::StageStarted { plan: Box::new(plan.clone()) });
         match Redaction::from(settings.redaction).event(plan) {
@@ -92,13 +91,13 @@ impl Last {
         }
     }
 
-    /// Whether it was interrupted, or waits for a person.
+    /// Whether the run was interrupted or waits for a person.
     pub fn is_open(&self) -> bool {
         !self.outcome.ended || self.outcome.exit == ExitReason::DisputeOpen
     }
 }
 
-/// The last run of a stage or a checkpoint of an id, if any. Fails if the history cannot be read.
+/// The last run of a stage or a checkpoint.
 pub fn last(journal: &Journal, id: &str, stage: &str) -> Result<Option<Last>, RunError> {
     let Some(run) = journal.last_stage(id, stage)? else { return Ok(None) };
     let state = StageState::of(&journal.events(&run)?);
@@ -106,7 +105,7 @@ pub fn last(journal: &Journal, id: &str, stage: &str) -> Result<Option<Last>, Ru
     Ok(outcome.zip(state.plan).map(|(outcome, plan)| Last { outcome, plan }))
 }
 
-/// The stages and checkpoints of an id whose last run waits for a person. Fails if the history cannot be read.
+/// The stages and checkpoints of an id whose last run waits for a person.
 pub fn waiting(journal: &Journal, id: &str) -> Result<Vec<Last>, RunError> {
     let rows = journal.stages()?;
     let names: BTreeSet<String> = rows.into_iter().filter(|row| row.id == id).map(|row| row.stage).collect();
@@ -114,8 +113,8 @@ pub fn waiting(journal: &Journal, id: &str) -> Result<Vec<Last>, RunError> {
     Ok(all.into_iter().flatten().filter(|last| last.outcome.exit == ExitReason::DisputeOpen).collect())
 }
 
-/// Records a person's decision of a deadlock. Fails if the stage does not wait for a person, the word is no
-/// approach, or the history fails.
+/// Records a person's decision of a deadlock. Fails if the stage does not wait for it, or the word is not an
+/// approach.
 pub fn decide(
     journal: &mut Journal,
     run: &RunId,
@@ -143,8 +142,8 @@ pub fn decide(
     settle(journal, run, state, EventKind::Consensus(ConsensusEvent::StageDecided { decision, by: Settler::Human }))
 }
 
-/// Records a person's answer to a question of a checkpoint. Fails if the question does not wait for a person, does
-/// not allow the answer, or the history fails.
+/// Records a person's answer to a question. Fails if the question does not wait for it, or does not allow the
+/// answer.
 pub fn answer(
     journal: &mut Journal,
     run: &RunId,
@@ -164,7 +163,7 @@ pub fn answer(
     settle(journal, run, state, EventKind::Consensus(ConsensusEvent::QuestionResolved { resolution }))
 }
 
-/// Records a person's decision, and the end of the run if nothing else is open.
+/// Records a decision, and the end of the run if no other question is open.
 fn settle(
     journal: &mut Journal,
     run: &RunId,
@@ -180,7 +179,7 @@ fn settle(
     outcome::outcome(&state, run, millis).ok_or_else(|| RunError::NotStarted(run.clone()).into())
 }
 
-/// All agents of a plan, with the backups.
+/// All agents of a plan, including backups.
 pub fn agents_of(plan: &StagePlan) -> Vec<Agent> {
     plan.all().cloned().collect()
 }

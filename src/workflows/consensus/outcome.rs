@@ -20,21 +20,21 @@ pub struct StageOutcome {
     pub stage: String,
     #[serde(flatten)]
     pub step: NextStep,
-    /// Agents that gave no answer, each with the reason.
+    /// Agents without an answer, each with the reason.
     pub failures: Vec<(AgentName, String)>,
     pub spent: Spent,
     pub notices: Vec<String>,
-    /// Whether the run has ended; otherwise it can be resumed.
+    /// False if the run can be resumed.
     pub ended: bool,
-    /// Wall time in this process, in milliseconds.
+    /// Wall time of this process, in milliseconds.
     pub millis: u64,
     pub exit: ExitReason,
-    /// The agents that were asked, each with its answer, whether or not a synthesis was made.
+    /// All agents that were asked.
     #[serde(serialize_with = "answers", skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<(AgentName, Option<StageAnswer>)>,
 }
 
-/// Answers as JSON: the agent, its content (null without an answer), and the required fields that it lacks.
+/// Answers as JSON: agent, content (null without an answer), and missing required fields.
 fn answers<S: Serializer>(answers: &[(AgentName, Option<StageAnswer>)], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(answers.iter().map(|(agent, answer)| {
         let missing = answer.as_ref().map(|answer| &answer.missing_fields);
@@ -46,15 +46,14 @@ fn answers<S: Serializer>(answers: &[(AgentName, Option<StageAnswer>)], serializ
 #[serde(tag = "subject", rename_all = "snake_case")]
 pub enum NextStep {
     Stage {
-        /// The status; `ok` also if a conflict was decided.
+        /// `ok` also if a conflict was decided.
         status: Option<StageStatus>,
         verdict: Option<Box<StageVerdict>>,
         synthesis: Option<Box<Synthesis>>,
-        /// Why only a person can decide.
+        /// The reason why only a person can decide.
         deadlock: Option<String>,
-        /// The binding decision and who made it.
         decision: Option<(Decision, Settler)>,
-        /// The arbiter and its decision, if that is not certain enough to bind.
+        /// The arbiter's decision, if its confidence is too low to bind.
         #[serde(skip_serializing_if = "Option::is_none")]
         uncertain: Option<Box<(Decision, AgentName)>>,
         advances: bool,
@@ -67,13 +66,13 @@ pub enum NextStep {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ResolvedQuestion {
-    /// The question in words; `question` is its id.
+    /// The text; `question` is its id.
     pub asked: String,
     #[serde(flatten)]
     pub resolution: Resolution,
 }
 
-/// The status of a stage, with a decision taken into account.
+/// The status of a stage after its decision.
 fn status(state: &StageState) -> Option<StageStatus> {
     let verdict = state.verdict.as_ref()?;
     let whole = verdict.missing_agents.is_empty() && verdict.required_fields_ok;
@@ -104,13 +103,13 @@ pub(crate) fn exit(state: &StageState) -> ExitReason {
     let answered = state.questions().iter().any(|question| !state.answers(question).is_empty());
     match state.questions().iter().all(|question| state.resolutions.contains_key(&question.id)) {
         true => ExitReason::Clean,
-        // No agent answered anything: a failure, not a question to a person.
+        // Without any answer, this is a failure and not a question to a person.
         false if !answered => lacking,
         false => ExitReason::DisputeOpen,
     }
 }
 
-/// The outcome of a run; `None` if it is no stage and no checkpoint.
+/// `None` if the run is not a stage or checkpoint.
 pub(crate) fn outcome(state: &StageState, run: &RunId, millis: u64) -> Option<StageOutcome> {
     let plan = state.plan.as_ref()?;
     let positions = state.positions();
@@ -153,14 +152,13 @@ pub(crate) fn outcome(state: &StageState, run: &RunId, millis: u64) -> Option<St
     })
 }
 
-/// The arbiter's own decision, if it does not bind.
 fn uncertain(state: &StageState) -> Option<Box<(Decision, AgentName)>> {
     state.deadlock.as_ref()?;
     let arbiter = state.plan.as_ref()?.arbiter.as_ref()?;
     Some(Box::new((state.arbitration()?.clone(), arbiter.name.clone())))
 }
 
-/// The agents whose last attempt is no answer.
+/// The agents whose last attempt failed.
 fn failures(state: &StageState) -> Vec<(AgentName, String)> {
     let mut failures = Vec::new();
     let Some(plan) = &state.plan else { return failures };
@@ -191,7 +189,7 @@ pub(crate) fn open_question(state: &StageState, id: &str) -> Option<OpenQuestion
 }
 
 impl StageAnswer {
-    /// The answer as JSON: an object, or prose as text.
+    /// The answer as a JSON object, or prose as a string.
     pub fn value(&self) -> Value {
         let object = serde_json::from_str(self.content.as_written()).ok().filter(|_| self.json);
         object.unwrap_or_else(|| json!(self.content))
@@ -235,7 +233,7 @@ impl StageOutcome {
         Some(value)
     }
 
-    /// `synthesis.json`, the input of the next stage; none without a synthesis.
+    /// `synthesis.json`, the input of the next stage; `None` without a synthesis.
     pub fn synthesis_json(&self) -> Option<Value> {
         let NextStep::Stage { status, synthesis: Some(synthesis), decision, .. } = &self.step else {
             return None;
@@ -246,7 +244,7 @@ impl StageOutcome {
         fields.insert("stage".to_owned(), json!(self.stage));
         fields.insert("status".to_owned(), json!(status));
         if let Some((decision, by)) = decision {
-            // The next stage needs the approach itself, not only its author.
+            // The next stage needs the approach itself, in addition to its author.
             let of = |name: &AgentName| self.answers.iter().find(|(other, _)| other == name)?.1.as_ref();
             let approach = match &decision.decision {
                 Approach::Of(name) => of(name).map(StageAnswer::value),
@@ -265,7 +263,7 @@ impl StageOutcome {
         Some(Value::Object(fields))
     }
 
-    /// The resolutions of a checkpoint, as the next stage reads them; none for a stage.
+    /// The resolutions of a checkpoint, as the next stage reads them; `None` for a stage.
     pub fn resolutions_json(&self) -> Option<Value> {
         let NextStep::Checkpoint { resolved, open } = &self.step else {
             return None;

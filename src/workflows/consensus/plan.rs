@@ -1,5 +1,4 @@
-//! The agents of a stage or a checkpoint, chosen before any paid call. No other agent takes the place of a missing
-//! one.
+//! The agents of a stage or a checkpoint, chosen before any paid call. No other agent replaces a missing one.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +9,7 @@ use crate::domain::{Advice, Agent, AgentName, Question, Role, StagePlan, Subject
 use crate::protocol::prompts::{self, PromptError};
 use crate::workflows::review::plan::{self, ReviewPlanError};
 
-/// The least number of agents that a checkpoint asks, by the specification.
+/// The minimum number of agents of a checkpoint, by the specification.
 const AT_LEAST: usize = 3;
 
 #[derive(Clone, Debug, thiserror::Error)]
@@ -54,16 +53,14 @@ impl From<PromptError> for StagePlanError {
 #[derive(Clone, Debug)]
 pub struct Asking<'a> {
     pub id: &'a str,
-    /// The agents named on the command line; none for those of the stage.
+    /// The agents of the command line; empty for those of the stage.
     pub agents: &'a [String],
-    /// The person's question.
     pub prompt: String,
     pub input: Option<Untrusted>,
-    /// The resolutions of checkpoints.
     pub resolved: Option<Untrusted>,
 }
 
-/// Plans a stage. Fails if a role is missing, an agent is not connected, or there are too few.
+/// Fails if a role is missing, an agent is not connected, or there are too few.
 pub fn stage(
     settings: &Settings,
     root: &Path,
@@ -89,7 +86,7 @@ pub fn stage(
     whole(settings, root, asking.id, &stage.name, subject, agents, Some(aggregator), arbiter)
 }
 
-/// Plans a checkpoint. Fails as [`stage`].
+/// Fails as [`stage`].
 pub fn checkpoint(
     settings: &Settings,
     root: &Path,
@@ -131,7 +128,7 @@ fn whole(
     })
 }
 
-/// The agents that answer: the named ones, or all whose role allows it.
+/// The agents that answer: the named ones, or all with a suitable role.
 fn answering(settings: &Settings, named: Option<&[String]>, roles: &[Role]) -> Result<Vec<Agent>, StagePlanError> {
     let Some(named) = named else {
         let of_roles = plan::first_choice(settings);
@@ -148,7 +145,7 @@ fn answering(settings: &Settings, named: Option<&[String]>, roles: &[Role]) -> R
     Ok(agents)
 }
 
-/// The named agent, or the first with the role; never one of the parties.
+/// The named agent, or the first one with the role that is not a party.
 fn one(
     settings: &Settings,
     named: Option<&str>,

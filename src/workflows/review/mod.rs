@@ -1,8 +1,9 @@
-//! A review: [`start`] records the plan and runs the workflow, [`resume`] folds the recorded events and runs the same workflow.
+//! A review: [`start`] records the plan and runs the workflow, [`resume`] folds the recorded events and runs the
+//! same workflow.
 //!
-//! `plan`, `state`, `schedule`, `requests` and `outcome` are pure; `workflow` performs the effects and asks the person; `code` is
-//! what is under review, `findings` and `disputes` are the phases of a round, `recorded` reads ended runs. The caller supplies
-//! the listeners and persons of [`crate::workflows::run::ports`].
+//! `plan`, `state`, `schedule`, `requests` and `outcome` are pure; `workflow` performs effects and asks persons;
+//! `code` is the code under review, `findings` and `disputes` are the phases of a round, `recorded` reads ended
+//! runs. The caller implements [`crate::workflows::run::ports`].
 
 pub(crate) mod code;
 pub mod disputes;
@@ -53,12 +54,11 @@ pub use crate::workflows::run::workflow::Rest;
 pub struct EndedReview {
     pub outcome: Outcome,
     pub reviewed: Sources,
-    /// Whether it came to its end; else it can be carried on.
+    /// Whether the run ended or can be resumed.
     pub rest: Rest,
 }
 
-/// Starts a run over a target. Fails when the history or the tree fails; what was recorded until then can be carried
-/// on.
+/// Starts a run. If the history or the tree fails, the recorded part can be resumed.
 pub async fn start(
     setup: RunSetup,
     resolver: Box<dyn DisputeResolver>,
@@ -97,10 +97,9 @@ pub async fn start(
     rest(review).await
 }
 
-/// Carries on a run that was interrupted, or whose disputes were settled meanwhile. Disputes that stayed open because
-/// nobody was there to settle them are brought before whoever decides now; `judges` are called for them where the run
-/// was planned without any. `named` is the route that was named for all of them. Fails as [`start`], and when the run
-/// was never started.
+/// Resumes a run that was interrupted, or whose disputes were settled meanwhile. Open disputes are presented again,
+/// with `judges` if the run was planned without any, and with the route `named` for all of them. Fails as
+/// [`start`], and if the run was never started.
 pub async fn resume(
     setup: RunSetup,
     resolver: Box<dyn DisputeResolver>,
@@ -118,8 +117,8 @@ pub async fn resume(
     rest(review).await
 }
 
-/// Brings disputes of a run that stayed open before whoever decides, and does nothing else: what is enforced is
-/// implemented when the run is carried on. Returns the disputes as they stand then. Fails as [`resume`].
+/// Settles open disputes of a run and nothing else: enforced findings are implemented when the run is resumed.
+/// Returns the disputes with their new states. Fails as [`resume`].
 pub async fn settle(
     setup: RunSetup,
     resolver: Box<dyn DisputeResolver>,
@@ -181,7 +180,7 @@ async fn rest(mut review: ReviewWorkflow) -> Result<EndedReview, RunError> {
     let rest = review.run().await?;
     let trees = Trees { workspace: &review.runner.workspace, state_dir: &review.runner.state_dir };
     let changes = Redaction::from(review.runner.settings.redaction).changes(trees.all_changes(&review.state)?);
-    // What was found before the run was stopped is shown, though nothing is merged before everybody has answered.
+    // A stopped run reports its findings so far, although only complete rounds are merged.
     let shown = if rest == Rest::Stopped { review.merged_so_far() } else { None };
     let state = shown.as_ref().unwrap_or(&review.state);
     let outcome = outcome::outcome(state, &review.runner.run, review.exit(), review.runner.millis(), changes);
@@ -195,7 +194,7 @@ async fn rest(mut review: ReviewWorkflow) -> Result<EndedReview, RunError> {
     Ok(EndedReview { outcome, reviewed: review.sources, rest })
 }
 
-/// What a person has to know of the budget: that it is used up, or that it does not hold somebody.
+/// The notices about the budget: a cap is reached, or does not limit an agent.
 fn budget_notices(review: &ReviewWorkflow, rest: Rest) -> Vec<String> {
     let (caps, state) = (review.runner.settings.budget.caps(), &review.state);
     let mut notices = Vec::new();

@@ -43,13 +43,12 @@ pub(crate) fn exit(state: &ReviewState, review: &ReviewSettings) -> ExitReason {
     })
 }
 
-/// Files that could not be reviewed, except those that were left out on request.
+/// Files that could not be reviewed; excludes those that were left out on request.
 fn unread(state: &ReviewState) -> impl Iterator<Item = &Skip> {
     state.skipped.iter().filter(|skip| skip.reason.is_unread())
 }
 
-/// Whether the coder failed, a judge failed on a dispute that is still open, or a reviewer gave no answer to a
-/// re-check.
+/// Whether the coder failed, a judge failed in an open dispute, or a re-check got no answer.
 fn agent_failed(state: &ReviewState) -> bool {
     let unconfirmed = |finding| state.finding_state(finding) == FindingState::Unconfirmed;
     state.findings.iter().any(unconfirmed)
@@ -58,12 +57,12 @@ fn agent_failed(state: &ReviewState) -> bool {
             failed
                 && match &id.purpose {
                     Purpose::Respond { .. } | Purpose::Enforce { .. } => true,
-                    // A passed repair counts, whatever the coder answered.
+                    // A repair that passes counts, even without a valid answer.
                     Purpose::Repair { .. } => state.verified.iter().any(|verified| !verified.passed),
                     Purpose::Judge { dispute } => {
                         state.disputes.get(dispute).is_some_and(|dispute| dispute.is_open())
                     }
-                    // Reviewers are counted by the quorum; a failed re-check leaves its findings unconfirmed.
+                    // The quorum counts reviewers; a failed re-check leaves its findings unconfirmed.
                     Purpose::Review { .. }
                     | Purpose::Examine { .. }
                     | Purpose::Defend { .. }
@@ -79,14 +78,14 @@ fn agent_failed(state: &ReviewState) -> bool {
 fn last_calls(state: &ReviewState) -> Vec<(&CallId, &RecordedCall)> {
     let mut last = BTreeMap::new();
     for (id, call) in &state.calls {
-        // Keys are ordered by attempt last, so a later attempt replaces an earlier one.
+        // Keys are ordered by attempt last: a later attempt replaces an earlier one.
         last.insert((&id.agent, &id.purpose), (id, call));
     }
     last.into_values().collect()
 }
 
-/// `changes` are the coder's over the whole run; `exit` and `millis` may differ from the journal while a run is
-/// interrupted.
+/// `changes` are the coder's over the whole run; `exit` and `millis` differ from the journal for an interrupted
+/// run.
 pub(crate) fn outcome(
     state: &ReviewState,
     run: &RunId,
@@ -149,7 +148,6 @@ fn notices(state: &ReviewState) -> Vec<String> {
     }
     for finding in &state.findings {
         if let Some((dispute, Disposition::Enforced)) = state.ruled.get(&finding.id) {
-            // A review without `--fix` calls no coder.
             let then =
                 if state.agents(Role::Coder).next().is_some() { "; it went straight to the coder" } else { "" };
             notices.push(format!("{} was enforced in dispute #{dispute}{then}", finding.id));
@@ -158,7 +156,7 @@ fn notices(state: &ReviewState) -> Vec<String> {
     notices
 }
 
-/// Files that are named in a notice.
+/// The maximum number of files in a notice.
 const NAMED: usize = 20;
 
 fn not_reviewed(state: &ReviewState) -> Option<String> {
@@ -172,7 +170,6 @@ fn not_reviewed(state: &ReviewState) -> Option<String> {
     (all > 0).then(|| format!("not reviewed: {}", named.join(", ")))
 }
 
-/// Reused answers, by reviewer and run.
 fn reused(state: &ReviewState) -> Vec<Reused> {
     let mut by_run: BTreeMap<(&AgentName, &RunId), ReusedFrom> = BTreeMap::new();
     for ((reviewer, _), reuse) in &state.reused {
@@ -189,11 +186,10 @@ fn reused(state: &ReviewState) -> Vec<Reused> {
     by_run.into_iter().map(|((reviewer, _), from)| Reused { reviewer: reviewer.clone(), from }).collect()
 }
 
-/// The distance in lines within which a finding of the same file counts as a repetition in other words.
+/// The maximum distance, in lines, of a finding that repeats one of the same file in other words.
 const NEAR: u32 = 5;
 
-/// Earlier findings at changed code that their reviewers do not raise again, in a complete answer to a request that
-/// names them.
+/// Earlier findings at changed code that a complete answer does not repeat, although its request named them.
 fn no_longer_raised(state: &ReviewState) -> Vec<NoLongerRaised> {
     let mut gone = Vec::new();
     for ((reviewer, purpose), reuse) in &state.reused {
@@ -204,7 +200,7 @@ fn no_longer_raised(state: &ReviewState) -> Vec<NoLongerRaised> {
         };
         let is_near = |(a, b): (u32, u32)| a.abs_diff(b) <= NEAR;
         let repeats = |earlier: &RawFinding| {
-            // Moved code was read again in its new file.
+            // Moved code was reviewed in its new file.
             findings.iter().any(|now| now.title == earlier.title)
                 || findings.iter().chain(&reuse.findings).any(|now| {
                     now.file == earlier.file
@@ -219,7 +215,7 @@ fn no_longer_raised(state: &ReviewState) -> Vec<NoLongerRaised> {
     gone
 }
 
-/// One report for each reviewer: the worst status over the shards of the first round, and of later ones.
+/// One report per reviewer, with the worst status over its shards and rounds.
 fn reviewers(state: &ReviewState) -> Vec<ReviewerReport> {
     let rank = |status: AnswerStatus| match status {
         AnswerStatus::NotReviewed => 0,

@@ -1,6 +1,6 @@
 //! The plan of a run, made before any paid call.
 //!
-//! A missing role fails here; no other agent takes its place (design rule 1).
+//! A missing role is an error; no other agent replaces it (design rule 1).
 
 use crate::config::schema::values::ReviewerChoice;
 use crate::config::settings::{Settings, Validate};
@@ -17,7 +17,7 @@ pub enum ReviewPlanError {
     MissingRole(Role),
     #[error("no agent has the role `judge`, and disputes are left to it")]
     NoJudge,
-    /// `agents.<name>.backup` names no agent that could answer in its place.
+    /// `agents.<name>.backup` is not an agent that can answer instead.
     #[error("the backup of `{agent}` is `{backup}`, which is not another connected {role}")]
     Backup { agent: AgentName, backup: AgentName, role: Role },
     #[error("`review.reviewers` names `{0}`, which is not a connected reviewer")]
@@ -63,11 +63,9 @@ impl Advice for ReviewPlanError {
     }
 }
 
-/// Plans a run over a target.
-///
-/// `asks` tells whether a person can be asked; otherwise a route `judge` needs a judge. A judge takes part where
-/// disputes are settled, where it validates findings, and where the policy `specification` leaves the judgement to
-/// it. Fails if a role is missing or the configured reviewers cannot be met.
+/// Plans a run. `asks` is true if a person can be asked; otherwise the route `judge` requires a judge. A judge also
+/// takes part if it validates findings, or if the policy `specification` requires it. Fails if a role is missing or
+/// the configured reviewers are unavailable.
 pub fn plan(
     settings: &Settings,
     mode: Mode,
@@ -124,7 +122,7 @@ pub fn plan(
     })
 }
 
-/// Refuses to send a private key to an agent; embedded agents send nothing.
+/// Fails if an agent would receive a private key; embedded agents send nothing.
 fn private_keys<'a>(
     settings: &Settings,
     mut agents: impl Iterator<Item = &'a Agent>,
@@ -139,7 +137,7 @@ fn private_keys<'a>(
     found.map_or(Ok(()), |(file, line)| Err(ReviewPlanError::PrivateKey { file, line }))
 }
 
-/// The agents that are asked directly: a backup of an earlier agent only waits, unless it is named.
+/// The agents without backups of earlier agents, unless a backup is named.
 pub(crate) fn first_choice(settings: &Settings) -> impl Iterator<Item = &Agent> {
     settings
         .agents
@@ -152,7 +150,7 @@ pub(crate) fn first_choice(settings: &Settings) -> impl Iterator<Item = &Agent> 
         .map(|(_, agent)| agent)
 }
 
-/// The backups of `agents`, and theirs.
+/// The backups of `agents`, transitively.
 pub(crate) fn backups(settings: &Settings, agents: &[Agent]) -> Result<Vec<Agent>, ReviewPlanError> {
     let mut found: Vec<Agent> = Vec::new();
     let mut asked: Vec<&Agent> = agents.iter().collect();
@@ -177,7 +175,7 @@ pub(crate) fn backups(settings: &Settings, agents: &[Agent]) -> Result<Vec<Agent
     Ok(found)
 }
 
-/// The panel, or the first judge, or none. Fails if `review.judge.panel` does not name three connected judges.
+/// The panel, the first judge, or none. Fails if `review.judge.panel` is not a list of three connected judges.
 pub fn judges(settings: &Settings) -> Result<Vec<&Agent>, ReviewPlanError> {
     let all = settings.agents.iter().filter(|agent| agent.role == Role::Judge);
     let panel = &settings.review.judge.panel;

@@ -1,4 +1,4 @@
-//! What each agent of a review is asked: a function of the state.
+//! The requests of a review, as functions of the state.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +28,6 @@ impl RequestBuilder<'_> {
             Purpose::Defend { round } => self.defend(call, *round),
             Purpose::Respond { .. } => {
                 let asked = self.state.items(&call.purpose);
-                // A second attempt asks only for the missing findings.
                 let missing = |id: &FindingId| call.attempt == 1 || !self.state.responses.contains_key(id);
                 self.respond(asked.into_iter().filter(missing).collect())
             }
@@ -44,7 +43,6 @@ impl RequestBuilder<'_> {
         }
     }
 
-    /// The reason for a second attempt.
     pub(crate) fn again(&self, call: &CallId) -> Option<String> {
         let before =
             CallId { attempt: call.attempt.checked_sub(1).filter(|attempt| *attempt > 0)?, ..call.clone() };
@@ -116,7 +114,6 @@ impl RequestBuilder<'_> {
         Task::Defend { files: self.files_of(round, challenged.iter().map(|item| &item.finding)), challenged }
     }
 
-    /// The reviewed files of findings, by path.
     fn files_of<'f>(&self, round: u32, findings: impl Iterator<Item = &'f Finding>) -> Vec<SourceFile> {
         let paths: BTreeSet<&str> = findings.filter_map(|finding| finding.raw.file.as_deref()).collect();
         paths.into_iter().filter_map(|path| self.sources.file(round, path)).cloned().collect()
@@ -163,23 +160,21 @@ impl RequestBuilder<'_> {
         Task::Judge { dispute: Box::new(dispute.clone()), files, written, precedents }
     }
 
-    /// A file as the judge of a finding is shown it: as of the beginning of the round, or, if it was added since,
-    /// as it is.
+    /// A file for the judge of a finding: at the beginning of the round, or if added later, in its current version.
     fn shown(&self, round: u32, path: &str) -> Option<SourceFile> {
         let now = || last_tree(self.state).and_then(|tree| self.text_at(tree, path));
         let text = self.shown_text(round, path).or_else(now)?;
         Some(SourceFile { path: path.to_owned(), text, changed: Vec::new(), diff: None })
     }
 
-    /// The text of a file before the coder's first edit, as it was reviewed.
+    /// The reviewed text of a file before the coder's first edit.
     pub(crate) fn original_text(&self, path: &str) -> Option<String> {
-        // Later rounds review the tree after the coder's edits.
+        // Only round 1 precedes the coder's edits.
         if let Some(source) = self.sources.file(1, path) {
             return Some(source.text.clone());
         }
         match &self.state.before {
             Some((_, tree)) => self.text_at(tree, path),
-            // No coder has edited the tree.
             None => self.trees.workspace.read(path),
         }
     }
@@ -222,7 +217,7 @@ impl RequestBuilder<'_> {
         Task::Recheck { changes, files }
     }
 
-    /// The diffs of the calls that touched a finding: of its file, or of all files if it names none.
+    /// The diffs of the calls that touched a finding, limited to its file if it has one.
     fn diff_for(&self, finding: &Finding) -> String {
         let touching = self.state.tree_changes.iter().filter(|change| change.touched.contains(&finding.id));
         let files = touching.flat_map(|change| &change.changes);

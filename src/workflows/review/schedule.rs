@@ -1,7 +1,7 @@
-//! What may be done next: a pure function of the state of a run.
+//! Computes the steps that are due in a review: a pure function of its state.
 //!
-//! The returned steps may run side by side. A step is due until the events that it brings are recorded, so a run that was killed
-//! continues where it was.
+//! The returned steps may run concurrently. A step is due until its events are recorded, so a killed run resumes
+//! where it was.
 
 use std::collections::BTreeSet;
 
@@ -16,13 +16,13 @@ use crate::workflows::review::state::{RecordedCall, ReviewState, TreeChange};
 use crate::workflows::run::attempts;
 use crate::workflows::run::workflow::Step;
 
-/// What a review does besides calling agents.
+/// The actions of a review other than calls of agents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ReviewEffect {
     Merge {
         round: u32,
     },
-    /// Bind the findings of a round that repeat an earlier dispute, as a judge says.
+    /// Bind the findings of a round that repeat an earlier dispute according to a judge.
     Recognise {
         round: u32,
     },
@@ -33,16 +33,16 @@ pub(crate) enum ReviewEffect {
     Conclude {
         round: u32,
     },
-    /// Keep the tree before the coder's first byte.
+    /// Store the tree before the coder's first call.
     Keep,
     RecordTree(CallId),
     OpenDispute(FindingId),
     CarryOn(FindingId),
-    /// Choose the route of a dispute that the configuration sends to a judge: the judge, or a person where there is none.
+    /// Choose the route of a dispute that the configuration sends to a judge: the judge, or a person if the run has
+    /// none.
     Send(DisputeNumber),
-    /// Check a judge's answer and turn it into a ruling.
     Rule(DisputeNumber),
-    /// Settle a dispute whose end is decided.
+    /// Settle a dispute that has been decided.
     Settle(DisputeNumber),
     Verify {
         round: u32,
@@ -52,7 +52,6 @@ pub(crate) enum ReviewEffect {
     },
 }
 
-/// What a person is asked about a dispute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DisputeQuestion {
     Route(DisputeNumber),
@@ -61,24 +60,24 @@ pub(crate) enum DisputeQuestion {
 
 pub(crate) type ReviewStep = Step<ReviewEffect, DisputeQuestion>;
 
-/// The rules of a run that do not change while it goes on.
+/// The rules of a run, which are constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SchedulePolicy {
     pub(crate) mode: Mode,
     pub(crate) recheck: bool,
-    /// Whether a judge is asked about findings that may repeat an earlier dispute.
+    /// Whether a judge is asked which findings repeat an earlier dispute.
     pub(crate) compare: bool,
     pub(crate) rounds: u32,
     pub(crate) verify: usize,
-    /// How often the coder is called again in a round because one of them fails.
+    /// The maximum number of calls per round to repair edits that fail a command of `review.verify`.
     pub(crate) repairs: u32,
     pub(crate) escalate_to: Route,
 }
 
-/// How often the coder is called again in a round because its edits fail a command of `review.verify`.
+/// The default of [`SchedulePolicy::repairs`].
 pub(crate) const REPAIRS: u32 = 2;
 
-/// All steps that are due. `parked` are disputes that nobody here will settle: they wait for a person elsewhere.
+/// All steps that are due. `parked` are disputes that stay open here and wait for a person elsewhere.
 pub(crate) fn next_steps(
     state: &ReviewState,
     policy: &SchedulePolicy,
@@ -101,7 +100,7 @@ pub(crate) fn next_steps(
         rechecks(state, policy, round),
         next_round(state, policy, round),
     ];
-    // Stages follow one another; steps within one go side by side.
+    // Stages run in sequence, the steps of a stage concurrently.
     stages.into_iter().find(|steps| !steps.is_empty()).unwrap_or_else(|| vec![Step::Finish])
 }
 
@@ -123,7 +122,7 @@ fn reviews(state: &ReviewState, round: u32) -> Vec<ReviewStep> {
     steps
 }
 
-/// Asks for a purpose, a second time where the first answer is not enough.
+/// Asks for a purpose, a second time if the first answer is insufficient.
 fn ask(
     state: &ReviewState,
     agent: &AgentName,
@@ -137,8 +136,8 @@ fn merge(state: &ReviewState, round: u32) -> Vec<ReviewStep> {
     if state.unmerged().next().is_some() { vec![Step::Effect(ReviewEffect::Merge { round })] } else { Vec::new() }
 }
 
-/// One question about all findings of a round that may repeat an earlier dispute, to the first judge that is no embedded
-/// one. An answer that cannot be read twice means that none does.
+/// Asks the first judge that is not embedded, once, about all findings of a round that may repeat an earlier
+/// dispute. Two unreadable answers count as "none repeats one".
 fn compare(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
     if state.recognised(round).next().is_some() {
         return vec![Step::Effect(ReviewEffect::Recognise { round })];
@@ -151,7 +150,7 @@ fn compare(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Revi
     judge.and_then(|judge| ask(state, &judge.name, Purpose::Compare { round }, invalid)).into_iter().collect()
 }
 
-/// What binds the findings of a round of which a judge says that they repeat an earlier dispute.
+/// The events that bind the findings of a round that repeat an earlier dispute according to a judge.
 pub(crate) fn recognised(state: &ReviewState, round: u32) -> Vec<EventKind> {
     let bound = state.recognised(round).filter_map(|(finding, earlier)| {
         let (finding, dispute) = (finding.id, earlier.dispute.clone());
@@ -169,7 +168,7 @@ pub(crate) fn recognised(state: &ReviewState, round: u32) -> Vec<EventKind> {
     bound.collect()
 }
 
-/// Rounds 2 and 3 of a debate, each side by side, then what it comes to.
+/// Rounds 2 and 3 of a debate, then its conclusion.
 fn debate(state: &ReviewState, round: u32) -> Vec<ReviewStep> {
     let rounds = match state.debating() {
         DebateRounds::Off => return Vec::new(),
@@ -177,7 +176,7 @@ fn debate(state: &ReviewState, round: u32) -> Vec<ReviewStep> {
         DebateRounds::Auto | DebateRounds::Three => 3,
     };
     let debaters: Vec<&AgentName> = state.debaters().collect();
-    // Who left something without an answer is asked once more for just that.
+    // Agents that left items unanswered are asked once more for these.
     let asked = |purpose: &Purpose, has_items: &dyn Fn(&AgentName) -> bool| -> Vec<ReviewStep> {
         let of = debaters.iter().filter(|name| has_items(name));
         of.filter_map(|name| {
@@ -267,7 +266,7 @@ fn disputes(state: &ReviewState, policy: &SchedulePolicy, parked: &BTreeSet<Disp
     let mut steps: Vec<ReviewStep> = Vec::new();
     let mut asks = false;
     for step in open.flat_map(|dispute| of_dispute(state, policy, dispute)) {
-        // One question at a time; judges may work meanwhile.
+        // A person gets one question at a time; judges may run meanwhile.
         let is_question = matches!(step, Step::Prompt(DisputeQuestion::Route(_)));
         if !(is_question && asks) {
             steps.push(step);
@@ -277,8 +276,7 @@ fn disputes(state: &ReviewState, policy: &SchedulePolicy, parked: &BTreeSet<Disp
     steps
 }
 
-/// What is due about one open dispute. Disputes do not depend on each other: this changes only with what happens to the
-/// dispute itself.
+/// The steps for one open dispute. They depend only on events of this dispute.
 pub(crate) fn of_dispute(state: &ReviewState, policy: &SchedulePolicy, dispute: &Dispute) -> Vec<ReviewStep> {
     let number = dispute.number;
     let is_reopened = state.reopened.contains(&number);
@@ -304,7 +302,7 @@ pub(crate) fn of_dispute(state: &ReviewState, policy: &SchedulePolicy, dispute: 
     vec![step]
 }
 
-/// Asks the judges of the run side by side; when all have answered, their ruling is due.
+/// Asks the judges of the run concurrently; their ruling is due after all answers.
 fn judges(state: &ReviewState, dispute: DisputeNumber) -> Vec<ReviewStep> {
     if state.judges().next().is_none() {
         return vec![Step::Prompt(DisputeQuestion::Ruling(dispute))];
@@ -344,7 +342,7 @@ fn verify(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Revie
     Vec::new()
 }
 
-/// The coder is given the commands that fail and what they print, and called again while that brings anything.
+/// Sends the failing commands and their output to the coder, again as long as its edits change the result.
 fn repair(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
     let purpose = Purpose::Repair { round };
     let fails = policy.mode != Mode::Review && state.verified.iter().any(|verified| !verified.passed);
@@ -366,7 +364,7 @@ fn rechecks(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Rev
         return Vec::new();
     }
     let purpose = Purpose::Recheck { round };
-    // Who raised the same finding is asked side by side; one who says that it is not resolved is enough.
+    // All reviewers that raised the finding are asked; one "not resolved" is enough.
     let is_open = |id: &FindingId| {
         let finding = state.finding(*id);
         finding.is_some_and(|finding| state.finding_state(finding) != FindingState::NotResolved)
@@ -388,7 +386,7 @@ fn next_round(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<R
     Vec::new()
 }
 
-/// The way of a dispute that is sent: the judge, or a person where there is none.
+/// The event that routes a dispute to the judge, or to a person if there is no judge.
 pub(crate) fn sent(state: &ReviewState, dispute: DisputeNumber) -> EventKind {
     let has_judge = state.judges().next().is_some();
     EventKind::Dispute(DisputeEvent::RouteChosen {
@@ -398,7 +396,7 @@ pub(crate) fn sent(state: &ReviewState, dispute: DisputeNumber) -> EventKind {
     })
 }
 
-/// How a dispute ends whose end is decided: by its last ruling, or by the route `discard`.
+/// The settlement of a decided dispute: by its last ruling, or by the route `discard`.
 pub(crate) fn settlement(state: &ReviewState, number: DisputeNumber) -> Option<crate::domain::event::Settlement> {
     use crate::domain::event::Settlement;
     let dispute = state.disputes.get(&number)?;
@@ -429,7 +427,7 @@ mod tests {
         Response, Ruling, RulingRecord, Severity, Tag,
     };
 
-    /// Plays events into a state and asks what is due.
+    /// Applies events to a state and checks the steps that are due.
     struct Play {
         state: ReviewState,
         policy: SchedulePolicy,
@@ -623,7 +621,7 @@ mod tests {
         Ruler::Judge { name: AgentName::from("j") }
     }
 
-    /// A run in arbitration with one dispute open.
+    /// A run in arbitration with one open dispute.
     fn one_dispute() -> Play {
         let mut play = Play::new(Mode::Arbitrate);
         play.reviewed(vec![finding(1, Tag::Must)])
@@ -703,7 +701,7 @@ mod tests {
             (ruled, FindingState::Disputed { dispute: DisputeNumber(8) })
         );
 
-        // Twice no answer: all are different. So they are where the judge fails, and it is not asked again.
+        // Without a valid answer from two attempts, or if the judge fails, all findings count as different.
         let mut play = begun(Mode::Arbitrate);
         play.answered(compare(1), CallAnswer::Invalid { error: "no word".into() })
             .answered(compare(2), CallAnswer::Invalid { error: "no word".into() });

@@ -1,6 +1,4 @@
-//! The state of a run: a fold over its events, and nothing else.
-//!
-//! Resumption, the outcome and the schedule read this one value; it holds nothing that the events do not.
+//! The state of a run: a fold over its events, read by resumption, outcome and schedule.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +15,7 @@ use crate::domain::{
 use crate::rules::consensus::Policy;
 use crate::workflows::run::attempts;
 
-/// How often a reviewer is asked about the change of a finding: once, and once more if it gave no answer.
+/// The maximum number of requests to a reviewer about the change of a finding.
 const RECHECKS: u32 = 2;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -27,12 +25,11 @@ pub(crate) struct RecordedCall {
     pub(crate) usage: Usage,
 }
 
-/// The reused part of a call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Reuse {
     pub(crate) from: Vec<ReusedFrom>,
     pub(crate) findings: Vec<RawFinding>,
-    /// The files that are still asked about; none if the call is not made.
+    /// The files that are still to be reviewed; empty if no call is made.
     pub(crate) asked: Vec<AskedFile>,
     pub(crate) superseded: Vec<RawFinding>,
 }
@@ -66,7 +63,6 @@ pub(crate) struct ReviewState {
     pub(crate) settings: Settings,
     /// The shards of each round; round 1 is at index 0.
     pub(crate) rounds: Vec<Vec<Vec<Coverage>>>,
-    /// The files that were not reviewed, in any round.
     pub(crate) skipped: Vec<Skip>,
     /// Whether no file of a later round could be read.
     pub(crate) blind: bool,
@@ -75,48 +71,44 @@ pub(crate) struct ReviewState {
     pub(crate) reused: BTreeMap<(AgentName, Purpose), Reuse>,
     /// Usage of all calls, including failed and repeated ones.
     pub(crate) spent: Spent,
-    /// Reviews whose findings are merged.
     pub(crate) merged: BTreeSet<CallId>,
     pub(crate) findings: Vec<Finding>,
     /// Complete rounds of debates: the run's round and the debate's.
     pub(crate) debate_rounds: BTreeSet<(u32, u32)>,
-    /// Agents whose last answer in a debate leaves a finding out, or that gave none, by purpose.
+    /// Agents whose last answer in a debate is missing or incomplete, by purpose.
     pub(crate) silent_debaters: BTreeSet<(AgentName, Purpose)>,
     pub(crate) concluded: BTreeSet<u32>,
     pub(crate) ruled: BTreeMap<FindingId, (RulingRef, Disposition)>,
     pub(crate) still_disputed: BTreeMap<FindingId, DisputeNumber>,
-    /// Findings whose reviewer insists, without new evidence, against the ruling that binds them.
+    /// Findings whose reviewer insists, without new evidence, against a binding ruling.
     pub(crate) insisted: BTreeSet<FindingId>,
-    /// Earlier disputes that findings relate to and that do not bind them.
+    /// Earlier disputes that findings relate to without being bound.
     pub(crate) related: BTreeMap<FindingId, Vec<EarlierDispute>>,
     pub(crate) before: Option<(String, String)>,
     pub(crate) tree_changes: Vec<TreeChange>,
     pub(crate) responses: BTreeMap<FindingId, Response>,
-    /// The number of tree changes when the coder was last given a finding; only later ones count for it.
+    /// The number of tree changes when the coder was last sent a finding; only later ones count for it.
     pub(crate) asked_after: BTreeMap<FindingId, usize>,
-    /// How often the coder was given a finding as enforced.
+    /// How often an enforced finding was sent to the coder.
     pub(crate) enforced: BTreeMap<FindingId, u32>,
     /// The re-checks of the last change of a finding, by the reviewer that raised it.
     pub(crate) checks: BTreeMap<FindingId, BTreeMap<AgentName, Recheck>>,
-    /// How often a reviewer was asked in this round about the last change of a finding, without a valid answer.
+    /// Requests of this round about the last change of a finding that got no valid answer.
     pub(crate) unanswered_checks: BTreeMap<(FindingId, AgentName), u32>,
     pub(crate) disputes: BTreeMap<DisputeNumber, Dispute>,
-    /// Findings that a ruling gave a lower tag.
     pub(crate) lowered: BTreeMap<FindingId, Lowered>,
     pub(crate) disputed: BTreeMap<FindingId, DisputeNumber>,
-    /// Disputes that stayed open and were reopened.
     pub(crate) reopened: BTreeSet<DisputeNumber>,
-    /// The number of rulings of a dispute when it was reopened; those no longer decide it.
+    /// The number of rulings of a dispute when it was reopened; these no longer apply.
     pub(crate) ruled_before: BTreeMap<DisputeNumber, usize>,
-    /// Disputes that were opened in an earlier run: its id, and the number of rulings at the time.
+    /// Disputes opened in an earlier run: its id, and the number of rulings at the time.
     pub(crate) carried: BTreeMap<DisputeNumber, (RunId, usize)>,
-    /// Judges that were added when disputes were reopened.
     pub(crate) called_judges: Vec<Agent>,
     pub(crate) chosen: BTreeSet<DisputeNumber>,
     /// Commands of `review.verify` that ran on the current tree.
     pub(crate) verified: Vec<Verified>,
     pub(crate) notices: Vec<String>,
-    /// Advisories about findings, by where the findings were read.
+    /// Advisories, by the member ids of the findings.
     pub(crate) advised: BTreeMap<String, AdvisoryStatus>,
     /// The session of the coder's last answered call: agent, id, usage.
     pub(crate) coder_session: Option<(AgentName, String, Usage)>,
@@ -124,7 +116,7 @@ pub(crate) struct ReviewState {
     pub(crate) violated: BTreeSet<CallId>,
     pub(crate) ended: Option<(ExitReason, u64)>,
     pub(crate) undone: bool,
-    /// Whether the kept data was deleted: the run can be neither undone nor resumed.
+    /// Whether the stored data was deleted, which prevents undo and resumption.
     pub(crate) pruned: bool,
 }
 
@@ -150,7 +142,7 @@ impl ReviewState {
         match event {
             RunEvent::CallStarted { .. } => {}
             RunEvent::RunResumed => {
-                // Failed calls may be repeated now; answered ones stay answered.
+                // Failed calls may be repeated after a resumption.
                 self.calls.retain(|_, call| {
                     !matches!(call.answer, CallAnswer::Failed { .. } | CallAnswer::Invalid { .. })
                 });
@@ -331,14 +323,12 @@ impl ReviewState {
         }
     }
 
-    /// Reopens a dispute.
     fn reopen(&mut self, number: DisputeNumber) {
         let Some(dispute) = self.disputes.get_mut(&number) else { return };
         dispute.route = None;
         self.ruled_before.insert(number, dispute.rulings.len());
         self.reopened.insert(number);
         self.chosen.remove(&number);
-        // The judge is asked again.
         self.calls.retain(|id, _| id.purpose != Purpose::Judge { dispute: number });
     }
 
@@ -422,7 +412,7 @@ impl ReviewState {
         }
     }
 
-    /// A session can be continued by its agent if its last call was answered.
+    /// The agent can resume a session whose last call was answered.
     fn take_session(&mut self, call: &CallId, answer: &CallAnswer, usage: &Usage, told: &CallMetadata) {
         if !call.purpose.is_coder() {
             return;
@@ -452,7 +442,7 @@ impl ReviewState {
         }
     }
 
-    /// Implemented findings that an agent raised, has not re-checked, and may still be asked about.
+    /// Implemented findings that an agent raised and still has to re-check.
     pub(crate) fn recheck_items(&self, agent: &AgentName) -> Vec<FindingId> {
         let is_changed = |finding: &&Finding| {
             use FindingState::{NotResolved, Resolved, Unchecked, Unconfirmed};
@@ -467,7 +457,7 @@ impl ReviewState {
             .collect()
     }
 
-    /// The reviewers that raised a finding; each re-checks its change.
+    /// The reviewers that re-check the change of a finding: those that raised it.
     pub(crate) fn checkers<'a>(&'a self, finding: &'a Finding) -> impl Iterator<Item = &'a AgentName> {
         self.agents(Role::Reviewer).map(|agent| &agent.name).filter(|name| finding.raised_by.contains(name))
     }
@@ -476,13 +466,11 @@ impl ReviewState {
         self.checks.get(&id)?.get(agent)
     }
 
-    /// Whether an agent has used up its re-checks of a finding without an answer.
     fn is_given_up(&self, id: FindingId, agent: &AgentName) -> bool {
         self.unanswered_checks.get(&(id, agent.clone())).is_some_and(|tries| *tries >= RECHECKS)
     }
 
-    /// The result of the re-checks of an implemented and changed finding: one that says "not resolved", or a
-    /// missing answer, keeps it open.
+    /// The result of the re-checks of a changed finding: one "not resolved" or missing answer keeps it open.
     fn checked(&self, finding: &Finding) -> FindingState {
         let id = finding.id;
         let said = || self.checks.get(&id).into_iter().flatten().map(|(_, check)| check);
@@ -505,7 +493,7 @@ impl ReviewState {
             related.into_iter().find(|earlier| earlier.relation == Relation::MayRepeat && earlier.new_tag.is_none())
         };
         let of_round = self.findings.iter().filter(move |finding| finding.round == round);
-        // Once the coder has answered, the dispute is about the answer.
+        // After the coder's answer, the dispute is about that answer.
         let is_new = |id| !self.responses.contains_key(id) && !self.disputed.contains_key(id);
         let of_round = of_round.filter(move |finding| is_new(&finding.id));
         of_round.filter_map(move |finding| Some((finding, may_repeat(finding.id)?)))
@@ -527,12 +515,11 @@ impl ReviewState {
         self.uncertain(round).filter(move |(finding, _)| same.contains(&finding.id))
     }
 
-    /// The current round, counted from 1.
+    /// Counted from 1.
     pub(crate) fn round(&self) -> u32 {
         u32::try_from(self.rounds.len()).unwrap_or(u32::MAX).max(1)
     }
 
-    /// Whether a file is under review in the current round.
     pub(crate) fn covers(&self, file: &str) -> bool {
         self.rounds.last().into_iter().flatten().flatten().any(|covered| covered.file == file)
     }
@@ -541,7 +528,7 @@ impl ReviewState {
         self.plan.iter().flat_map(|plan| &plan.agents).filter(move |agent| agent.role == role)
     }
 
-    /// The judges of the run, including those that were added when disputes were reopened.
+    /// Includes the judges that were added when disputes were reopened.
     pub(crate) fn judges(&self) -> impl Iterator<Item = &Agent> {
         self.agents(Role::Judge).chain(&self.called_judges)
     }
@@ -552,8 +539,8 @@ impl ReviewState {
         dispute.rulings.get(before..)?.last()
     }
 
-    /// The open disputes that a resumed run asks a person or a judge about: all, if a route is `named` that was not
-    /// taken yet; otherwise those without a route, or with the default route `human`.
+    /// The open disputes that a resumed run asks about: all, if the `named` route is new; otherwise those without a
+    /// route, or with the default route `human`.
     pub(crate) fn stayed_open(&self, named: Option<Route>) -> Vec<DisputeNumber> {
         let is_fix = self.plan.as_ref().is_some_and(|plan| plan.mode == Mode::Fix);
         let judged = |number| self.calls.keys().any(|id| id.purpose == Purpose::Judge { dispute: number });
@@ -572,8 +559,7 @@ impl ReviewState {
             .collect()
     }
 
-    /// Findings whose dispute stayed open in an earlier run and does not continue in this one yet; one for each
-    /// dispute.
+    /// One finding for each dispute of an earlier run that stayed open and does not continue in this run yet.
     pub(crate) fn left_open(&self) -> impl Iterator<Item = FindingId> {
         let mut taken: BTreeSet<DisputeNumber> = self.disputes.keys().copied().collect();
         self.still_disputed.iter().filter(move |(_, number)| taken.insert(**number)).map(|(id, _)| *id)
@@ -583,8 +569,7 @@ impl ReviewState {
         self.place(id).map(|index| &self.findings[index])
     }
 
-    /// The index of a finding. Findings are numbered from 1 in order, so that a search is needed only in histories
-    /// of another form.
+    /// The index of a finding. Findings are numbered from 1 in order; only older histories require the search.
     fn place(&self, id: FindingId) -> Option<usize> {
         let has_id = |finding: &Finding| finding.id == id;
         let expected = usize::try_from(id.0).ok().and_then(|number| number.checked_sub(1));
@@ -611,7 +596,7 @@ impl ReviewState {
         attempts::last(&self.calls, agent, purpose)
     }
 
-    /// The findings that a call of the coder is given.
+    /// The findings that a call sends to the coder.
     pub(crate) fn items(&self, purpose: &Purpose) -> Vec<FindingId> {
         let asked = |finding: &&Finding| -> bool {
             match purpose {
@@ -638,13 +623,12 @@ impl ReviewState {
         self.findings.iter().filter(asked).map(|finding| finding.id).collect()
     }
 
-    /// The number of repairs in a round.
     pub(crate) fn repairs(&self, round: u32) -> u32 {
         let is_repair = |id: &&CallId| id.purpose == Purpose::Repair { round };
         self.calls.keys().filter(is_repair).map(|id| id.attempt).max().unwrap_or(0)
     }
 
-    /// Whether the coder has to answer a finding in a round: new ones, and earlier mandatory ones that stayed open.
+    /// Whether the coder has to answer a finding in a round: new ones, and earlier mandatory ones that are open.
     fn wants_response(&self, finding: &Finding, round: u32) -> bool {
         if finding.reverses.is_some() || finding.is_rejected() || self.is_judged_first(finding) {
             return false;
@@ -667,9 +651,8 @@ impl ReviewState {
             )
     }
 
-    /// Whether a mandatory finding is judged before a coder sees it: because reviewers contradict each other about
-    /// it, because only one raised it and the judge validates such findings, or because the policy `specification`
-    /// leaves a conflict or a challenge to the judge.
+    /// Whether a mandatory finding goes to the judge before the coder: reviewers contradict each other, only one
+    /// raised it and the judge validates such findings, or the policy `specification` requires it.
     pub(crate) fn is_judged_first(&self, finding: &Finding) -> bool {
         let (Some(plan), Some(consensus)) = (&self.plan, &finding.consensus) else { return false };
         if !finding.mandatory || consensus.withdrawn {
@@ -685,9 +668,8 @@ impl ReviewState {
         }
     }
 
-    /// Whether a finding that is judged first goes to the judge without a choice of route: because of
-    /// `review.consensus.validate` or the policy `specification`. Contradicting reviewers are a dispute as any
-    /// other where a run settles disputes.
+    /// Whether a finding that is judged first skips the choice of a route. Contradictions between reviewers are
+    /// ordinary disputes in a run that settles disputes.
     pub(crate) fn is_sent_to_judge(&self, finding: &Finding) -> bool {
         let arbitrates = self.plan.as_ref().is_some_and(|plan| plan.mode == Mode::Arbitrate);
         let contradicted = finding.consensus.as_ref().is_some_and(|consensus| consensus.class == Class::Disputed);
@@ -753,7 +735,6 @@ impl ReviewState {
         }
     }
 
-    /// Whether the tree changed in a round.
     pub(crate) fn changed_in(&self, round: u32) -> bool {
         self.tree_changes
             .iter()
@@ -768,7 +749,7 @@ impl ReviewState {
     }
 }
 
-/// The usage of a call that was not made.
+/// The usage of a call that is fully reused.
 pub(crate) const NOTHING: Usage = Usage {
     input_tokens: Some(0),
     output_tokens: Some(0),

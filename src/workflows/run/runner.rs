@@ -1,4 +1,4 @@
-//! The resources of a run: its part of the history, the agents it calls, the tree, and the guard against writes.
+//! The resources of a run: its part of the history, its agents, the tree, and the write guard.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -28,13 +28,13 @@ use crate::workspace::root::Workspace;
 
 pub struct RunSetup {
     pub workspace: Arc<Workspace>,
-    /// The folder for what has to outlive the tree.
+    /// The folder for data that outlives the tree.
     pub state_dir: PathBuf,
     pub journal: Journal,
     pub agents: Agents,
     pub settings: Settings,
     pub sink: Box<dyn EventSink>,
-    /// Ends the run early; it can be resumed.
+    /// Stops the run, which can be resumed.
     pub stop: Stop,
 }
 
@@ -42,7 +42,7 @@ pub fn new_run() -> RunId {
     RunId(uuid::Uuid::now_v7().to_string())
 }
 
-/// Nothing else writes to the run's part of the history.
+/// The only writer of the run's part of the history.
 pub(crate) struct Runner {
     pub(crate) run: RunId,
     pub(crate) workspace: Arc<Workspace>,
@@ -50,7 +50,6 @@ pub(crate) struct Runner {
     pub(crate) journal: Journal,
     pub(crate) agents: Agents,
     pub(crate) settings: Settings,
-    /// The folder of the project's own prompt templates.
     pub(crate) templates: PathBuf,
     pub(crate) sink: Sink,
     pub(crate) stop: Stop,
@@ -59,15 +58,14 @@ pub(crate) struct Runner {
     pub(crate) span: Span,
 }
 
-/// What is recorded of a call that has ended.
 pub(crate) struct EndedCall {
     pub(crate) events: Vec<EventKind>,
-    /// Files under review that somebody else changed while the agent ran.
+    /// Files under review that another process changed during the call.
     pub(crate) stale: Vec<String>,
 }
 
 impl Runner {
-    /// Opens the log of the run. Fails if the folder beside the journal cannot be created.
+    /// Opens the log of the run.
     pub(crate) fn new(setup: RunSetup, run: RunId, templates: PathBuf) -> Result<Self, RunError> {
         let RunSetup { workspace, state_dir, journal, agents, settings, sink, stop } = setup;
         let (span, sink) = (open_log(&journal, &run)?, Arc::new(Mutex::new(sink)));
@@ -92,7 +90,7 @@ impl Runner {
         self.settings.redaction.into()
     }
 
-    /// Wall time of the run in this process, in milliseconds.
+    /// Wall time of this process, in milliseconds.
     pub(crate) fn millis(&self) -> u64 {
         u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
@@ -112,14 +110,12 @@ impl Runner {
         Ok(self.journal.append_with(&self.run, kinds, elsewhere)?)
     }
 
-    /// Passes recorded events to the listeners.
     pub(crate) fn tell(&self, events: &[Event]) {
         let mut sink = self.sink.lock().unwrap_or_else(PoisonError::into_inner);
         events.iter().for_each(|event| sink.event(event));
     }
 
-    /// A call, and the event that is recorded before it is made. Fails if the project's own prompt template cannot be used,
-    /// or the folder beside the journal cannot be created.
+    /// Prepares a call and the event of its start. Fails if the project's prompt template is invalid.
     pub(crate) fn call(
         &self,
         id: &CallId,
@@ -169,7 +165,7 @@ impl Runner {
         Ok((started, call))
     }
 
-    /// Where raw output is kept. Fails if the folder beside the journal cannot be created.
+    /// The files for raw output.
     pub(crate) fn files(&self, stem: &str) -> Result<TranscriptFiles, JournalError> {
         let folder = self.journal.transcripts(&self.run)?;
         Ok(TranscriptFiles {
@@ -178,9 +174,8 @@ impl Runner {
         })
     }
 
-    /// What is recorded of a call that has ended, including what else its agent changed. A call that a stop cut off has no
-    /// answer; it is made again when the run is resumed. `covers` tells the files under review. Fails if the coder's changes
-    /// to the tree cannot be read.
+    /// The events of an ended call, including other changes by its agent. An interrupted call gets no answer and is
+    /// repeated on resumption. `covers` returns whether a file is under review.
     pub(crate) fn ended(
         &mut self,
         id: CallId,
@@ -197,7 +192,7 @@ impl Runner {
                 events.extend(beyond.into_iter().map(|did| EventKind::notice(format!("{} {did}", id.agent))));
             }
             Some(observation) => {
-                // A process that never started has not written.
+                // A process that was not started has not written.
                 let is_held = transcript.as_ref().is_none_or(|transcript| transcript.held);
                 let found = self.guard.end(&self.workspace, &id, observation, is_held);
                 let Found { violations, stale: changed } = found;
@@ -226,8 +221,7 @@ impl Runner {
     }
 }
 
-/// An agent of a plan with the values of its variables and the secrets among its arguments, which only the configuration
-/// holds.
+/// An agent of a plan with its secret variables and arguments, which only the configuration has.
 pub(crate) fn with_secrets(settings: &Settings, agent: &Agent) -> Agent {
     let Some(own) = settings.agents.iter().find(|own| own.name == agent.name) else {
         return Agent { env: BTreeMap::new(), ..agent.clone() };
@@ -237,12 +231,12 @@ pub(crate) fn with_secrets(settings: &Settings, agent: &Agent) -> Agent {
     Agent { env: own.env.clone(), command: command.clone(), ..agent.clone() }
 }
 
-/// The span of a run, whose log is kept beside its raw answers. Fails if the folder beside the journal cannot be created.
+/// The span of a run, whose log is stored with the raw answers.
 fn open_log(journal: &Journal, run: &RunId) -> Result<Span, JournalError> {
     let span = info_span!("run", id = run.short());
     match log::keep_in(&journal.transcripts(run)?) {
         Ok(path) => span.in_scope(|| info!(version = env!("CARGO_PKG_VERSION"), log = %path.display(), "begins")),
-        // A run without a log is still useful.
+        // A run does not require a log.
         Err(error) => warn!("the log of the run cannot be kept: {error}"),
     }
     Ok(span)

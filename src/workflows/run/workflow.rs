@@ -1,8 +1,8 @@
-//! The loop of every run: the steps that are due run side by side, and what they bring is recorded.
+//! The loop of every run: runs the steps that are due concurrently, and records their results.
 //!
-//! A workflow supplies pure functions of its state ([`Workflow::next`], [`Workflow::request`]) and its own effects; the loop owns
-//! starting and ending of calls, places and budget, interruption, and the order of recording. An event is on the disk before
-//! anything acts on it, so a run that was killed anywhere continues from its events.
+//! A workflow supplies pure functions of its state ([`Workflow::next`], [`Workflow::request`]) and its effects. The
+//! loop starts and ends calls, limits concurrency and budget, handles interruption and orders records. An event is
+//! on the disk before anything acts on it, so a killed run resumes from its events.
 
 use std::pin::Pin;
 
@@ -18,26 +18,25 @@ use crate::workflows::run::runner::Runner;
 
 pub(crate) type Pending<T> = Pin<Box<dyn Future<Output = T>>>;
 
-/// What may be done now.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Step<E, Q> {
     /// Call an agent.
     Ask(CallId),
-    /// Record what follows from the state.
+    /// Record a consequence of the state.
     Record(Box<EventKind>),
-    /// Change or read the tree or the history, and record the result.
+    /// Access the tree or the history, and record the result.
     Effect(E),
-    /// Put a question to a person.
+    /// Ask a person.
     Prompt(Q),
-    /// Record the end of the run, once nothing is running.
+    /// Record the end of the run after the last step.
     Finish,
 }
 
-/// How the loop ended.
+/// The reason why the loop ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rest {
     Ended,
-    /// Stopped from outside; resumable.
+    /// Stopped by a signal or a person; resumable.
     Stopped,
     /// The budget is used up; resumable with a larger one.
     OverBudget,
@@ -46,16 +45,16 @@ pub enum Rest {
 /// A request for an agent, or the answer that is recorded in place of a call.
 pub(crate) enum Prepared {
     Call(Box<CallRequest>),
-    /// The start of the call is recorded too.
+    /// Also records the start of the call.
     Refused(Box<CallRequest>, CallAnswer),
     Answered(CallAnswer),
 }
 
-/// What a kind of run supplies.
+/// The behaviour of one kind of run.
 pub(crate) trait Workflow: Sized {
     type Effect: Clone + PartialEq + 'static;
     type Question: Clone + PartialEq + 'static;
-    /// What an effect that takes time, a person, or the outside brings.
+    /// The result of a pending effect, of a person, or of an external source.
     type Input: 'static;
 
     fn runner(&self) -> &Runner;
@@ -63,23 +62,22 @@ pub(crate) trait Workflow: Sized {
     fn apply(&mut self, event: &Event);
     fn spent(&self) -> &Spent;
 
-    /// The steps that may be done now, side by side.
+    /// The steps that are due, to run concurrently.
     fn next(&self) -> Vec<Step<Self::Effect, Self::Question>>;
     fn request(&mut self, call: &CallId) -> Result<Prepared, RunError>;
-    /// Performs an effect, or returns the work that takes time.
+    /// Performs an effect, or returns it as pending work.
     fn effect(&mut self, effect: &Self::Effect) -> Result<Option<Pending<Self::Input>>, RunError>;
-    /// Asks a person; `None` if nobody can be asked now.
+    /// Asks a person; `None` if that is not possible now.
     fn prompt(&mut self, question: &Self::Question) -> Option<Pending<Self::Input>>;
-    /// Records what was brought. Returns whether the run stops here.
+    /// Records an input. Returns whether the run stops.
     fn take(&mut self, input: Self::Input, is_stopped: bool) -> Result<bool, RunError>;
     fn finish(&mut self) -> Result<(), RunError>;
 
-    /// Events of other runs that are recorded together with an event of this one.
+    /// Events of other runs to record together with an event of this run.
     fn elsewhere(&self, _event: &EventKind) -> Vec<(RunId, EventKind)> {
         Vec::new()
     }
 
-    /// The work of a call.
     fn make(&self, call: AgentCall) -> Pending<CallOutcome> {
         Box::pin(call.make())
     }
@@ -89,25 +87,25 @@ pub(crate) trait Workflow: Sized {
         self.append_all(ended.events).map(drop)
     }
 
-    /// The answer that is recorded for a call that the budget does not allow; by default the call waits.
+    /// The answer to record for a call beyond the budget; by default the call waits.
     fn over_budget(&self) -> Option<CallAnswer> {
         None
     }
 
-    /// Called once when the run is stopped.
+    /// Called once, when the run is stopped.
     fn stopping(&mut self) -> Result<(), RunError> {
         Ok(())
     }
 
-    /// Called whenever the loop is about to wait.
+    /// Called before each wait of the loop.
     fn waiting(&mut self) {}
 
-    /// Whether input from outside is still expected, though no step is running.
+    /// Whether external input is expected although no step is running.
     fn expects_input(&self) -> bool {
         false
     }
 
-    /// Waits for input from outside; dropped and called again at any time.
+    /// Waits for external input; must be cancel-safe.
     async fn input(&mut self) -> Self::Input {
         std::future::pending().await
     }
@@ -118,14 +116,14 @@ enum Done<I> {
     Input(I),
 }
 
-/// What the loop supplies to every workflow.
+/// The methods that the loop adds to every workflow.
 pub(crate) trait WorkflowExt: Workflow {
     fn append(&mut self, kind: impl Into<EventKind>) -> Result<Event, RunError> {
         let mut events = self.append_all([kind.into()])?;
         Ok(events.pop().expect("one event was appended"))
     }
 
-    /// Records events, all of them or, with an error, none; applies them to the state, and passes them to the listeners.
+    /// Records all events or none; applies them to the state, and passes them to the listeners.
     fn append_all(&mut self, kinds: impl IntoIterator<Item = EventKind>) -> Result<Vec<Event>, RunError> {
         let kinds: Vec<EventKind> = kinds.into_iter().collect();
         let elsewhere = kinds.iter().flat_map(|kind| self.elsewhere(kind)).collect();
@@ -144,7 +142,7 @@ pub(crate) trait WorkflowExt: Workflow {
         self.append(EventKind::notice(text)).map(drop)
     }
 
-    /// Begins a call; `None` if its answer is recorded already.
+    /// Begins a call; `None` if its answer was recorded immediately.
     fn begin_call(&mut self, id: &CallId) -> Result<Option<Pending<CallOutcome>>, RunError> {
         let (request, refusal) = match self.request(id)? {
             Prepared::Call(request) => (request, None),
@@ -167,14 +165,14 @@ pub(crate) trait WorkflowExt: Workflow {
         Ok(Some(self.make(call)))
     }
 
-    /// Runs until nothing is due any more, or the run is stopped.
+    /// Runs until no step is due or the run is stopped.
     async fn drive(&mut self) -> Result<Rest, RunError> {
         let stop = self.runner().stop.clone();
         let mut running: Vec<Step<Self::Effect, Self::Question>> = Vec::new();
         let mut work = FuturesUnordered::<Pending<(Step<Self::Effect, Self::Question>, Done<Self::Input>)>>::new();
         let mut is_stopped = false;
         loop {
-            // Steps that end at once may make others due.
+            // Immediate steps may make others due.
             let (mut again, mut is_held_back) = (!is_stopped, false);
             while std::mem::take(&mut again) {
                 is_held_back = false;
@@ -221,7 +219,7 @@ pub(crate) trait WorkflowExt: Workflow {
                     }
                 }
             }
-            // A stopped run does not wait for the person at a dialog.
+            // A stopped run does not wait for open dialogs.
             let is_idle = running.iter().all(|step| is_stopped && matches!(step, Step::Prompt(_)));
             if is_idle && !self.expects_input() {
                 return Ok(match (is_stopped, is_held_back) {
@@ -240,7 +238,7 @@ pub(crate) trait WorkflowExt: Workflow {
                 () = stop.stopped(), if !is_stopped => None,
                 input = self.input() => Some(Done::Input(input)),
             };
-            // What the stop cut off may arrive before the stop itself is seen here.
+            // The results of stopped calls may arrive before the stop signal.
             if !is_stopped && stop.is_stopped() {
                 is_stopped = true;
                 self.stopping()?;
@@ -253,7 +251,7 @@ pub(crate) trait WorkflowExt: Workflow {
         }
     }
 
-    /// Whether a call can begin beside those that are running. An agent that works for a watch takes no place.
+    /// Whether a call can begin while others run. Tasks of a watch's agents are not limited.
     fn place(&self, call: &CallId, running: &[Step<Self::Effect, Self::Question>]) -> Place {
         let takes_place = |step: &&Step<_, _>| matches!(step, Step::Ask(call) if call.purpose != Purpose::Work);
         let running = running.iter().filter(takes_place).count();

@@ -1,8 +1,8 @@
-//! Detects what agents change in the tree and its repository without being allowed to.
+//! Detects forbidden changes of the tree and its repository by agents.
 //!
-//! The tree is compared before a read-only agent starts and after it has answered. A difference is attributed to every agent that
-//! was running, except sandboxed ones: those cannot have written, so somebody else has, and findings on that file may be stale.
-//! The sandbox does not cover permissions. The answer of an agent that may have written is discarded.
+//! The tree is compared before and after each read-only agent. A difference is attributed to every agent that was
+//! running, except sandboxed ones: they cannot have written, so another process has, and findings on that file may
+//! be stale. The sandbox does not cover permissions. The answer of an agent that may have written is discarded.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,23 +13,21 @@ use crate::workspace::guard::control_files::{ControlKind, control_kind};
 use crate::workspace::root::Workspace;
 use crate::workspace::{ChangeKind, ChangedSubject, ObservedChange, TreeFingerprint, Unfollowed, WorkspaceError};
 
-/// Agents that start within this time of each other share one observation.
+/// Agents that start within this time share one observation.
 const SHARED: Duration = Duration::from_millis(500);
 
 #[derive(Debug, Default)]
 pub(crate) struct WriteGuard {
     last: Option<(Arc<TreeFingerprint>, Instant)>,
-    /// Whether no call has begun since the first observation.
     is_first: bool,
-    /// The changes seen during each running call.
     calls: BTreeMap<CallId, Vec<ObservedChange>>,
 }
 
-/// Observes the tree after a call, in any thread.
+/// Observes the tree after a call, on any thread.
 #[derive(Clone, Debug)]
 pub(crate) struct WriteCheck {
     workspace: Arc<Workspace>,
-    /// Files that are unchanged since then are not read again.
+    /// Avoids reading unchanged files again.
     earlier: Option<Arc<TreeFingerprint>>,
 }
 
@@ -50,12 +48,12 @@ impl WriteCheck {
 pub(crate) struct Found {
     /// Changes that the read-only agent may have made.
     pub(crate) violations: Vec<String>,
-    /// Files that somebody else changed.
+    /// Files that another process changed.
     pub(crate) stale: Vec<String>,
 }
 
 impl WriteGuard {
-    /// Makes the first observation; if it fails, it is repeated when it is needed.
+    /// Makes the first observation; a failure is ignored, and the next call repeats it.
     pub(crate) fn begun(workspace: &Workspace) -> Self {
         let at = Instant::now();
         match workspace.fingerprint(None) {
@@ -64,12 +62,12 @@ impl WriteGuard {
         }
     }
 
-    /// The nested repositories that the last observation left out.
+    /// The nested repositories that the last observation excluded.
     pub(crate) fn unfollowed(&self) -> &[Unfollowed] {
         self.last.as_ref().map_or(&[], |(look, _)| look.unfollowed.as_slice())
     }
 
-    /// Registers a call. Returns the check to run when it has ended.
+    /// Registers a call. Returns the check to run after it.
     pub(crate) fn begin(
         &mut self,
         workspace: &Arc<Workspace>,
@@ -91,7 +89,7 @@ impl WriteGuard {
         WriteCheck { workspace: Arc::clone(workspace), earlier }
     }
 
-    /// The end of a read-only call; `held` tells whether the sandbox confined its agent all the time.
+    /// Ends a read-only call; `held` is true if the sandbox confined its agent all the time.
     pub(crate) fn end(
         &mut self,
         workspace: &Workspace,
@@ -103,7 +101,7 @@ impl WriteGuard {
         let seen = self.calls.remove(call).unwrap_or_default();
         let mut found = Found::default();
         if let Err(error) = observed {
-            // The tree was readable when the agent started.
+            // The tree was readable at the agent's start.
             found.violations.push(format!("left a tree that cannot be looked at: {error}"));
         }
         for difference in seen {
@@ -118,7 +116,7 @@ impl WriteGuard {
         found
     }
 
-    /// The end of a call of the coder. Returns what it did beyond editing code, one line each.
+    /// Ends a call of the coder. Returns its actions other than code edits, one line each.
     pub(crate) fn end_of_coder(
         &mut self,
         workspace: &Workspace,
@@ -137,7 +135,7 @@ impl WriteGuard {
     ) -> Result<(), WorkspaceError> {
         let look = fingerprint?;
         if let Some((earlier, seen_at)) = &self.last {
-            // A later observation has arrived first and has shown all of this.
+            // A later observation has arrived first and included this one.
             if at < *seen_at {
                 return Ok(());
             }
@@ -153,7 +151,7 @@ impl WriteGuard {
     }
 }
 
-/// The answer that is recorded in place of that of an agent that may have written.
+/// Replaces the answer of an agent that may have written.
 pub(crate) fn discarded(call: &CallId, violations: &[String]) -> CallAnswer {
     let shown = match violations {
         [first, second, third, _, ..] => format!("{first}, {second}, {third} and more"),
@@ -165,7 +163,7 @@ pub(crate) fn discarded(call: &CallId, violations: &[String]) -> CallAnswer {
     CallAnswer::Failed { error, hint: Some(hint), cause: None }
 }
 
-/// The part of a coder's change that is more than an edit of code.
+/// The description of a coder's change that is not only an edit of code.
 fn beyond(difference: &ObservedChange) -> Option<String> {
     let name = &difference.name;
     match difference.subject {
@@ -211,7 +209,7 @@ mod tests {
         write("two");
         let of_second = checks.next().unwrap().observe();
         let violations = |found: Found| found.violations;
-        // The second arrives first; every agent that was running until then may have written.
+        // The second observation arrives first; every agent that ran until then may have written.
         assert_eq!(
             violations(guard.end(&workspace, &second, of_second, false)),
             ["created `one`", "created `two`"]

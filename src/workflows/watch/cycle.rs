@@ -1,4 +1,4 @@
-//! The requests, ballots and notifications of a cycle: functions of the state.
+//! The requests, ballots and notifications of a cycle, as functions of the state.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,11 +15,11 @@ use crate::protocol::text::printable;
 use crate::workflows::run::attempts;
 use crate::workflows::watch::issues::Issue;
 
-/// The most bytes of the changes that reviewers are shown.
+/// The maximum size of the diff for reviewers, in bytes.
 const CHANGES: usize = 256 << 10;
-/// The most open concerns that reviewers are sent; the newest are kept.
+/// The maximum number of open concerns for reviewers; the newest are kept.
 const CONCERNS: usize = 50;
-/// The most closed issues that reviewers are sent.
+/// The maximum number of closed issues for reviewers.
 const CLOSED: usize = 50;
 
 pub(crate) fn requests(state: &WatchState, plan: &WatchPlan) -> Vec<ReviewRequest> {
@@ -41,7 +41,7 @@ pub(crate) fn requests(state: &WatchState, plan: &WatchPlan) -> Vec<ReviewReques
     plan.reviewers.iter().map(|agent| one(&agent.name)).collect()
 }
 
-/// The open issues, by number, without those that only record a missing verdict.
+/// The open issues by number, except those that record a missing verdict.
 fn concerns(state: &WatchState) -> Vec<OpenConcern> {
     let open: Vec<OpenConcern> = state
         .open_issues()
@@ -55,8 +55,8 @@ fn concerns(state: &WatchState) -> Vec<OpenConcern> {
     open[open.len().saturating_sub(CONCERNS)..].to_vec()
 }
 
-/// The issues that a cycle closes: those that their reviewers were shown again and approve now, and those that
-/// record a missing verdict.
+/// The issues that a cycle closes: those whose reviewers saw them again and approve, and those that record a
+/// missing verdict.
 pub(crate) fn settled(state: &WatchState, cycle: &Cycle, ballots: &[Ballot]) -> Vec<(u32, AgentName)> {
     let approved = ballots.iter().filter(|ballot| ballot.verdict == Some(Verdict::Approved));
     let approved: BTreeSet<&AgentName> = approved.map(|ballot| &ballot.reviewer).collect();
@@ -70,7 +70,6 @@ pub(crate) fn settled(state: &WatchState, cycle: &Cycle, ballots: &[Ballot]) -> 
     state.open_issues().filter(is_settled).map(|issue| (issue.number, issue.reviewer.clone())).collect()
 }
 
-/// The events of an agent since the last cycle, as text.
 fn summary(state: &WatchState, name: &AgentName) -> Untrusted {
     let Some(seen) = state.agents.get(name) else { return Untrusted::default() };
     let mut parts = Vec::new();
@@ -114,13 +113,12 @@ pub(crate) fn shown(changes: &[FileChange]) -> Untrusted {
     text.into()
 }
 
-/// The newest closed issues, one line each.
 pub(crate) fn closed(state: &WatchState) -> Vec<Untrusted> {
     let closed = state.issues.iter().rev().filter(|issue| issue.closed.is_some()).take(CLOSED);
     closed.map(|issue| line(&issue.issue)).collect()
 }
 
-/// The issues of reviewers that do not approve, whether they are on the list already or not.
+/// The issues of reviewers that do not approve, new or known.
 pub(crate) fn raised(cycle: &Cycle) -> impl Iterator<Item = (&AgentName, &PeerIssue)> {
     cycle.answers.iter().flat_map(|(call, answer)| {
         let review = match answer {
@@ -136,7 +134,7 @@ fn line(issue: &PeerIssue) -> Untrusted {
     format!("{place}{}", issue.description.as_written()).into()
 }
 
-/// For each reviewer of a cycle: its ballot, or the call that is due.
+/// For each reviewer, its ballot or the call that is due.
 pub(crate) fn due(cycle: &Cycle) -> Vec<Result<Ballot, CallId>> {
     cycle.requests.iter().map(|request| due_for(cycle, &request.reviewer)).collect()
 }
@@ -154,12 +152,12 @@ fn due_for(cycle: &Cycle, reviewer: &AgentName) -> Result<Ballot, CallId> {
     Ok(Ballot { reviewer: reviewer.clone(), verdict, absent: absent.map(Into::into) })
 }
 
-/// The attempt that is due: the first, or the second where the first answer could not be read.
+/// The attempt that is due: the first, or the second after an unreadable answer.
 pub(crate) fn next(answers: &CycleAnswers, agent: &AgentName, purpose: Purpose) -> Option<CallId> {
     attempts::next(answers, agent, purpose, 2, attempts::is_invalid)
 }
 
-/// Why a call is made for the second time.
+/// The reason for a second attempt.
 pub(crate) fn why_again(answers: &CycleAnswers, call: &CallId) -> Option<String> {
     match attempts::before(answers, call)? {
         CallAnswer::Invalid { error } => Some(error.clone()),
@@ -167,7 +165,7 @@ pub(crate) fn why_again(answers: &CycleAnswers, call: &CallId) -> Option<String>
     }
 }
 
-/// The agents that are asked for a clarification, and the question; `None` if no target is known.
+/// The agents to clarify, and the question; `None` without a known agent.
 pub(crate) fn clarification(cycle: &Cycle) -> Option<(Vec<AgentName>, Untrusted)> {
     let raised: Vec<(&AgentName, &PeerIssue)> = raised(cycle).collect();
     let named: BTreeSet<&str> =
@@ -201,10 +199,10 @@ pub(crate) fn clarification(cycle: &Cycle) -> Option<(Vec<AgentName>, Untrusted)
     Some((asked, prompt.into()))
 }
 
-/// The most bytes of one variable of a notification; the JSON is complete.
+/// The maximum size of a variable of a notification, in bytes; the JSON is complete.
 const VARIABLE: usize = 16 << 10;
 
-/// The input of a command of `watch.notify`: `GLEE_*` variables, and all of it as JSON on stdin.
+/// The input of a command of `watch.notify`: `GLEE_*` variables, and the complete data as JSON on stdin.
 pub(crate) fn notification(run: &RunId, cycle: &Cycle, action: Action, ballots: &[Ballot]) -> CommandInput {
     let summary = |name: &AgentName| cycle.review(name).map(|review| review.summary.clone());
     let reviewers: Vec<Value> = ballots

@@ -1,4 +1,4 @@
-//! The state of a watch: a fold over its events, bounded however many there are.
+//! The state of a watch: a fold over its events, of bounded size.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,9 +12,9 @@ use crate::domain::{
 use crate::rules::watch::triggers::trigger;
 use crate::workflows::watch::issues::{Issue, LastEvent};
 
-/// The most summaries and files of an agent that are kept since the last cycle; the newest.
+/// The maximum number of summaries and of files of an agent since the last cycle; the newest are kept.
 const KEPT: usize = 50;
-/// The most agents that are distinguished.
+/// The maximum number of agents.
 const AGENTS: usize = 256;
 
 pub(crate) type CycleAnswers = BTreeMap<CallId, CallAnswer>;
@@ -23,25 +23,24 @@ pub(crate) type CycleAnswers = BTreeMap<CallId, CallAnswer>;
 pub(crate) struct WatchState {
     pub(crate) plan: Option<WatchPlan>,
     pub(crate) status: WatchStatus,
-    /// Whether only a person can resume the work: after a blocker or a person's pause.
+    /// Whether only a person can resume the work: after a blocker or a person's `pause`.
     pub(crate) held: bool,
-    /// Whether the work continues although issues were raised (rule 3).
+    /// Whether the work continues despite issues (rule 3).
     pub(crate) flagged: bool,
     pub(crate) last_action: Option<Action>,
-    /// The last cycle that began, 0 before the first.
+    /// The last started cycle; 0 before the first.
     pub(crate) cycle: u32,
-    /// The cycle that began and has not ended.
+    /// The cycle in progress.
     pub(crate) open: Option<Cycle>,
     pub(crate) agents: BTreeMap<AgentName, Seen>,
     pub(crate) issues: Vec<Issue>,
-    /// The tree at the last cycle, or when the watch began.
+    /// The tree at the last cycle, or at the start of the watch.
     pub(crate) tree: Option<String>,
     pub(crate) clarification: Option<Clarification>,
-    /// The disputes before the judge, and those that were settled since the pause.
+    /// The disputes of the current pause, open or settled.
     pub(crate) disputes: BTreeMap<DisputeNumber, Disputed>,
-    /// The answers of agents to their tasks, by attempt.
     pub(crate) works: CycleAnswers,
-    /// The triggers since the last cycle began.
+    /// The triggers since the start of the last cycle.
     pub(crate) unreviewed: BTreeSet<Trigger>,
     pub(crate) events: u64,
     pub(crate) spent: Spent,
@@ -51,13 +50,12 @@ pub(crate) struct WatchState {
 pub(crate) struct Cycle {
     pub(crate) number: u32,
     pub(crate) triggers: BTreeSet<Trigger>,
-    /// The requests to reviewers; empty until the tree is recorded.
+    /// Empty until the tree is recorded.
     pub(crate) requests: Vec<ReviewRequest>,
     /// The tree before the changes, and the tree of this cycle.
     pub(crate) before: Option<String>,
     pub(crate) tree: Option<String>,
     pub(crate) answers: CycleAnswers,
-    /// The files that each agent named before the cycle.
     pub(crate) files: BTreeMap<AgentName, BTreeSet<String>>,
 }
 
@@ -65,33 +63,31 @@ pub(crate) struct Cycle {
 pub(crate) struct Seen {
     pub(crate) events: u64,
     pub(crate) last: Option<LastEvent>,
-    /// The summaries and files that it sent since the last cycle.
+    /// The summaries since the last cycle.
     pub(crate) told: Vec<Untrusted>,
     pub(crate) told_more: u64,
     pub(crate) files: BTreeSet<String>,
     pub(crate) done: bool,
 }
 
-/// An issue before the judge; its number is the id of the finding.
+/// An issue that a judge rules on; its number is the id of the finding.
 #[derive(Clone, Debug)]
 pub(crate) struct Disputed {
     pub(crate) dispute: Dispute,
     pub(crate) answers: CycleAnswers,
 }
 
-/// A question to agents whose work reviewers objected to.
+/// A question to the agents whose work has issues.
 #[derive(Clone, Debug)]
 pub(crate) struct Clarification {
     pub(crate) cycle: u32,
     pub(crate) agents: Vec<AgentName>,
     pub(crate) prompt: Untrusted,
     pub(crate) answers: BTreeMap<AgentName, Untrusted>,
-    /// Whether the following review has begun.
     pub(crate) reviewed: bool,
 }
 
 impl Cycle {
-    /// The last review of a reviewer.
     pub(crate) fn review(&self, reviewer: &AgentName) -> Option<&PeerReview> {
         self.answers.iter().rev().find_map(|(call, answer)| match answer {
             CallAnswer::Peer { review } if call.agent == *reviewer => Some(&**review),
@@ -111,7 +107,7 @@ impl Clarification {
 }
 
 impl WatchState {
-    /// Whether the agent is known, or another one can be added.
+    /// Whether the agent is known or can be added.
     pub(crate) fn knows(&self, name: &AgentName) -> bool {
         self.agents.len() < AGENTS || self.agents.contains_key(name)
     }
@@ -165,7 +161,7 @@ impl WatchState {
                     for agent in &plan.agents {
                         self.agents.entry(agent.name.clone()).or_default();
                     }
-                    // A new task is asked again.
+                    // A changed task is sent again.
                     let known = self.plan.iter().flat_map(|plan| plan.jobs.clone()).collect::<Vec<_>>();
                     let is_new =
                         |name: &AgentName| plan.jobs.iter().any(|job| job.agent == *name && !known.contains(job));
@@ -241,7 +237,7 @@ impl WatchState {
         let summary = said.summary.clone().unwrap_or_default();
         seen.events += 1;
         seen.done = said.kind == EventType::Done;
-        // An answer to a clarification is shown as such only.
+        // An answer to a clarification is shown separately.
         if !summary.is_empty() && !answers {
             seen.told.push(summary.labelled(&format!("{}: ", said.kind)));
             if seen.told.len() > KEPT {
@@ -278,7 +274,7 @@ impl WatchState {
         self.flagged = action == Action::LogAndContinue;
         self.held |= action == Action::StopAndEscalate;
         self.status = status;
-        // A clarification is asked once; what remains is for a person.
+        // A clarification is requested once; remaining issues wait for a person.
         if !action.pauses() {
             self.clarification = None;
         }
@@ -292,7 +288,7 @@ impl WatchState {
         self.flagged &= some_open;
     }
 
-    /// Adds an issue, unless the same reviewer raised it before, open or closed.
+    /// Adds an issue, unless the same reviewer raised it before, even if closed.
     fn raise(&mut self, cycle: u32, reviewer: &AgentName, issue: PeerIssue) {
         let is_known = |known: &Issue| {
             known.reviewer == *reviewer

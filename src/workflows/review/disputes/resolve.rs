@@ -1,7 +1,7 @@
 //! Turns judges' answers into an effective ruling.
 //!
-//! A DISMISS whose citations do not exist in the reviewed code becomes an ESCALATE, and so does the lack of a valid ruling
-//! after two requests.
+//! A DISMISS whose citations do not exist in the reviewed code becomes an ESCALATE, as does a missing ruling after
+//! two requests.
 
 use crate::config::settings::ReviewSettings;
 use crate::domain::event::{CallAnswer, Purpose};
@@ -36,7 +36,7 @@ pub(crate) fn due(
     record.map(|record| RulingRecord { ruling: lowered(record.ruling, &is_mandatory), ..record })
 }
 
-/// Escalates a ruling that gives the finding another tag, unless that tag is optional.
+/// Escalates a ruling with a new tag that is mandatory, too.
 fn lowered(ruling: Ruling, is_mandatory: &dyn Fn(Tag) -> bool) -> Ruling {
     match ruling.new_tag.filter(|tag| ruling.duplicate_of.is_none() && is_mandatory(*tag)) {
         None => ruling,
@@ -54,10 +54,8 @@ fn escalated(ruling: &Ruling, why: &str) -> Ruling {
     }
 }
 
-/// A judge and its last answer.
 type JudgeAnswer<'a> = (AgentName, Option<&'a CallAnswer>);
 
-/// The ruling of one judge, or of a panel of three.
 fn ruling(
     judges: &[JudgeAnswer<'_>],
     finding: &Finding,
@@ -87,7 +85,7 @@ fn ruling(
     }
 }
 
-/// A judge's ruling, checked against the tree. The error states in one line why there is no ruling.
+/// A judge's ruling, checked against the tree, or why it is missing, in one line.
 pub(crate) fn counted(
     answer: Option<&CallAnswer>,
     require_evidence: bool,
@@ -105,7 +103,7 @@ pub(crate) fn counted(
     }
 }
 
-/// Why a ruling is not accepted.
+/// The reason for not accepting a ruling.
 fn doubt(ruling: &Ruling, require_evidence: bool, support: &dyn Fn(&Reference) -> Support) -> Option<String> {
     if ruling.ruling != RulingWord::Dismiss || !require_evidence {
         return None;
@@ -127,7 +125,7 @@ fn doubt(ruling: &Ruling, require_evidence: bool, support: &dyn Fn(&Reference) -
     if let Some((citation, _)) = missing {
         return Some(format!("the judge dismissed it citing `{citation}`, which does not exist"));
     }
-    // References with lines in the rationale are checked too.
+    // The rationale's references with lines are also checked.
     let of_rationale = in_rationale().filter(|found| found.lines.is_some());
     let written = cited.into_iter().filter_map(|(_, found)| found).chain(of_rationale).find(unexplained);
     written.map(|found| {

@@ -1,7 +1,7 @@
 //! The rulings that a run applies: those of the history, and those shared as files of the repository.
 //!
-//! Files are read from the commit that a change is based on, so that a change cannot control its own review; a change of
-//! these files is a finding. If a ruling is also in the history, the history's version applies, because it is newer.
+//! Files are read at the base commit of a change, so that a change cannot control its own review; an edit of these
+//! files is a finding. The history's version of a ruling takes precedence, because it is newer.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,19 +21,19 @@ use crate::workflows::review::{findings::recognition, state::ReviewState};
 use crate::workflows::run::error::RunError;
 use crate::workspace::{RulingFile, Target, TargetSpec, code::anchors, root::Workspace};
 
-/// The most problems in a notice.
+/// The maximum number of problems in a notice.
 const NAMED: usize = 5;
 
 /// Shared rulings, read and checked.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SharedRulings {
     pub rulings: Vec<SharedRuling>,
-    /// The files that do not bind: name, line and reason.
+    /// Invalid files: name, line and reason.
     pub problems: Vec<(String, u32, String)>,
 }
 
 impl SharedRulings {
-    /// Those of a commit; none without a commit. Fails if git cannot read it.
+    /// Reads the rulings of a commit; empty without a commit.
     pub fn at(workspace: &Workspace, commit: Option<&str>) -> Result<Self, RunError> {
         let files = commit.map(|commit| workspace.rulings_at(commit)).transpose()?;
         Ok(Self::of(files.unwrap_or_default()))
@@ -60,7 +60,7 @@ impl SharedRulings {
         self.rulings.iter().map(binding).collect()
     }
 
-    /// The files that do not bind, in one line.
+    /// The invalid files, in one line.
     pub fn notice(&self) -> Option<String> {
         let named = self.problems.iter().take(NAMED).map(|(name, line, why)| {
             format!("`{}/{}`:{line}: {}", FOLDER, printable::line(name), printable::line(why))
@@ -94,8 +94,8 @@ pub fn binding(ruling: &SharedRuling) -> Binding {
     }
 }
 
-/// The shared form of a settled dispute's ruling, with the name of the responsible person; `None` for an open dispute, or
-/// one without a place in the code. `events` are those of its run.
+/// The shared form of a settled dispute's ruling, with the responsible person. `None` for an open dispute, or one
+/// without a location. `events` are those of its run.
 pub fn shared_form(record: &DisputeRecord, events: &[Event], person: Option<String>) -> Option<SharedRuling> {
     let (dispute, settlement) = (&record.dispute, record.settlement.as_ref()?);
     let (finding, anchor) = (&dispute.finding, dispute.finding.anchor.as_ref()?);
@@ -139,8 +139,7 @@ pub fn shared_form(record: &DisputeRecord, events: &[Event], person: Option<Stri
     })
 }
 
-/// The bindings of the history, and the shared rulings that it lacks, each with the day on which it ended. Superseded ones
-/// are left out.
+/// The bindings of [`all`] without superseded ones, each with the day on which it expired.
 pub fn known(
     journal: Option<&Journal>,
     shared: &[Binding],
@@ -169,7 +168,7 @@ pub(crate) fn all(journal: Option<&Journal>, shared: &[Binding]) -> Result<Vec<B
     Ok(bindings)
 }
 
-/// Which rulings a ruling supersedes, and which one supersedes it.
+/// The rulings that a ruling supersedes, and the one that supersedes it.
 pub fn succession(bindings: &[Binding], of: &RulingRef) -> (Vec<RulingRef>, Option<RulingRef>) {
     let superseded: BTreeMap<usize, usize> = recognition::superseded(bindings);
     let named = |index: &usize| bindings[*index].dispute.clone();
@@ -179,10 +178,10 @@ pub fn succession(bindings: &[Binding], of: &RulingRef) -> (Vec<RulingRef>, Opti
     (earlier.collect(), later)
 }
 
-/// The bytes of a changed file, or why it cannot be read.
+/// The content of a changed file, or the reason why it is unreadable.
 type New = Result<Vec<u8>, String>;
 
-/// Glee's own findings about a change of shared rulings; `base` are those that bind. Fails if git cannot read the change.
+/// Glee's own findings about a change of shared rulings; `base` are the rulings before it.
 pub fn edits(
     workspace: &Workspace,
     spec: &TargetSpec,
@@ -195,7 +194,7 @@ pub fn edits(
     let is_ruling = |path: &str| is_shared(path) && !is_note(name_of(path));
     let left_out: BTreeSet<&str> =
         target.skipped.iter().map(|skip| skip.file.as_str()).filter(|path| is_ruling(path)).collect();
-    // Files that are not sent to reviewers are still shown to people.
+    // People also see files that are not sent to reviewers.
     let mut now: BTreeMap<String, New> = BTreeMap::new();
     if !left_out.is_empty() {
         let files = match (spec, &target.commit) {
@@ -249,7 +248,7 @@ fn edit(path: &str, new: Option<New>, base: &SharedRulings) -> RawFinding {
     }
 }
 
-/// A ruling in one line: finding, disposition, by whom and why.
+/// One line: finding, disposition, persons and reason.
 fn summary(ruling: &SharedRuling) -> String {
     let by = &ruling.by;
     let judges = by.judge.iter().chain(&by.panel).map(|name| name.0.clone());

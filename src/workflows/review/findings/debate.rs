@@ -1,6 +1,6 @@
-//! The debate about a round's findings: who examines and defends what, and the result.
+//! The debate about a round's findings, between the merge and the coder.
 //!
-//! It follows the merge and precedes the coder, depends on the events alone, and counts no missing answer as agreement.
+//! It depends on the events alone, and a missing answer never counts as agreement.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -24,12 +24,11 @@ impl ReviewState {
         self.settings.review.debate
     }
 
-    /// The reviewers that can argue; an embedded analyser cannot.
+    /// The reviewers without embedded analysers, which cannot argue.
     pub(crate) fn debaters(&self) -> impl Iterator<Item = &AgentName> {
         self.agents(Role::Reviewer).filter(|agent| agent.adapter != "builtin").map(|agent| &agent.name)
     }
 
-    /// The findings of others that a reviewer examines.
     pub(crate) fn examined_by(&self, agent: &AgentName, round: u32) -> Vec<FindingId> {
         let counts = |finding: &Finding| match self.debating() {
             DebateRounds::Auto => {
@@ -44,7 +43,7 @@ impl ReviewState {
             .collect()
     }
 
-    /// The findings of a reviewer that others challenge, with the challenges.
+    /// The challenged findings of a reviewer, with the challenges.
     pub(crate) fn challenged(&self, agent: &AgentName, round: u32) -> Vec<(FindingId, Vec<Challenge>)> {
         let said: Vec<(&AgentName, &Examined)> = self.examinations(round).collect();
         self.debated(round)
@@ -76,7 +75,7 @@ impl ReviewState {
         asked.filter(|(id, _)| !said.contains(id)).collect()
     }
 
-    /// Whether an ended call of a debate left a finding without an answer.
+    /// Whether the answer of a debate call omits a finding.
     pub(crate) fn left_unanswered(&self, call: &CallId) -> bool {
         match call.purpose {
             Purpose::Examine { round } => !self.unexamined(&call.agent, round).is_empty(),
@@ -116,7 +115,7 @@ impl ReviewState {
         calls.flat_map(move |(id, call)| read(&call.answer).iter().map(move |said| (&id.agent, said)))
     }
 
-    /// Who was asked for these and gave no readable answer.
+    /// Agents without a readable answer to these requests.
     fn silent(&self, asked: &[Purpose]) -> Vec<AgentName> {
         let mut last: BTreeMap<(&AgentName, &Purpose), &CallAnswer> = BTreeMap::new();
         for (id, call) in self.calls.iter().filter(|(id, _)| asked.contains(&id.purpose)) {
@@ -129,7 +128,6 @@ impl ReviewState {
         silent
     }
 
-    /// The message about the results of a round of the debate.
     pub(crate) fn round_message(&self, round: u32, debate_round: u32) -> DebateMessage {
         let mut content = format!("Round {debate_round} complete: ");
         if debate_round == 2 {
@@ -153,7 +151,6 @@ impl ReviewState {
         DebateMessage::Message { recipient: LEAD.to_owned(), content, summary }
     }
 
-    /// Confidence changes, new agreements and conflicts of round 2.
     fn add_examined(&self, round: u32, content: &mut String) {
         let mut by_finding: BTreeMap<FindingId, Vec<(&AgentName, &Examined)>> = BTreeMap::new();
         for (by, said) in self.examinations(round) {
@@ -206,7 +203,7 @@ fn incomplete(name: &AgentName) -> String {
     format!("Debate incomplete - {name} did not respond")
 }
 
-/// A shutdown before the end: the request, and the answer that asks for more time.
+/// A premature shutdown: the request, and the answer that asks for more time.
 pub(crate) fn shutdown(debate_round: u32) -> Vec<DebateMessage> {
     let request_id = format!("debate-round-{debate_round}");
     let content =
@@ -225,7 +222,7 @@ pub(crate) struct MergedRound {
 }
 
 impl MergedRound {
-    /// Merges what the reviewers of a round raised, observed and said, by the policy of the context.
+    /// Merges the findings, observations and debate of a round, by the policy of the context.
     pub(crate) fn of(context: &RoundContext<'_>) -> Self {
         let round = context.round;
         let mut members =
@@ -306,7 +303,7 @@ pub(crate) fn conclude(context: &RoundContext<'_>, bindings: &[Binding]) -> Vec<
     std::iter::once(concluded.into()).chain(ruled).chain(notices).chain([shutdown.into()]).collect()
 }
 
-/// The ids of the members that the positions of a finding came from.
+/// The member ids in the positions of a finding.
 fn sources(finding: &Finding) -> impl Iterator<Item = &str> {
     let positions = finding.consensus.iter().flat_map(|consensus| &consensus.positions);
     positions.map(|position| position.said.as_str())
@@ -316,7 +313,7 @@ fn is_new(finding: &Finding) -> bool {
     sources(finding).all(|source| source.starts_with(EXAMINE))
 }
 
-/// The beginning of the ids of observations; see [`CallId::file_stem`].
+/// The prefix of the ids of observations; see [`CallId::file_stem`].
 const EXAMINE: &str = "examine-";
 
 pub(crate) fn observations(context: &RoundContext<'_>) -> Vec<Member> {
@@ -342,7 +339,7 @@ fn revised(context: &RoundContext<'_>) -> RevisedSeverities {
     revised.collect()
 }
 
-/// The id of the member that a finding came from: that of `by`, or of the first raiser.
+/// The member id of a finding: that of `by`, or of the first raiser.
 fn source_of(state: &ReviewState, id: FindingId, by: Option<&AgentName>) -> Option<String> {
     let consensus = state.finding(id)?.consensus.as_ref()?;
     let affirming = consensus.positions.iter().filter(|position| !position.denies);

@@ -1,8 +1,8 @@
 //! Merges the answers of reviewers into the numbered findings of a round.
 //!
-//! Words of other scales become tags, places get their anchors, findings of several reviewers that mean the same become
-//! one (`rules::consensus`), and reversals and earlier rulings are recognised. Every finding is kept; one that any reviewer
-//! calls mandatory stays mandatory.
+//! Severities become tags, locations get anchors, equal findings of several reviewers are grouped
+//! (`rules::consensus`), and reversals and earlier rulings are recognised. Every finding is kept; one that any
+//! reviewer calls mandatory stays mandatory.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -28,7 +28,6 @@ use crate::workspace::code::anchors::Blocks;
 use crate::workspace::code::citation;
 use crate::workspace::root::Workspace;
 
-/// The raiser of Glee's own findings.
 const GLEE: &str = "glee";
 
 pub(crate) struct RoundContext<'a> {
@@ -37,15 +36,15 @@ pub(crate) struct RoundContext<'a> {
     pub(crate) lists: &'a MergeSettings,
     pub(crate) sources: &'a Sources,
     pub(crate) workspace: &'a Workspace,
-    /// Absent if only answers are merged.
+    /// `None` if only answers are merged.
     pub(crate) past: Option<Past<'a>>,
 }
 
-/// The severities that raisers gave their findings in a defence, by the ids of the members.
+/// The severities that defences gave to findings, by member id.
 pub(crate) type RevisedSeverities = HashMap<String, Severity>;
 
 impl RoundContext<'_> {
-    /// The events that merging the answered reviews of a round causes.
+    /// The events of merging the answered reviews of a round.
     pub(crate) fn merge(&self, bindings: &[Binding]) -> Vec<EventKind> {
         let members = self.unmerged();
         let groups = consensus::merge(&members, &self.debate(), &self.paths(), self.lists.policy).groups;
@@ -84,8 +83,8 @@ impl RoundContext<'_> {
         members
     }
 
-    /// The event of asking the databases about security findings, each finding once (phase 6), or a notice if they cannot
-    /// be asked.
+    /// Looks up security findings in the advisory databases, each once (phase 6). Returns a notice if the lookup
+    /// fails.
     pub(crate) fn advise(&self, mut members: Vec<Member>, databases: &Advisories) -> Option<EventKind> {
         members.retain(|member| !self.state.advised.contains_key(&member.id));
         if let Err(error) = check::check(&mut members, self.workspace, databases) {
@@ -98,7 +97,7 @@ impl RoundContext<'_> {
         (!answers.is_empty()).then_some(EventKind::Review(ReviewEvent::AdvisoriesAsked { answers }))
     }
 
-    /// The findings in the answers to these calls, the better of two attempts each, reviewer by reviewer.
+    /// The findings in the answers to these calls, by reviewer; of two attempts, the better.
     pub(crate) fn raised(&self, wanted: impl Fn(&CallId) -> bool) -> Vec<Member> {
         let mut best: BTreeMap<(&AgentName, &Purpose), (bool, &CallId, &[RawFinding])> = BTreeMap::new();
         for (id, call) in self.state.calls.iter().filter(|(id, _)| wanted(id)) {
@@ -110,11 +109,11 @@ impl RoundContext<'_> {
             }
         }
         self.members(best.into_values().flat_map(|(_, id, findings)| {
-            // For a call that was not made, the answer itself holds what is reused.
+            // A fully reused call has its findings in the answer itself.
             let part = self.state.reuse(id);
             let part = part.filter(|part| !part.asked.is_empty());
             let carried = part.map(|part| part.findings.as_slice()).unwrap_or_default();
-            // The reviewer may have repeated a finding near the changed lines.
+            // A reviewer may repeat a reused finding near the changed lines.
             let is_said = move |raw: &RawFinding| {
                 let mut said = findings.iter();
                 said.any(|said| (&said.file, said.line, &said.title) == (&raw.file, raw.line, &raw.title))
@@ -142,8 +141,8 @@ impl RoundContext<'_> {
         round.into_iter().flatten().flatten().map(|file| file.file.clone()).collect()
     }
 
-    /// Completes raw findings, each with its id and its reviewer: with a place in the tree, normalised, and checked
-    /// against the code. Each file is read once.
+    /// Completes raw findings, each with its id and its reviewer: located in the tree, normalised, and checked
+    /// against the code.
     pub(crate) fn members<'r>(
         &self,
         raised: impl Iterator<Item = (String, &'r AgentName, &'r RawFinding)>,
@@ -187,7 +186,7 @@ impl RoundContext<'_> {
     fn member(&self, id: String, by: &AgentName, mut raw: RawFinding) -> Member {
         raw.severity = mandatory::normalised(raw.severity);
         let agent = self.state.agents(Role::Reviewer).find(|agent| agent.name == *by);
-        // The user chose the reviewer's name; its model or its program indicates the vendor.
+        // A reviewer's name is arbitrary; its model or program indicates the vendor.
         let vendor = agent.map(|agent| {
             let program = agent.command.first().map(String::as_str).unwrap_or_default();
             consensus::vendor(agent.model.as_deref().unwrap_or(program))
@@ -206,8 +205,8 @@ impl RoundContext<'_> {
         reviewed.or_else(|| self.workspace.read(path)).unwrap_or_default()
     }
 
-    /// The path in the tree that a finding names: as written, or a bare name of exactly one file under review; `None` if
-    /// there is no such file.
+    /// The path that a finding names: as written, or the only file under review with that name; `None` for an
+    /// unknown file.
     fn known_path(&self, path: &str) -> Option<String> {
         let path = path.trim().trim_matches(['`', '"', '\'']);
         let plain = path.strip_prefix("./").unwrap_or(path);
@@ -237,8 +236,8 @@ impl RoundContext<'_> {
         mandatory::is_mandatory(severity, &self.lists.mandatory, &self.lists.optional)
     }
 
-    /// The finding of a group: that of a rule if one matched, else that of the surest reviewer, with the gravest severity
-    /// that makes it mandatory, all names and all evidence.
+    /// The finding of a group: that of a matching rule, else of the surest reviewer, with the gravest severity that
+    /// makes it mandatory, all raisers and all evidence.
     fn finding(&self, id: FindingId, members: &[Member], revised: &RevisedSeverities, group: &Group) -> Finding {
         let severity = |member: &Member| revised.get(&member.id).unwrap_or(&member.raw.severity).clone();
         let first = || group.members.iter().map(|at| &members[*at]);
@@ -255,7 +254,7 @@ impl RoundContext<'_> {
             raw.body = group.revised.clone().map_or_else(detailed, Untrusted::from);
             raw.suggestion.clone_from(&members[group.suggested_by].raw.suggestion);
         }
-        // A ruling that one reviewer names does not bind findings of others that do not name it.
+        // A ruling binds the group only if all of its findings name it.
         let mut named = all().map(|member| &member.raw.insists_on);
         let ruling = named.next().cloned().flatten();
         raw.insists_on = ruling.filter(|ruling| named.all(|other| other.as_ref() == Some(ruling)));
@@ -321,7 +320,7 @@ fn corroboration(
     }
 }
 
-/// The earlier finding of this run that a finding asks to undo.
+/// The earlier finding of this run that a finding would undo.
 fn reversed(state: &ReviewState, finding: &Finding) -> Option<FindingId> {
     let file = finding.raw.file.as_deref()?;
     let lines = finding.raw.line.map(|line| (line, finding.raw.end_line.unwrap_or(line)));

@@ -1,8 +1,7 @@
-//! Recognises the findings of a round that are known from an earlier round of the run, or from a dispute.
+//! Recognises findings that are known from an earlier round of the run, or from a dispute.
 //!
-//! Two findings are compared if their blocks still exist in the code under review, in the same file or moved to another
-//! one: within one block by their lines in it, and with one block inside the other by their lines in the file. [`Wordings`]
-//! compares their words.
+//! Two findings are compared if their blocks exist in the code under review, possibly moved to another file: within
+//! one block by their lines in it, in nested blocks by their lines in the file. [`Wordings`] compares their words.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::RangeInclusive;
@@ -20,7 +19,7 @@ use crate::workflows::review::findings::round::{MergeSettings, Round, TextOf};
 use crate::workflows::review::state::ReviewState;
 use crate::workspace::code::anchors::Blocks;
 
-/// An anchor and its position in the present text.
+/// An anchor with its position in the current text.
 struct Placed<'a> {
     anchor: &'a Anchor,
     block: Option<RangeInclusive<u32>>,
@@ -31,10 +30,10 @@ impl Placed<'_> {
         Some(self.block.as_ref()?.start() + self.anchor.offset?)
     }
 
-    /// The distance between the lines of two anchors, if both are known; `None` if they do not share a block.
+    /// The distance between the lines of two anchors, if known; `None` if they do not share a block.
     fn distance(&self, other: &Self) -> Option<Option<u32>> {
         if self.anchor.block == other.anchor.block {
-            // Older records have no offset; only their words are compared.
+            // Older records have no offset.
             return Some(self.anchor.offset.zip(other.anchor.offset).map(|(a, b)| a.abs_diff(b)));
         }
         let (ours, theirs) = (self.line()?, other.line()?);
@@ -43,10 +42,10 @@ impl Placed<'_> {
     }
 }
 
-/// Whether a known anchor and a finding mean the same, and the index of each.
+/// The likeness of a known anchor and a finding, and the index of each.
 type Pair = (Likeness, usize, usize);
 
-/// The pairs that mean the same or may do so. Only near ones, in a block or in the file, are compared.
+/// The pairs with the same or possibly the same meaning. Only near ones, in a block or in the file, are compared.
 fn pairs(known: &[&Anchor], found: &[&Anchor], text_of: TextOf<'_>) -> Vec<Pair> {
     let mut by_file: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (index, anchor) in found.iter().enumerate() {
@@ -56,7 +55,7 @@ fn pairs(known: &[&Anchor], found: &[&Anchor], text_of: TextOf<'_>) -> Vec<Pair>
     for (file, new) in by_file {
         let text = text_of(file);
         let blocks = Blocks::of(file, &text);
-        // A block that no longer exists in its file has moved; one that still does was copied.
+        // A block that still exists in its file was copied, not moved.
         let has_moved = |anchor: &Anchor| {
             blocks.place(anchor).is_some()
                 && Blocks::of(&anchor.file, &text_of(&anchor.file)).place(anchor).is_none()
@@ -98,7 +97,7 @@ fn pairs(known: &[&Anchor], found: &[&Anchor], text_of: TextOf<'_>) -> Vec<Pair>
     pairs
 }
 
-/// The indices of the findings of a later round that repeat an open one of this run, which the coder gets again anyway.
+/// The indices of the findings of a later round that repeat an open finding of this run.
 pub(crate) fn repeated(state: &ReviewState, findings: &[Finding], text_of: TextOf<'_>) -> BTreeSet<usize> {
     let open: Vec<&Finding> = state
         .findings
@@ -111,12 +110,12 @@ pub(crate) fn repeated(state: &ReviewState, findings: &[Finding], text_of: TextO
     pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
     let (mut repeated, mut taken) = (BTreeSet::new(), BTreeSet::new());
     for (_, earlier, finding) in pairs {
-        // Two findings of one round are two problems; only one of them repeats an earlier one.
+        // Two findings of one round are two problems, so only one repeats an earlier finding.
         if !repeated.contains(&indexes[finding]) && taken.insert(earlier) {
             repeated.insert(indexes[finding]);
         }
     }
-    // Without a place in the tree, only equal words are the same.
+    // Findings without an anchor are equal only if their words are.
     let mut at: HashMap<_, Vec<&Finding>> = HashMap::new();
     for earlier in open.into_iter().filter(|earlier| earlier.raw.file.is_some()) {
         at.entry((&earlier.raw.file, earlier.raw.line, earlier.raw.title.as_written())).or_default().push(earlier);
@@ -131,7 +130,7 @@ pub(crate) fn repeated(state: &ReviewState, findings: &[Finding], text_of: TextO
     repeated
 }
 
-/// The anchors of those findings that have one, and their indices among all.
+/// The anchors of the findings that have one, and the indices of these findings.
 fn anchored<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> (Vec<usize>, Vec<&'a Anchor>) {
     let findings = findings.into_iter().enumerate();
     findings.filter_map(|(index, finding)| Some((index, finding.anchor.as_ref()?))).unzip()
@@ -141,12 +140,11 @@ fn sure(pairs: &[Pair]) -> impl Iterator<Item = (f32, usize, usize)> {
     pairs.iter().filter_map(|(likeness, known, found)| Some((likeness.same()?, *known, *found)))
 }
 
-/// Applies earlier disputes to some findings of a round.
+/// Applies earlier disputes to findings of a round.
 ///
-/// A ruling that a reviewer names binds the finding that names it. Any other dispute binds one finding of a reviewer,
-/// because it was about one problem. The surest pair is taken first, of equals the newest dispute. A ruling that has ended
-/// binds nothing; if no other one does, a notice names it. A finding that is not bound may still relate to an earlier
-/// dispute.
+/// A ruling that a reviewer names binds that finding. Any other dispute binds one finding per reviewer, because it
+/// was about one problem: the surest pair first, then the newest dispute. An expired ruling binds nothing and is
+/// reported if no other one does. Findings that are not bound may still be related to an earlier dispute.
 pub(crate) fn earlier<'a>(
     findings: impl IntoIterator<Item = &'a Finding>,
     bindings: &[Binding],
@@ -206,13 +204,13 @@ pub(crate) fn age(binding: &Binding) -> impl Ord + use<'_> {
     (binding.settled_at.is_none(), binding.settled_at, &binding.dispute)
 }
 
-/// The bindings of disputes that no other dispute reopens.
+/// The bindings without those of reopened disputes.
 fn not_reopened(bindings: &[Binding]) -> impl Iterator<Item = &Binding> {
     let reopened: BTreeSet<DisputeNumber> = bindings.iter().filter_map(|binding| binding.reopens).collect();
     bindings.iter().filter(move |binding| binding.number().is_none_or(|number| !reopened.contains(&number)))
 }
 
-/// The event of a dispute that binds a finding; none if it gave it a tag that is mandatory by now.
+/// The event that binds a finding; `None` if the ruling's new tag is mandatory now.
 fn ruled(found: &Finding, binding: &Binding, lists: &MergeSettings) -> Option<EventKind> {
     let (finding, dispute, new_tag) = (found.id, binding.dispute.clone(), binding.new_tag);
     let Some(disposition) = binding.disposition.clone() else {
@@ -241,7 +239,7 @@ fn ruled(found: &Finding, binding: &Binding, lists: &MergeSettings) -> Option<Ev
     }))
 }
 
-/// The rulings that reviewers of these files are shown: those whose code is in one of them, unmoved or moved there.
+/// The rulings that are sent to reviewers of these files: those whose code is in one of them, possibly moved.
 pub(crate) fn in_force(bindings: &[Binding], files: &[SourceFile], text_of: TextOf<'_>) -> Vec<RulingInForce> {
     let blocks: Vec<Blocks<'_>> = files.iter().map(|file| Blocks::of(&file.path, &file.text)).collect();
     let is_in = |anchor: &Anchor, path: &str, blocks: &Blocks<'_>| {
@@ -271,9 +269,9 @@ fn shown(binding: &Binding) -> Option<RulingInForce> {
     })
 }
 
-/// The index of each ruling that a later one on the same finding supersedes, with the index of the later one.
+/// Maps the index of each superseded ruling to that of the later ruling on the same finding.
 ///
-/// Findings of one run are different problems, so a ruling supersedes at most one ruling of each other run: the surest.
+/// Findings of one run are different problems, so a ruling supersedes at most one ruling of each other run.
 pub(crate) fn superseded(bindings: &[Binding]) -> BTreeMap<usize, usize> {
     let mut blocks: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
     for (index, binding) in bindings.iter().enumerate().filter(|(_, binding)| binding.disposition.is_some()) {
@@ -305,10 +303,11 @@ pub(crate) fn superseded(bindings: &[Binding]) -> BTreeMap<usize, usize> {
 
 const PRECEDENTS: usize = 3;
 
-/// The least cosine of the words of a precedent.
+/// The minimum cosine similarity of a precedent.
 const SIMILAR: f32 = 0.3;
 
-/// Earlier rulings on similar findings in other code, the most similar first: same file or category, similar words.
+/// Earlier rulings on similar findings in other code, the most similar first: same file or category, and similar
+/// words.
 pub(crate) fn precedents<'a>(
     finding: &Finding,
     candidates: impl IntoIterator<Item = &'a Binding>,
@@ -391,13 +390,11 @@ mod tests {
         }
     }
 
-    /// What earlier disputes say.
     fn told(findings: &[Finding], bindings: &[Binding]) -> Vec<EventKind> {
         let (state, lists) = (ReviewState::default(), lists());
         earlier(findings, bindings, &Round { state: &state, lists: &lists, text_of: &no_text, past: None })
     }
 
-    /// What earlier disputes bind.
     fn bound<'a>(
         findings: impl IntoIterator<Item = &'a Finding>,
         bindings: &[Binding],
@@ -480,7 +477,7 @@ mod tests {
         assert_eq!(repeated(&state, &new, &text_of), BTreeSet::from([1]), "the surer one");
     }
 
-    /// Nothing of what is known stands in the file any more, so only what is in one block is compared.
+    /// No known block exists in the file, so only findings of the same block are compared.
     fn no_text(_: &str) -> String {
         String::new()
     }
@@ -489,7 +486,7 @@ mod tests {
         (a.block == b.block).then(|| a.offset.zip(b.offset).map(|(a, b)| a.abs_diff(b)))
     }
 
-    /// Every pair compared, the surest taken first.
+    /// The reference algorithm: compares all pairs and takes the surest first.
     fn naive(findings: &[Finding], bindings: &[Binding]) -> Vec<EventKind> {
         let anchors: Vec<&Anchor> = bindings
             .iter()
@@ -550,7 +547,7 @@ mod tests {
             settled(6, "c", 5, anchor((1, 0, Some(1)))),
             Binding { disposition: None, settled_at: None, ..settled(7, "d", 6, hash(1)) },
         ];
-        // 1 came before 2 by its number alone; 4 is of the run of 1; 5 and 6 are other problems; 7 waits.
+        // 1 precedes 2 only by its number; 4 is of the run of 1; 5 and 6 are other problems; 7 is open.
         assert_eq!(superseded(&bindings), BTreeMap::from([(1, 0), (2, 3)]));
         assert_eq!(superseded(&[]), BTreeMap::new());
     }

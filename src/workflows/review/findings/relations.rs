@@ -1,8 +1,7 @@
 //! Relates findings to earlier disputes that do not bind them by their words.
 //!
-//! A reviewer may name the ruling that it insists against: then the ruling binds the finding, unless the finding has
-//! evidence which the ruling did not have. If the code of a dispute has changed, or if it is uncertain whether both mean
-//! the same, the finding remains and refers to the dispute.
+//! A ruling that a reviewer names binds its finding, unless the finding cites new evidence. If the code of a
+//! dispute has changed, or the likeness is uncertain, the finding remains and refers to the dispute.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,13 +19,13 @@ use crate::workflows::run::redaction::Redaction;
 use crate::workspace::code::anchors::Blocks;
 use crate::workspace::diff::unified;
 
-/// The most pairs of a round that are reported as possibly the same.
+/// The maximum number of uncertain pairs that a round reports.
 const UNSURE: usize = 20;
 
-/// The most bytes of a diff that are kept.
+/// The maximum size of a diff, in bytes.
 const LARGEST: usize = 8 << 10;
 
-/// How far a place may have moved if the earlier code is not available, in lines.
+/// The maximum distance of a moved finding if the earlier code is not available, in lines.
 const FAR: u32 = 20;
 
 pub(crate) fn subject(event: &EventKind) -> Option<FindingId> {
@@ -50,8 +49,8 @@ fn related(finding: FindingId, binding: &Binding, relation: Relation) -> EventKi
     EventKind::Review(ReviewEvent::RelatedDispute { finding, earlier: Box::new(earlier) })
 }
 
-/// The events for findings whose reviewers name a ruling that still binds code of the same file. A ruling is reopened
-/// once, by the first finding with new evidence.
+/// The events for findings whose reviewers name a ruling that still binds code of the file. Only the first finding
+/// with new evidence reopens the ruling.
 pub(crate) fn named(findings: &[&Finding], bindings: &[&Binding], round: &Round<'_>) -> Vec<EventKind> {
     let mut reopened: BTreeSet<RulingRef> = round
         .state
@@ -98,13 +97,13 @@ pub(crate) fn named(findings: &[&Finding], bindings: &[&Binding], round: &Round<
     events
 }
 
-/// Whether the code of a dispute is in a file, unmoved or moved there.
+/// Whether the code of a dispute is in a file, possibly moved.
 fn is_in(binding: &Binding, file: &str, round: &Round<'_>) -> bool {
     let has_block = |path: &str| Blocks::of(path, &(round.text_of)(path)).place(&binding.anchor).is_some();
     has_block(file) && (binding.anchor.file == file || !has_block(&binding.anchor.file))
 }
 
-/// The places and tests that a text names; of `path::Outer::name` the last name counts.
+/// The locations and tests that a text names; `path::Outer::name` is reduced to `path::name`.
 fn cited(text: &str) -> impl Iterator<Item = Reference> {
     references::references(text).map(|mut cited| {
         cited.names.drain(..cited.names.len().saturating_sub(1));
@@ -112,8 +111,8 @@ fn cited(text: &str) -> impl Iterator<Item = Reference> {
     })
 }
 
-/// New evidence that a finding cites: existing lines, tests, and failing commands that the dispute did not have. If the
-/// earlier file is known, a line is compared by its text, because edits elsewhere change its number.
+/// Cited evidence that the dispute lacked: existing lines, tests, and failing commands. Lines are compared by text
+/// if the earlier file is known, because edits change their numbers.
 fn new_evidence(
     finding: &Finding,
     dispute: &Dispute,
@@ -166,7 +165,7 @@ fn new_evidence(
     evidence
 }
 
-/// The place of the finding, which is no evidence for it.
+/// The location of the finding, which does not count as evidence for it.
 fn place_of(raw: &RawFinding) -> Option<Reference> {
     let lines = raw.line.map(|line| (line, raw.end_line.unwrap_or(line).max(line)));
     Some(Reference { path: raw.file.clone()?, lines, names: Vec::new() })
@@ -190,7 +189,7 @@ fn texts(dispute: &Dispute) -> Vec<&Untrusted> {
     texts
 }
 
-/// The events for findings about changed code that was disputed before: near the old place, in the same words.
+/// The events for findings about changed code that was disputed: near the old location, in the same words.
 pub(crate) fn changed<'a>(
     findings: impl Iterator<Item = &'a Finding>,
     bindings: &[&Binding],
@@ -242,7 +241,7 @@ pub(crate) fn changed<'a>(
     events
 }
 
-/// The diff of a block, redacted and truncated.
+/// Redacted and truncated.
 fn diff(known: &Binding, text_then: &str, now: String) -> Option<Untrusted> {
     let blocks = Blocks::of(&known.anchor.file, text_then);
     let then = blocks.text(&blocks.place(&known.anchor)?);
@@ -260,8 +259,8 @@ pub(crate) struct Unsure<'a> {
     pub(crate) finding: &'a Finding,
 }
 
-/// The events for findings that may repeat an earlier dispute, each paired with one: the likeliest pairs first. Findings in
-/// `related_already` are left out.
+/// The events for findings that may repeat an earlier dispute: one dispute per finding, the likeliest pairs first,
+/// without the findings in `related_already`.
 pub(crate) fn may_repeat(mut unsure: Vec<Unsure<'_>>, related_already: &BTreeSet<FindingId>) -> Vec<EventKind> {
     unsure.sort_by(|a, b| {
         let newest = b.binding.dispute.cmp(&a.binding.dispute);
@@ -289,7 +288,7 @@ pub(crate) fn may_repeat(mut unsure: Vec<Unsure<'_>>, related_already: &BTreeSet
     events
 }
 
-/// Whether the ruling may close a finding: a shared one closes a security finding only if a person vouches for it.
+/// A shared ruling closes a security finding only if a person vouches for it.
 pub(crate) fn may_close(found: &Finding, binding: &Binding) -> bool {
     let (raw, disposition) = (&found.raw, binding.disposition.as_ref());
     let needs_person = |disposition| {

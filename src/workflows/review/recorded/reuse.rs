@@ -1,9 +1,9 @@
 //! Reuses answers of earlier runs.
 //!
-//! A review is recorded per file: the findings of a complete answer, with a key over everything that could change the
-//! answer. A file with the same key is not reviewed again. Of a changed file, only the changed lines are reviewed, with their
-//! blocks; findings about its other lines are moved to their present lines. Incomplete or stale answers, and runs whose
-//! records are not intact, are never used. This applies to the first round only: later rounds review a coder's changes.
+//! Answers are recorded per file, with a key over everything that could change them. A file with the same key is
+//! not reviewed again; of a changed file, only changed lines with their blocks are, and findings on its other lines
+//! are moved. Incomplete or stale answers and damaged records are never used. Only the first round reuses: later
+//! rounds review a coder's changes.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -24,18 +24,18 @@ use crate::workflows::review::{code::sources::Sources, findings::recognition};
 use crate::workflows::run::redaction::Redaction;
 use crate::workspace::diff::delta::{self, Delta};
 
-/// The version of the keys; a new one invalidates all earlier records.
+/// The version of the keys; a new version invalidates all records.
 const FORM: u32 = 1;
 
 /// The round whose answers are recorded and reused.
 const ROUND: u32 = 1;
 
-/// For each reviewer, the hash of everything but the code that determines its answers.
+/// A hash per reviewer of everything except the code that determines its answers.
 pub(crate) type ReviewerKeys = BTreeMap<AgentName, String>;
 
-/// The keys of the reviewers: of the program with its version and arguments, the files that these name, the model, effort
-/// and focus, the template of the prompt, and the project's rules for the embedded one. Leaves out reviewers without an
-/// installed program. Fails if the project's own template cannot be read.
+/// Hashes the program with its version and arguments, the files that these name, the model, effort and focus, the
+/// prompt template, and the project's rules for the embedded reviewer. Omits reviewers without an installed
+/// program. Fails if the project's template cannot be read.
 pub(crate) async fn reviewer_keys(
     agents: &Agents,
     settings: &Settings,
@@ -94,22 +94,20 @@ fn hash(parts: &[&[u8]]) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-/// How much of the code under review to show of changed files, in percent of it or in bytes.
+/// The target size of the shown parts of changed files: percent of the code under review, or bytes.
 const SMALL: (usize, usize) = (8, 16 << 10);
 
-/// The percentage beyond which showing less gains nothing.
+/// The percentage of shown code above which a reduction is useless.
 const LARGE: usize = 40;
 
-/// A file under review as it is sent to reviewers, with its keys.
 struct Shown {
     file: SourceFile,
     key: String,
     frame: String,
-    /// Whether its lines can be compared with earlier ones; not if a redacted secret spans lines.
+    /// False if a redacted secret spans lines: then the lines cannot be compared with earlier ones.
     is_comparable: bool,
 }
 
-/// The earlier review of a file.
 enum Known {
     Nothing,
     Same { place: Place, review: FileReview },
@@ -125,18 +123,16 @@ struct Record {
     others: Vec<RawFinding>,
 }
 
-/// The recorded reviews of earlier runs.
 pub(crate) struct Archive<'a> {
     pub(crate) journal: &'a Journal,
     pub(crate) reviewers: &'a ReviewerKeys,
     pub(crate) redaction: Redaction,
-    /// The present run, whose own records are ignored.
+    /// The current run, whose own records are ignored.
     pub(crate) now: Option<&'a RunId>,
 }
 
 impl Archive<'_> {
-    /// The events with the reused parts of the first round, for each reviewer and shard without a recorded answer. Fails if
-    /// the history cannot be read.
+    /// The events with the reused parts of the first round, for each reviewer and shard without a recorded answer.
     pub(crate) fn reuse(
         &self,
         state: &ReviewState,
@@ -164,8 +160,8 @@ impl Archive<'_> {
         Ok(events)
     }
 
-    /// The shards of a planned run: adjacent ones with few lines left to review are joined, up to `max` bytes, because every
-    /// call repeats the instructions. Fails as [`Self::reuse`].
+    /// The shards of a planned run. Adjacent ones with few lines left to review are joined, up to `max` bytes,
+    /// because every call repeats the instructions.
     pub(crate) fn joined(
         &self,
         plan: &Plan,
@@ -177,7 +173,7 @@ impl Archive<'_> {
         state.apply(&ReviewEvent::RunStarted { plan: Box::new(plan.clone()) }.into());
         let known = self.reuse(&state, sources, bindings)?;
         known.iter().for_each(|event| state.apply(event));
-        // An embedded agent reviews whole files, at no cost.
+        // An embedded agent reviews whole files at no cost.
         let reviewers: Vec<&Agent> = state.agents(Role::Reviewer).filter(|agent| !agent.is_embedded()).collect();
         let left = |shard: usize, agent: &Agent| {
             let reuse = state.reused.get(&(agent.name.clone(), review_of(shard)))?;
@@ -216,7 +212,8 @@ impl Archive<'_> {
         }
     }
 
-    /// The event that records a complete answer of the first round per file. `stale` are files that changed during the call.
+    /// The event that records a complete answer of the first round per file. `stale` are files that changed during
+    /// the call.
     pub(crate) fn record(
         &self,
         state: &ReviewState,
@@ -263,7 +260,7 @@ impl Archive<'_> {
                     unique.push(finding);
                 }
             }
-            // An embedded agent reviews whole files, at no cost.
+            // An embedded agent reviews whole files at no cost.
             let lines = (is_comparable && !is_embedded).then(|| delta::line_hashes(&salt, &file.text));
             files.push(FileReview { file: file.path, key, frame, lines, ranges: file.changed, findings: unique });
         }
@@ -276,16 +273,16 @@ pub(crate) fn review_of(shard: usize) -> Purpose {
     Purpose::Review { round: ROUND, shard: u32::try_from(shard).unwrap_or(u32::MAX) }
 }
 
-/// The bytes of a file, or of the part to review, in a prompt.
+/// The size of a file, or of its part to review, in a prompt.
 fn asked_bytes(file: &SourceFile, AskedFile { ranges, shown, .. }: &AskedFile) -> u64 {
-    /// The bytes of a line's number and end.
+    /// The bytes of a line's number and line end.
     const LINE: usize = 8;
     let part = if ranges.is_empty() { file.clone() } else { delta::part(file, ranges, shown) };
     let lines = part.text.lines().filter(|line| !line.is_empty()).map(|line| line.len() + LINE).sum::<usize>();
     (lines + part.diff.map_or(0, |diff| diff.len())) as u64
 }
 
-/// The rulings in force that are sent with a file, without their numbers.
+/// The rulings in force for a file as JSON, without their numbers.
 fn rulings(bindings: &[Binding], file: &SourceFile, sources: &Sources) -> String {
     let text_of = |path: &str| sources.file(ROUND, path).map(|file| file.text.clone()).unwrap_or_default();
     let rulings: BTreeSet<String> = recognition::in_force(bindings, std::slice::from_ref(file), &text_of)
@@ -295,7 +292,7 @@ fn rulings(bindings: &[Binding], file: &SourceFile, sources: &Sources) -> String
     json!(rulings).to_string()
 }
 
-/// The index of a finding's file in `paths`, and the finding with that path; `None` if it names none of them.
+/// The index of a finding's file in `paths`, and the finding with that path; `None` for another file.
 fn placed(finding: &RawFinding, paths: &[&str]) -> Option<(usize, RawFinding)> {
     let named = finding.file.as_deref()?.trim().trim_matches(['`', '"', '\'']);
     let known = |named: &str| {
@@ -318,7 +315,6 @@ fn placed(finding: &RawFinding, paths: &[&str]) -> Option<(usize, RawFinding)> {
     Some((at, RawFinding { file, line, end_line, ..finding.clone() }))
 }
 
-/// Finds earlier reviews of one reviewer.
 struct Finder<'a> {
     archive: &'a Archive<'a>,
     asker: &'a str,
@@ -335,14 +331,13 @@ fn of_run<'r>(reuse: &'r mut Reuse, run: &RunId) -> &'r mut ReusedFrom {
 }
 
 impl Finder<'_> {
-    /// The shards with a reused part, by index.
     fn shards(&mut self, agent: &Agent, shown: &[Vec<Shown>]) -> Result<Vec<(usize, Reuse)>, JournalError> {
         let mut known: Vec<Vec<Known>> = Vec::new();
         for shard in shown {
             let found = shard.iter().map(|file| self.known(file, !agent.is_embedded()));
             known.push(found.collect::<Result<_, _>>()?);
         }
-        // An answer with a finding about no file is reused for all of its files or for none.
+        // An answer with a finding without a file is reused for all of its files or for none.
         let keys: BTreeSet<&str> = shown.iter().flatten().map(|file| file.key.as_str()).collect();
         for known in known.iter_mut().flatten() {
             let (Known::Same { place, .. } | Known::Part { place, .. }) = known else { continue };
@@ -399,7 +394,7 @@ impl Finder<'_> {
         Ok(reuses)
     }
 
-    /// Reduces the context of changed lines if it would be more than a small part of the code.
+    /// Reduces the context of changed lines if it is more than a small part of the code.
     fn narrow(&self, shown: &[Vec<Shown>], known: &mut [Vec<Known>]) {
         let all = shown.iter().flatten().map(|Shown { file, .. }| file);
         let whole: usize = all.map(|file| file.text.len() + file.diff.as_ref().map_or(0, String::len)).sum();
@@ -424,7 +419,7 @@ impl Finder<'_> {
         for extent in 0..Delta::LEVELS {
             let deltas = with(extent);
             let size = size(&deltas);
-            // If even the least context is large, reducing it gains nothing.
+            // If even the minimum context is large, a reduction is useless.
             let is_last = extent + 1 == Delta::LEVELS;
             if size <= small || is_last && size <= whole / 100 * LARGE {
                 chosen = Some(deltas);
@@ -440,7 +435,7 @@ impl Finder<'_> {
         }
     }
 
-    /// The best earlier review of a file: of the same content, else the one that leaves the fewest lines to review.
+    /// The best earlier review of a file: of the same content, else the one that leaves the fewest lines.
     fn known(&mut self, shown: &Shown, compares: bool) -> Result<Known, JournalError> {
         let path = shown.file.path.as_str();
         let places = self.archive.journal.reviewed((self.asker, path, &shown.key), self.archive.now)?;
@@ -488,7 +483,7 @@ impl Finder<'_> {
         if !self.records.contains_key(place) {
             let event = self.archive.journal.event(&place.0, place.1)?;
             let record = event.and_then(|event| match event.kind {
-                // The index may be wrong; the event decides.
+                // The index may be wrong; the event is authoritative.
                 EventKind::Review(ReviewEvent::FilesReviewed { asker, salt, files, others, .. })
                     if asker == self.asker =>
                 {

@@ -1,4 +1,4 @@
-//! A review as a [`Workflow`]: what it records of calls, and how its parts reach the runner.
+//! A review as a [`Workflow`]: the records of its calls, and the connection of its parts with the runner.
 
 mod effects;
 mod questions;
@@ -32,28 +32,25 @@ use crate::workflows::run::workflow::{Pending, Prepared, Rest, Workflow, Workflo
 pub(crate) struct ReviewWorkflow {
     pub(crate) runner: Runner,
     pub(crate) sources: Sources,
-    /// The files of the tree that agents run as programs.
     pub(crate) scripts: Scripts,
     pub(crate) state: ReviewState,
-    /// What earlier disputes say of findings, as of the beginning of the round.
+    /// The bindings of earlier disputes, as of the beginning of the round.
     pub(crate) bindings: Vec<Binding>,
-    /// The rulings that are shared as files, as of the base of the change.
+    /// The shared rulings, as of the base of the change.
     pub(crate) shared: Vec<Binding>,
-    /// A notice of the files of shared rulings that do not bind, until it is recorded.
+    /// The notice about invalid files of shared rulings, until it is recorded.
     pub(crate) unread: Option<String>,
-    /// The reviewers and how they are asked.
     pub(crate) reviewer_keys: ReviewerKeys,
-    /// Absent while it is asked.
+    /// `None` while it is asked.
     pub(crate) resolver: Option<Box<dyn DisputeResolver>>,
     /// Disputes that the person left open.
     pub(crate) parked: BTreeSet<DisputeNumber>,
-    /// The disputes to settle, and nothing else; `None` for a whole run.
+    /// Limits the run to settling these disputes; `None` for a whole run.
     pub(crate) only: Option<BTreeSet<DisputeNumber>>,
-    /// The span of the current round.
     pub(crate) round: Option<(u32, Span)>,
 }
 
-/// What a person or the project's own commands bring.
+/// The results of questions to a person and of the project's commands.
 pub(crate) enum ReviewInput {
     Chosen { dispute: DisputeNumber, choice: Option<Choice>, resolver: Box<dyn DisputeResolver> },
     Ruled { dispute: DisputeNumber, ruling: PersonAnswer<RulingWord>, resolver: Box<dyn DisputeResolver> },
@@ -100,7 +97,7 @@ impl Workflow for ReviewWorkflow {
         let mut known = plan.agents.iter().chain(&self.state.called_judges);
         let agent =
             known.find(|agent| agent.name == id.agent).expect("a call that is due names an agent of the plan");
-        // A reviewer and a judge start without context; the coder need not read everything again.
+        // Only the coder resumes a session; reviewers and judges start without context.
         let session = self.state.coder_session.clone().filter(|_| id.purpose.is_coder());
         let request = Box::new(CallRequest {
             agent: agent.clone(),
@@ -140,7 +137,7 @@ impl Workflow for ReviewWorkflow {
                 let event = self.trees().record(&self.state, call, &self.runner.run)?;
                 self.append(event)?;
             }
-            // The first opens all: they are numbered in one transaction.
+            // The first effect opens all disputes, so that one transaction numbers them.
             ReviewEffect::OpenDispute(_) => self.open_disputes()?,
             ReviewEffect::CarryOn(finding) => self.carry_on(*finding)?,
             ReviewEffect::Send(dispute) => drop(self.append(schedule::sent(&self.state, *dispute))?),
@@ -204,7 +201,7 @@ impl Workflow for ReviewWorkflow {
         self.append_all(events).map(drop)
     }
 
-    /// How a dispute of an earlier run ended in this one, as that run records it.
+    /// The event with which an earlier run records that its dispute ended in this run.
     fn elsewhere(&self, kind: &EventKind) -> Vec<(RunId, EventKind)> {
         let EventKind::Dispute(DisputeEvent::DisputeSettled { dispute: number, .. }) = kind else {
             return Vec::new();
@@ -220,12 +217,12 @@ impl Workflow for ReviewWorkflow {
     }
 
     fn call_ended(&mut self, call: CallId, outcome: CallOutcome, is_stopped: bool) -> Result<(), RunError> {
-        // However the coder's call ended, its changes can be undone.
+        // The coder's changes can be undone, even if its call failed.
         let recorded = match call.purpose.is_coder() {
             true => self.runner.workspace.after_coder_call(&self.runner.run, &self.runner.state_dir),
             false => Ok(()),
         };
-        // The answer of a backup is not the reviewer's own.
+        // The answer of a backup is not reused as the reviewer's.
         let is_own = outcome.metadata.by.is_none();
         let EndedCall { events, stale } =
             self.runner.ended(call.clone(), outcome, is_stopped, |file| self.state.covers(file))?;
@@ -253,7 +250,7 @@ impl ReviewWorkflow {
         self.drive().instrument(span).await
     }
 
-    /// The shards of a run that was not started yet, see [`Archive::joined`].
+    /// See [`Archive::joined`].
     pub(crate) async fn joined(&mut self, plan: &Plan) -> Result<Vec<Vec<Coverage>>, RunError> {
         let Runner { agents, settings, workspace, templates, .. } = &self.runner;
         if !settings.review.reuse {
@@ -264,7 +261,7 @@ impl ReviewWorkflow {
         Ok(self.archive().joined(plan, &self.sources, &self.bindings, max)?)
     }
 
-    /// Records which parts of the first round earlier answers cover, before any agent is asked.
+    /// Records the reused parts of the first round before any call.
     pub(crate) async fn reuse(&mut self) -> Result<(), RunError> {
         let Some(plan) = &self.state.plan else { return Ok(()) };
         let Runner { agents, settings, workspace, templates, .. } = &self.runner;

@@ -1,7 +1,7 @@
-//! The local socket of a watch: its path, its access control, and its lines.
+//! The local socket of a watch: path, access control and lines.
 //!
-//! Each received line is answered by a line. The lines in the buffer of a connection are passed on and answered
-//! together, so that one sync of the journal serves all of them; a connection has at most one batch in progress.
+//! Each line gets one line as its answer. The buffered lines of a connection form a batch that shares one sync of
+//! the journal; a connection has one batch in progress.
 
 pub(crate) mod key;
 pub(crate) mod peer;
@@ -29,15 +29,15 @@ use crate::workflows::watch::socket::peer::{Peer, PeerRelation};
 use crate::workflows::watch::socket::protocol::{CommandReply, Intake, LONGEST, WatchCommand, WatchMessage};
 use crate::workflows::watch::socket::seats::{ConnectionLimits, ConnectionPermit};
 
-/// The environment variable with the path of the socket, for agents that a watch started.
+/// The environment variable that passes the socket's path to started agents.
 pub const VARIABLE: &str = "GLEE_WATCH_SOCKET";
 
 const PIECE: usize = 64 << 10;
-/// How long a new connection may stay without a valid line; later silence is not limited.
+/// The timeout for the first valid line of a new connection; later silence is not limited.
 const PATIENCE_SILENT: Duration = Duration::from_secs(20);
-/// The same in a reserved seat.
+/// The timeout for the first valid line if only a reserved seat is free.
 const PATIENCE_RESERVED: Duration = Duration::from_secs(2);
-/// The longest address of a socket, below the smallest of the systems' limits.
+/// The maximum length of a socket address, below the limits of all systems.
 const ADDRESS: usize = 100;
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -76,8 +76,8 @@ impl Advice for SocketError {
     }
 }
 
-/// The address of the watch of a work tree: in the state folder, or if that path is too long, in a private folder
-/// of the system's temporary one.
+/// The address of a work tree's watch: in the state folder, or if that path is too long, in a private folder of the
+/// system's temporary one.
 pub fn address(state_dir: &Path, root: &Path) -> PathBuf {
     let key = blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex();
     let own = state_dir.join("watch").join(format!("{}.sock", &key[..16]));
@@ -89,7 +89,7 @@ pub fn address(state_dir: &Path, root: &Path) -> PathBuf {
     PathBuf::from("/tmp").join(format!("glee-{user}")).join(format!("{}.sock", &both[..16]))
 }
 
-/// Excludes other watches of a work tree while the file is open; fails if one runs, even without a socket.
+/// Excludes other watches of a work tree while the file is open. Fails if one runs, even without a socket.
 pub fn lock(path: &Path, root: &Path) -> Result<fs::File, SocketError> {
     let failed = |source| SocketError::Io { path: path.to_owned(), source };
     let folder = path.parent().unwrap_or(Path::new("/"));
@@ -104,19 +104,19 @@ pub fn lock(path: &Path, root: &Path) -> Result<fs::File, SocketError> {
     }
 }
 
-/// The listening end; one for each work tree.
+/// The listening end, of which each work tree has one.
 #[derive(Debug)]
 pub struct Listener {
     listener: UnixListener,
     key: WatchKey,
     owed: watch::Sender<usize>,
-    /// The socket's file, removed when this is dropped.
+    /// Removes the socket's file on drop.
     _endpoint: TempPath,
     _lock: fs::File,
 }
 
 impl Listener {
-    /// Listens at an address, for this user only.
+    /// Accepts connections of this user only.
     pub fn bind(path: &Path, root: &Path) -> Result<Self, SocketError> {
         let failed = |source| SocketError::Io { path: path.to_owned(), source };
         let folder = path.parent().unwrap_or(Path::new("/"));
@@ -129,19 +129,19 @@ impl Listener {
             fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).map_err(failed)?;
         }
         let lock = lock(path, root)?;
-        // Left by a watch that was killed.
+        // Removes the socket of a killed watch.
         match fs::remove_file(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
             _ => {}
         }
-        // Before the first connection.
+        // The key has to exist before the first connection.
         let key = WatchKey::create(path).map_err(failed)?;
         let listener = UnixListener::bind(path).map_err(failed)?;
         let endpoint = TempPath::try_from_path(path).map_err(failed)?;
         Ok(Self { listener, key, owed: watch::channel(0).0, _endpoint: endpoint, _lock: lock })
     }
 
-    /// Resolves once all answers are sent; connections that do not read theirs are not waited for.
+    /// Resolves after all answers are sent, except to connections that do not read theirs.
     pub fn all_answered(&self) -> impl Future<Output = ()> + use<> {
         let mut owed = self.owed.subscribe();
         async move { drop(timeout(Duration::from_secs(1), owed.wait_for(|owed| *owed == 0)).await) }
@@ -155,18 +155,17 @@ impl Listener {
                 Ok((stream, _)) => {
                     let Some(peer) = Peer::of(&stream) else { continue };
                     let Some(seat) = seats.take(&peer) else {
-                        // Data beyond the buffer of a new connection is not needed.
+                        // A new connection's buffer has space for this line.
                         drop(stream.try_write(line(&[CommandReply::refused("too many connections")]).as_bytes()));
                         continue;
                     };
                     let guest = Guest { by: own_name(), peer, key: Arc::clone(&key) };
                     let (intake, owed) = (intake.clone(), self.owed.clone());
                     tokio::spawn(async move {
-                        // A broken connection has no receiver for an error.
                         drop(converse(stream, intake, guest, owed, seat).await);
                     });
                 }
-                // Too many open files; transient.
+                // Too many open files: transient.
                 Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
             }
         }
@@ -180,8 +179,8 @@ struct Guest {
 }
 
 impl Guest {
-    /// The accepted part of a line, and whether it carried the key: agents may send events, but cannot end their
-    /// own pause.
+    /// The accepted part of a line, and whether it had the key: agents may send events, but cannot resume their own
+    /// work.
     fn admit(&self, line: &[u8]) -> (WatchMessage, bool) {
         let (item, key) = protocol::read_keyed(line);
         let is_persons = match &item {
@@ -196,7 +195,7 @@ impl Guest {
         }
     }
 
-    /// Why the line is not accepted as a person's.
+    /// The reason why a line is not accepted as a person's.
     fn refused(&self, key: &Option<String>) -> Option<&'static str> {
         match (self.peer.relation(), key) {
             (PeerRelation::Descendant, _) => Some("an agent gives no commands"),
@@ -215,7 +214,7 @@ pub fn own_name() -> String {
     nix::unistd::User::from_uid(uid).ok().flatten().map_or_else(|| format!("uid {uid}"), |user| user.name)
 }
 
-/// Passes on the lines of a connection until it is closed, or sends no valid line in time.
+/// Forwards the lines of a connection until it closes or times out.
 async fn converse(
     stream: UnixStream,
     intake: Intake,
@@ -268,14 +267,14 @@ fn line(answers: &[CommandReply]) -> String {
     answers.iter().map(|answer| serde_json::json!(answer).to_string() + "\n").collect()
 }
 
-/// Splits chunks into lines; a line that is too long is cut one byte after the limit.
+/// Splits chunks into lines; an overlong line is cut one byte after the limit.
 #[derive(Debug, Default)]
 pub(crate) struct SocketLines {
     rest: Vec<u8>,
 }
 
 impl SocketLines {
-    /// The lines that end in a piece, trimmed, without empty ones.
+    /// The non-empty lines that end in a piece, trimmed.
     pub(crate) fn take(&mut self, piece: &[u8]) -> Vec<Vec<u8>> {
         let mut lines = Vec::new();
         for part in piece.split_inclusive(|byte| *byte == b'\n') {
@@ -288,7 +287,6 @@ impl SocketLines {
         lines
     }
 
-    /// The data after the last line end.
     fn end(&mut self) -> Vec<Vec<u8>> {
         self.line().into_iter().collect()
     }
@@ -321,15 +319,15 @@ impl Client {
         Ok(client)
     }
 
-    /// A second handle of the connection, for writing while this one reads.
+    /// A second handle of the connection for concurrent writing.
     pub fn speaker(&self) -> Result<BlockingStream, SocketError> {
         let stream = self.stream.get_ref();
-        // The sender may be silent for long.
+        // The sender may pause for any time.
         let speaker = stream.set_read_timeout(None).and_then(|()| stream.try_clone());
         speaker.map_err(|source| self.failed(source))
     }
 
-    /// The answer to the next line; `None` once the watch has ended.
+    /// The answer to the next line; `None` after the end of the watch.
     pub fn answer(&mut self) -> Result<Option<CommandReply>, SocketError> {
         let mut line = String::new();
         match self.stream.read_line(&mut line) {
@@ -341,14 +339,14 @@ impl Client {
 
     pub fn ask(&mut self, line: &str) -> Result<Option<CommandReply>, SocketError> {
         match self.stream.get_mut().write_all(format!("{line}\n").as_bytes()) {
-            // A watch that refuses a connection says so before the first line.
+            // A watch sends its refusal of a connection before the first line.
             Err(source) if source.kind() != io::ErrorKind::BrokenPipe => return Err(self.failed(source)),
             _ => {}
         }
         self.answer()
     }
 
-    /// Sends a command with the key of the watch, and returns the answer.
+    /// Sends a command with the key of the watch. Returns the answer.
     pub fn command(&mut self, command: &WatchCommand) -> Result<Option<CommandReply>, SocketError> {
         self.ask(&command.line(self.key().as_deref()))
     }

@@ -1,9 +1,9 @@
 //! The process at the other end of a connection, according to the kernel.
 //!
-//! Agents that a watch starts, and their children, are descendants of this process: their supervisors adopt
-//! orphans, and this process adopts what a dead supervisor leaves. So a live process of this user that is no
-//! descendant does not belong to an agent. All others are not trusted with commands: an ended process (its id may
-//! be reused), one whose ancestors cannot be read, one of another process namespace.
+//! Agents of a watch and their children are descendants of this process: supervisors adopt orphans, and this
+//! process adopts from dead supervisors. So a live process of this user that is not a descendant is not an agent.
+//! No other process may send commands: one that ended (its id may be reused), has unreadable ancestors, or is in
+//! another namespace.
 
 use std::os::fd::OwnedFd;
 
@@ -20,11 +20,10 @@ pub(crate) enum PeerRelation {
     Unknown,
 }
 
-/// The process that opened a connection.
 #[derive(Debug)]
 pub(crate) struct Peer {
     pid: Option<i32>,
-    /// Refers to the process even if its id was reused (Linux 6.5 and later).
+    /// Identifies the process even if its id was reused (Linux 6.5 and later).
     handle: Handle,
 }
 
@@ -33,15 +32,15 @@ pub(crate) struct Peer {
 enum Handle {
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux has it"))]
     Descriptor(OwnedFd),
-    /// The start time, in the system's ticks.
+    /// The start time in system ticks.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux tells it"))]
     Started(u64),
-    /// The process had ended when the connection was accepted, or the system does not report it.
+    /// The process had ended, or the system does not report it.
     None,
 }
 
 impl Peer {
-    /// The process behind a connection, if it is this user's.
+    /// `None` if the process belongs to another user.
     pub(crate) fn of(stream: &UnixStream) -> Option<Self> {
         let peer = stream.peer_cred().ok()?;
         let is_own = peer.uid() == nix::unistd::getuid().as_raw();
@@ -61,7 +60,7 @@ impl Peer {
             return PeerRelation::Unknown;
         }
         let relation = relation_of(pid);
-        // The result is valid only if the process was alive all the time.
+        // The result is valid only if the process is still alive.
         if self.is_alive() { relation } else { PeerRelation::Unknown }
     }
 }
@@ -72,7 +71,7 @@ fn handle(stream: &UnixStream, pid: Option<i32>) -> Handle {
     use nix::sys::socket::{getsockopt, sockopt::PeerPidfd};
     match getsockopt(stream, PeerPidfd) {
         Ok(descriptor) => Handle::Descriptor(descriptor),
-        // Older kernels: the process is identified as it is now.
+        // Older kernels identify only the current process with this id.
         Err(Errno::ENOPROTOOPT) => {
             pid.and_then(process::stat).map_or(Handle::None, |stat| Handle::Started(stat.started))
         }
@@ -87,7 +86,7 @@ impl Peer {
 
         use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
         match &self.handle {
-            // Readable once the process has ended.
+            // The descriptor becomes readable when the process ends.
             Handle::Descriptor(descriptor) => {
                 poll(&mut [PollFd::new(descriptor.as_fd(), PollFlags::POLLIN)], PollTimeout::ZERO) == Ok(0)
             }
@@ -103,7 +102,7 @@ impl Peer {
 #[cfg(target_os = "linux")]
 fn relation_of(pid: i32) -> PeerRelation {
     let own = i32::try_from(std::process::id()).unwrap_or(0);
-    // Read until two readings are equal: during one, a process may end and its child be adopted.
+    // Reads until two results are equal: a process may end and its child be adopted during one.
     let mut before = process::ancestors(pid);
     for _ in 0..16 {
         let now = process::ancestors(pid);
@@ -116,10 +115,10 @@ fn relation_of(pid: i32) -> PeerRelation {
     PeerRelation::Unknown
 }
 
-/// Processes as `/proc` shows them.
+/// Processes according to `/proc`.
 #[cfg(target_os = "linux")]
 mod process {
-    /// More ancestors than any honest process has.
+    /// More ancestors than a regular process has.
     const DEEPEST: usize = 10_000;
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,12 +138,12 @@ mod process {
         let mut words = line.rsplit_once(") ")?.1.split(' ');
         let is_dead = matches!(words.next()?, "Z" | "X" | "x");
         let parent = words.next()?.parse().ok()?;
-        // The 22nd field of all, the 4th being the parent.
+        // Field 22; the parent is field 4.
         let started = words.nth(17)?.parse().ok()?;
         Some(Stat { pid, parent, started, is_dead })
     }
 
-    /// A process and its ancestors up to the first process; nothing where one cannot be read.
+    /// A process and its ancestors up to the first process; `None` if one cannot be read.
     pub(crate) fn ancestors(pid: i32) -> Option<Vec<Stat>> {
         let mut found = vec![stat(pid)?];
         while let Some(last) = found.last()
@@ -174,8 +173,8 @@ mod process {
     }
 }
 
-/// This system provides neither process handles nor who adopted a process. Ancestry alone gives no trust in
-/// commands; the key and a live parent other than this process are required.
+/// This system has no process handles and does not report adoption. Ancestry is insufficient for commands; the key
+/// and a live parent other than this process are required.
 #[cfg(not(target_os = "linux"))]
 fn handle(_stream: &UnixStream, _pid: Option<i32>) -> Handle {
     Handle::None
@@ -184,7 +183,7 @@ fn handle(_stream: &UnixStream, _pid: Option<i32>) -> Handle {
 #[cfg(not(target_os = "linux"))]
 impl Peer {
     fn is_alive(&self) -> bool {
-        // Signal 0 only checks for existence.
+        // Signal 0 checks for existence.
         self.pid.is_some_and(|pid| nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), None).is_ok())
     }
 }
@@ -215,7 +214,7 @@ mod tests {
 
     use super::*;
 
-    /// A connection that a child makes; the child then does what the script says.
+    /// A connection of a child that then runs the script.
     #[cfg(target_os = "linux")]
     async fn from_child(script: &str) -> (Peer, std::process::Child) {
         let folder = tempfile::tempdir().unwrap();

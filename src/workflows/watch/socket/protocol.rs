@@ -1,7 +1,6 @@
-//! Lines of JSON that a watch receives, each an event or a command.
+//! The lines of JSON that a watch receives, each an event or a command.
 //!
-//! A line that is neither is counted and shown. A sender may wait for the answer to each line, which is given after
-//! the line's event is on the disk.
+//! Invalid lines are counted and reported. The answer to a line follows after its event is on the disk.
 
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
@@ -10,16 +9,15 @@ use crate::domain::{AgentEvent, AgentName, EventType, Untrusted, WatchStatus};
 use crate::workflows::watch::issues::Issue;
 use crate::workflows::watch::status::WatchReport;
 
-/// The longest accepted line, in bytes.
+/// The maximum length of a line, in bytes.
 pub const LONGEST: usize = 64 << 10;
-/// The longest kept summary, in characters.
+/// In characters.
 const SUMMARY: usize = 2_000;
-/// The most files of an event, and the longest path in characters.
+/// The maximum number of files in an event.
 const FILES: usize = 50;
 const PATH: usize = 500;
-/// The longest name of an agent.
 const NAME: usize = 64;
-/// The most waiting batches.
+/// The maximum number of waiting batches.
 const WAITING: usize = 64;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -51,7 +49,6 @@ pub enum WatchCommand {
     Stop,
 }
 
-/// Lines that arrived together.
 #[derive(Debug)]
 pub struct Batch {
     pub items: Vec<WatchMessage>,
@@ -60,18 +57,17 @@ pub struct Batch {
     pub answer: Option<oneshot::Sender<Vec<CommandReply>>>,
 }
 
-/// The answer to a line: a line of JSON with the fields that the line asked for.
+/// The answer to a line, as a line of JSON.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CommandReply {
     pub ok: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The number of the recorded event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<WatchStatus>,
-    /// The clarification that the sender is asked for.
+    /// A clarification that is requested from the sender.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clarify: Option<Clarify>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -80,7 +76,6 @@ pub struct CommandReply {
     pub issues: Option<Vec<Issue>>,
 }
 
-/// A question of reviewers to an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Clarify {
     pub cycle: u32,
@@ -95,19 +90,18 @@ impl CommandReply {
 
 pub type Intake = mpsc::Sender<Batch>;
 
-/// The sending and the receiving end of a watch's intake.
 pub fn intake() -> (Intake, mpsc::Receiver<Batch>) {
     mpsc::channel(WAITING)
 }
 
-/// Sends lines and waits for the answers; `None` if the watch has ended.
+/// Sends lines and waits for the answers; `None` after the end of the watch.
 pub async fn hand_over(intake: &Intake, items: Vec<WatchMessage>, by: &str) -> Option<Vec<CommandReply>> {
     let (answer, answered) = oneshot::channel();
     intake.send(Batch { items, by: by.to_owned(), answer: Some(answer) }).await.ok()?;
     answered.await.ok()
 }
 
-/// The form of an event's line; unknown fields are ignored.
+/// An event's line; unknown fields are ignored.
 #[derive(Deserialize)]
 struct Line {
     #[serde(rename = "type")]
@@ -127,7 +121,7 @@ enum Paths {
 }
 
 impl WatchCommand {
-    /// Whether every sender may give the command, as it changes nothing.
+    /// Whether the command is read-only, and so permitted for every sender.
     pub fn only_reads(&self) -> bool {
         match self {
             Self::Status | Self::Issues => true,
@@ -144,10 +138,9 @@ impl WatchCommand {
     }
 }
 
-/// The field of a line with the key of the watch.
 pub const KEY: &str = "key";
 
-/// Reads a line from a connection: an event or a command, and the key in it.
+/// Reads an event or a command, and the key in it.
 pub fn read_keyed(line: &[u8]) -> (WatchMessage, Option<String>) {
     let fields = Some(line).filter(|line| line.len() <= LONGEST);
     let fields = fields.and_then(|line| serde_json::from_slice::<serde_json::Value>(line).ok());
@@ -159,8 +152,8 @@ pub fn read_keyed(line: &[u8]) -> (WatchMessage, Option<String>) {
     }
 }
 
-/// Reads a line that can only be an event: output of agents and files cannot contain commands. `own` is the agent
-/// that wrote it, if known.
+/// Reads an event only: output of agents and files cannot contain commands. `own` is the agent that wrote the line,
+/// if known.
 pub fn read(line: &[u8], own: Option<&AgentName>) -> WatchMessage {
     if line.len() > LONGEST {
         return WatchMessage::Malformed(format!("longer than {LONGEST} bytes"));
@@ -186,7 +179,6 @@ fn event(line: Line, own: Option<&AgentName>) -> Result<AgentEvent, String> {
             return Err(format!("`{}` cannot speak for another agent", own.0));
         }
         (Some(own), _) => Some(own.clone()),
-        // A person needs no agent name.
         (None, None) if kind != EventType::UserManual => return Err("`agent` is missing".to_owned()),
         (None, named) => named,
     };
@@ -215,7 +207,7 @@ pub fn for_agent(item: WatchMessage) -> WatchMessage {
     }
 }
 
-/// Reads an agent's name: up to 64 letters, digits, `.`, `_` and `-`, beginning with a letter or digit.
+/// Accepts up to 64 letters, digits, `.`, `_` and `-`, beginning with a letter or digit.
 pub fn name(name: &str) -> Result<AgentName, String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let is_name =
@@ -265,7 +257,7 @@ mod tests {
         assert_eq!(of(r#"{"command":"status"}"#), WatchMessage::Command(WatchCommand::Status));
         assert!(malformed(read(line, Some(&"claude".into()))).contains("type"));
         assert!(malformed(read(line, None)).contains("type"), "a file of events commands nothing");
-        // A partial command is none, and a command with an event's fields is one.
+        // A partial command is invalid; a command with an event's fields is a command.
         assert!(malformed(of(r#"{"command":"close"}"#)).contains("type"));
         assert_eq!(
             of(r#"{"type":"note","agent":"a","command":"stop"}"#),

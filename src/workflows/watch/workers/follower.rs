@@ -1,7 +1,7 @@
-//! Reads the events that an agent prints while it works on its task: lines of JSON in its output.
+//! Reads the events that an agent prints during its task, as lines of JSON in its output.
 //!
-//! The events are not answered, so that the kept stdout is read as it grows. Other lines are part of the agent's
-//! text; only its answer ends the work.
+//! The events get no answer, so the stored stdout is read while it grows. Other lines are part of the agent's text;
+//! only its answer ends the task.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -15,9 +15,9 @@ use crate::protocol::secrets;
 use crate::workflows::watch::socket::SocketLines;
 use crate::workflows::watch::socket::protocol::{self, Batch, Intake, WatchMessage};
 
-/// How often the file is polled.
+/// The polling interval of the file.
 const AGAIN: Duration = Duration::from_millis(200);
-/// The most bytes that are read at a time.
+/// The maximum number of bytes per read.
 const PIECE: u64 = 1 << 20;
 
 pub(crate) struct Follower {
@@ -25,18 +25,18 @@ pub(crate) struct Follower {
     adapters: Vec<AdapterKind>,
     stdout: PathBuf,
     intake: Intake,
-    /// The inode of the file, which changes when the agent is asked again, and how much of it was read.
+    /// The inode of the file, which changes with each attempt, and the number of bytes read.
     place: (u64, u64),
     lines: SocketLines,
     said: SocketLines,
-    /// The events so far, redacted.
+    /// The received events, redacted.
     told: Vec<(EventType, Option<Untrusted>)>,
-    /// How many of them a replacing file has repeated: the redacted file, or that of a second attempt.
+    /// The number of events that a replacing file has repeated: the redacted file, or that of a second attempt.
     again: usize,
 }
 
 impl Follower {
-    /// For an agent, or a backup in its place, whose stdout is kept at `stdout`.
+    /// Follows the stored `stdout` of an agent or its backup.
     pub(crate) fn new(agent: &Agent, backups: &[Agent], stdout: PathBuf, intake: Intake) -> Self {
         let adapters = std::iter::once(agent).chain(backups).filter_map(|agent| AdapterKind::of(agent).ok());
         Self {
@@ -52,7 +52,7 @@ impl Follower {
         }
     }
 
-    /// Passes on the agent's events while `work` runs, and the last ones after it.
+    /// Forwards the agent's events until `work` ends, including the last ones.
     pub(crate) async fn during<T>(mut self, work: impl Future<Output = T>, stop: Stop) -> T {
         let mut work = std::pin::pin!(work);
         let worked = loop {
@@ -62,7 +62,7 @@ impl Follower {
             }
         };
         self.hand_over(true, &stop).await;
-        // The events are received before the answer.
+        // Lets the watch receive the events before the answer.
         tokio::task::yield_now().await;
         worked
     }
@@ -76,14 +76,14 @@ impl Follower {
         tokio::select! {
             biased;
             () = stop.stopped() => {}
-            // It fails only if the watch has ended.
+            // Fails only after the end of the watch.
             sent = self.intake.send(batch) => drop(sent),
         }
     }
 
     fn items(&mut self, is_last: bool) -> Vec<WatchMessage> {
         let mut lines = Vec::new();
-        // Nothing was printed yet, or the folder was removed, which the call itself reports.
+        // Without output yet, the file is missing; the call itself reports a removed folder.
         while let Some(piece) = self.piece().filter(|piece| !piece.is_empty()) {
             for line in self.lines.take(&piece) {
                 self.hear(&line, &mut lines);
@@ -102,7 +102,7 @@ impl Follower {
         items.collect::<Vec<_>>().into_iter().filter(|item| self.is_new(item)).collect()
     }
 
-    /// Whether an event was not read from the replaced file yet.
+    /// Whether the replaced file lacked an event.
     fn is_new(&mut self, item: &WatchMessage) -> bool {
         let WatchMessage::Event(event) = item else { return true };
         let told = (event.kind, secrets::redact_value(event.summary.clone()));
@@ -216,7 +216,7 @@ mod tests {
             ("json", vec![said.to_owned()]),
         ] {
             assert_eq!(told(adapter, &printed), ["milestone hashed"], "{adapter}");
-            // In pieces of any size.
+            // The output also arrives in parts.
             let halves: Vec<String> = printed
                 .concat()
                 .as_bytes()

@@ -20,7 +20,7 @@ use crate::workflows::watch::socket::protocol::{self, Intake};
 use crate::workflows::watch::socket::{self, SocketLines};
 
 const FOREVER: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
-/// How many messages may wait to be written to an agent's stdin.
+/// The maximum number of unwritten messages for an agent's stdin.
 const UNREAD: usize = 16;
 
 #[derive(Serialize)]
@@ -42,21 +42,20 @@ pub(crate) enum WorkerMessage<'a> {
     },
 }
 
-/// An agent that the watch started.
 #[derive(Debug)]
 pub(crate) struct Worker {
     suspend: watch::Sender<bool>,
     messages: mpsc::Sender<String>,
     pause: Pause,
-    /// Whether it succeeded; `None` while it runs.
+    /// `None` while it runs.
     pub(crate) ended: Option<bool>,
 }
 
-/// A running agent; resolves to its name and how it ended.
+/// A running agent; resolves to its name and result.
 pub(crate) type Working = Pin<Box<dyn Future<Output = (AgentName, Result<(), String>)>>>;
 
 impl Worker {
-    /// Starts an agent; it works while the future is awaited.
+    /// Starts an agent, which runs while the future is polled.
     pub(crate) fn start(
         runner: &Runner,
         intake: Intake,
@@ -80,22 +79,22 @@ impl Worker {
         (started, Box::pin(working))
     }
 
-    /// An agent that answers a prompt: it gets no messages meanwhile, but can be suspended.
+    /// An agent that answers a prompt: it gets no messages, but can be suspended.
     pub(crate) fn by_prompt(pause: Pause) -> (Self, watch::Receiver<bool>) {
         let (suspend, suspended) = watch::channel(false);
         (Self { suspend, messages: mpsc::channel(1).0, pause, ended: None }, suspended)
     }
 
     pub(crate) fn tell(&self, message: &WorkerMessage<'_>) {
-        // Questions and rulings are sent whatever else pauses agents.
+        // Questions and rulings are always sent, independent of `pause`.
         let is_sent = matches!(message, WorkerMessage::Clarify { .. } | WorkerMessage::Enforce { .. })
             || self.pause == Pause::Signal && matches!(message, WorkerMessage::Resume);
         if self.pause == Pause::Signal {
-            // A suspended agent cannot answer.
+            // Other messages resume the agent, so that it can answer.
             self.suspend.send_replace(matches!(message, WorkerMessage::Pause { .. }));
         }
         if self.pause == Pause::Message || is_sent {
-            // An agent that does not read its stdin misses messages.
+            // If an agent does not read its stdin, messages are dropped.
             drop(self.messages.try_send(format!("{}\n", json!(message))));
         }
     }
@@ -105,7 +104,7 @@ impl Worker {
     }
 }
 
-/// Passes an agent's events to the watch and the watch's messages to the agent.
+/// Forwards an agent's events to the watch and the watch's messages to the agent.
 struct Conversation {
     name: AgentName,
     intake: Intake,
@@ -125,7 +124,7 @@ impl Dialogue for Conversation {
                 let mut lines = SocketLines::default();
                 let mut piece = vec![0; 64 << 10];
                 loop {
-                    // Pending output is read even after the stop.
+                    // Pending output takes precedence over the stop.
                     let length = tokio::select! {
                         biased;
                         length = stdout.read(&mut piece) => length,
@@ -133,7 +132,7 @@ impl Dialogue for Conversation {
                     };
                     let Ok(length @ 1..) = length else { break };
                     let lines = lines.take(&piece[..length]);
-                    // Other output of the program is not meant for the watch.
+                    // Other output is ignored.
                     let events = lines.iter().filter(|line| line.starts_with(b"{"));
                     let items: Vec<_> =
                         events.map(|line| protocol::for_agent(protocol::read(line, Some(&self.name)))).collect();
@@ -141,7 +140,7 @@ impl Dialogue for Conversation {
                         return;
                     }
                 }
-                // The agent closed its stdout and may still run; the end of its process counts.
+                // The agent may run without stdout; only the end of its process counts.
                 stop.stopped().await;
             };
             let write = async {
@@ -154,7 +153,7 @@ impl Dialogue for Conversation {
                 }
                 std::future::pending::<()>().await;
             };
-            // Output is read to its end even when no message can follow.
+            // Output is read to its end even if no message can follow.
             tokio::select! {
                 () = read => {}
                 () = write => {}

@@ -1,8 +1,8 @@
-//! Issues that a clarification did not settle, ruled on by a judge as in a review (`watch.arbitrate`).
+//! Judges rule on issues that a clarification did not settle (`watch.arbitrate`).
 //!
-//! Each issue that a reviewer maintains becomes a dispute: the issue is the finding, the agents' answers are the objection. DISMISS
-//! closes the issue, ENFORCE leaves it open and informs the agents; with either the work resumes. ESCALATE, a dismissal without
-//! evidence and a missing ruling wait for a person.
+//! Each maintained issue becomes a dispute: the issue is the finding, the agents' answers are the objection.
+//! DISMISS closes the issue, ENFORCE leaves it open and informs the agents; both resume the work. ESCALATE, a
+//! dismissal without evidence and a missing ruling wait for a person.
 
 use crate::domain::event::{CallId, DisputeEvent, Purpose, Settlement, WatchEvent};
 use crate::domain::{
@@ -60,7 +60,7 @@ impl WatchWorkflow {
         Some(self.call_request(judge, task, cycle::why_again(&disputed.answers, id)))
     }
 
-    /// The current text of the files that the issue and the answers name.
+    /// The current text of the files that the issue or the answers name.
     fn files_for(&self, disputed: &Disputed) -> Vec<SourceFile> {
         let said = references(disputed.dispute.objection.text.as_written());
         let named = disputed.dispute.finding.raw.file.clone().into_iter();
@@ -75,7 +75,7 @@ impl WatchWorkflow {
         self.runner.redaction().files(files)
     }
 
-    /// The disputes that the judge has answered and that are not ruled on.
+    /// Disputes with an answer of the judge and without a ruling.
     fn unruled(&self) -> Vec<DisputeNumber> {
         let waiting = self.judgements();
         let is_due = |(number, disputed): &(&DisputeNumber, &Disputed)| {
@@ -85,7 +85,7 @@ impl WatchWorkflow {
         self.state.disputes.iter().filter(is_due).map(|(number, _)| *number).collect()
     }
 
-    /// The disputes that the judge left to a person, once all are ruled on.
+    /// The disputes that the judge escalated, after the last ruling.
     fn left_open(&self) -> Option<Vec<DisputeNumber>> {
         let disputes = &self.state.disputes;
         if disputes.is_empty() || disputes.values().any(|disputed| disputed.dispute.rulings.is_empty()) {
@@ -95,7 +95,7 @@ impl WatchWorkflow {
         Some(open.map(|(number, _)| *number).collect())
     }
 
-    /// Whether the rulings let the work resume: a person's pause and a blocker stay.
+    /// False if a person paused the work, or a blocker did.
     fn may_resume(&self) -> bool {
         self.state.status == WatchStatus::Paused
             && !self.state.held
@@ -106,7 +106,7 @@ impl WatchWorkflow {
         !self.unruled().is_empty() || self.may_resume()
     }
 
-    /// Rules where the judge has answered, and resumes the work once everything is settled.
+    /// Applies the judge's answers, and resumes the work after the last one.
     pub(super) fn settle(&mut self) -> Result<(), RunError> {
         for number in self.unruled() {
             self.rule(number)?;
@@ -146,7 +146,7 @@ impl WatchWorkflow {
         Ok(())
     }
 
-    /// Sends the enforced issues to the agents, and resumes the work.
+    /// Sends the enforced issues to the agents and resumes the work.
     fn resume(&mut self) -> Result<(), RunError> {
         let ruled: Vec<Disputed> = self.state.disputes.values().cloned().collect();
         let is_enforced = |disputed: &&Disputed| disputed.dispute.disposition == Some(Disposition::Enforced);
@@ -170,7 +170,7 @@ impl WatchWorkflow {
     }
 }
 
-/// Whether the reviewer raised the issue in this cycle, for the first time or again.
+/// Whether the reviewer raised the issue in this cycle, possibly again.
 fn holds_up(cycle: &Cycle, issue: &Issue) -> bool {
     cycle::raised(cycle).any(|(reviewer, raised)| {
         *reviewer == issue.reviewer

@@ -1,4 +1,4 @@
-//! Events and commands that a watch receives: events are recorded in groups, commands executed, and both answered.
+//! Records events in groups, executes commands, and answers both.
 
 use crate::domain::event::{EventKind, WatchEvent};
 use crate::domain::{AgentEvent, AgentName, EventType, Trigger, Untrusted, WatchStatus};
@@ -9,10 +9,10 @@ use crate::workflows::watch::workers::worker::WorkerMessage;
 use crate::workflows::watch::workflow::WatchWorkflow;
 
 impl WatchWorkflow {
-    /// Records events, executes commands and answers each line. Returns whether the watch is to end.
+    /// Processes batches of lines. Returns whether the watch ends.
     pub(super) fn receive(&mut self, batches: Vec<Batch>) -> Result<bool, RunError> {
         let mut ends = false;
-        // The events to be recorded, each with the index of its answer.
+        // Unrecorded events, each with the index of its answer.
         let mut waiting: Vec<(usize, AgentEvent)> = Vec::new();
         let mut answers: Vec<CommandReply> = Vec::new();
         let mut senders = Vec::new();
@@ -43,7 +43,6 @@ impl WatchWorkflow {
         let mut answers = answers.into_iter();
         for (count, sender) in senders {
             let answers = answers.by_ref().take(count).collect();
-            // The sender may have closed its connection.
             drop(sender.map(|sender| sender.send(answers)));
         }
         Ok(ends)
@@ -72,7 +71,7 @@ impl WatchWorkflow {
             }
             answers[place] = self.receipt(event.seq, said.agent.as_ref());
         }
-        // An agent that has answered a clarification is suspended again.
+        // Suspends an agent again after its clarification.
         if let Some(asked) = self.state.clarification.as_ref().filter(|_| self.state.status == WatchStatus::Paused)
         {
             for name in asked.answers.keys() {
@@ -100,7 +99,7 @@ impl WatchWorkflow {
         }
     }
 
-    /// Counts an invalid line and reports it: each of the first ten, then ever more rarely.
+    /// Counts an invalid line and reports it: the first ten, then at increasing intervals.
     fn refuse(&mut self, why: &str) -> Result<CommandReply, RunError> {
         self.malformed += 1;
         let number = self.malformed;

@@ -1,5 +1,4 @@
-//! The cycles of a watch: the tree is recorded, reviewers are asked side by side, and the action that their verdicts decide is
-//! performed.
+//! The cycles of a watch: records the tree, asks the reviewers, and performs the action that their verdicts decide.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -25,18 +24,18 @@ use crate::workflows::watch::workflow::{WatchInput, WatchWorkflow};
 use crate::workspace::TreeId;
 use crate::workspace::root::Workspace;
 
-/// How long a command of `watch.notify` may take.
+/// The timeout of a command of `watch.notify`.
 const NOTIFY: Duration = Duration::from_secs(60);
 
 impl WatchWorkflow {
-    /// Whether a clarification was answered by all, or has timed out.
+    /// Whether all agents answered a clarification, or it timed out.
     pub(super) fn is_clarified(&self) -> bool {
         let Some(asked) = self.state.clarification.as_ref().filter(|asked| !asked.reviewed) else { return false };
         let is_over = |until: Instant| asked.is_answered() || until <= Instant::now();
         self.state.status == WatchStatus::Paused && self.clarify_until.is_some_and(is_over)
     }
 
-    /// Begins the review after a clarification that somebody answered.
+    /// Begins the review after a clarification with at least one answer.
     pub(super) fn clarified(&mut self) -> Result<(), RunError> {
         self.clarify_until = None;
         if self.state.clarification.as_ref().is_some_and(|asked| !asked.answers.is_empty()) {
@@ -57,10 +56,10 @@ impl WatchWorkflow {
         Box::pin(async move { WatchInput::Prepared(cycle, changes.await) })
     }
 
-    /// Records the tree, or takes the one given, and reads what changed since the last cycle.
+    /// Records the tree, unless one is given, and reads the changes since the last cycle.
     pub(super) fn tree_changes(&self, tree: Option<String>) -> impl Future<Output = TreeChanges> + use<> {
         let before = match &tree {
-            // The cycle was interrupted: its changes are those between the two trees that it was begun with.
+            // An interrupted cycle keeps both of its trees.
             Some(_) => self.state.open.as_ref().and_then(|open| open.before.clone()),
             None => self.state.tree.clone(),
         };
@@ -102,13 +101,13 @@ impl WatchWorkflow {
             again,
             session: None,
             suspended: self.suspended.get(&agent.name).cloned(),
-            // Agents edit the tree while others review.
+            // Workers edit the tree during the review.
             is_guarded: false,
             scope: info_span!("cycle", n = self.state.open.as_ref().map(|open| open.number)),
         }
     }
 
-    /// Ends the cycle, whose reviewers have all answered or failed, and performs the action that was decided.
+    /// Ends the cycle after all answers, and performs its action.
     pub(super) fn decide(&mut self) -> Result<(), RunError> {
         let Some(open) = self.state.open.clone() else { return Ok(()) };
         let ballots: Vec<Ballot> = cycle::due(&open).into_iter().filter_map(Result::ok).collect();
@@ -146,7 +145,7 @@ impl WatchWorkflow {
         Ok(())
     }
 
-    /// Asks the agents concerned, once; what that does not settle waits for the judge or a person.
+    /// Asks the agents concerned once; remaining issues wait for the judge or a person.
     fn clarify(&mut self, open: &Cycle) -> Result<(), RunError> {
         if open.triggers.contains(&Trigger::Clarified) {
             if self.state.plan.as_ref().is_some_and(|plan| plan.judge.is_some()) {
@@ -184,7 +183,6 @@ impl WatchWorkflow {
         Ok(())
     }
 
-    /// The judge's calls that are due.
     pub(super) fn judgements(&self) -> Vec<CallId> {
         let Some(judge) = self.state.plan.as_ref().and_then(|plan| plan.judge.as_ref()) else { return Vec::new() };
         let open = self.state.disputes.iter().filter(|(_, disputed)| disputed.dispute.rulings.is_empty());

@@ -32,22 +32,21 @@ use crate::workflows::watch::status::{AgentState, WatchReport, standing};
 use crate::workflows::watch::workers::follower::Follower;
 use crate::workflows::watch::workers::worker::{Worker, WorkerMessage, Working};
 
-/// How many lines are recorded in one transaction.
+/// The maximum number of lines per transaction.
 const GROUP: usize = 4_096;
 
 #[derive(Clone, Debug)]
 pub struct EndedWatch {
     pub standing: WatchReport,
-    /// 0 if the work continues, 3 if it waits for a person.
     pub exit: ExitReason,
-    /// Whether a command ended it, and not a signal.
+    /// False if a signal ended it.
     pub by_command: bool,
 }
 
 pub(crate) struct WatchWorkflow {
     runner: Runner,
     state: WatchState,
-    /// The stop from outside; `runner.stop` ends all calls, commands and agents.
+    /// The stop signal; `runner.stop` ends all calls, commands and agents.
     stop: Stop,
     handle: StopHandle,
     standing: watch::Sender<WatchReport>,
@@ -55,38 +54,34 @@ pub(crate) struct WatchWorkflow {
     received: mpsc::Receiver<Batch>,
     socket: Option<PathBuf>,
     stay: bool,
-    /// Agents that this process did not start, that sent an event to it, and have not sent `done`.
+    /// Agents that other processes started, that sent an event and have not sent `done`.
     joined: BTreeSet<AgentName>,
-    /// The zero of the triggers' clock, which does not run while the machine sleeps.
+    /// The start of the triggers' clock, which pauses while the machine sleeps.
     began: Instant,
     triggers: Triggers,
-    /// The cycle whose changes were read.
     prepared: Option<u32>,
     changes: Untrusted,
     started: BTreeMap<AgentName, Worker>,
     workers: FuturesUnordered<Working>,
-    /// Whether the agents that answer a prompt are suspended.
+    /// For each agent that answers a prompt, whether it is suspended.
     suspended: BTreeMap<AgentName, watch::Receiver<bool>>,
     malformed: u64,
-    /// When a clarification times out.
     clarify_until: Option<Instant>,
-    /// Running commands of `watch.notify`; each resolves to its error, if any.
+    /// Running commands of `watch.notify`; each resolves to its error, or `None`.
     notifying: FuturesUnordered<Pending<Option<String>>>,
     is_left_alone: bool,
 }
 
-/// What a watch does besides calling agents.
+/// The actions of a watch other than calls of agents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum WatchEffect {
-    /// Record the cycle that is due.
     Begin,
-    /// Record the tree of a cycle and read what changed.
+    /// Record the tree of a cycle and read the changes.
     Prepare(u32),
-    /// Decide the cycle by the verdicts.
     Decide,
     /// Continue after a clarification that was answered or timed out.
     Clarified,
-    /// Rule where the judge has answered, and resume the work once everything is settled.
+    /// Apply the judge's answers, and resume the work after the last one.
     Settle,
 }
 
@@ -96,13 +91,12 @@ pub(crate) enum WatchInput {
     Ended(AgentName, Result<(), String>),
     Notified(Option<String>),
     Stop,
-    /// A trigger or a clarification may be due.
     Timer,
 }
 
 impl Workflow for WatchWorkflow {
     type Effect = WatchEffect;
-    /// A watch waits for a person without asking.
+    /// A watch waits for a person's command and asks no questions.
     type Question = ();
     type Input = WatchInput;
 
@@ -341,7 +335,7 @@ impl WatchWorkflow {
         if self.state.open.is_some() {
             self.triggers.resume_cycle();
         }
-        // Triggers that were recorded before a kill and never reviewed.
+        // Triggers that were recorded before a kill and not reviewed.
         for trigger in self.state.unreviewed.clone() {
             self.triggers.pull(trigger, Duration::ZERO);
         }
@@ -369,7 +363,7 @@ impl WatchWorkflow {
         Ok(())
     }
 
-    /// The time of the triggers.
+    /// The triggers' clock.
     fn now(&self) -> Duration {
         self.began.elapsed()
     }
@@ -383,7 +377,7 @@ impl WatchWorkflow {
         self.started.values().for_each(|started| started.tell(message));
     }
 
-    /// Whether all agents have ended and no review, trigger or notification is pending.
+    /// Whether all agents have ended and nothing is pending.
     fn has_nothing_left(&self) -> bool {
         !self.stay
             && !self.started.is_empty()
@@ -396,7 +390,7 @@ impl WatchWorkflow {
             && self.notifying.is_empty()
     }
 
-    /// Records the end of this process. A watch that ends with its agents fails if one of them did.
+    /// Records the end of this process. A watch that ends because its agents ended fails if one of them failed.
     fn end(&mut self) -> Result<EndedWatch, RunError> {
         let exit = match self.state.status {
             WatchStatus::Running => ExitReason::Clean,

@@ -1,7 +1,7 @@
-//! Replays the decisions of a recorded run: the steps of a run, with its record in place of agents, people and the tree.
+//! Replays the decisions of a recorded run, with its record instead of agents, people and the tree; read-only.
 //!
-//! No agent is called and nothing is written. With the settings of the run the decisions are those of the run; with other
-//! settings, answers that were never recorded are reported as missing.
+//! The settings of the run reproduce its decisions; with other settings, answers that the record lacks are reported
+//! as missing.
 
 mod same;
 
@@ -32,17 +32,16 @@ use crate::workflows::review::{
 use crate::workflows::run::{error::RunError, redaction::Redaction, workflow::Step};
 use crate::workspace::root::Workspace;
 
-/// A recorded run with its present decisions.
+/// A recorded run with its replayed decisions.
 #[derive(Debug)]
 pub struct Replayed {
     pub outcome: Outcome,
     pub reviewed: Sources,
-    /// One line per decision that differs from the record, and per answer that the record lacks.
+    /// One line per decision that differs, and per answer that is missing.
     pub differences: Vec<String>,
 }
 
-/// Replays a recorded run. Fails if the history or the code under review cannot be read; the code of a pruned run is
-/// deleted.
+/// Fails if the history or the code under review cannot be read; a pruned run has no code.
 pub fn replay(
     workspace: &Workspace,
     state_dir: &std::path::Path,
@@ -90,11 +89,11 @@ pub fn replay(
     Ok(Replayed { outcome, reviewed: sources, differences })
 }
 
-/// The bindings of earlier runs that applied in this run, in their state at that time.
+/// The bindings of earlier runs that applied in this run, in their state at the time.
 fn earlier(bindings: Vec<Binding>, record: &ReviewState, run: &RunId) -> Vec<Binding> {
     let related: BTreeMap<RulingRef, &EarlierDispute> =
         record.related.values().flatten().map(|earlier| (earlier.dispute.clone(), earlier)).collect();
-    // The disposition and the new tag at that time; a ruling overrides the others.
+    // The disposition and the new tag at the time; a ruling overrides the others.
     let mut states: BTreeMap<RulingRef, (Option<Disposition>, Option<Tag>)> = BTreeMap::new();
     let open = record.still_disputed.values().chain(record.carried.keys());
     states.extend(open.map(|number| ((*number).into(), (None, None))));
@@ -119,7 +118,7 @@ fn earlier(bindings: Vec<Binding>, record: &ReviewState, run: &RunId) -> Vec<Bin
 
 struct Verdict {
     round: u32,
-    /// The number of the coder's calls before it.
+    /// The number of preceding calls of the coder.
     after: usize,
     event: EventKind,
 }
@@ -144,7 +143,6 @@ fn count_of_repairs(record: &ReviewState) -> u32 {
     record.calls.keys().filter_map(attempt).max().unwrap_or(0)
 }
 
-/// The state of a replay.
 struct Replay<'a> {
     run: &'a RunId,
     record: ReviewState,
@@ -153,11 +151,9 @@ struct Replay<'a> {
     sources: Sources,
     trees: Trees<'a>,
     journal: &'a Journal,
-    /// The bindings of earlier runs.
     earlier: Vec<Binding>,
-    /// The recorded results of `review.verify`.
     verdicts: Vec<Verdict>,
-    /// Answers that were needed and never recorded.
+    /// Answers that the replay needs and the record lacks.
     missing: BTreeSet<String>,
 }
 
@@ -185,7 +181,7 @@ impl Replay<'_> {
         }
     }
 
-    /// As in the run, limited to what the record contains.
+    /// The policy of the run, limited to the recorded answers.
     fn policy(&self) -> SchedulePolicy {
         let review = &self.settings.review;
         SchedulePolicy {
@@ -203,7 +199,7 @@ impl Replay<'_> {
         self.state.apply(&kind.into());
     }
 
-    /// The events of a step; none if the record has nothing for it.
+    /// The events of a step; empty if the record has none.
     fn step(&mut self, step: &ReviewStep) -> Vec<EventKind> {
         let event = match step {
             Step::Ask(call) => return self.call(call),
@@ -218,7 +214,7 @@ impl Replay<'_> {
                 return events;
             }
             Step::Effect(ReviewEffect::Verify { round }) => {
-                // Those on the present tree; with other settings, the last ones of the round before.
+                // The results on the current tree; with other settings, the last ones of the round.
                 let done = self.state.tree_changes.len();
                 let of_round = || self.verdicts.iter().filter(|verdict| verdict.round == *round);
                 let known = of_round().map(|verdict| verdict.after).filter(|after| *after <= done).max();
@@ -248,7 +244,8 @@ impl Replay<'_> {
             }
             Step::Effect(ReviewEffect::Settle(dispute)) => {
                 schedule::settlement(&self.state, *dispute).map(|mut settlement| {
-                    // A person's disposition may be more specific than the ruling: an accepted risk, a deferred fix.
+                    // A person's disposition may be more specific than the ruling: an accepted risk or a deferred
+                    // fix.
                     let disposition = self.record.disputes.get(dispute).and_then(|known| known.disposition.clone());
                     if let (Ruler::Human, Some(disposition)) = (&settlement.by, disposition) {
                         settlement.disposition = disposition;
@@ -261,14 +258,13 @@ impl Replay<'_> {
                 let skipped = self.record.skipped.clone();
                 shards.map(|shards| ReviewEvent::RoundStarted { round: *round, shards, skipped }.into())
             }
-            // Opens all disputes at once.
             Step::Effect(ReviewEffect::OpenDispute(_)) => return self.open_disputes(),
             Step::Record(_) | Step::Finish => None,
         };
         event.into_iter().collect()
     }
 
-    /// The recorded answer to a call, with the present numbers of findings.
+    /// The recorded answer to a call, with the findings' numbers of the replay.
     fn call(&mut self, call: &CallId) -> Vec<EventKind> {
         let mut events = Vec::new();
         if let (Some(reuse), None) = (self.record.reuse(call), self.state.reuse(call)) {
@@ -315,7 +311,7 @@ impl Replay<'_> {
         }
     }
 
-    /// The present findings of each recorded finding: itself, or those it was merged from.
+    /// The replayed findings that correspond to each recorded finding: itself, or those it was merged from.
     fn now(&self, ids: impl IntoIterator<Item = FindingId>) -> Vec<Vec<FindingId>> {
         let same = Same::of(&self.state.findings);
         let now =
@@ -363,7 +359,6 @@ impl Replay<'_> {
         renumbered
     }
 
-    /// The coder's changes in a call.
     fn tree(&self, call: &CallId) -> EventKind {
         let known = self.record.tree_changes.iter().find(|change| change.call == *call);
         let touched = known.map(|known| self.now(known.touched.iter().copied()).into_iter().flatten().collect());
@@ -373,7 +368,7 @@ impl Replay<'_> {
         ReviewEvent::TreeChanged { call: call.clone(), tree, changes, touched: touched.unwrap_or_default() }.into()
     }
 
-    /// The disputes that are due, with the numbers of the record.
+    /// The disputes that are due, with their recorded numbers.
     fn open_disputes(&self) -> Vec<EventKind> {
         let recorded: Vec<&Dispute> = self.record.disputes.values().collect();
         let same = Same::of(recorded.iter().map(|dispute| &dispute.finding));
@@ -402,7 +397,7 @@ impl Replay<'_> {
         opened
     }
 
-    /// The dispute of an earlier run that continued in this one, in its state at that time.
+    /// The dispute of an earlier run that continued in this one, in its state at the time.
     fn carried_on(&self, finding: FindingId) -> Option<EventKind> {
         let number = self.state.still_disputed.get(&finding)?;
         let (known, (from, rulings)) = (self.record.disputes.get(number)?, self.record.carried.get(number)?);
@@ -414,8 +409,8 @@ impl Replay<'_> {
         Some(DisputeEvent::DisputeCarriedOn { dispute: Box::new(dispute), from: from.clone() }.into())
     }
 
-    /// The route that a person chose in the run; else the recorded one, if the configured default is the same; else the
-    /// configured default.
+    /// The route that a person chose in the run; else the recorded one, if the configured default is equal; else
+    /// the configured default.
     fn choice(&self, dispute: DisputeNumber) -> EventKind {
         let configured = self.settings.review.on_dispute.default;
         let by_person = self.record.chosen.contains(&dispute);
@@ -433,7 +428,6 @@ impl Replay<'_> {
         Some(DisputeEvent::RulingGiven { dispute, ruling }.into())
     }
 
-    /// The bindings of earlier runs, and of this one so far.
     fn bindings(&self) -> Vec<Binding> {
         let own = self.state.disputes.values().filter_map(|dispute| {
             Some(Binding {
@@ -467,7 +461,6 @@ impl Replay<'_> {
     }
 }
 
-/// The findings and the exit that differ.
 fn differences(record: &ReviewState, state: &ReviewState, exit: ExitReason) -> Vec<String> {
     let mut lines = Vec::new();
     let (recorded, decided) = (Same::of(&record.findings), Same::of(&state.findings));
