@@ -17,7 +17,7 @@ use crate::domain::Advice;
 use crate::system::files;
 
 mod context;
-mod own;
+mod project_templates;
 
 pub const TEMPLATES: [(&str, &str); 14] = [
     ("review.md", include_str!("templates/review/review.md")),
@@ -107,10 +107,10 @@ pub fn instructions(template: &str, id: &str, stage: &str, fields: &[String]) ->
 
 fn bounded(source: &str, values: &Value, place: &str) -> Result<String, PromptError> {
     let refused = |line, message| PromptError::Template { place: place.to_owned(), line, message };
-    own::check(source).map_err(|(line, message)| refused(line, message))?;
-    let environment = environment(own::environment(), own::FUEL);
+    project_templates::check(source).map_err(|(line, message)| refused(line, message))?;
+    let environment = environment(project_templates::environment(), project_templates::FUEL);
     let template = environment.template_from_str(source).map_err(|error| template_error(place, &error))?;
-    let mut text = own::Capped::new();
+    let mut text = project_templates::Capped::new();
     let rendered = template.render_captured_to(values, &mut text).map(drop);
     match (text.full.take(), rendered) {
         (Some(message), _) => Err(refused(1, message)),

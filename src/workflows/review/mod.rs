@@ -24,10 +24,10 @@ use jiff::Timestamp;
 
 use crate::domain::event::{EventKind, Mode, Plan, ReviewEvent, RunEvent};
 use crate::domain::{Agent, AgentName, Dispute, DisputeNumber, ExitReason, Outcome, Route, RunId, Usage};
+use crate::workflows::review::code::coder_changes::Trees;
 use crate::workflows::review::code::scripts::Scripts;
 use crate::workflows::review::code::sources::Sources;
 use crate::workflows::review::code::templates::templates;
-use crate::workflows::review::code::trees::Trees;
 use crate::workflows::review::disputes::rulings::SharedRulings;
 use crate::workflows::review::recorded::reuse::ReviewerKeys;
 use crate::workflows::review::recorded::view::add_repeated;

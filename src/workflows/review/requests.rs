@@ -7,8 +7,8 @@ use crate::domain::{AnswerStatus, AskedFile, Disposition, Dispute, Finding, Find
 use crate::history::queries::rows::Binding;
 use crate::protocol::request::{Challenged, Change, FailedCheck, Item, SourceFile, Task, UncertainPair};
 use crate::protocol::text::references;
+use crate::workflows::review::code::coder_changes::{Trees, last_tree};
 use crate::workflows::review::code::sources::Sources;
-use crate::workflows::review::code::trees::{Trees, last_tree};
 use crate::workflows::review::findings::recognition;
 use crate::workflows::review::state::ReviewState;
 use crate::workspace::diff::delta;

@@ -1,14 +1,14 @@
 //! A reviewer's answer: the parser for findings in tagged prose and JSON, and the renderer as prose.
 
 pub(crate) mod answer;
-mod draft;
+mod confidence;
 pub(crate) mod fields;
-mod insists;
+mod insisted_ruling;
+mod merged_answer;
+mod prose;
 pub(crate) mod reader;
 mod render;
 mod result;
-mod sure;
-mod union;
 
 pub use self::answer::ReviewAnswer;
 pub use self::reader::{parse, parse_of};

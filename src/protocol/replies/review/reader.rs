@@ -3,8 +3,8 @@ use std::io::{self, BufRead};
 use crate::domain::RulingRef;
 use crate::protocol::replies::reply::{Closing, Walk};
 use crate::protocol::replies::review::answer::ReviewAnswer;
-use crate::protocol::replies::review::draft::ProseReader;
-use crate::protocol::replies::review::union::Results;
+use crate::protocol::replies::review::merged_answer::Results;
+use crate::protocol::replies::review::prose::ProseReader;
 use crate::protocol::text::json::{ScanState, Scope};
 use crate::protocol::text::location::Paths;
 

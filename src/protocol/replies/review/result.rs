@@ -7,8 +7,8 @@
 use std::collections::BTreeSet;
 
 use super::answer::ReviewAnswer;
-use super::draft;
 use super::fields::FindingFields;
+use super::prose;
 use crate::domain::RawFinding;
 use crate::protocol::text::json::LenientValue;
 
@@ -50,7 +50,7 @@ impl JsonResult {
 
     fn push(&mut self, finding: RawFinding) {
         self.count += 1;
-        self.weight += draft::weight(&finding);
+        self.weight += prose::weight(&finding);
         if self.weight <= FINDINGS_CAP {
             self.findings.push(finding);
         }

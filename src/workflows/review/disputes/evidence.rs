@@ -9,7 +9,7 @@ use crate::domain::Finding;
 use crate::protocol::request::{CoderWritten, SourceFile};
 use crate::protocol::text::references::Reference;
 use crate::workflows::review::disputes::references::Support;
-use crate::workflows::review::{code::trees, requests::RequestBuilder};
+use crate::workflows::review::{code::coder_changes, requests::RequestBuilder};
 use crate::workspace::code::citation::inserted;
 
 impl RequestBuilder<'_> {
@@ -71,7 +71,7 @@ impl RequestBuilder<'_> {
     /// The versions of a changed file that a judge may have read: the one it was sent, and the present one.
     fn versions(&self, round: u32, path: &str) -> Vec<String> {
         let shown = if round > 1 { self.shown_text(round, path) } else { None };
-        let last = trees::last_tree(self.state).and_then(|tree| self.text_at(tree, path));
+        let last = coder_changes::last_tree(self.state).and_then(|tree| self.text_at(tree, path));
         shown.into_iter().chain(last).collect()
     }
 
@@ -82,7 +82,7 @@ impl RequestBuilder<'_> {
     }
 
     fn tree_of(&self, round: u32) -> Option<&String> {
-        trees::tree_before_round(self.state, round)
+        coder_changes::tree_before_round(self.state, round)
     }
 
     pub(crate) fn text_at(&self, tree: &str, path: &str) -> Option<String> {

@@ -19,7 +19,7 @@ use crate::rules::consensus::{self, CheckedEvidence, Debate, Group, GroupState, 
 use crate::rules::review::{mandatory, reversal};
 use crate::workflows::review::code::edits;
 use crate::workflows::review::code::sources::Sources;
-use crate::workflows::review::findings::past::Past;
+use crate::workflows::review::findings::earlier_records::Past;
 use crate::workflows::review::findings::recognition;
 use crate::workflows::review::findings::round::{MergeSettings, Round, TextOf};
 use crate::workflows::review::state::ReviewState;

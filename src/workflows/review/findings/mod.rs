@@ -4,8 +4,8 @@
 //! `relations` compare it with earlier disputes (`past`); `round` is the input of both.
 
 pub(crate) mod debate;
+pub(crate) mod earlier_records;
 pub(crate) mod merge;
-pub(crate) mod past;
 pub(crate) mod recognition;
 pub(crate) mod relations;
 pub(crate) mod round;

@@ -2,7 +2,7 @@
 
 use crate::config::settings::Settings;
 use crate::rules::consensus::Policy;
-use crate::workflows::review::findings::past::Past;
+use crate::workflows::review::findings::earlier_records::Past;
 use crate::workflows::review::state::ReviewState;
 
 #[derive(Clone, Debug)]

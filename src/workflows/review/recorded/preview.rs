@@ -10,7 +10,8 @@ use crate::history::{queries::rows::Binding, store::Journal};
 use crate::protocol::{prompts, request::Request};
 use crate::workflows::review::recorded::reuse::{self, Archive};
 use crate::workflows::review::{
-    code::sources::Sources, code::templates, code::trees::Trees, requests::RequestBuilder, state::ReviewState,
+    code::coder_changes::Trees, code::sources::Sources, code::templates, requests::RequestBuilder,
+    state::ReviewState,
 };
 use crate::workflows::run::{error::RunError, redaction::Redaction};
 use crate::workspace::{Target, root::Workspace};

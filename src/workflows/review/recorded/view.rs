@@ -7,11 +7,13 @@ use jiff::Timestamp;
 use crate::domain::{ExitReason, Outcome, RunId, event::Event};
 use crate::history::store::Journal;
 use crate::rules::consensus::Policy;
+use crate::workflows::review::code::coder_changes::{self, Trees};
 use crate::workflows::review::code::sources::Sources;
-use crate::workflows::review::code::trees::{self, Trees};
 use crate::workflows::review::disputes::rulings::{self, SharedRulings};
 use crate::workflows::review::findings::{debate, merge};
-use crate::workflows::review::{findings::past::Past, findings::round::MergeSettings, outcome, state::ReviewState};
+use crate::workflows::review::{
+    findings::earlier_records::Past, findings::round::MergeSettings, outcome, state::ReviewState,
+};
 use crate::workflows::run::{error::RunError, redaction::Redaction};
 use crate::workspace::guard::control_files::{ControlKind, control_kind};
 use crate::workspace::{TreeId, root::Workspace};
@@ -91,7 +93,7 @@ pub(crate) fn decided_again(
 
 /// The id of the tree after the last recorded call of the coder, or before the first.
 pub(crate) fn tree_left(events: &[Event]) -> Option<String> {
-    trees::last_tree(&ReviewState::of(events)).cloned()
+    coder_changes::last_tree(&ReviewState::of(events)).cloned()
 }
 
 /// The tree before a coder that edited control files of Glee; `None` if none did.

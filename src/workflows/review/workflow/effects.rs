@@ -8,7 +8,7 @@ use crate::domain::{Agent, DisputeNumber, FindingId, RulingWord};
 use crate::history::JournalError;
 use crate::history::queries::rows::Binding;
 use crate::workflows::review::disputes::{resolve, rulings};
-use crate::workflows::review::findings::past::Past;
+use crate::workflows::review::findings::earlier_records::Past;
 use crate::workflows::review::findings::round::MergeSettings;
 use crate::workflows::review::findings::{debate, merge};
 use crate::workflows::review::schedule;

@@ -14,9 +14,9 @@ use crate::domain::{
     Coverage, DisputeNumber, ExitReason, Route, Ruler, Ruling, RulingRecord, RulingWord, RunId, Spent,
 };
 use crate::history::queries::rows::Binding;
+use crate::workflows::review::code::coder_changes::{self, Trees};
 use crate::workflows::review::code::scripts::Scripts;
 use crate::workflows::review::code::sources::Sources;
-use crate::workflows::review::code::trees::{self, Trees};
 use crate::workflows::review::findings::debate;
 use crate::workflows::review::outcome;
 use crate::workflows::review::recorded::reuse::{self, Archive, ReviewerKeys};
@@ -195,7 +195,7 @@ impl Workflow for ReviewWorkflow {
             if !restaged.left.is_empty() {
                 exit = exit.strongest(ExitReason::FindingsOpen);
             }
-            events = trees::restage_notices(&self.state, &restaged);
+            events = coder_changes::restage_notices(&self.state, &restaged);
         }
         events.push(RunEvent::RunEnded { exit, millis: self.runner.millis() }.into());
         self.append_all(events).map(drop)

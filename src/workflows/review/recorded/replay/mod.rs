@@ -3,7 +3,7 @@
 //! The settings of the run reproduce its decisions; with other settings, answers that the record lacks are reported
 //! as missing.
 
-mod same;
+mod match_findings;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,8 +17,8 @@ use crate::domain::{
 };
 use crate::history::{queries::rows::Binding, store::Journal};
 use crate::protocol::text::printable;
+use crate::workflows::review::code::coder_changes::{self, Trees};
 use crate::workflows::review::code::sources::Sources;
-use crate::workflows::review::code::trees::{self, Trees};
 use crate::workflows::review::disputes::rulings::{self, SharedRulings};
 use crate::workflows::review::findings::{debate, merge};
 use crate::workflows::review::schedule::{
@@ -26,8 +26,8 @@ use crate::workflows::review::schedule::{
 };
 use crate::workflows::review::state::{RecordedCall, ReviewState};
 use crate::workflows::review::{
-    disputes::resolve, findings::past::Past, findings::round::MergeSettings, outcome, recorded::replay::same::Same,
-    recorded::view, requests::RequestBuilder,
+    disputes::resolve, findings::earlier_records::Past, findings::round::MergeSettings, outcome,
+    recorded::replay::match_findings::Same, recorded::view, requests::RequestBuilder,
 };
 use crate::workflows::run::{error::RunError, redaction::Redaction, workflow::Step};
 use crate::workspace::root::Workspace;
@@ -362,7 +362,7 @@ impl Replay<'_> {
     fn tree(&self, call: &CallId) -> EventKind {
         let known = self.record.tree_changes.iter().find(|change| change.call == *call);
         let touched = known.map(|known| self.now(known.touched.iter().copied()).into_iter().flatten().collect());
-        let last = || trees::last_tree(&self.state).cloned().unwrap_or_default();
+        let last = || coder_changes::last_tree(&self.state).cloned().unwrap_or_default();
         let tree = known.map_or_else(last, |known| known.tree.clone());
         let changes = known.map(|known| known.changes.clone()).unwrap_or_default();
         ReviewEvent::TreeChanged { call: call.clone(), tree, changes, touched: touched.unwrap_or_default() }.into()

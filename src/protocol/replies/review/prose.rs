@@ -3,8 +3,8 @@
 //! The text of an answer is stored once, in order, with the starts of findings and notes; bodies and notes are
 //! extracted at the end. Text beyond the caps is only counted.
 
-use super::insists;
-use super::sure::{self, Sure};
+use super::confidence::{self, Sure};
+use super::insisted_ruling;
 use crate::domain::{RawFinding, RulingRef, Severity, Tag};
 use crate::protocol::replies::reply::ReplyLine;
 use crate::protocol::text::location::{self, Paths};
@@ -299,9 +299,9 @@ fn item(line: &str, paths: &Paths, shown: &[RulingRef]) -> Option<Item> {
     let mark = tag::read(peeled.rest)?;
     let cells = row.map(|(_, cells)| format!("{} | {}", mark.rest, markdown::join_cells(cells)));
     let rest = cells.as_deref().unwrap_or(mark.rest);
-    let (without, insists_on) = insists::split(rest, paths, shown).unzip();
+    let (without, insists_on) = insisted_ruling::split(rest, paths, shown).unzip();
     let rest = without.as_deref().unwrap_or(rest);
-    let (rest, sure) = sure::split(rest);
+    let (rest, sure) = confidence::split(rest);
     let tag = Tag::parse(mark.word);
     if tag::is_log_level(mark.word) || tag::is_legend(rest) || (tag.is_none() && tag::is_link_definition(rest)) {
         return None;
@@ -356,7 +356,7 @@ fn title_from_body(finding: &mut RawFinding, body: &mut String, paths: &Paths) {
         return;
     }
     let text = markdown::peel(first).rest;
-    let (text, sure) = sure::split(text);
+    let (text, sure) = confidence::split(text);
     let place = if finding.file.is_none() { location::find_of(text, paths) } else { None };
     let title = markdown::plain(tag::title(text, place.as_ref()));
     if title.is_empty() {
@@ -371,7 +371,7 @@ fn title_from_body(finding: &mut RawFinding, body: &mut String, paths: &Paths) {
 /// Takes the confidence from the first line of the body, for a title that is broken over two lines.
 fn sure_from_body(finding: &mut RawFinding, body: &mut String) {
     let (first, rest) = body.split_once('\n').unwrap_or((body, ""));
-    if let ("", sure @ Some(_)) = sure::split(first.trim_start()) {
+    if let ("", sure @ Some(_)) = confidence::split(first.trim_start()) {
         put_sure(finding, sure);
         *body = markdown::dedent(rest);
     }

@@ -8,7 +8,7 @@
 
 use std::collections::HashSet;
 
-use super::draft::ProseReader;
+use super::prose::ProseReader;
 use super::result::{self, JsonResult, OfText};
 use crate::domain::{AnswerStatus, RawFinding, Tag};
 use crate::protocol::replies::reply::{Closing, ReplyLine, is_nonce};

@@ -4,8 +4,8 @@ use crate::domain::{Dispute, DisputeNumber, RunId};
 use crate::history::queries::rows::Binding;
 use crate::history::store::Journal;
 use crate::system::files;
+use crate::workflows::review::code::coder_changes::Trees;
 use crate::workflows::review::code::sources::Sources;
-use crate::workflows::review::code::trees::Trees;
 use crate::workflows::run::redaction::Redaction;
 use crate::workspace::code::anchors::Blocks;
 
