@@ -1,9 +1,9 @@
 //! The workflows of Glee, and what they share.
 //!
-//! - [`run`]: the runner: records, calls of agents, redaction, write guard, errors
+//! - [`run`]: the runner: records, calls, redaction, write guard, errors
 //! - [`review`]: reviewers, coder and judges over a target
 //! - [`consensus`]: stages and checkpoints before there is code
-//! - [`watch`]: event-driven review of agents at work
+//! - [`watch`]: event-driven review of running agents
 
 pub mod consensus;
 pub mod review;

@@ -85,7 +85,7 @@ fn spec_12_the_coder_is_called_again_twice_at_most() {
     assert_eq!(output.code, 1, "{output}");
     assert_eq!(prompts(&sandbox).len(), 3, "the first call and two more");
     let told = json(&output.stdout)["notices"].to_string();
-    assert!(told.contains("fails on the coder's edits, also after the coder tried 2 times more"), "{told}");
+    assert!(told.contains("fails on the coder's edits, even after 2 repairs"), "{told}");
 }
 
 #[test]

@@ -320,7 +320,7 @@ fn an_agent_cannot_lift_its_own_pause() {
     assert_eq!(sandbox.glee(&["watch", "pause"]).code, 0);
     fs::remove_file(sandbox.home().join("tried")).ok();
     let tried = || fs::read_to_string(sandbox.home().join("tried")).unwrap_or_default();
-    watching.until("it tried", || tried().contains("an agent gives no commands"));
+    watching.until("it tried", || tried().contains("an agent cannot send commands"));
     assert_eq!(watching.status()["status"], "PAUSED");
     assert_eq!(sandbox.glee(&["watch", "resume"]).code, 0);
 }
@@ -345,7 +345,7 @@ fn events_come_from_a_file_and_bad_lines_are_counted() {
     assert_eq!(bad.code, 2, "{bad}");
     let (code, told) = watching.stop();
     assert_eq!(code, 0);
-    assert!(told.contains("1 line was no event; the last one: "), "{told}");
+    assert!(told.contains("1 line was invalid; the last one: "), "{told}");
 }
 
 #[test]
@@ -466,7 +466,7 @@ fn spec_26_an_agent_with_a_task_is_reviewed_at_its_milestones_and_the_watch_ends
     fs::write(home.join("go"), "").expect("a written file");
     let (code, told) = watching.ends();
     assert_eq!(code, 0, "{told}");
-    assert!(told.contains("the last agent has ended, and so does the watch (`--stay` keeps it)"), "{told}");
+    assert!(told.contains("the watch ends with its last agent (`--stay` continues it)"), "{told}");
     let cycles = sandbox.glee(&["watch", "status", "--json"]);
     assert_eq!(parsed(&cycles.stdout)["cycle"], 2, "its answer is reviewed before the end: {cycles}");
 

@@ -1,7 +1,6 @@
 //! The outcome of a stage or a checkpoint as files of the project: `.glee/stages-out/<id>/<stage>/`.
 //!
-//! They are copies of the journal's content, for people, scripts and the next stage; each is replaced atomically.
-//! Git ignores them, as they can be regenerated.
+//! They are atomic copies of the journal's content, for people, scripts and the next stage, and ignored by git.
 
 use std::path::{Path, PathBuf};
 
@@ -11,11 +10,11 @@ use super::outcome::StageOutcome;
 use crate::config::files::file::{self, FileError, Links};
 use crate::domain::StageAnswer;
 
-/// The folder, relative to the project's.
+/// Relative to the project's folder.
 pub const FOLDER: &str = ".glee/stages-out";
 
-/// The folder of a stage or a checkpoint, which may not exist yet. Fails if a part of the path is a symbolic link,
-/// by which Glee would write elsewhere.
+/// The folder of a stage or a checkpoint, which may not exist. Fails if a part of the path is a symbolic link,
+/// which could lead out of the project.
 pub fn folder(root: &Path, id: &str, stage: &str) -> Result<PathBuf, FileError> {
     let mut folder = root.to_owned();
     for part in FOLDER.split('/').chain([id, stage]) {
@@ -27,7 +26,7 @@ pub fn folder(root: &Path, id: &str, stage: &str) -> Result<PathBuf, FileError> 
     Ok(folder)
 }
 
-/// Writes the files. Fails if a file cannot be written, or a part of the path is a symbolic link.
+/// Fails if a file cannot be written, or a part of the path is a symbolic link.
 pub fn write(root: &Path, outcome: &StageOutcome) -> Result<(), FileError> {
     let folder = folder(root, &outcome.id, &outcome.stage)?;
     let ignore = root.join(FOLDER).join(".gitignore");
@@ -66,7 +65,7 @@ fn put(folder: &Path, name: &str, value: &Value) -> Result<(), FileError> {
     file::write(&folder.join(name), &format!("{value:#}\n"), Links::Refused)
 }
 
-/// An agent's name as a file name, distinct from the other files.
+/// An agent's name as a file name that differs from the other files.
 fn plain(name: &str) -> String {
     let plain: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '-' }).collect();

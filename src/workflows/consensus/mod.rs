@@ -97,7 +97,6 @@ impl Last {
     }
 }
 
-/// The last run of a stage or a checkpoint.
 pub fn last(journal: &Journal, id: &str, stage: &str) -> Result<Option<Last>, RunError> {
     let Some(run) = journal.last_stage(id, stage)? else { return Ok(None) };
     let state = StageState::of(&journal.events(&run)?);
@@ -163,7 +162,6 @@ pub fn answer(
     settle(journal, run, state, EventKind::Consensus(ConsensusEvent::QuestionResolved { resolution }))
 }
 
-/// Records a decision, and the end of the run if no other question is open.
 fn settle(
     journal: &mut Journal,
     run: &RunId,
@@ -179,7 +177,6 @@ fn settle(
     outcome::outcome(&state, run, millis).ok_or_else(|| RunError::NotStarted(run.clone()).into())
 }
 
-/// All agents of a plan, including backups.
 pub fn agents_of(plan: &StagePlan) -> Vec<Agent> {
     plan.all().cloned().collect()
 }

@@ -26,10 +26,9 @@ pub struct StageOutcome {
     pub notices: Vec<String>,
     /// False if the run can be resumed.
     pub ended: bool,
-    /// Wall time of this process, in milliseconds.
+    /// In this process, in milliseconds.
     pub millis: u64,
     pub exit: ExitReason,
-    /// All agents that were asked.
     #[serde(serialize_with = "answers", skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<(AgentName, Option<StageAnswer>)>,
 }
@@ -50,7 +49,6 @@ pub enum NextStep {
         status: Option<StageStatus>,
         verdict: Option<Box<StageVerdict>>,
         synthesis: Option<Box<Synthesis>>,
-        /// The reason why only a person can decide.
         deadlock: Option<String>,
         decision: Option<(Decision, Settler)>,
         /// The arbiter's decision, if its confidence is too low to bind.
@@ -72,7 +70,6 @@ pub struct ResolvedQuestion {
     pub resolution: Resolution,
 }
 
-/// The status of a stage after its decision.
 fn status(state: &StageState) -> Option<StageStatus> {
     let verdict = state.verdict.as_ref()?;
     let whole = verdict.missing_agents.is_empty() && verdict.required_fields_ok;
@@ -158,7 +155,6 @@ fn uncertain(state: &StageState) -> Option<Box<(Decision, AgentName)>> {
     Some(Box::new((state.arbitration()?.clone(), arbiter.name.clone())))
 }
 
-/// The agents whose last attempt failed.
 fn failures(state: &StageState) -> Vec<(AgentName, String)> {
     let mut failures = Vec::new();
     let Some(plan) = &state.plan else { return failures };

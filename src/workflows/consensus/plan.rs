@@ -20,7 +20,7 @@ pub enum StagePlanError {
     Prompt(Arc<PromptError>),
     #[error("`{0}` is not connected")]
     Unknown(String),
-    #[error("`{0}` is embedded: it knows code and answers no questions")]
+    #[error("`{0}` is embedded and cannot answer questions")]
     Embedded(AgentName),
     #[error("{what} asks at least {at_least} agents, and {found} would be asked")]
     TooFew { what: &'static str, at_least: usize, found: usize },
@@ -53,7 +53,6 @@ impl From<PromptError> for StagePlanError {
 #[derive(Clone, Debug)]
 pub struct Asking<'a> {
     pub id: &'a str,
-    /// The agents of the command line; empty for those of the stage.
     pub agents: &'a [String],
     pub prompt: String,
     pub input: Option<Untrusted>,
@@ -145,7 +144,7 @@ fn answering(settings: &Settings, named: Option<&[String]>, roles: &[Role]) -> R
     Ok(agents)
 }
 
-/// The named agent, or the first one with the role that is not a party.
+/// The named agent, or the first one with the role, except parties. Fails if the named agent is a party.
 fn one(
     settings: &Settings,
     named: Option<&str>,

@@ -1,4 +1,4 @@
-//! What each agent of a stage or a checkpoint is asked: a function of the state.
+//! The requests of a stage or a checkpoint, as functions of the state.
 
 use std::collections::BTreeSet;
 
@@ -85,7 +85,7 @@ fn about(plan: &StagePlan) -> StageSubject {
     StageSubject { id: plan.id.clone(), stage: plan.stage.clone(), instructions, prompt, required_fields }
 }
 
-/// What the agent is told of its last answer where that is not enough; a failed call was retried already where that helps.
+/// The reason for another attempt; `None` if the answer is sufficient, or failed after its retries.
 pub(crate) fn why_again(answer: &CallAnswer) -> Option<String> {
     let without = |fields: &[String]| {
         (!fields.is_empty()).then(|| format!("your last answer lacks these fields: {}", fields.join(", ")))

@@ -1,4 +1,4 @@
-//! What may be done next: a pure function of the state.
+//! Computes the steps that are due in a stage or a checkpoint: a pure function of its state.
 
 use crate::domain::event::{CallAnswer, ConsensusEvent, Part, Purpose};
 use crate::domain::{Agent, Settler, StageStatus, StageVerdict, Subject};
@@ -9,18 +9,16 @@ use crate::workflows::consensus::state::StageState;
 use crate::workflows::run::attempts;
 use crate::workflows::run::workflow::Step;
 
-/// What a person is asked.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Asked {
-    /// The decision of a deadlocked stage.
     Decision,
-    /// A question of a checkpoint, by its id.
+    /// The id of a question of a checkpoint.
     Question(String),
 }
 
 pub(crate) type StageStep = Step<(), Asked>;
 
-/// The steps that are due. Calls run side by side; everything else is one step.
+/// The steps that are due: concurrent calls, or one other step.
 pub(crate) fn next_steps(state: &StageState) -> Vec<StageStep> {
     let Some(plan) = state.plan.as_ref().filter(|_| state.ended.is_none()) else { return Vec::new() };
     match &plan.subject {
@@ -29,7 +27,6 @@ pub(crate) fn next_steps(state: &StageState) -> Vec<StageStep> {
     }
 }
 
-/// Whether no further agent is to be asked.
 pub(crate) fn is_complete(state: &StageState) -> bool {
     !next_steps(state).iter().any(|step| matches!(step, Step::Ask(_)))
 }
@@ -65,7 +62,6 @@ fn stage(
     vec![asked.unwrap_or_else(|| record(arbitrated(state, arbiter)))]
 }
 
-/// The decision of the arbiter, or a deadlock.
 fn arbitrated(state: &StageState, arbiter: Option<&Agent>) -> ConsensusEvent {
     let decision = state.arbitration();
     let arbitration = match (arbiter, decision) {
@@ -121,7 +117,6 @@ fn questions(state: &StageState, agents: &[Agent], validator: Option<&Agent>) ->
     if persons.is_empty() { vec![Step::Finish] } else { persons }
 }
 
-/// The next attempt of an agent at a part.
 fn ask(state: &StageState, agent: &Agent, part: Part, at_most: u32) -> Option<StageStep> {
     let is_lacking = |answer: &CallAnswer| why_again(answer).is_some();
     attempts::next(&state.calls, &agent.name, Purpose::Stage { part }, at_most, is_lacking).map(Step::Ask)

@@ -1,4 +1,4 @@
-//! A person's decision of a deadlock or answer to a question, and why it is refused.
+//! Validates a person's decision of a deadlock or answer to a question.
 
 use crate::domain::{Advice, Certainty, ExitReason, Question, Resolution, Settler};
 use crate::workflows::run::error::RunError;
@@ -9,13 +9,9 @@ pub enum SettleError {
     Run(#[from] RunError),
     #[error("{0} does not wait for a person")]
     NotWaiting(String),
-    #[error("`{word}` is no decision; it is `hybrid`, or one of {}", .known.join(", "))]
-    Word {
-        word: String,
-        /// The names of those who answered.
-        known: Vec<String>,
-    },
-    #[error("`{answer}` is no answer to `{question}`; it allows {}", .options.join(", "))]
+    #[error("`{word}` is not a decision: use `hybrid` or one of {}", .known.join(", "))]
+    Word { word: String, known: Vec<String> },
+    #[error("`{answer}` is not an answer to `{question}`: use one of {}", .options.join(", "))]
     Option { answer: String, question: String, options: Vec<String> },
 }
 
@@ -29,7 +25,6 @@ impl Advice for SettleError {
     }
 }
 
-/// A person's answer to a question.
 pub(crate) fn by_person(question: &Question, value: &str, reason: String) -> Result<Resolution, SettleError> {
     let option = question.options.iter().find(|option| option.trim().eq_ignore_ascii_case(value.trim()));
     if option.is_none() && !question.options.is_empty() {

@@ -1,4 +1,4 @@
-//! The state of a stage or a checkpoint: a fold over its events, and nothing else.
+//! The state of a stage or a checkpoint: a fold over its events.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,11 @@ use crate::domain::{
 pub(crate) struct StageState {
     pub(crate) plan: Option<StagePlan>,
     pub(crate) calls: BTreeMap<CallId, CallAnswer>,
-    /// Usage of all calls, including failed and repeated ones.
     pub(crate) spent: Spent,
     pub(crate) verdict: Option<StageVerdict>,
     pub(crate) deadlock: Option<String>,
     pub(crate) decision: Option<(Decision, Settler)>,
     pub(crate) resolutions: BTreeMap<String, Resolution>,
-    /// Whether a read-only agent may have written.
     pub(crate) violated: bool,
     pub(crate) notices: Vec<String>,
     pub(crate) ended: Option<(ExitReason, u64)>,
@@ -33,13 +31,11 @@ impl StageState {
         state
     }
 
-    /// Applies an event.
     pub(crate) fn apply(&mut self, event: &Event) {
         match &event.kind {
             EventKind::Run(event) => match event {
                 RunEvent::RunResumed => {
-                    // Failed calls may be repeated now, unless the stage was judged already; answered ones stay
-                    // answered.
+                    // Failed calls may be repeated after a resumption, unless the stage has a verdict.
                     if self.verdict.is_none() {
                         self.calls.retain(|_, answer| matches!(answer, CallAnswer::Stage { .. }));
                     }
@@ -71,7 +67,6 @@ impl StageState {
         }
     }
 
-    /// The attempts at a part by an agent, in order.
     pub(crate) fn attempts(&self, agent: &AgentName, part: &Part) -> Vec<(&CallId, &CallAnswer)> {
         let is_part = |id: &CallId| matches!(&id.purpose, Purpose::Stage { part: other } if other == part);
         self.calls.iter().filter(|(id, _)| id.agent == *agent && is_part(id)).collect()
@@ -88,7 +83,7 @@ impl StageState {
         self.verdict.as_ref().map(|verdict| verdict.conflicts.clone()).unwrap_or_default()
     }
 
-    /// The answers to a stage, in the order of the plan.
+    /// In the order of the plan.
     pub(crate) fn positions(&self) -> Vec<(&AgentName, &StageAnswer)> {
         let agents = self.plan.iter().flat_map(|plan| &plan.agents);
         let position = |name| match self.said(name, &Part::Position)? {
@@ -98,7 +93,6 @@ impl StageState {
         agents.filter_map(|agent| position(&agent.name)).collect()
     }
 
-    /// Those who answered a stage, in the order of the plan.
     pub(crate) fn answered(&self) -> Vec<AgentName> {
         self.positions().into_iter().map(|(name, _)| name.clone()).collect()
     }
@@ -111,7 +105,7 @@ impl StageState {
         }
     }
 
-    /// The arbiter's own decision, which may not bind.
+    /// The arbiter's own decision, which may be too uncertain to bind.
     pub(crate) fn arbitration(&self) -> Option<&Decision> {
         let arbiter = self.plan.as_ref()?.arbiter.as_ref()?;
         match self.said(&arbiter.name, &Part::Arbitrate)? {
@@ -127,7 +121,7 @@ impl StageState {
         }
     }
 
-    /// The answers to one question, in the order of the plan.
+    /// In the order of the plan.
     pub(crate) fn answers(&self, question: &Question) -> Vec<(AgentName, &QuestionAnswer)> {
         let agents = self.plan.iter().flat_map(|plan| &plan.agents);
         let answer = |name: &AgentName| match self.said(name, &Part::Questions)? {
@@ -137,7 +131,6 @@ impl StageState {
         agents.filter_map(|agent| Some((agent.name.clone(), answer(&agent.name)?))).collect()
     }
 
-    /// The validator's answer about a majority.
     pub(crate) fn validation(&self, question: &Question) -> Option<(&AgentName, &Validation)> {
         let validator = &self.plan.as_ref()?.arbiter.as_ref()?.name;
         match self.said(validator, &Part::Validate { question: question.id.clone() })? {

@@ -1,4 +1,4 @@
-//! How often stages end in a deadlock (seed 002, 8): over the whole history, by stage and by agent.
+//! The rate of deadlocks (seed 002, 8) over the whole history, by stage and by agent.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,22 +9,19 @@ use crate::domain::{Settler, StageStatus};
 use crate::history::store::Journal;
 use crate::workflows::run::error::RunError;
 
-/// The specification's bound for the rate of deadlocks.
+/// The specification's maximum rate of deadlocks.
 pub const BOUND: f64 = 0.05;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Counts {
-    /// Stages with a verdict.
+    /// Those with a verdict.
     pub stages: u64,
-    /// Those in which the aggregator named a conflict.
     pub conflicts: u64,
-    /// Stages without a conflict: the aggregator's synthesis was accepted.
+    /// Stages whose synthesis has no conflict.
     pub by_aggregator: u64,
-    /// Conflicts that an arbiter decided.
     pub by_arbiter: u64,
-    /// Deadlocks that a person ended.
     pub by_person: u64,
-    /// Conflicts that only a person could decide, whether decided or not.
+    /// Conflicts that only a person could decide, decided or not.
     pub deadlocks: u64,
 }
 
@@ -35,7 +32,7 @@ impl Counts {
         (self.stages > 0).then(|| rate(self.deadlocks, self.stages))
     }
 
-    /// The Wilson interval of the rate at 95%.
+    /// The 95% Wilson interval of the rate.
     pub fn interval(&self) -> Option<(f64, f64)> {
         /// The 97.5% quantile of the normal distribution.
         const Z: f64 = 1.959_963_984_540_054;
@@ -69,11 +66,11 @@ impl Counts {
 pub struct Deadlocks {
     pub all: Counts,
     pub by_stage: BTreeMap<String, Counts>,
-    /// By agent that answered, aggregated or arbitrated; a stage counts for each of them.
+    /// A stage counts for each agent that answered, aggregated or arbitrated.
     pub by_agent: BTreeMap<String, Counts>,
 }
 
-/// Counts how the stages of a history ended, without checkpoints. Fails if the history cannot be read.
+/// Excludes checkpoints.
 pub fn deadlocks(journal: &Journal) -> Result<Deadlocks, RunError> {
     let mut found = Deadlocks::default();
     for row in journal.stages()? {
@@ -103,7 +100,7 @@ mod tests {
     #[test]
     fn rates_have_wilson_intervals() {
         assert_eq!((counts(0, 0).rate(), counts(0, 0).interval()), (None, None));
-        // Values of Wilson's formula as published tables give them, to four decimals.
+        // Published values of Wilson's formula, to four decimals.
         for (stages, deadlocks, low, high) in
             [(10, 0, 0.0, 0.2775), (26, 0, 0.0, 0.1287), (100, 5, 0.0215, 0.1118), (20, 1, 0.0089, 0.2361)]
         {

@@ -21,14 +21,12 @@ use crate::workflows::run::workflow::{Pending, Prepared, Rest, Step, Workflow, W
 pub(crate) struct ConsensusWorkflow {
     runner: Runner,
     state: StageState,
-    /// Absent while a question is open, and where nobody can be asked.
+    /// `None` during a question, or if nobody can be asked.
     person: Option<Box<dyn Prompter>>,
     has_person: bool,
-    /// Questions that the person left open.
     left_open: BTreeSet<Asked>,
 }
 
-/// What a person answered, and the dialog for the next question.
 pub(crate) struct Answered {
     word: Word,
     person: Box<dyn Prompter>,
@@ -51,7 +49,7 @@ impl ConsensusWorkflow {
         let outcome = outcome::outcome(&self.state, &self.runner.run, self.runner.millis());
         let mut outcome = outcome.ok_or_else(|| RunError::NotStarted(self.runner.run.clone()))?;
         if rest == Rest::OverBudget {
-            let notices = budget::notices(&self.runner.settings, &self.state.spent, "give the same command again");
+            let notices = budget::notices(&self.runner.settings, &self.state.spent, "repeat the command");
             outcome.notices.extend(notices);
         }
         Ok((outcome, rest))
@@ -85,7 +83,7 @@ impl Workflow for ConsensusWorkflow {
             _ => true,
         };
         let steps: Vec<StageStep> = schedule::next_steps(&self.state).into_iter().filter(is_open).collect();
-        // Where only a person could continue and nobody can be asked, the run ends and waits.
+        // The run ends and waits if only a person can continue it.
         if steps.is_empty() && self.state.ended.is_none() { vec![Step::Finish] } else { steps }
     }
 

@@ -84,7 +84,7 @@ pub async fn start(
     }
     let unread = review.unread.take().map(EventKind::notice);
     let notices = guard.unfollowed().iter().map(|Unfollowed { folder, bound }| {
-        let text = format!("`{folder}` is a repository of its own and is not watched: {bound}");
+        let text = format!("`{folder}` is a nested repository and is not watched: {bound}");
         EventKind::notice(text)
     });
     review.append_all(
@@ -199,7 +199,7 @@ fn budget_notices(review: &ReviewWorkflow, rest: Rest) -> Vec<String> {
     let (caps, state) = (review.runner.settings.budget.caps(), &review.state);
     let mut notices = Vec::new();
     if rest == Rest::OverBudget {
-        let then = format!("carry on with `glee runs resume {}`", review.runner.run.short());
+        let then = format!("resume it with `glee runs resume {}`", review.runner.run.short());
         notices.extend(budget::notices(&review.runner.settings, &state.spent, &then));
     }
     let untold = |key: &str, is_unknown: &dyn Fn(&Usage) -> bool| {
@@ -209,7 +209,7 @@ fn budget_notices(review: &ReviewWorkflow, rest: Rest) -> Vec<String> {
         let silent = state.calls.iter().filter(|(id, call)| is_unknown(&call.usage) && !embedded(&id.agent));
         let names: BTreeSet<&str> = silent.map(|(id, _)| id.agent.0.as_str()).collect();
         let names = names.into_iter().collect::<Vec<_>>().join(", ");
-        (!names.is_empty()).then(|| format!("`{key}` does not hold {names}: what it uses is not known"))
+        (!names.is_empty()).then(|| format!("`{key}` does not limit {names}: its usage is unknown"))
     };
     if caps.tokens.is_some() {
         notices.extend(untold("budget.tokens", &|usage| {

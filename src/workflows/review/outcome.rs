@@ -141,22 +141,21 @@ fn notices(state: &ReviewState) -> Vec<String> {
         let tries = state.repairs(verified.round);
         let tried = match tries {
             0 => String::new(),
-            1 => ", also after the coder tried once more".to_owned(),
-            tries => format!(", also after the coder tried {tries} times more"),
+            1 => ", even after one repair".to_owned(),
+            tries => format!(", even after {tries} repairs"),
         };
         notices.push(format!("`{}` {}{tried}", verified.command, Outcome::VERIFY_FAILS));
     }
     for finding in &state.findings {
         if let Some((dispute, Disposition::Enforced)) = state.ruled.get(&finding.id) {
             let then =
-                if state.agents(Role::Coder).next().is_some() { "; it went straight to the coder" } else { "" };
+                if state.agents(Role::Coder).next().is_some() { "; it was sent directly to the coder" } else { "" };
             notices.push(format!("{} was enforced in dispute #{dispute}{then}", finding.id));
         }
     }
     notices
 }
 
-/// The maximum number of files in a notice.
 const NAMED: usize = 20;
 
 fn not_reviewed(state: &ReviewState) -> Option<String> {

@@ -15,14 +15,13 @@ use crate::workspace::Target;
 pub enum ReviewPlanError {
     #[error("no agent has the role `{0}`")]
     MissingRole(Role),
-    #[error("no agent has the role `judge`, and disputes are left to it")]
+    #[error("no agent has the role `judge`, which disputes require")]
     NoJudge,
-    /// `agents.<name>.backup` is not an agent that can answer instead.
     #[error("the backup of `{agent}` is `{backup}`, which is not another connected {role}")]
     Backup { agent: AgentName, backup: AgentName, role: Role },
     #[error("`review.reviewers` names `{0}`, which is not a connected reviewer")]
     UnknownReviewer(String),
-    #[error("a panel has three judges, and `review.judge.panel` names {0}")]
+    #[error("a panel has three judges, but `review.judge.panel` names {0}")]
     Panel(usize),
     #[error("`review.judge.panel` names `{0}`, which is not a connected judge")]
     UnknownJudge(String),

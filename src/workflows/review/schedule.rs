@@ -16,7 +16,6 @@ use crate::workflows::review::state::{RecordedCall, ReviewState, TreeChange};
 use crate::workflows::run::attempts;
 use crate::workflows::run::workflow::Step;
 
-/// The actions of a review other than calls of agents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ReviewEffect {
     Merge {
@@ -60,7 +59,6 @@ pub(crate) enum DisputeQuestion {
 
 pub(crate) type ReviewStep = Step<ReviewEffect, DisputeQuestion>;
 
-/// The rules of a run, which are constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SchedulePolicy {
     pub(crate) mode: Mode,
@@ -74,7 +72,6 @@ pub(crate) struct SchedulePolicy {
     pub(crate) escalate_to: Route,
 }
 
-/// The default of [`SchedulePolicy::repairs`].
 pub(crate) const REPAIRS: u32 = 2;
 
 /// All steps that are due. `parked` are disputes that stay open here and wait for a person elsewhere.
@@ -122,7 +119,6 @@ fn reviews(state: &ReviewState, round: u32) -> Vec<ReviewStep> {
     steps
 }
 
-/// Asks for a purpose, a second time if the first answer is insufficient.
 fn ask(
     state: &ReviewState,
     agent: &AgentName,
@@ -168,7 +164,6 @@ pub(crate) fn recognised(state: &ReviewState, round: u32) -> Vec<EventKind> {
     bound.collect()
 }
 
-/// Rounds 2 and 3 of a debate, then its conclusion.
 fn debate(state: &ReviewState, round: u32) -> Vec<ReviewStep> {
     let rounds = match state.debating() {
         DebateRounds::Off => return Vec::new(),
@@ -176,7 +171,6 @@ fn debate(state: &ReviewState, round: u32) -> Vec<ReviewStep> {
         DebateRounds::Auto | DebateRounds::Three => 3,
     };
     let debaters: Vec<&AgentName> = state.debaters().collect();
-    // Agents that left items unanswered are asked once more for these.
     let asked = |purpose: &Purpose, has_items: &dyn Fn(&AgentName) -> bool| -> Vec<ReviewStep> {
         let of = debaters.iter().filter(|name| has_items(name));
         of.filter_map(|name| {
@@ -276,7 +270,7 @@ fn disputes(state: &ReviewState, policy: &SchedulePolicy, parked: &BTreeSet<Disp
     steps
 }
 
-/// The steps for one open dispute. They depend only on events of this dispute.
+/// Depends only on events of this dispute.
 pub(crate) fn of_dispute(state: &ReviewState, policy: &SchedulePolicy, dispute: &Dispute) -> Vec<ReviewStep> {
     let number = dispute.number;
     let is_reopened = state.reopened.contains(&number);
@@ -302,7 +296,6 @@ pub(crate) fn of_dispute(state: &ReviewState, policy: &SchedulePolicy, dispute: 
     vec![step]
 }
 
-/// Asks the judges of the run concurrently; their ruling is due after all answers.
 fn judges(state: &ReviewState, dispute: DisputeNumber) -> Vec<ReviewStep> {
     if state.judges().next().is_none() {
         return vec![Step::Prompt(DisputeQuestion::Ruling(dispute))];
@@ -427,7 +420,6 @@ mod tests {
         Response, Ruling, RulingRecord, Severity, Tag,
     };
 
-    /// Applies events to a state and checks the steps that are due.
     struct Play {
         state: ReviewState,
         policy: SchedulePolicy,
@@ -621,7 +613,6 @@ mod tests {
         Ruler::Judge { name: AgentName::from("j") }
     }
 
-    /// A run in arbitration with one open dispute.
     fn one_dispute() -> Play {
         let mut play = Play::new(Mode::Arbitrate);
         play.reviewed(vec![finding(1, Tag::Must)])

@@ -61,13 +61,12 @@ pub(crate) struct Verified {
 pub(crate) struct ReviewState {
     pub(crate) plan: Option<Plan>,
     pub(crate) settings: Settings,
-    /// The shards of each round; round 1 is at index 0.
+    /// Round 1 is at index 0.
     pub(crate) rounds: Vec<Vec<Vec<Coverage>>>,
     pub(crate) skipped: Vec<Skip>,
     /// Whether no file of a later round could be read.
     pub(crate) blind: bool,
     pub(crate) calls: BTreeMap<CallId, RecordedCall>,
-    /// Reused answers, by reviewer and shard.
     pub(crate) reused: BTreeMap<(AgentName, Purpose), Reuse>,
     /// Usage of all calls, including failed and repeated ones.
     pub(crate) spent: Spent,
@@ -89,9 +88,8 @@ pub(crate) struct ReviewState {
     pub(crate) responses: BTreeMap<FindingId, Response>,
     /// The number of tree changes when the coder was last sent a finding; only later ones count for it.
     pub(crate) asked_after: BTreeMap<FindingId, usize>,
-    /// How often an enforced finding was sent to the coder.
     pub(crate) enforced: BTreeMap<FindingId, u32>,
-    /// The re-checks of the last change of a finding, by the reviewer that raised it.
+    /// By the reviewer that raised the finding.
     pub(crate) checks: BTreeMap<FindingId, BTreeMap<AgentName, Recheck>>,
     /// Requests of this round about the last change of a finding that got no valid answer.
     pub(crate) unanswered_checks: BTreeMap<(FindingId, AgentName), u32>,
@@ -332,7 +330,6 @@ impl ReviewState {
         self.calls.retain(|id, _| id.purpose != Purpose::Judge { dispute: number });
     }
 
-    /// Restores the tag that the ruling of a dispute lowered.
     fn raise(&mut self, id: FindingId, by: &RulingRef) {
         let Some(lowered) = self.lowered.remove(&id).filter(|lowered| lowered.dispute == *by) else { return };
         let Some(index) = self.place(id) else { return };
@@ -341,7 +338,6 @@ impl ReviewState {
         finding.raw.severity = lowered.was;
     }
 
-    /// Lowers the finding of a dispute to the tag of the ruling that settled it.
     fn lower(&mut self, number: DisputeNumber) {
         let Some(dispute) = self.disputes.get(&number) else { return };
         let Some(tag) = dispute.new_tag() else { return };
@@ -499,7 +495,6 @@ impl ReviewState {
         of_round.filter_map(move |finding| Some((finding, may_repeat(finding.id)?)))
     }
 
-    /// The uncertain findings that repeat the dispute according to a judge.
     pub(crate) fn recognised(&self, round: u32) -> impl Iterator<Item = (&Finding, &EarlierDispute)> {
         let same: BTreeSet<FindingId> = self
             .calls
@@ -515,7 +510,6 @@ impl ReviewState {
         self.uncertain(round).filter(move |(finding, _)| same.contains(&finding.id))
     }
 
-    /// Counted from 1.
     pub(crate) fn round(&self) -> u32 {
         u32::try_from(self.rounds.len()).unwrap_or(u32::MAX).max(1)
     }
@@ -528,12 +522,11 @@ impl ReviewState {
         self.plan.iter().flat_map(|plan| &plan.agents).filter(move |agent| agent.role == role)
     }
 
-    /// Includes the judges that were added when disputes were reopened.
     pub(crate) fn judges(&self) -> impl Iterator<Item = &Agent> {
         self.agents(Role::Judge).chain(&self.called_judges)
     }
 
-    /// The last ruling on a dispute since it was opened or reopened.
+    /// Ignores rulings from before the dispute was reopened.
     pub(crate) fn last_ruling<'a>(&self, dispute: &'a Dispute) -> Option<&'a RulingRecord> {
         let before = self.ruled_before.get(&dispute.number).copied().unwrap_or_default();
         dispute.rulings.get(before..)?.last()
@@ -582,7 +575,6 @@ impl ReviewState {
         self.disputes.get(self.disputed.get(&id)?)
     }
 
-    /// The last attempt of an agent at a purpose.
     pub(crate) fn undecided(&self) -> impl Iterator<Item = DisputeNumber> {
         let open = self.disputes.values().filter(|dispute| dispute.is_open() && dispute.route.is_none());
         open.filter(|dispute| !self.is_sent_to_judge(&dispute.finding)).map(|dispute| dispute.number)
@@ -596,7 +588,6 @@ impl ReviewState {
         attempts::last(&self.calls, agent, purpose)
     }
 
-    /// The findings that a call sends to the coder.
     pub(crate) fn items(&self, purpose: &Purpose) -> Vec<FindingId> {
         let asked = |finding: &&Finding| -> bool {
             match purpose {
@@ -690,7 +681,7 @@ impl ReviewState {
         self.tree_changes.iter().skip(*asked).any(|change| change.touched.contains(&id))
     }
 
-    /// The state of a finding (section 3.1 of the design).
+    /// Section 3.1 of the design.
     pub(crate) fn finding_state(&self, finding: &Finding) -> FindingState {
         let id = finding.id;
         if let Some(dispute) = self.still_disputed.get(&id) {

@@ -1,4 +1,4 @@
-//! Reads the output of an agent as the answer that its request asked for.
+//! Parses the output of an agent according to its request.
 
 use std::io::{self, BufRead};
 
@@ -10,7 +10,7 @@ use crate::protocol::replies::review::{self, reader};
 use crate::protocol::replies::{compare, debate, peer_review, recheck, response, ruling, stage};
 use crate::protocol::request::{Request, Task};
 
-/// Parses the answer to a request. Fails if the kept output cannot be read.
+/// Fails if the stored output cannot be read.
 pub(crate) fn read(answer: impl BufRead, request: &Request) -> io::Result<CallAnswer> {
     let nonce = Some(request.nonce.as_str());
     Ok(match &request.task {
@@ -29,7 +29,7 @@ pub(crate) fn read(answer: impl BufRead, request: &Request) -> io::Result<CallAn
             let names = debate::names(findings);
             let (read, observations) = debate::examine(answer, nonce, &request.task.findings(), &names)?;
             if read.entries.is_empty() || !read.complete {
-                CallAnswer::Invalid { error: problem(read.problems, "no word on any finding was read") }
+                CallAnswer::Invalid { error: problem(read.problems, "no readable result for any finding") }
             } else {
                 CallAnswer::Examine { examinations: read.entries, observations }
             }
@@ -38,7 +38,7 @@ pub(crate) fn read(answer: impl BufRead, request: &Request) -> io::Result<CallAn
             let names = debate::names(challenged.iter().map(|item| &item.finding));
             let read = debate::defend(answer, nonce, &request.task.findings(), &names)?;
             if read.entries.is_empty() || !read.complete {
-                CallAnswer::Invalid { error: problem(read.problems, "no word on any finding was read") }
+                CallAnswer::Invalid { error: problem(read.problems, "no readable result for any finding") }
             } else {
                 CallAnswer::Defend { defences: read.entries }
             }
@@ -46,7 +46,7 @@ pub(crate) fn read(answer: impl BufRead, request: &Request) -> io::Result<CallAn
         Task::Respond { .. } => {
             let read = response::parse(answer, nonce, Some(&request.task.findings()))?;
             if !read.complete {
-                CallAnswer::Invalid { error: problem(read.problems, "no answer to any finding was read") }
+                CallAnswer::Invalid { error: problem(read.problems, "no readable response to any finding") }
             } else {
                 CallAnswer::Respond { responses: read.entries, complete: read.complete }
             }
@@ -58,7 +58,7 @@ pub(crate) fn read(answer: impl BufRead, request: &Request) -> io::Result<CallAn
         Task::Recheck { .. } => {
             let read = recheck::parse(answer, nonce, Some(&request.task.findings()))?;
             if read.entries.is_empty() || !read.complete {
-                CallAnswer::Invalid { error: problem(read.problems, "no word on any finding was read") }
+                CallAnswer::Invalid { error: problem(read.problems, "no readable result for any finding") }
             } else {
                 CallAnswer::Recheck { checks: read.entries }
             }
@@ -66,7 +66,7 @@ pub(crate) fn read(answer: impl BufRead, request: &Request) -> io::Result<CallAn
         Task::Compare { .. } => {
             let read = compare::parse(answer, nonce, &request.task.findings())?;
             if read.entries.is_empty() || !read.complete {
-                CallAnswer::Invalid { error: problem(read.problems, "no word on any finding was read") }
+                CallAnswer::Invalid { error: problem(read.problems, "no readable result for any finding") }
             } else {
                 CallAnswer::Compare { comparisons: read.entries }
             }

@@ -1,11 +1,11 @@
-//! Which attempt at a call is due, and what the agent is told on a later one.
+//! Determines which attempt at a call is due, and its reason.
 
 use std::collections::BTreeMap;
 
 use crate::domain::AgentName;
 use crate::domain::event::{CallAnswer, CallId, Purpose};
 
-/// The last attempt of an agent at a purpose, with what is recorded of it.
+/// The last attempt of an agent at a purpose, with its record.
 pub(crate) fn last<'a, A>(
     calls: &'a BTreeMap<CallId, A>,
     agent: &AgentName,
@@ -15,7 +15,7 @@ pub(crate) fn last<'a, A>(
     calls.range(attempt(0)..=attempt(u32::MAX)).next_back()
 }
 
-/// The next attempt: the first, or a later one up to `at_most` where the last answer is not enough.
+/// The first attempt, or a later one up to `at_most` if the last answer is insufficient.
 pub(crate) fn next<A>(
     calls: &BTreeMap<CallId, A>,
     agent: &AgentName,
@@ -31,12 +31,10 @@ pub(crate) fn next<A>(
     Some(CallId { agent: agent.clone(), purpose, attempt })
 }
 
-/// What was recorded of the attempt before this one.
 pub(crate) fn before<'a, A>(calls: &'a BTreeMap<CallId, A>, call: &CallId) -> Option<&'a A> {
     calls.get(&CallId { attempt: call.attempt.checked_sub(1)?, ..call.clone() })
 }
 
-/// Whether an answer could not be read.
 pub(crate) fn is_invalid(answer: &CallAnswer) -> bool {
     matches!(answer, CallAnswer::Invalid { .. })
 }

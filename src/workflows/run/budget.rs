@@ -1,18 +1,17 @@
-//! What a run may still spend: places for calls that run at once, and the caps of `budget`.
+//! The limits of a run: concurrent calls, and the caps of `budget`.
 
 use crate::config::settings::{Limits, Settings};
 use crate::domain::Spent;
 use crate::domain::event::{CallId, Purpose};
 use crate::rules::budget;
 
-/// Judges that run at the same time, where `review.jobs` does not say fewer.
+/// The maximum number of concurrent judges, if `review.jobs` is not lower.
 const JUDGES: usize = 16;
 
-/// Whether a call can begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     Free,
-    /// As many calls run as may run at once.
+    /// The maximum number of calls is running.
     Full,
     OverBudget,
 }
@@ -36,14 +35,14 @@ fn calls_left(settings: &Settings, spent: &Spent, running: usize) -> Option<u64>
     Some(settings.budget.caps().calls?.saturating_sub(used))
 }
 
-/// The limits of the next call: its retries stay within `budget.calls`.
+/// The limits of the next call, with its retries within `budget.calls`.
 pub(crate) fn limits(settings: &Settings, spent: &Spent) -> Limits {
     let left = calls_left(settings, spent, 1).map(|left| u32::try_from(left).unwrap_or(u32::MAX));
     let limits = settings.limits;
     Limits { retries: limits.retries.min(left.unwrap_or(u32::MAX)), ..limits }
 }
 
-/// The notices of the caps that are reached; `then` says how to continue once they are raised.
+/// The notices about reached caps; `then` is the instruction after raising them.
 pub(crate) fn notices(settings: &Settings, spent: &Spent, then: &str) -> Vec<String> {
     let reached = budget::reached(&settings.budget.caps(), spent).into_iter();
     let notice = |(key, used)| {

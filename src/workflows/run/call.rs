@@ -1,4 +1,4 @@
-//! One call of an agent, from the prepared request to the answer as it is recorded.
+//! One call of an agent, from the request to the recorded answer.
 
 use std::path::PathBuf;
 use std::sync::PoisonError;
@@ -18,19 +18,16 @@ use crate::workflows::run::ports::Sink;
 use crate::workflows::run::redaction::Redaction;
 use crate::workflows::run::write_guard::{Observation, WriteCheck};
 
-/// What an agent is asked by a call, and how.
 pub(crate) struct CallRequest {
     pub(crate) agent: Agent,
     pub(crate) backups: Vec<Agent>,
     pub(crate) task: Task,
-    /// Why the agent is asked again, on a later attempt.
     pub(crate) again: Option<String>,
     pub(crate) session: Option<Session>,
-    /// Whether the agent is to be suspended, where it can be.
+    /// The current suspension, for agents that support it.
     pub(crate) suspended: Option<watch::Receiver<bool>>,
-    /// Whether the tree is compared before and after the call.
     pub(crate) is_guarded: bool,
-    /// The part of the run that the call belongs to in the log: a round, a stage, a cycle.
+    /// The part of the run in the log: a round, a stage, a cycle.
     pub(crate) scope: Span,
 }
 
@@ -44,16 +41,14 @@ pub(crate) struct AgentCall {
     pub(crate) session: Option<Session>,
     pub(crate) limits: Limits,
     pub(crate) settings: Settings,
-    /// Folders that a read-only agent may not write to.
+    /// Folders that a read-only agent must not write to.
     pub(crate) protected: Vec<PathBuf>,
     pub(crate) files: TranscriptFiles,
     pub(crate) sink: Sink,
-    /// Whether the agent is to be suspended, where it can be.
+    /// The current suspension, for agents that support it.
     pub(crate) suspended: Option<watch::Receiver<bool>>,
     pub(crate) stop: Stop,
-    /// Compares the tree when the agent has ended.
     pub(crate) check: Option<WriteCheck>,
-    /// The span of the round, stage or cycle that the call belongs to.
     pub(crate) scope: Span,
 }
 
@@ -68,7 +63,7 @@ pub(crate) struct CallOutcome {
 }
 
 impl CallOutcome {
-    /// The outcome where no process was started.
+    /// The outcome of a call without a process.
     pub(crate) fn without_call(answer: CallAnswer) -> Self {
         Self {
             answer,
@@ -82,7 +77,7 @@ impl CallOutcome {
 }
 
 impl AgentCall {
-    /// Asks the agent, or its backups, redacts what is kept of the output, and reads the answer.
+    /// Asks the agent or its backups, redacts the stored output, and reads the answer.
     pub(crate) async fn make(self) -> CallOutcome {
         let (id, agent) = (self.id.file_stem(), &self.agent.name.0);
         let span = info_span!(parent: &self.scope, "call", id, agent);
@@ -125,7 +120,7 @@ fn joined<T>(result: Result<T, tokio::task::JoinError>) -> T {
     result.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
 }
 
-/// Redacts the kept output and the answer, then parses the answer.
+/// Redacts the stored output and the answer before parsing it.
 fn read(
     result: Result<AnswerText, AgentError>,
     request: &Request,
@@ -135,14 +130,14 @@ fn read(
     let redacted = files.all().and_then(|files| files.iter().try_for_each(|file| redaction.file(file)));
     if let Err(error) = redacted {
         let hint = "is the state folder writable, and the disk not full?".to_owned();
-        return failed(format!("failed to redact secrets in the kept output: {error}"), Some(hint));
+        return failed(format!("failed to redact secrets in the stored output: {error}"), Some(hint));
     }
     match result {
         Ok(text) => redaction
             .answer(text)
             .reader()
             .and_then(|reader| answers::read(reader, request))
-            .unwrap_or_else(|error| failed(format!("failed to read the kept answer: {error}"), None)),
+            .unwrap_or_else(|error| failed(format!("failed to read the stored answer: {error}"), None)),
         Err(AgentError { kind, message, hint }) => CallAnswer::Failed { error: message, hint, cause: Some(kind) },
     }
 }

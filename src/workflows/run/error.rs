@@ -1,4 +1,4 @@
-//! Why a run fails.
+//! Errors of a run.
 
 use std::io;
 
@@ -15,7 +15,7 @@ pub enum RunError {
     Workspace(#[from] WorkspaceError),
     #[error(transparent)]
     Prompt(#[from] PromptError),
-    #[error("failed to keep the code under review beside the history")]
+    #[error("failed to store the code under review next to the history")]
     Sources(#[source] io::Error),
     #[error("run {0} was never started")]
     NotStarted(RunId),

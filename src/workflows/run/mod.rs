@@ -1,9 +1,9 @@
 //! The runner that all workflows share.
 //!
-//! `workflow` is the trait of a kind of run and the loop that runs its steps; `runner` holds the run's resources and records
-//! events; `call` makes one call of an agent and `answers` parses its output; `attempts` and `budget` decide whether a call may be
-//! made; `write_guard` detects changes by read-only agents; `redaction` removes secrets; `ports` are the listeners and persons
-//! that a caller supplies.
+//! `workflow` is the trait of a kind of run and the loop of its steps; `runner` has the resources and records
+//! events; `call` makes a call and `answers` parses its output; `attempts` and `budget` limit calls; `write_guard`
+//! detects changes by read-only agents; `redaction` removes secrets; `ports` are the interfaces that a caller
+//! implements.
 
 pub(crate) mod answers;
 pub(crate) mod attempts;

@@ -1,7 +1,7 @@
-//! Removes secrets from what is sent to agents, parsed, recorded and kept (`redaction.secrets`).
+//! Removes secrets from requests, answers, records and stored files (`redaction.secrets`).
 //!
-//! Requests pass [`Redaction::request`], except those to embedded agents, which are part of this program; answers pass
-//! [`Redaction::answer`] before they are parsed; everything that is recorded passes [`Redaction::event`].
+//! Requests to embedded agents, which are part of this program, are not redacted; answers are redacted before they
+//! are parsed.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Seek as _};
@@ -28,7 +28,7 @@ impl From<settings::Redaction> for Redaction {
 impl Redaction {
     pub(crate) const ON: Self = Self { on: true };
 
-    /// An event as it is recorded. Hashes, ids and paths of the work tree are kept as they are.
+    /// Hashes, ids and paths of the work tree remain unchanged.
     pub(crate) fn event(self, kind: EventKind) -> EventKind {
         if !self.on {
             return kind;
@@ -44,7 +44,7 @@ impl Redaction {
                 let plan = Box::new(WatchPlan { root, tree, ..secrets::redact_value(*plan) });
                 WatchEvent::WatchStarted { plan }.into()
             }
-            // Up to ten thousand a second.
+            // Up to ten thousand events arrive per second.
             EventKind::Watch(WatchEvent::EventReceived { mut said }) => {
                 let texts = said.summary.iter_mut().chain(&mut said.files);
                 texts.for_each(|text| *text = self.text(text.as_written()).into());
@@ -69,16 +69,14 @@ impl Redaction {
         }
     }
 
-    /// An answer as it is parsed.
     pub(crate) fn answer(self, answer: AnswerText) -> AnswerText {
         match answer {
             AnswerText::Text(text) => AnswerText::Text(self.text(&text)),
-            // Already redacted with the other kept files.
+            // Already redacted with the other stored files.
             AnswerText::File(path) => AnswerText::File(path),
         }
     }
 
-    /// A request as it is sent to an agent.
     pub(crate) fn request(self, agent: &Agent, request: Request) -> Request {
         if !self.on || agent.is_embedded() {
             return request;
@@ -98,7 +96,7 @@ impl Redaction {
         if self.on { secrets::redact_value(changes) } else { changes }
     }
 
-    /// Removes the secrets from a kept file, atomically. Fails if it cannot be read or replaced.
+    /// Removes the secrets from a stored file, atomically.
     pub(crate) fn file(self, path: &Path) -> io::Result<()> {
         if !self.on {
             return Ok(());
@@ -107,7 +105,7 @@ impl Redaction {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             opened => BufReader::new(opened?),
         };
-        // Most files have none and are not rewritten.
+        // Most files contain no secrets and are not rewritten.
         if !secrets::copy(&mut input, &mut io::sink())? {
             return Ok(());
         }

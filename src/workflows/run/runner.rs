@@ -65,7 +65,6 @@ pub(crate) struct EndedCall {
 }
 
 impl Runner {
-    /// Opens the log of the run.
     pub(crate) fn new(setup: RunSetup, run: RunId, templates: PathBuf) -> Result<Self, RunError> {
         let RunSetup { workspace, state_dir, journal, agents, settings, sink, stop } = setup;
         let (span, sink) = (open_log(&journal, &run)?, Arc::new(Mutex::new(sink)));
@@ -165,7 +164,6 @@ impl Runner {
         Ok((started, call))
     }
 
-    /// The files for raw output.
     pub(crate) fn files(&self, stem: &str) -> Result<TranscriptFiles, JournalError> {
         let folder = self.journal.transcripts(&self.run)?;
         Ok(TranscriptFiles {
@@ -199,7 +197,7 @@ impl Runner {
                 stale.extend(changed.into_iter().filter(|file| covers(file)));
                 events.extend(stale.iter().map(|file| {
                     EventKind::notice(format!(
-                        "`{file}` was changed while {} worked, not by it; findings there may be stale",
+                        "`{file}` was changed during the call of {} by another process; findings on it may be stale",
                         id.agent
                     ))
                 }));
@@ -212,7 +210,7 @@ impl Runner {
         }
         if !is_cut_off {
             if let (Some(by), Some(why)) = (&metadata.by, &metadata.instead) {
-                events.push(EventKind::notice(format!("{by} was asked in the place of {}: {why}", id.agent)));
+                events.push(EventKind::notice(format!("{by} was asked instead of {}: {why}", id.agent)));
             }
             let told = metadata;
             events.push(RunEvent::CallFinished { call: id, answer, transcript, millis, usage, told }.into());
@@ -236,8 +234,7 @@ fn open_log(journal: &Journal, run: &RunId) -> Result<Span, JournalError> {
     let span = info_span!("run", id = run.short());
     match log::keep_in(&journal.transcripts(run)?) {
         Ok(path) => span.in_scope(|| info!(version = env!("CARGO_PKG_VERSION"), log = %path.display(), "begins")),
-        // A run does not require a log.
-        Err(error) => warn!("the log of the run cannot be kept: {error}"),
+        Err(error) => warn!("the log of the run cannot be written: {error}"),
     }
     Ok(span)
 }

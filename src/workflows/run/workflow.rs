@@ -26,13 +26,11 @@ pub(crate) enum Step<E, Q> {
     Record(Box<EventKind>),
     /// Access the tree or the history, and record the result.
     Effect(E),
-    /// Ask a person.
     Prompt(Q),
     /// Record the end of the run after the last step.
     Finish,
 }
 
-/// The reason why the loop ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rest {
     Ended,
@@ -50,7 +48,6 @@ pub(crate) enum Prepared {
     Answered(CallAnswer),
 }
 
-/// The behaviour of one kind of run.
 pub(crate) trait Workflow: Sized {
     type Effect: Clone + PartialEq + 'static;
     type Question: Clone + PartialEq + 'static;
@@ -165,7 +162,6 @@ pub(crate) trait WorkflowExt: Workflow {
         Ok(Some(self.make(call)))
     }
 
-    /// Runs until no step is due or the run is stopped.
     async fn drive(&mut self) -> Result<Rest, RunError> {
         let stop = self.runner().stop.clone();
         let mut running: Vec<Step<Self::Effect, Self::Question>> = Vec::new();

@@ -23,11 +23,9 @@ pub(crate) struct WriteGuard {
     calls: BTreeMap<CallId, Vec<ObservedChange>>,
 }
 
-/// Observes the tree after a call, on any thread.
 #[derive(Clone, Debug)]
 pub(crate) struct WriteCheck {
     workspace: Arc<Workspace>,
-    /// Avoids reading unchanged files again.
     earlier: Option<Arc<TreeFingerprint>>,
 }
 
@@ -102,7 +100,7 @@ impl WriteGuard {
         let mut found = Found::default();
         if let Err(error) = observed {
             // The tree was readable at the agent's start.
-            found.violations.push(format!("left a tree that cannot be looked at: {error}"));
+            found.violations.push(format!("left an unreadable tree: {error}"));
         }
         for difference in seen {
             match difference.subject {
@@ -157,9 +155,12 @@ pub(crate) fn discarded(call: &CallId, violations: &[String]) -> CallAnswer {
         [first, second, third, _, ..] => format!("{first}, {second}, {third} and more"),
         few => few.join(", "),
     };
-    let error =
-        format!("`{}` may only read, yet while it worked somebody {shown}: its answer is discarded", call.agent);
-    let hint = "see what it did with `git status`; if it was you, `glee runs resume` asks it again".to_owned();
+    let error = format!(
+        "`{}` is read-only, but during its call an agent or another process {shown}: its answer is discarded",
+        call.agent
+    );
+    let hint = "check the changes with `git status`; if they are yours, repeat the call with `glee runs resume`"
+        .to_owned();
     CallAnswer::Failed { error, hint: Some(hint), cause: None }
 }
 
@@ -177,8 +178,8 @@ fn beyond(difference: &ObservedChange) -> Option<String> {
             let steered = match control_kind(name)? {
                 ControlKind::Tools => "which steers the tools that open this tree",
                 ControlKind::Ci => "which the continuous integration runs",
-                ControlKind::Glee => "which steers Glee; this run goes by what it was at its beginning",
-                ControlKind::Git => "which steers git; this run selects files by what it was at its beginning",
+                ControlKind::Glee => "which steers Glee; this run uses its initial version",
+                ControlKind::Git => "which steers git; this run selects files by its initial version",
             };
             Some(format!("{difference}, {steered}"))
         }

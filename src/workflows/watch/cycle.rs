@@ -15,11 +15,9 @@ use crate::protocol::text::printable;
 use crate::workflows::run::attempts;
 use crate::workflows::watch::issues::Issue;
 
-/// The maximum size of the diff for reviewers, in bytes.
 const CHANGES: usize = 256 << 10;
 /// The maximum number of open concerns for reviewers; the newest are kept.
 const CONCERNS: usize = 50;
-/// The maximum number of closed issues for reviewers.
 const CLOSED: usize = 50;
 
 pub(crate) fn requests(state: &WatchState, plan: &WatchPlan) -> Vec<ReviewRequest> {
@@ -85,7 +83,7 @@ fn summary(state: &WatchState, name: &AgentName) -> Untrusted {
         parts.push(format!("files: {}", files.join(", ")).into());
     }
     if parts.is_empty() {
-        parts.push("told nothing since the last review".into());
+        parts.push("no events since the last review".into());
     }
     Untrusted::joined(&parts, "\n")
 }
@@ -134,7 +132,6 @@ fn line(issue: &PeerIssue) -> Untrusted {
     format!("{place}{}", issue.description.as_written()).into()
 }
 
-/// For each reviewer, its ballot or the call that is due.
 pub(crate) fn due(cycle: &Cycle) -> Vec<Result<Ballot, CallId>> {
     cycle.requests.iter().map(|request| due_for(cycle, &request.reviewer)).collect()
 }
@@ -157,7 +154,6 @@ pub(crate) fn next(answers: &CycleAnswers, agent: &AgentName, purpose: Purpose) 
     attempts::next(answers, agent, purpose, 2, attempts::is_invalid)
 }
 
-/// The reason for a second attempt.
 pub(crate) fn why_again(answers: &CycleAnswers, call: &CallId) -> Option<String> {
     match attempts::before(answers, call)? {
         CallAnswer::Invalid { error } => Some(error.clone()),

@@ -1,4 +1,4 @@
-//! Issues on the list of a watch, and the last event of an agent.
+//! The issues of a watch, and the last event of an agent.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -13,16 +13,14 @@ pub struct LastEvent {
     pub summary: Untrusted,
 }
 
-/// An issue on the list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Issue {
     pub number: u32,
-    /// The cycle that raised it.
     pub cycle: u32,
     pub reviewer: AgentName,
     #[serde(flatten)]
     pub issue: PeerIssue,
-    /// Who closed it, and the reason.
+    /// The closer and the reason; `None` while the issue is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closed: Option<(Untrusted, Untrusted)>,
 }
@@ -31,7 +29,7 @@ impl Issue {
     /// The severity of an issue that records a missing verdict.
     pub(crate) const ABSENT: &str = "absent";
 
-    /// Whether it only records that a reviewer gave no usable verdict.
+    /// Whether the issue only records a missing verdict.
     pub(crate) fn is_absence(&self) -> bool {
         self.issue.severity == *Self::ABSENT
     }

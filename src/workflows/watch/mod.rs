@@ -1,9 +1,9 @@
-//! Event-driven peer review: long-running agents report events, and triggers, not a clock, begin reviews of their work.
+//! Event-driven peer review: agents report events, and triggers begin reviews of their work.
 //!
-//! A watch is a run without a final end: killed or stopped, it continues when it is started again in the same tree. It receives
-//! lines from a local socket ([`socket`]) and from the agents that it started (`workers`), records them in groups, begins the
-//! cycles that are due (`rules::watch::triggers`), asks the reviewers side by side and performs the action that their verdicts
-//! decide (`rules::watch::verdicts`).
+//! A watch resumes when it is started again in the same tree. It receives lines from a local socket ([`socket`])
+//! and from its agents (`workers`), records them in groups, begins the cycles that are due
+//! (`rules::watch::triggers`), asks the reviewers and performs the action that their verdicts decide
+//! (`rules::watch::verdicts`).
 
 mod cycle;
 pub(crate) mod issues;
@@ -30,20 +30,19 @@ use workflow::WatchWorkflow;
 
 pub use workflow::EndedWatch;
 
-/// Watches until stopped: continues the last watch of the tree, or begins one. Fails if the history or the tree fails; the
-/// recorded events are there when it is started again.
+/// Runs until stopped: resumes the last watch of the tree, or begins a new one.
 pub async fn run(setup: WatchSetup, plan: WatchPlan, fresh: bool) -> Result<EndedWatch, RunError> {
     let last = if fresh { None } else { folded(&setup.run.journal, &plan.root)? };
     let (run, state) = last.unwrap_or_else(|| (new_run(), WatchState::default()));
     WatchWorkflow::new(run, state, setup)?.run(plan).await
 }
 
-/// How the last watch of a work tree stood when it ended; `None` if there was none.
+/// The final status of the last watch of a work tree; `None` without a watch.
 pub fn recorded(journal: &Journal, root: &str) -> Result<Option<WatchReport>, RunError> {
     Ok(folded(journal, root)?.map(|(run, state)| status::standing(&run, &state)))
 }
 
-/// All issues of the last watch of a work tree, the closed ones too; `None` if there was none.
+/// All issues of the last watch of a work tree, including closed ones; `None` without a watch.
 pub fn recorded_issues(journal: &Journal, root: &str) -> Result<Option<Vec<Issue>>, RunError> {
     Ok(folded(journal, root)?.map(|(_, state)| state.issues))
 }

@@ -11,19 +11,19 @@ pub(crate) enum WatchPlanError {
     NoReviewer,
     #[error("`{key}` names `{name}`, which is not connected")]
     Unknown { key: &'static str, name: String },
-    #[error("`{name}` is no reviewer")]
+    #[error("`{name}` is not a reviewer")]
     NotReviewer { name: String },
-    /// An embedded agent reads code, not the events of other agents.
+    /// An embedded agent cannot read the events of other agents.
     #[error("`{name}` is embedded in Glee and answers no review request of a watch")]
     Embedded { name: String },
-    #[error("`watch.arbitrate` is on, and no judge is connected")]
+    #[error("`watch.arbitrate` is enabled, but no judge is connected")]
     NoJudge,
-    /// A program that answers a prompt needs a task.
-    #[error("`{name}` is not told what to do: its adapter is `{adapter}`")]
+    /// A program that answers a prompt requires a task.
+    #[error("`{name}` has no task, which its adapter `{adapter}` requires")]
     NoTask { name: String, adapter: String },
-    #[error("`{name}` is no coder, and cannot be given a task")]
+    #[error("`{name}` cannot have a task, because it is not a coder")]
     NotCoder { name: String },
-    #[error("the task of `{name}` is for nobody: it is no agent that this watch starts and that answers prompts")]
+    #[error("`--task {name}=...`: this watch starts no agent named `{name}` that answers prompts")]
     IdleTask { name: String },
 }
 
@@ -36,11 +36,11 @@ impl Advice for WatchPlanError {
             }
             Self::Unknown { .. } => "`glee agents` lists those that are".to_owned(),
             Self::NotReviewer { name } => {
-                format!("`glee config set agents.{name}.role reviewer`, or take it out of `watch.reviewers`")
+                format!("`glee config set agents.{name}.role reviewer`, or remove it from `watch.reviewers`")
             }
             Self::NoJudge => "connect one: `glee connect claude --role judge`".to_owned(),
             Self::Embedded { .. } => "name others in `watch.reviewers`".to_owned(),
-            Self::NoTask { name, .. } => format!("say it with `--task {name}='...'`; the same again carries it on"),
+            Self::NoTask { name, .. } => format!("add `--task {name}='...'`; the same task again resumes it"),
             Self::NotCoder { name } => {
                 format!("`glee config set agents.{name}.role coder`, or let it join by `glee emit`")
             }
@@ -51,7 +51,7 @@ impl Advice for WatchPlanError {
     }
 }
 
-/// Whether an agent answers a prompt and ends, instead of printing events.
+/// Whether an agent answers a prompt and ends, and does not print events.
 pub(crate) fn is_asked(agent: &Agent) -> bool {
     agent.adapter != "text"
 }

@@ -1,4 +1,4 @@
-//! The resources that a watch is started with.
+//! The resources of a watch.
 
 use std::path::PathBuf;
 
@@ -11,21 +11,18 @@ use crate::workflows::watch::status::WatchReport;
 
 pub struct WatchSetup {
     pub run: RunSetup,
-    /// The folder of the project's own prompt templates.
     pub templates: PathBuf,
-    /// Receives the status whenever it changes.
     pub standing: watch::Sender<WatchReport>,
     pub intake: Intake,
-    /// What is sent to the intake.
+    /// The receiving end of `intake`.
     pub received: mpsc::Receiver<Batch>,
-    /// The socket by which started agents reach the watch.
     pub socket: Option<PathBuf>,
-    /// Whether the watch continues when the last agent has ended.
+    /// Whether the watch continues after its last agent.
     pub stay: bool,
 }
 
 pub(crate) struct TreeChanges {
     pub(crate) tree: Option<String>,
-    /// The changes as they are shown to reviewers, or why they cannot be read.
+    /// The diff for reviewers, or the reason why it cannot be read.
     pub(crate) changes: Result<Untrusted, String>,
 }

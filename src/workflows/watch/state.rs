@@ -30,7 +30,6 @@ pub(crate) struct WatchState {
     pub(crate) last_action: Option<Action>,
     /// The last started cycle; 0 before the first.
     pub(crate) cycle: u32,
-    /// The cycle in progress.
     pub(crate) open: Option<Cycle>,
     pub(crate) agents: BTreeMap<AgentName, Seen>,
     pub(crate) issues: Vec<Issue>,
@@ -40,7 +39,6 @@ pub(crate) struct WatchState {
     /// The disputes of the current pause, open or settled.
     pub(crate) disputes: BTreeMap<DisputeNumber, Disputed>,
     pub(crate) works: CycleAnswers,
-    /// The triggers since the start of the last cycle.
     pub(crate) unreviewed: BTreeSet<Trigger>,
     pub(crate) events: u64,
     pub(crate) spent: Spent,
@@ -52,7 +50,6 @@ pub(crate) struct Cycle {
     pub(crate) triggers: BTreeSet<Trigger>,
     /// Empty until the tree is recorded.
     pub(crate) requests: Vec<ReviewRequest>,
-    /// The tree before the changes, and the tree of this cycle.
     pub(crate) before: Option<String>,
     pub(crate) tree: Option<String>,
     pub(crate) answers: CycleAnswers,

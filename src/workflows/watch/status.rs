@@ -1,30 +1,26 @@
-//! The status of a watch, for people and scripts.
-
 use serde::{Deserialize, Serialize};
 
 use super::state::WatchState;
 use crate::domain::{Action, AgentName, RunId, Trigger, Untrusted, WatchStatus};
 use crate::workflows::watch::issues::{Issue, LastEvent};
 
-/// The status of a watch, as `glee watch status --json` prints it.
+/// The status of a watch, in the format of `glee watch status --json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WatchReport {
     pub run: String,
     pub status: WatchStatus,
-    /// Whether work continues although issues were raised (rule 3).
+    /// Whether work continues despite issues (rule 3).
     pub flagged: bool,
     pub last_action: Option<Action>,
-    /// The last started cycle; 0 before the first.
     pub cycle: u32,
     pub in_cycle: bool,
     pub pending: Vec<Trigger>,
-    /// Seconds until TIMEOUT_FALLBACK; absent while that is not possible.
+    /// Seconds until TIMEOUT_FALLBACK, if that is possible.
     pub fallback_in: Option<u64>,
     pub agents: Vec<AgentReport>,
     pub events: u64,
-    /// Invalid lines since this program was started.
+    /// Invalid lines since the start of this process.
     pub malformed: u64,
-    /// The open issues.
     pub issues: Vec<Issue>,
     pub clarification: Option<ClarificationReport>,
 }
@@ -40,11 +36,11 @@ pub struct AgentReport {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AgentState {
-    /// Started by the watch, and running.
+    /// Started by the watch and running.
     Works,
-    /// Started by the watch, and suspended.
+    /// Started by the watch and suspended.
     Stands,
-    /// Started by the watch, and ended.
+    /// Started by the watch and ended.
     Ended,
     /// Reported the end of its work.
     Done,
@@ -59,7 +55,6 @@ pub struct ClarificationReport {
     pub prompt: Untrusted,
 }
 
-/// The status of a watch according to its events.
 pub(crate) fn standing(run: &RunId, state: &WatchState) -> WatchReport {
     let agents = state.agents.iter().map(|(name, seen)| AgentReport {
         name: name.clone(),

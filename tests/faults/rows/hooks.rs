@@ -187,7 +187,7 @@ fn fixed(prepare: &str, fix: &str, restage: bool, code: i32, left: &str) {
     let notices = outcome(&output)["notices"].to_string();
     let after = ok(&scene, "git ls-files -s");
     if code == 1 {
-        assert!(notices.contains("the index still holds the old code") && notices.contains(left), "{notices}");
+        assert!(notices.contains("the index still has the old code") && notices.contains(left), "{notices}");
     }
     if !restage && !fix.contains("git add") {
         assert_eq!(before, after, "the index is left");

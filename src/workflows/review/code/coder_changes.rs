@@ -1,4 +1,4 @@
-//! The coder's changes of the tree: recorded after each call, and reviewed in the next round.
+//! The coder's changes of the tree, recorded after each call and reviewed in the next round.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +13,6 @@ use crate::workspace::{
     Restaged, SelectOptions, SelectionRules, Since, TreeId, code::anchors::Blocks, root::Workspace,
 };
 
-/// The work tree and the trees recorded of it.
 #[derive(Clone, Copy)]
 pub(crate) struct Trees<'a> {
     pub(crate) workspace: &'a Workspace,
@@ -30,7 +29,6 @@ impl Trees<'_> {
         Ok(self.workspace.changes(&before, &after, self.state_dir)?)
     }
 
-    /// The event with the changes of a call of the coder.
     pub(crate) fn record(&self, state: &ReviewState, call: &CallId, run: &RunId) -> Result<EventKind, RunError> {
         let before = last_tree(state);
         let tree = self.workspace.left(run, self.state_dir)?.0;
@@ -68,7 +66,7 @@ impl Trees<'_> {
         Ok(ReviewEvent::TreeChanged { call: call.clone(), tree, changes, touched }.into())
     }
 
-    /// The coder's changes in a round, as the target of the next.
+    /// The coder's changes in a round, as the next target.
     pub(crate) fn changed_target(
         &self,
         state: &ReviewState,
@@ -82,7 +80,7 @@ impl Trees<'_> {
         Ok(self.workspace.select_since(&tree, rules, self.state_dir, &options)?)
     }
 
-    /// Compares the index after a review of staged changes that the coder edited; stages the edits if the user asked for it.
+    /// Compares the index after a review of staged changes; stages the coder's edits if the user asked for it.
     pub(crate) fn restage(&self, state: &ReviewState) -> Result<Option<Restaged>, RunError> {
         let staged = state.plan.as_ref().and_then(|plan| plan.staged);
         let (Some(staged), Some((_, before)), Some(after)) = (staged, &state.before, last_tree(state)) else {
@@ -92,7 +90,6 @@ impl Trees<'_> {
         Ok(Some(self.workspace.restage(&before, &after, self.state_dir, staged == Staged::Restaged)?))
     }
 
-    /// The coder's changes over the whole run, against the before-image.
     pub(crate) fn all_changes(&self, state: &ReviewState) -> Result<Vec<FileChange>, RunError> {
         match (&state.before, last_tree(state)) {
             (Some((_, before)), Some(last)) if before != last => self.changes(before, last),
@@ -100,14 +97,13 @@ impl Trees<'_> {
         }
     }
 
-    /// As [`Self::all_changes`]; without the trees, the recorded changes of each call in order.
+    /// As [`Self::all_changes`], or if the trees are missing, the recorded changes of each call.
     pub(crate) fn all_changes_or_recorded(&self, state: &ReviewState) -> Vec<FileChange> {
         let recorded = |_| state.tree_changes.iter().flat_map(|change| change.changes.clone()).collect();
         self.all_changes(state).unwrap_or_else(recorded)
     }
 }
 
-/// Notices about the index after a run on staged changes.
 pub(crate) fn restage_notices(state: &ReviewState, restaged: &Restaged) -> Vec<EventKind> {
     let quoted = |files: &[String]| {
         let quoted = files.iter().map(|file| shlex::try_quote(file).map_or(file.clone(), Cow::into_owned));
@@ -122,10 +118,10 @@ pub(crate) fn restage_notices(state: &ReviewState, restaged: &Restaged) -> Vec<E
         texts.push(match state.plan.as_ref().and_then(|plan| plan.staged) {
             Some(Staged::Restaged) => format!(
                 "not staged, because the work tree differed from the index before the run, or git converts the file: \
-                 {files}; the index still holds the old code: stage it with `git add {files}`"
+                 {files}; the index still has the old code: stage it with `git add {files}`"
             ),
             Some(Staged::Left) | None => {
-                format!("the index still holds the old code: stage it with `git add {files}`, or use --restage")
+                format!("the index still has the old code: stage it with `git add {files}`, or use --restage")
             }
         });
     }
@@ -137,15 +133,14 @@ struct Versions<'a> {
     now: Blocks<'a>,
 }
 
-/// Whether the code at a finding's anchor changed: its enclosing block is no longer in the file. Any change touches a finding
-/// without an anchor; any change of its file touches one whose block had changed before.
+/// Whether the enclosing block of a finding's anchor is no longer in the file. A finding without an anchor is
+/// touched by any change; one whose block had changed before, by any change of its file.
 fn is_touched(finding: &Finding, changed: &BTreeMap<&str, Option<Versions<'_>>>) -> bool {
     let Some(anchor) = &finding.anchor else { return !changed.is_empty() };
     let Some(Some(file)) = changed.get(anchor.file.as_str()) else { return false };
     file.before.as_ref().is_some_and(|before| before.place(anchor).is_none()) || file.now.place(anchor).is_none()
 }
 
-/// The tree before the coder's calls of a round.
 pub(crate) fn tree_before_round(state: &ReviewState, round: u32) -> Option<&String> {
     let earlier = state.tree_changes.iter().rev().find(|change| change.call.purpose.round() < Some(round));
     earlier.map(|change| &change.tree).or(state.before.as_ref().map(|(_, tree)| tree))

@@ -4,7 +4,7 @@ use crate::domain::FileChange;
 use crate::rules::review::reversal::LineEdit;
 use crate::workspace::diff::parse::{self, DiffMark};
 
-/// Parses the unified diff of a change; `None` if none was recorded.
+/// `None` if no diff was recorded.
 pub(crate) fn edit_of(change: &FileChange) -> Option<LineEdit> {
     let mut edit = LineEdit { file: change.file.clone(), removed: Vec::new(), added: Vec::new() };
     let diff = parse::parse(change.diff.as_deref()?.as_bytes());

@@ -1,7 +1,7 @@
 //! The code under review.
 //!
-//! `sources` stores the text of each round, `trees` the coder's changes, `edits` parses the lines of a change, `scripts`
-//! are the files that agents are started with, `templates` the project's own prompts.
+//! `sources` stores the text of each round, `trees` the coder's changes, `edits` parses a diff, `scripts` detects
+//! changes of agents' files, `templates` finds the project's prompts.
 
 pub(crate) mod coder_changes;
 pub(crate) mod edits;

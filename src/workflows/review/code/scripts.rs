@@ -1,4 +1,4 @@
-//! Detects changes of the files of the tree that agents are started with, since the run started or resumed.
+//! Detects changes of the files that agents are started with, since the start or resumption of a run.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,7 +8,7 @@ use crate::domain::event::{Mode, Plan};
 use crate::domain::{Agent, AgentName, Role};
 use crate::workflows::run::runner;
 
-/// The hashes of the files that the commands of reviewers and judges name, so that a coder cannot replace these agents.
+/// Hashes of the files in the commands of reviewers and judges, so that a coder cannot replace these agents.
 #[derive(Debug)]
 pub(crate) struct Scripts {
     roots: Roots,
@@ -25,7 +25,6 @@ impl Scripts {
         Self { roots, files }
     }
 
-    /// The first file of an agent that was changed, added or removed.
     pub(crate) fn changed(&self, agent: &Agent) -> Option<String> {
         let before = self.files.get(&agent.name)?;
         let now = self.roots.files(&agent.command);

@@ -1,7 +1,6 @@
 //! The code under review as read at the start of each round.
 //!
-//! It is stored in the run's folder, so that a resumed run sends reviewers and judges the same bytes, and excerpts show the
-//! reviewed code rather than the present tree.
+//! It is stored in the run's folder, so that resumed runs send the same bytes, and excerpts show the reviewed code.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -16,7 +15,7 @@ use crate::workflows::run::redaction::Redaction;
 use crate::workspace::SelectionRules;
 use crate::workspace::code::anchors::{self, Excerpt};
 
-/// How many lines are shown before and after the lines of a finding.
+/// The number of lines before and after a finding in an excerpt.
 const AROUND: u32 = 4;
 
 const RULES: &str = "selection.json";
@@ -25,14 +24,14 @@ const RULES: &str = "selection.json";
 pub struct Sources {
     folder: PathBuf,
     redaction: Redaction,
-    /// By round and by path without secrets, as in the events.
+    /// By round and redacted path.
     rounds: BTreeMap<u32, BTreeMap<String, SourceFile>>,
-    /// A cache of redacted texts; `None` for a text without secrets.
+    /// Caches redacted texts; `None` for a text without secrets.
     shown: RefCell<HashMap<(u32, String), Option<String>>>,
 }
 
 impl Sources {
-    /// The sources in the folder of a run; no round is loaded yet.
+    /// Loads no round yet.
     pub(crate) fn new(folder: &Path, redaction: Redaction) -> Self {
         Self { folder: folder.to_owned(), redaction, rounds: BTreeMap::new(), shown: RefCell::default() }
     }
@@ -42,7 +41,7 @@ impl Sources {
         Self { folder: PathBuf::new(), redaction: Redaction::ON, rounds, shown: RefCell::default() }
     }
 
-    /// Stores the files of a round, redacted.
+    /// Stores the redacted files of a round.
     pub(crate) fn keep(&mut self, round: u32, files: Vec<SourceFile>) -> io::Result<()> {
         let bytes = serde_json::to_vec(&self.redaction.files(files.clone())).map_err(io::Error::other)?;
         private::write(&Self::path_in(&self.folder, round), &bytes)?;
@@ -50,8 +49,8 @@ impl Sources {
         Ok(())
     }
 
-    /// Loads the stored rounds `1..=last`. A file that is unchanged in the tree at `root` is restored with its secrets, for
-    /// the embedded agents.
+    /// Loads the rounds `1..=last`. Files that are unchanged in the tree at `root` are restored with their secrets,
+    /// for the embedded agents.
     pub(crate) fn load(&mut self, last: u32, root: Option<&Path>) -> io::Result<()> {
         for round in 1..=last {
             let bytes = files::read(&Self::path_in(&self.folder, round))?;
@@ -65,17 +64,15 @@ impl Sources {
         Ok(())
     }
 
-    /// Stores the selection rules at the start of the run.
     pub(crate) fn keep_rules(&self, rules: &SelectionRules) -> io::Result<()> {
         private::write(&self.folder.join(RULES), &serde_json::to_vec(rules).map_err(io::Error::other)?)
     }
 
-    /// The stored selection rules; `None` for a run of an earlier version.
+    /// `None` for a run of an earlier version.
     pub(crate) fn rules(&self) -> Option<SelectionRules> {
         serde_json::from_slice(&std::fs::read(self.folder.join(RULES)).ok()?).ok()
     }
 
-    /// The path of a round's files in the folder of its run.
     pub(crate) fn path_in(folder: &Path, round: u32) -> PathBuf {
         folder.join(format!("sources-{round}.json"))
     }
@@ -96,7 +93,7 @@ impl Sources {
         files.get(path).or_else(|| files.get(&self.redaction.text(path)))
     }
 
-    /// The redacted text of a file as reviewed in a round, counted from 1.
+    /// The redacted text of a file in a round, counted from 1.
     pub fn shown(&self, round: u32, path: &str) -> Option<String> {
         let file = self.file(round, path).or_else(|| self.first(path))?;
         let mut shown = self.shown.borrow_mut();

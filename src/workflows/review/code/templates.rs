@@ -1,4 +1,4 @@
-//! The project's own templates of prompts, as of the base of the change.
+//! The project's own prompt templates, as of the base of the change.
 
 use std::path::{Path, PathBuf};
 
@@ -7,8 +7,8 @@ use crate::system::{files, private};
 use crate::workflows::run::error::RunError;
 use crate::workspace::root::Workspace;
 
-/// The folder of the project's templates: that of the tree, or a copy as of the base of the change, or as of the start of a
-/// run with a coder.
+/// The folder of the templates: in the tree, or a copy from the base of the change or the start of a run with a
+/// coder.
 pub(crate) fn templates(workspace: &Workspace, plan: &Plan, folder: &Path) -> Result<PathBuf, RunError> {
     let place = |root: &Path| root.join(".glee").join("prompts");
     let (own, copy) = (place(workspace.root()), folder.join("steering"));

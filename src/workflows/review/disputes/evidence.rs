@@ -1,7 +1,7 @@
-//! Evidence in a dispute: code that was in the tree before the coder's first change.
+//! Evidence in a dispute: code from before the coder's first change.
 //!
-//! A file or a line that the coder wrote in this run is no evidence by itself, since the coder is a party to the dispute. A
-//! judge is sent a list of these lines, and a dismissal based on them is escalated unless the judge justifies it.
+//! Code that the coder wrote in this run is not evidence by itself, since the coder is a party. A judge receives a
+//! list of these lines, and a dismissal based on them is escalated unless the judge justifies it.
 
 use std::collections::BTreeSet;
 
@@ -13,10 +13,10 @@ use crate::workflows::review::{code::coder_changes, requests::RequestBuilder};
 use crate::workspace::code::citation::inserted;
 
 impl RequestBuilder<'_> {
-    /// How far the tree supports a citation in the dispute about `finding`.
+    /// The support of the tree for a citation in the dispute about `finding`.
     ///
-    /// In a changed file, the cited lines must be unchanged both in the version that the judge was sent and in the present
-    /// one: a judge may have read either.
+    /// In a changed file, the cited lines must be unchanged in both versions that the judge may have read: the one
+    /// that it was sent, and the current one.
     pub(crate) fn support(&self, finding: &Finding, cited: &Reference) -> Support {
         let path = cited.path.as_str();
         let before = self.original_text(path);
@@ -48,7 +48,7 @@ impl RequestBuilder<'_> {
         reviewed.or_else(|| self.text_at(self.tree_of(round)?, path))
     }
 
-    /// The code that the coder wrote in this run: the lines of files sent to the judge, the paths of others.
+    /// The coder's code of this run: lines of files that were sent to the judge, paths of others.
     pub(crate) fn written(&self, shown: &[SourceFile]) -> Vec<CoderWritten> {
         let changed = self.state.tree_changes.iter().flat_map(|change| &change.changes);
         let paths: BTreeSet<&str> = changed.map(|change| change.file.as_str()).collect();
@@ -68,14 +68,12 @@ impl RequestBuilder<'_> {
         self.state.tree_changes.iter().flat_map(|change| &change.changes).any(|change| change.file == path)
     }
 
-    /// The versions of a changed file that a judge may have read: the one it was sent, and the present one.
     fn versions(&self, round: u32, path: &str) -> Vec<String> {
         let shown = if round > 1 { self.shown_text(round, path) } else { None };
         let last = coder_changes::last_tree(self.state).and_then(|tree| self.text_at(tree, path));
         shown.into_iter().chain(last).collect()
     }
 
-    /// A file of the tree before the coder's first change.
     fn text_before(&self, path: &str) -> Option<String> {
         let (_, tree) = self.state.before.as_ref()?;
         self.text_at(tree, path)

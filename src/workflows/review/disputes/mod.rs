@@ -1,7 +1,7 @@
 //! Disputes of a review.
 //!
-//! `objection` collects both sides, `references` parses citations, `evidence` checks them in the tree, `resolve` turns the
-//! judges' answers into a ruling, `rulings` reads those of earlier runs and of shared files.
+//! `objection` collects both sides, `references` and `evidence` check citations, `resolve` turns the judges'
+//! answers into a ruling, `rulings` reads those of earlier runs and of shared files.
 
 pub(crate) mod evidence;
 pub(crate) mod objection;

@@ -1,5 +1,5 @@
-//! The objection to a finding when its dispute is opened: the coder's, or, if no coder was asked, the statements of
-//! reviewers in the review and the debate.
+//! The objection to a finding when its dispute is opened: the coder's, or the reviewers' statements if no coder was
+//! asked.
 
 use crate::domain::{
     AgentName, Answer, Class, ExaminationWord, Finding, FindingId, Objector, RawFinding, Response, Sides,
@@ -41,8 +41,8 @@ impl ReviewState {
         }
     }
 
-    /// The objection to a finding that no coder has seen: the other reviewers' verdicts with their reasons, the defences, or
-    /// the lack of support. The evidence is what the opponents cite.
+    /// The objection to a finding that no coder has seen: the other reviewers' verdicts and reasons, the defences,
+    /// or the lack of support. Its evidence is the opponents' citations.
     fn between_reviewers(&self, finding: &Finding) -> Response {
         let consensus = finding.consensus.as_ref();
         let notes = consensus.into_iter().flat_map(|consensus| {
@@ -67,7 +67,7 @@ impl ReviewState {
         Response { finding: finding.id, answer: Answer::Disagree, text, evidence }
     }
 
-    /// Statements of reviewers about a finding: denials in the review, examinations, defences.
+    /// Reviewers' denials, examinations and defences of a finding.
     fn statements<'a>(&'a self, finding: &'a Finding) -> Vec<Statement<'a>> {
         let round = finding.round;
         let positions = finding.consensus.iter().flat_map(|consensus| &consensus.positions);
@@ -104,7 +104,7 @@ impl ReviewState {
         denials.chain(examined).chain(defended).collect()
     }
 
-    /// The raw finding at a place in an answer: the call and the index in it.
+    /// `place` is `call/index`.
     fn raw_finding(&self, place: &str) -> Option<&RawFinding> {
         let (stem, index) = place.rsplit_once('/')?;
         let (_, call) = self.calls.iter().find(|(id, _)| id.file_stem() == stem)?;
@@ -116,11 +116,10 @@ impl ReviewState {
 }
 
 struct Statement<'a> {
-    /// The round of the debate, the review being the first.
+    /// The review is round 1.
     round: u32,
     by: &'a AgentName,
     verdict: &'a str,
-    /// The change of the confidence.
     adjustment: i32,
     reasoning: &'a str,
     is_against: bool,

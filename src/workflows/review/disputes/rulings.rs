@@ -21,10 +21,8 @@ use crate::workflows::review::{findings::recognition, state::ReviewState};
 use crate::workflows::run::error::RunError;
 use crate::workspace::{RulingFile, Target, TargetSpec, code::anchors, root::Workspace};
 
-/// The maximum number of problems in a notice.
 const NAMED: usize = 5;
 
-/// Shared rulings, read and checked.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SharedRulings {
     pub rulings: Vec<SharedRuling>,
@@ -60,7 +58,6 @@ impl SharedRulings {
         self.rulings.iter().map(binding).collect()
     }
 
-    /// The invalid files, in one line.
     pub fn notice(&self) -> Option<String> {
         let named = self.problems.iter().take(NAMED).map(|(name, line, why)| {
             format!("`{}/{}`:{line}: {}", FOLDER, printable::line(name), printable::line(why))
@@ -178,7 +175,6 @@ pub fn succession(bindings: &[Binding], of: &RulingRef) -> (Vec<RulingRef>, Opti
     (earlier.collect(), later)
 }
 
-/// The content of a changed file, or the reason why it is unreadable.
 type New = Result<Vec<u8>, String>;
 
 /// Glee's own findings about a change of shared rulings; `base` are the rulings before it.

@@ -43,7 +43,6 @@ impl ReviewState {
             .collect()
     }
 
-    /// The challenged findings of a reviewer, with the challenges.
     pub(crate) fn challenged(&self, agent: &AgentName, round: u32) -> Vec<(FindingId, Vec<Challenge>)> {
         let said: Vec<(&AgentName, &Examined)> = self.examinations(round).collect();
         self.debated(round)
@@ -59,7 +58,6 @@ impl ReviewState {
             .collect()
     }
 
-    /// The findings of others that a reviewer still has to examine.
     pub(crate) fn unexamined(&self, agent: &AgentName, round: u32) -> Vec<FindingId> {
         let said: Vec<FindingId> =
             self.examinations(round).filter(|(by, _)| *by == agent).map(|(_, said)| said.finding).collect();
@@ -67,7 +65,6 @@ impl ReviewState {
         asked.filter(|id| !said.contains(id)).collect()
     }
 
-    /// The challenged findings of a reviewer that it still has to answer.
     pub(crate) fn undefended(&self, agent: &AgentName, round: u32) -> Vec<(FindingId, Vec<Challenge>)> {
         let said: Vec<FindingId> =
             self.defences(round).filter(|(by, _)| *by == agent).map(|(_, said)| said.finding).collect();
@@ -115,7 +112,6 @@ impl ReviewState {
         calls.flat_map(move |(id, call)| read(&call.answer).iter().map(move |said| (&id.agent, said)))
     }
 
-    /// Agents without a readable answer to these requests.
     fn silent(&self, asked: &[Purpose]) -> Vec<AgentName> {
         let mut last: BTreeMap<(&AgentName, &Purpose), &CallAnswer> = BTreeMap::new();
         for (id, call) in self.calls.iter().filter(|(id, _)| asked.contains(&id.purpose)) {
@@ -242,7 +238,6 @@ impl MergedRound {
     }
 }
 
-/// The events that end the debate of a round.
 pub(crate) fn conclude(context: &RoundContext<'_>, bindings: &[Binding]) -> Vec<EventKind> {
     let (state, round) = (context.state, context.round);
     let merged = MergedRound::of(context);

@@ -1,4 +1,4 @@
-//! Records of an earlier dispute in the history: the dispute, and the code of that time.
+//! The earlier disputes in the history, with the code of their time.
 
 use crate::domain::{Dispute, DisputeNumber, RunId};
 use crate::history::queries::rows::Binding;
@@ -9,7 +9,7 @@ use crate::workflows::review::code::sources::Sources;
 use crate::workflows::run::redaction::Redaction;
 use crate::workspace::code::anchors::Blocks;
 
-/// The most rounds of an earlier run that are searched for its code.
+/// The maximum number of rounds of an earlier run to search for its code.
 const ROUNDS: u32 = 20;
 
 #[derive(Clone, Copy)]
@@ -23,8 +23,8 @@ impl Past<'_> {
         Some(self.journal.dispute(number).ok()??.dispute)
     }
 
-    /// The text of the file of a dispute with the block of its anchor: as the reviewers were shown it, or as git has it.
-    /// `None` if neither is kept.
+    /// The text of a dispute's file with the block of its anchor, from the reviewed code or from git; `None` if
+    /// neither has it.
     pub(crate) fn text(&self, binding: &Binding) -> Option<String> {
         let path = &binding.anchor.file;
         let has_block = |text: &String| Blocks::of(path, text).place(&binding.anchor).is_some();
@@ -37,7 +37,7 @@ impl Past<'_> {
         })
     }
 
-    /// The texts of a file as the rounds of a run reviewed it.
+    /// The versions of a file in the rounds of a run.
     pub(crate) fn reviewed(&self, run: &RunId, path: &str) -> Vec<String> {
         let folder = self.journal.folder_of(run);
         let rounds = (1..=ROUNDS).map_while(|round| files::read(&Sources::path_in(&folder, round)).ok());

@@ -40,11 +40,9 @@ pub(crate) struct RoundContext<'a> {
     pub(crate) past: Option<Past<'a>>,
 }
 
-/// The severities that defences gave to findings, by member id.
 pub(crate) type RevisedSeverities = HashMap<String, Severity>;
 
 impl RoundContext<'_> {
-    /// The events of merging the answered reviews of a round.
     pub(crate) fn merge(&self, bindings: &[Binding]) -> Vec<EventKind> {
         let members = self.unmerged();
         let groups = consensus::merge(&members, &self.debate(), &self.paths(), self.lists.policy).groups;

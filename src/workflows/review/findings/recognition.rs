@@ -19,7 +19,6 @@ use crate::workflows::review::findings::round::{MergeSettings, Round, TextOf};
 use crate::workflows::review::state::ReviewState;
 use crate::workspace::code::anchors::Blocks;
 
-/// An anchor with its position in the current text.
 struct Placed<'a> {
     anchor: &'a Anchor,
     block: Option<RangeInclusive<u32>>,
@@ -33,7 +32,6 @@ impl Placed<'_> {
     /// The distance between the lines of two anchors, if known; `None` if they do not share a block.
     fn distance(&self, other: &Self) -> Option<Option<u32>> {
         if self.anchor.block == other.anchor.block {
-            // Older records have no offset.
             return Some(self.anchor.offset.zip(other.anchor.offset).map(|(a, b)| a.abs_diff(b)));
         }
         let (ours, theirs) = (self.line()?, other.line()?);
@@ -130,7 +128,6 @@ pub(crate) fn repeated(state: &ReviewState, findings: &[Finding], text_of: TextO
     repeated
 }
 
-/// The anchors of the findings that have one, and the indices of these findings.
 fn anchored<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> (Vec<usize>, Vec<&'a Anchor>) {
     let findings = findings.into_iter().enumerate();
     findings.filter_map(|(index, finding)| Some((index, finding.anchor.as_ref()?))).unzip()
@@ -204,7 +201,6 @@ pub(crate) fn age(binding: &Binding) -> impl Ord + use<'_> {
     (binding.settled_at.is_none(), binding.settled_at, &binding.dispute)
 }
 
-/// The bindings without those of reopened disputes.
 fn not_reopened(bindings: &[Binding]) -> impl Iterator<Item = &Binding> {
     let reopened: BTreeSet<DisputeNumber> = bindings.iter().filter_map(|binding| binding.reopens).collect();
     bindings.iter().filter(move |binding| binding.number().is_none_or(|number| !reopened.contains(&number)))
@@ -258,7 +254,7 @@ pub(crate) fn in_force(bindings: &[Binding], files: &[SourceFile], text_of: Text
     in_force.filter_map(shown).collect()
 }
 
-/// A ruling as it is sent to agents; `None` while the dispute is open.
+/// `None` while the dispute is open.
 fn shown(binding: &Binding) -> Option<RulingInForce> {
     Some(RulingInForce {
         dispute: binding.dispute.clone(),

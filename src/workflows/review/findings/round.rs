@@ -1,4 +1,4 @@
-//! A round with the settings and the history that its findings are compared with.
+//! A round with the settings and the history for its findings.
 
 use crate::config::settings::Settings;
 use crate::rules::consensus::Policy;
@@ -19,13 +19,13 @@ impl MergeSettings {
     }
 }
 
-/// The text of a file as it is reviewed now, by its path.
+/// Maps a path to the text under review.
 pub(crate) type TextOf<'a> = &'a dyn Fn(&str) -> String;
 
 pub(crate) struct Round<'a> {
     pub(crate) state: &'a ReviewState,
     pub(crate) lists: &'a MergeSettings,
     pub(crate) text_of: TextOf<'a>,
-    /// Absent if the history is not available.
+    /// `None` if the history is not available.
     pub(crate) past: Option<Past<'a>>,
 }

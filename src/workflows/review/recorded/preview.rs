@@ -1,4 +1,4 @@
-//! The requests that a run would send, for `--dry-run`.
+//! The requests of a run, for `--dry-run`.
 
 use std::path::Path;
 
@@ -22,23 +22,21 @@ const BYTES_A_TOKEN: u64 = 4;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Preview {
     pub agent: AgentName,
-    /// The shard, counted from 1.
+    /// Counted from 1.
     pub shard: u32,
     pub files: Vec<Coverage>,
-    /// The number of files to review, whole or in part; the others are reused.
+    /// The number of files to review, whole or in part; other files are reused.
     pub asked: usize,
     pub reused: Vec<ReusedFrom>,
-    /// 0 if no agent is asked.
+    /// 0 without a call.
     pub prompt_bytes: usize,
-    /// An estimate.
     pub tokens: u64,
-    /// An estimate of the price of these tokens in US dollars, without those of the answer and of files that the agent reads
-    /// by itself; `None` if the price is unknown.
+    /// The estimated price of these tokens in US dollars, without the answer and files that the agent reads by
+    /// itself; `None` if the price is unknown.
     pub usd: Option<f64>,
 }
 
-/// The calls of the first round; the shards of the plan become those of the run. Fails if a prompt cannot be rendered or
-/// the history cannot be read.
+/// The calls of the first round; replaces the shards of the plan by those of the run.
 pub async fn preview(
     (workspace, settings, agents): (&Workspace, &Settings, &Agents),
     plan: &mut Plan,
@@ -82,7 +80,6 @@ pub async fn preview(
                 };
                 prompts::render(&redaction.request(reviewer, request), Some(&overrides))?.len()
             };
-            // An embedded agent has no model.
             let tokens = if reviewer.is_embedded() { 0 } else { (prompt_bytes as u64).div_ceil(BYTES_A_TOKEN) };
             let usd = match price::of_agent(reviewer) {
                 Some(price) => Some(tokens as f64 * price.input / 1e6),

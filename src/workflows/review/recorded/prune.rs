@@ -1,4 +1,4 @@
-//! Deletes the data of old runs that undo, resume and replay need. Their events remain.
+//! Deletes the data of old runs that undo, resumption and replay require, but not their events.
 
 use std::path::Path;
 
@@ -10,14 +10,11 @@ use crate::workspace::{self, Needed, Prunable, TreeId, WorkspaceError, root::Wor
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pruned {
-    /// The number of runs whose data was deleted.
     pub runs: usize,
-    /// The freed bytes.
     pub bytes: u64,
 }
 
-/// Deletes the data of these runs. `others` are all other runs of the history, whose data remains. Fails if the history
-/// cannot be read or written, or git or the state folder fails; calling it again continues.
+/// `others` are all other runs of the history, whose data remains. After a failure, another call continues.
 pub fn prune(
     workspace: &Workspace,
     state_dir: &Path,
@@ -46,7 +43,7 @@ pub fn prune(
         let folder = journal.transcripts(run)?;
         let own = workspace::remove_folder(&folder);
         let mut bytes = own.map_err(|source| WorkspaceError::State { path: folder, source })?;
-        // Data that the runs shared is counted once.
+        // Counts data that the runs shared once.
         bytes += if index == last { shared } else { 0 };
         journal.append(run, RunEvent::RunPruned { bytes })?;
         pruned = Pruned { runs: pruned.runs + 1, bytes: pruned.bytes + bytes };

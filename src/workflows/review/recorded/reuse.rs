@@ -27,7 +27,6 @@ use crate::workspace::diff::delta::{self, Delta};
 /// The version of the keys; a new version invalidates all records.
 const FORM: u32 = 1;
 
-/// The round whose answers are recorded and reused.
 const ROUND: u32 = 1;
 
 /// A hash per reviewer of everything except the code that determines its answers.
@@ -114,7 +113,7 @@ enum Known {
     Part { place: Place, review: FileReview, delta: Delta },
 }
 
-/// The event of a review: its run and its number in the run.
+/// The run and the event's number in it.
 type Place = (RunId, u64);
 
 struct Record {
@@ -173,7 +172,6 @@ impl Archive<'_> {
         state.apply(&ReviewEvent::RunStarted { plan: Box::new(plan.clone()) }.into());
         let known = self.reuse(&state, sources, bindings)?;
         known.iter().for_each(|event| state.apply(event));
-        // An embedded agent reviews whole files at no cost.
         let reviewers: Vec<&Agent> = state.agents(Role::Reviewer).filter(|agent| !agent.is_embedded()).collect();
         let left = |shard: usize, agent: &Agent| {
             let reuse = state.reused.get(&(agent.name.clone(), review_of(shard)))?;
@@ -260,7 +258,6 @@ impl Archive<'_> {
                     unique.push(finding);
                 }
             }
-            // An embedded agent reviews whole files at no cost.
             let lines = (is_comparable && !is_embedded).then(|| delta::line_hashes(&salt, &file.text));
             files.push(FileReview { file: file.path, key, frame, lines, ranges: file.changed, findings: unique });
         }
@@ -273,7 +270,6 @@ pub(crate) fn review_of(shard: usize) -> Purpose {
     Purpose::Review { round: ROUND, shard: u32::try_from(shard).unwrap_or(u32::MAX) }
 }
 
-/// The size of a file, or of its part to review, in a prompt.
 fn asked_bytes(file: &SourceFile, AskedFile { ranges, shown, .. }: &AskedFile) -> u64 {
     /// The bytes of a line's number and line end.
     const LINE: usize = 8;

@@ -1,4 +1,4 @@
-//! Reads a recorded run from its events.
+//! Reads recorded runs from their events.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ pub(crate) struct Recorded {
     pub reviewed: Sources,
 }
 
-/// Reads a recorded run from its events. Fails if the history or the recorded trees cannot be read.
+/// Fails if the history or the recorded trees cannot be read.
 pub(crate) fn recorded(
     workspace: &Workspace,
     state_dir: &Path,
@@ -33,7 +33,7 @@ pub(crate) fn recorded(
 ) -> Result<Recorded, RunError> {
     let mut state = ReviewState::of(&journal.events(run)?);
     let mut sources = Sources::new(&journal.transcripts(run)?, Redaction::ON);
-    // Without the recorded code the report only lacks snippets.
+    // Without the recorded code, the report lacks only snippets.
     drop(sources.load(state.round(), None));
     if state.ended.is_none() && state.unmerged().next().is_some() {
         let lists = MergeSettings { policy: Policy::Panel, ..MergeSettings::of(&state.settings) };
@@ -67,9 +67,8 @@ pub(crate) fn outcome_of(
     Ok(outcome)
 }
 
-/// Applies another policy to a recorded run, from its events and its recorded code: one answer per round, in the format of
-/// the specification. No agent is asked and nothing is recorded. Fails if the history or the code cannot be read, or the
-/// run was never started.
+/// Applies another policy to a recorded run, without calls or records: one answer per round, in the format of the
+/// specification. Fails if the history or the code cannot be read, or the run was never started.
 pub(crate) fn decided_again(
     workspace: &Workspace,
     journal: &Journal,
@@ -91,12 +90,12 @@ pub(crate) fn decided_again(
     Ok(decided.collect())
 }
 
-/// The id of the tree after the last recorded call of the coder, or before the first.
+/// The tree after the last recorded call of the coder, or before the first.
 pub(crate) fn tree_left(events: &[Event]) -> Option<String> {
     coder_changes::last_tree(&ReviewState::of(events)).cloned()
 }
 
-/// The tree before a coder that edited control files of Glee; `None` if none did.
+/// The tree before the coder edited control files of Glee; `None` if it did not.
 pub(crate) fn tree_before_steering(events: &[Event]) -> Option<TreeId> {
     let state = ReviewState::of(events);
     let mut changes = state.tree_changes.iter().flat_map(|change| &change.changes);
@@ -104,7 +103,7 @@ pub(crate) fn tree_before_steering(events: &[Event]) -> Option<TreeId> {
     state.before.filter(|_| is_steered).map(|(_, tree)| TreeId(tree))
 }
 
-/// Adds the open disputes of earlier runs that findings of this run repeat.
+/// Adds the open disputes of earlier runs that findings repeat.
 pub(crate) fn add_repeated(outcome: &mut Outcome, state: &ReviewState, journal: &Journal) -> Result<(), RunError> {
     for number in state.still_disputed.values() {
         let known = outcome.disputes.iter().any(|dispute| dispute.number == *number);

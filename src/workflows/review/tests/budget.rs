@@ -21,7 +21,7 @@ fn calls_are_counted_and_none_is_paid_for_twice() {
         notice,
         &format!(
             "`budget.calls` is used up (2 of 2 calls); raise it with `glee config set --user budget.calls <more>`, then \
-             carry on with `glee runs resume {}`",
+             resume it with `glee runs resume {}`",
             run.short()
         )
     );
@@ -68,8 +68,8 @@ fn whoever_does_not_say_what_it_uses_is_named() {
     assert_eq!(
         left.ended.outcome.notices,
         [
-            "`budget.tokens` does not hold r: what it uses is not known",
-            "`budget.usd` does not hold r: what it uses is not known"
+            "`budget.tokens` does not limit r: its usage is unknown",
+            "`budget.usd` does not limit r: its usage is unknown"
         ]
     );
 }

@@ -402,7 +402,7 @@ fn an_answer_of_a_reader_that_may_have_written_counts_for_nothing_until_it_is_as
     assert_eq!(left.ended.outcome.findings, []);
     assert_eq!(
         left.ended.outcome.failures[0].error,
-        "`r` may only read, yet while it worked somebody changed `app.py`: its answer is discarded"
+        "`r` is read-only, but during its call an agent or another process changed `app.py`: its answer is discarded"
     );
     assert_eq!(left.heard.events, ["run_started", "ask review-1-0.r.1", "read_only_violated", "run_ended"]);
     let run = left.ended.outcome.run;

@@ -1,4 +1,4 @@
-//! The effects of a review: findings are merged, disputes opened and ruled on, later rounds started, commands run.
+//! The effects of a review: merges findings, opens disputes, rules on them, starts later rounds, runs commands.
 
 use jiff::Timestamp;
 
@@ -33,7 +33,7 @@ impl ReviewWorkflow {
         self.append_all(self.context(round, &lists).merge(&self.bindings)).map(drop)
     }
 
-    /// The state with the findings of those reviewers who have answered, where others have not; nothing is recorded.
+    /// The state with the findings of reviewers that have answered, if others have not; records nothing.
     pub(crate) fn merged_so_far(&self) -> Option<ReviewState> {
         self.state.unmerged().next()?;
         let lists = self.lists();
@@ -69,14 +69,14 @@ impl ReviewWorkflow {
         Ok(())
     }
 
-    /// Reopens disputes that stayed open, with judges where the run has none.
+    /// Reopens open disputes, with judges if the run has none.
     pub(crate) fn reopen(&mut self, disputes: Vec<DisputeNumber>, judges: Vec<Agent>) -> Result<(), RunError> {
         let has_judge = self.state.judges().next().is_some();
         let judges = if has_judge { Vec::new() } else { judges.into_iter().map(Agent::recorded).collect() };
         self.append(DisputeEvent::DisputesReopened { disputes, judges }).map(drop)
     }
 
-    /// Continues the dispute of an earlier run that a finding repeats, unless it was settled in the meantime.
+    /// Continues the dispute of an earlier run that a finding repeats, unless it was settled meanwhile.
     pub(super) fn carry_on(&mut self, finding: FindingId) -> Result<(), RunError> {
         let number = self.state.still_disputed.get(&finding).copied().expect("the finding repeats a disputed one");
         let record = self.runner.journal.dispute(number)?.ok_or(JournalError::UnknownDispute(number))?;
@@ -90,7 +90,7 @@ impl ReviewWorkflow {
             None => {
                 dispute.finding = self.state.finding(finding).expect("a finding of the run").clone();
                 dispute.objection.finding = finding;
-                // A judge that escalated to a person is asked again only where the route is named on the command line.
+                // A judge that escalated to a person is asked again only if the command line names the route.
                 let is_named = self.state.plan.as_ref().is_some_and(|plan| plan.on_dispute.is_some());
                 let escalated =
                     dispute.rulings.last().is_some_and(|last| last.ruling.ruling == RulingWord::Escalate);
@@ -115,7 +115,7 @@ impl ReviewWorkflow {
         let mut events = Vec::new();
         if !hidden.is_empty() {
             let files = hidden.iter().map(|file| format!("`{file}`")).collect::<Vec<_>>().join(", ");
-            let text = format!("reviewed although ignore files that came during the run hide it: {files}");
+            let text = format!("reviewed although new ignore files of this run exclude it: {files}");
             events.push(EventKind::notice(text));
         }
         let shards = target.coverage();

@@ -34,7 +34,7 @@ pub(crate) struct ReviewWorkflow {
     pub(crate) sources: Sources,
     pub(crate) scripts: Scripts,
     pub(crate) state: ReviewState,
-    /// The bindings of earlier disputes, as of the beginning of the round.
+    /// As of the beginning of the round.
     pub(crate) bindings: Vec<Binding>,
     /// The shared rulings, as of the base of the change.
     pub(crate) shared: Vec<Binding>,
@@ -43,7 +43,6 @@ pub(crate) struct ReviewWorkflow {
     pub(crate) reviewer_keys: ReviewerKeys,
     /// `None` while it is asked.
     pub(crate) resolver: Option<Box<dyn DisputeResolver>>,
-    /// Disputes that the person left open.
     pub(crate) parked: BTreeSet<DisputeNumber>,
     /// Limits the run to settling these disputes; `None` for a whole run.
     pub(crate) only: Option<BTreeSet<DisputeNumber>>,
@@ -250,7 +249,6 @@ impl ReviewWorkflow {
         self.drive().instrument(span).await
     }
 
-    /// See [`Archive::joined`].
     pub(crate) async fn joined(&mut self, plan: &Plan) -> Result<Vec<Vec<Coverage>>, RunError> {
         let Runner { agents, settings, workspace, templates, .. } = &self.runner;
         if !settings.review.reuse {
@@ -261,7 +259,6 @@ impl ReviewWorkflow {
         Ok(self.archive().joined(plan, &self.sources, &self.bindings, max)?)
     }
 
-    /// Records the reused parts of the first round before any call.
     pub(crate) async fn reuse(&mut self) -> Result<(), RunError> {
         let Some(plan) = &self.state.plan else { return Ok(()) };
         let Runner { agents, settings, workspace, templates, .. } = &self.runner;

@@ -1,4 +1,4 @@
-//! What a person is asked about a dispute.
+//! Questions to a person about disputes.
 
 use crate::domain::{Dispute, DisputeNumber, Route};
 use crate::protocol::text::references;
@@ -8,12 +8,11 @@ use crate::workflows::run::ports::PersonQuestion;
 use crate::workflows::run::workflow::Pending;
 use crate::workspace::code::anchors::{self, Excerpt};
 
-/// How many places that an objection cites are shown, and how many lines around each.
+/// The maximum number of shown citations of an objection, and the lines around each.
 const CITED: usize = 4;
 const AROUND: u32 = 1;
 
 impl ReviewWorkflow {
-    /// The code that the objection to a finding cites as evidence.
     fn cited(&self, dispute: &Dispute) -> Vec<Excerpt> {
         let requests = self.requests(&[]);
         let round = dispute.finding.round;

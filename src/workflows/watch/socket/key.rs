@@ -1,7 +1,7 @@
-//! The key of a watch: a random number in the state folder, readable only by this user, sent with each command.
+//! The key of a watch: a random number in the state folder that only this user can read, sent with each command.
 //!
-//! It proves that the sender can read the user's state folder, which sandboxed agents cannot. It is new for each
-//! watch and removed at the end.
+//! It proves that the sender can read the state folder, which sandboxed agents cannot. Each watch has a new key,
+//! and removes it at the end.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -10,7 +10,6 @@ use tempfile::TempPath;
 
 use crate::system::private;
 
-/// The path of the key of the watch at a socket.
 fn place(socket: &Path) -> PathBuf {
     socket.with_extension("key")
 }
@@ -18,12 +17,12 @@ fn place(socket: &Path) -> PathBuf {
 #[derive(Debug)]
 pub(crate) struct WatchKey {
     hash: blake3::Hash,
-    /// Removed when this is dropped.
+    /// Removes the file on drop.
     _path: TempPath,
 }
 
 impl WatchKey {
-    /// Creates the key of the watch at a socket, replacing one that a killed watch left.
+    /// Replaces the key of a killed watch.
     pub(crate) fn create(socket: &Path) -> io::Result<Self> {
         let path = place(socket);
         let text = format!("{}{}", uuid::Uuid::new_v4().simple(), uuid::Uuid::new_v4().simple());
@@ -31,13 +30,13 @@ impl WatchKey {
         Ok(Self { hash: blake3::hash(text.as_bytes()), _path: TempPath::try_from_path(path)? })
     }
 
-    /// Whether `text` is this key. The comparison of hashes takes the same time for every text.
+    /// Compares hashes, so that the duration does not depend on the text.
     pub(crate) fn fits(&self, text: &str) -> bool {
         blake3::hash(text.as_bytes()) == self.hash
     }
 }
 
-/// The key of the watch at a socket, if this process can read it.
+/// `None` if this process cannot read the key.
 pub(crate) fn read(socket: &Path) -> Option<String> {
     fs::read_to_string(place(socket)).ok().filter(|text| !text.is_empty())
 }
@@ -60,7 +59,6 @@ mod tests {
         let mode = fs::metadata(folder.path().join("x.key")).unwrap().permissions().mode();
         assert_eq!((mode & 0o777, text.len()), (0o600, 64));
         assert!(key.fits(&text) && !key.fits("") && !key.fits(&text[1..]) && !key.fits(&format!("{text}\n")));
-        // A killed watch removes nothing.
         let next = WatchKey::create(&socket).unwrap();
         assert!(!next.fits(&text), "the key of a killed watch fits no other");
         drop((key, next));

@@ -49,7 +49,7 @@ pub enum SocketError {
     Taken(PathBuf),
     #[error("`{}` belongs to another user", .0.display())]
     Foreign(PathBuf),
-    #[error("the watch answered what cannot be read: {0}")]
+    #[error("the answer of the watch is unreadable: {0}")]
     Unreadable(String),
     #[error("the socket `{}` of the watch fails", path.display())]
     Io {
@@ -63,9 +63,11 @@ impl Advice for SocketError {
     fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::NoWatch(_) => "start one in another terminal: `glee watch`",
-            Self::Taken(_) => "`glee watch status` shows how it stands",
+            Self::Taken(_) => "show its status with `glee watch status`",
             Self::Foreign(_) => "`GLEE_STATE_DIR` names a folder of your own with a short path",
-            Self::Unreadable(_) => "is it of another version? `glee watch stop`, then start it again",
+            Self::Unreadable(_) => {
+                "stop the watch, which may be of another version, with `glee watch stop`, and start it again"
+            }
             Self::Io { .. } => return None,
         };
         Some(hint.to_owned())
@@ -104,7 +106,6 @@ pub fn lock(path: &Path, root: &Path) -> Result<fs::File, SocketError> {
     }
 }
 
-/// The listening end, of which each work tree has one.
 #[derive(Debug)]
 pub struct Listener {
     listener: UnixListener,
@@ -116,7 +117,6 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Accepts connections of this user only.
     pub fn bind(path: &Path, root: &Path) -> Result<Self, SocketError> {
         let failed = |source| SocketError::Io { path: path.to_owned(), source };
         let folder = path.parent().unwrap_or(Path::new("/"));
@@ -129,7 +129,6 @@ impl Listener {
             fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).map_err(failed)?;
         }
         let lock = lock(path, root)?;
-        // Removes the socket of a killed watch.
         match fs::remove_file(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
             _ => {}
@@ -165,7 +164,7 @@ impl Listener {
                         drop(converse(stream, intake, guest, owed, seat).await);
                     });
                 }
-                // Too many open files: transient.
+                // Too many open files.
                 Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
             }
         }
@@ -195,13 +194,12 @@ impl Guest {
         }
     }
 
-    /// The reason why a line is not accepted as a person's.
     fn refused(&self, key: &Option<String>) -> Option<&'static str> {
         match (self.peer.relation(), key) {
-            (PeerRelation::Descendant, _) => Some("an agent gives no commands"),
+            (PeerRelation::Descendant, _) => Some("an agent cannot send commands"),
             (PeerRelation::Unknown, _) => Some("a command comes from a process that cannot be identified"),
             (PeerRelation::Outside, None) => {
-                Some("a command needs the key of the watch, which lies beside its socket")
+                Some("a command requires the key of the watch, which is next to its socket")
             }
             (PeerRelation::Outside, Some(key)) if !self.key.fits(key) => Some("the key is not that of this watch"),
             (PeerRelation::Outside, Some(_)) => None,
@@ -327,7 +325,7 @@ impl Client {
         speaker.map_err(|source| self.failed(source))
     }
 
-    /// The answer to the next line; `None` after the end of the watch.
+    /// `None` after the end of the watch.
     pub fn answer(&mut self) -> Result<Option<CommandReply>, SocketError> {
         let mut line = String::new();
         match self.stream.read_line(&mut line) {
@@ -346,7 +344,6 @@ impl Client {
         self.answer()
     }
 
-    /// Sends a command with the key of the watch. Returns the answer.
     pub fn command(&mut self, command: &WatchCommand) -> Result<Option<CommandReply>, SocketError> {
         self.ask(&command.line(self.key().as_deref()))
     }

@@ -115,7 +115,6 @@ fn relation_of(pid: i32) -> PeerRelation {
     PeerRelation::Unknown
 }
 
-/// Processes according to `/proc`.
 #[cfg(target_os = "linux")]
 mod process {
     /// More ancestors than a regular process has.
@@ -183,7 +182,6 @@ fn handle(_stream: &UnixStream, _pid: Option<i32>) -> Handle {
 #[cfg(not(target_os = "linux"))]
 impl Peer {
     fn is_alive(&self) -> bool {
-        // Signal 0 checks for existence.
         self.pid.is_some_and(|pid| nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), None).is_ok())
     }
 }

@@ -17,7 +17,6 @@ const SUMMARY: usize = 2_000;
 const FILES: usize = 50;
 const PATH: usize = 500;
 const NAME: usize = 64;
-/// The maximum number of waiting batches.
 const WAITING: usize = 64;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -67,7 +66,6 @@ pub struct CommandReply {
     pub seq: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<WatchStatus>,
-    /// A clarification that is requested from the sender.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clarify: Option<Clarify>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -212,7 +210,7 @@ pub fn name(name: &str) -> Result<AgentName, String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let is_name =
         name.len() <= NAME && name.chars().all(fits) && name.starts_with(|c: char| c.is_ascii_alphanumeric());
-    if is_name { Ok(name.into()) } else { Err("`agent` is no name of an agent".to_owned()) }
+    if is_name { Ok(name.into()) } else { Err("`agent` is not a valid name of an agent".to_owned()) }
 }
 
 #[cfg(test)]
@@ -284,7 +282,7 @@ mod tests {
             (r#"{"agent":"a"}"#, "type"),
             (r#"{"type":"party","agent":"a"}"#, "has to be one of milestone, blocker"),
             (r#"{"type":"note"}"#, "`agent` is missing"),
-            (r#"{"type":"note","agent":"../x"}"#, "no name"),
+            (r#"{"type":"note","agent":"../x"}"#, "not a valid name"),
             (r#"{"type":"note","agent":"a","summary":7}"#, ""),
         ] {
             assert!(malformed(of(line)).contains(why), "{line}");

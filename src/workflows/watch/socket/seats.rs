@@ -1,8 +1,7 @@
-//! Limits on the number of connections that are served at a time, by kind.
+//! Limits the number of concurrent connections, by kind and per process.
 //!
-//! Agents have separate seats, so that they cannot take those of persons; so have connections that may be a
-//! person's. When all of those are taken, a connection that begins with the key of the watch gets a reserved seat.
-//! The number of connections of one process is limited.
+//! Agents and persons have separate seats. If a person's seats are all taken, a connection that begins with the key
+//! of the watch gets a reserved seat.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,13 +10,11 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::peer::{Peer, PeerRelation};
 
-/// The seats of agents and of processes that cannot be identified.
+/// For agents and unidentified processes.
 const AGENTS: usize = 192;
-/// The seats of other processes.
 const OTHERS: usize = 64;
-/// The seats of connections that begin with the key.
+/// For connections that begin with the key.
 const RESERVED: usize = 16;
-/// The connections of one process.
 const A_PROCESS: usize = 32;
 
 #[derive(Debug)]
@@ -28,10 +25,10 @@ pub(crate) struct ConnectionLimits {
     held: Arc<Mutex<HashMap<i32, usize>>>,
 }
 
-/// A seat that is taken until this is dropped.
+/// A seat, released on drop.
 #[derive(Debug)]
 pub(crate) struct ConnectionPermit {
-    /// Whether the first line has to carry the key.
+    /// Whether the first line must contain the key.
     pub(crate) is_reserved: bool,
     _permit: OwnedSemaphorePermit,
     pid: Option<i32>,
@@ -78,6 +75,6 @@ impl Drop for ConnectionPermit {
 }
 
 fn counts(held: &Mutex<HashMap<i32, usize>>) -> std::sync::MutexGuard<'_, HashMap<i32, usize>> {
-    // The counts are consistent after a panic.
+    // A panic leaves consistent counts.
     held.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -248,7 +248,7 @@ async fn a_clarification_that_nobody_answers_or_that_settles_nothing_waits_for_a
         .play(both("concerns", "concerns"), async |table| {
             table.tell("milestone", "claude").await;
             sleep(Duration::from_secs(6 * 60)).await;
-            assert!(table.notices().contains("nobody answered the clarification"), "{}", table.notices());
+            assert!(table.notices().contains("no agent answered the clarification"), "{}", table.notices());
             table.say(json!({"command": "resume"})).await;
             table.tell("milestone", "claude").await;
             sleep(3 * SECOND).await;
@@ -263,7 +263,7 @@ async fn a_clarification_that_nobody_answers_or_that_settles_nothing_waits_for_a
         })
         .await;
     assert_eq!(table.actions(), [Action::PauseAndClarify; 3]);
-    assert!(table.notices().contains("did not settle it"));
+    assert!(table.notices().contains("issues remain after the clarification"));
     assert_eq!(ended.exit, ExitReason::DisputeOpen);
 }
 

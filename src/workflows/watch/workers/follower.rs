@@ -15,9 +15,7 @@ use crate::protocol::secrets;
 use crate::workflows::watch::socket::SocketLines;
 use crate::workflows::watch::socket::protocol::{self, Batch, Intake, WatchMessage};
 
-/// The polling interval of the file.
 const AGAIN: Duration = Duration::from_millis(200);
-/// The maximum number of bytes per read.
 const PIECE: u64 = 1 << 20;
 
 pub(crate) struct Follower {
@@ -29,7 +27,6 @@ pub(crate) struct Follower {
     place: (u64, u64),
     lines: SocketLines,
     said: SocketLines,
-    /// The received events, redacted.
     told: Vec<(EventType, Option<Untrusted>)>,
     /// The number of events that a replacing file has repeated: the redacted file, or that of a second attempt.
     again: usize,
@@ -216,7 +213,6 @@ mod tests {
             ("json", vec![said.to_owned()]),
         ] {
             assert_eq!(told(adapter, &printed), ["milestone hashed"], "{adapter}");
-            // The output also arrives in parts.
             let halves: Vec<String> = printed
                 .concat()
                 .as_bytes()

@@ -1,5 +1,4 @@
-//! Agents that a watch starts: `worker` runs those that print events, `follower` reads the output of those that answer
-//! a prompt.
+//! Agents that a watch starts: `worker` runs those that print events, `follower` reads those that answer a prompt.
 
 pub(crate) mod follower;
 pub(crate) mod worker;

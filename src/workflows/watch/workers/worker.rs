@@ -20,7 +20,6 @@ use crate::workflows::watch::socket::protocol::{self, Intake};
 use crate::workflows::watch::socket::{self, SocketLines};
 
 const FOREVER: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
-/// The maximum number of unwritten messages for an agent's stdin.
 const UNREAD: usize = 16;
 
 #[derive(Serialize)]
@@ -132,7 +131,6 @@ impl Dialogue for Conversation {
                     };
                     let Ok(length @ 1..) = length else { break };
                     let lines = lines.take(&piece[..length]);
-                    // Other output is ignored.
                     let events = lines.iter().filter(|line| line.starts_with(b"{"));
                     let items: Vec<_> =
                         events.map(|line| protocol::for_agent(protocol::read(line, Some(&self.name)))).collect();

@@ -47,7 +47,7 @@ impl WatchWorkflow {
         }
         if self.state.disputes.is_empty() {
             return self
-                .notice("there is nothing to rule on: `glee watch resume --reason WHY` lets the work go on");
+                .notice("no issue requires a ruling: resume the work with `glee watch resume --reason WHY`");
         }
         Ok(())
     }
@@ -95,7 +95,7 @@ impl WatchWorkflow {
         Some(open.map(|(number, _)| *number).collect())
     }
 
-    /// False if a person paused the work, or a blocker did.
+    /// Whether all disputes are settled, and neither a person nor a blocker paused the work.
     fn may_resume(&self) -> bool {
         self.state.status == WatchStatus::Paused
             && !self.state.held

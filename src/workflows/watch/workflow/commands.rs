@@ -12,7 +12,6 @@ impl WatchWorkflow {
     /// Processes batches of lines. Returns whether the watch ends.
     pub(super) fn receive(&mut self, batches: Vec<Batch>) -> Result<bool, RunError> {
         let mut ends = false;
-        // Unrecorded events, each with the index of its answer.
         let mut waiting: Vec<(usize, AgentEvent)> = Vec::new();
         let mut answers: Vec<CommandReply> = Vec::new();
         let mut senders = Vec::new();
@@ -105,7 +104,7 @@ impl WatchWorkflow {
         let number = self.malformed;
         if number <= 10 || 10_u64.pow(number.ilog10()) == number {
             let lines = if number == 1 { "1 line was".to_owned() } else { format!("{number} lines were") };
-            self.notice(format!("{lines} no event; the last one: {why}"))?;
+            self.notice(format!("{lines} invalid; the last one: {why}"))?;
         }
         Ok(CommandReply::refused(why))
     }

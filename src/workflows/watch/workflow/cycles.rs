@@ -24,7 +24,6 @@ use crate::workflows::watch::workflow::{WatchInput, WatchWorkflow};
 use crate::workspace::TreeId;
 use crate::workspace::root::Workspace;
 
-/// The timeout of a command of `watch.notify`.
 const NOTIFY: Duration = Duration::from_secs(60);
 
 impl WatchWorkflow {
@@ -43,7 +42,7 @@ impl WatchWorkflow {
             return Ok(());
         }
         self.tell_all(&WorkerMessage::Pause { reason: &Untrusted::default() });
-        self.notice("nobody answered the clarification: `glee watch resume --reason WHY` lets the work go on")
+        self.notice("no agent answered the clarification: resume the work with `glee watch resume --reason WHY`")
     }
 
     pub(super) fn wait_for_clarification(&mut self) {
@@ -152,12 +151,12 @@ impl WatchWorkflow {
                 return self.arbitrate(open);
             }
             return self.notice(
-                "the clarification did not settle it: `glee watch issues` lists what was raised, `glee watch resume \
-                 --reason WHY` lets the work go on",
+                "issues remain after the clarification: list them with `glee watch issues`, resume the work with \
+                 `glee watch resume --reason WHY`",
             );
         }
         let Some((agents, prompt)) = cycle::clarification(open) else {
-            return self.notice("there is no agent to ask: `glee watch resume --reason WHY` lets the work go on");
+            return self.notice("there is no agent to ask: resume the work with `glee watch resume --reason WHY`");
         };
         self.append(WatchEvent::ClarificationAsked { cycle: open.number, agents: agents.clone(), prompt })?;
         let prompt = self.state.clarification.as_ref().map(|asked| asked.prompt.clone()).unwrap_or_default();

@@ -72,14 +72,12 @@ pub(crate) struct WatchWorkflow {
     is_left_alone: bool,
 }
 
-/// The actions of a watch other than calls of agents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum WatchEffect {
     Begin,
-    /// Record the tree of a cycle and read the changes.
     Prepare(u32),
     Decide,
-    /// Continue after a clarification that was answered or timed out.
+    /// Continue after a clarification or its timeout.
     Clarified,
     /// Apply the judge's answers, and resume the work after the last one.
     Settle,
@@ -153,7 +151,7 @@ impl Workflow for WatchWorkflow {
         };
         Ok(request.map_or_else(
             // The agent was disconnected while the watch was interrupted.
-            || Prepared::Answered(call::failed("it is not connected any more".to_owned(), None)),
+            || Prepared::Answered(call::failed("the agent is no longer connected".to_owned(), None)),
             |request| Prepared::Call(Box::new(request)),
         ))
     }
@@ -199,7 +197,7 @@ impl Workflow for WatchWorkflow {
             WatchInput::Ended(name, how) => {
                 if !is_stopped {
                     let reason = how.as_ref().map_or_else(ToString::to_string, |()| "ended".to_owned());
-                    self.notice(format!("{} is gone: {reason}", name.0))?;
+                    self.notice(format!("{} is no longer running: {reason}", name.0))?;
                 }
                 if let Some(started) = self.started.get_mut(&name) {
                     started.ended = Some(how.is_ok());
@@ -213,7 +211,7 @@ impl Workflow for WatchWorkflow {
 
     fn finish(&mut self) -> Result<(), RunError> {
         self.is_left_alone = true;
-        self.notice("the last agent has ended, and so does the watch (`--stay` keeps it)")
+        self.notice("the watch ends with its last agent (`--stay` continues it)")
     }
 
     fn make(&self, call: AgentCall) -> Pending<CallOutcome> {
@@ -235,7 +233,7 @@ impl Workflow for WatchWorkflow {
     }
 
     fn over_budget(&self) -> Option<CallAnswer> {
-        Some(call::failed("what this watch may cost is used up (`budget`)".to_owned(), None))
+        Some(call::failed("the `budget` of this watch is used up".to_owned(), None))
     }
 
     fn waiting(&mut self) {
@@ -324,7 +322,7 @@ impl WatchWorkflow {
         let is_paused = self.state.status == WatchStatus::Paused;
         if is_paused {
             self.triggers.pause();
-            self.notice("the work is PAUSED, as it was: `glee watch resume --reason WHY` lets it go on")?;
+            self.notice("the work is still PAUSED: resume it with `glee watch resume --reason WHY`")?;
         }
         for agent in &plan.agents {
             self.start(agent)?;
@@ -363,7 +361,6 @@ impl WatchWorkflow {
         Ok(())
     }
 
-    /// The triggers' clock.
     fn now(&self) -> Duration {
         self.began.elapsed()
     }

@@ -1,4 +1,4 @@
-//! Agents whose program answers a prompt: each is asked once for its task, and its answer is its milestone.
+//! Agents whose program answers a prompt: each gets its task once, and its answer is its milestone.
 
 use crate::domain::event::{CallAnswer, CallId, EventKind, Purpose, WatchEvent};
 use crate::domain::{AgentEvent, AgentName, EventType, Untrusted};
@@ -7,7 +7,7 @@ use crate::workflows::run::attempts;
 use crate::workflows::run::call::CallRequest;
 use crate::workflows::watch::workflow::WatchWorkflow;
 
-/// The most characters of an answer that become the summary of its milestone.
+/// The maximum number of characters of a milestone's summary.
 const SUMMARY: usize = 2_000;
 
 impl WatchWorkflow {
@@ -17,7 +17,7 @@ impl WatchWorkflow {
             .collect()
     }
 
-    /// Whether an agent finished its task; `None` while it has not answered for the last time.
+    /// Whether an agent finished its task; `None` before its last attempt ends.
     pub(super) fn worked(&self, name: &AgentName) -> Option<bool> {
         let (call, answer) = attempts::last(&self.state.works, name, &Purpose::Work)?;
         let is_last = call.attempt > 1 || !attempts::is_invalid(answer);
@@ -32,7 +32,7 @@ impl WatchWorkflow {
         Some(self.call_request(agent, Task::Work { task: job.task.clone() }, again))
     }
 
-    /// The agent events that follow from the answer to a task: milestone and done, or a blocker for a failure.
+    /// The agent events of an answer to a task: milestone and done, or blocker.
     pub(super) fn reported(&mut self, id: &CallId, answer: &CallAnswer) -> Vec<EventKind> {
         if id.purpose != Purpose::Work {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! Matches findings of two lists that come from the same text of a reviewer.
+//! Matches findings of two lists that have the same source: the same text of a reviewer.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,6 @@ fn sources(finding: &Finding) -> impl Iterator<Item = &str> {
     finding.consensus.iter().flat_map(|consensus| &consensus.positions).map(|position| position.said.as_str())
 }
 
-/// Whether two findings come from the same text of a reviewer.
 fn is_same(a: &Finding, b: &Finding) -> bool {
     if sources(a).next().is_some() && sources(b).next().is_some() {
         return sources(a).any(|source| sources(b).any(|other| other == source));
@@ -16,14 +15,13 @@ fn is_same(a: &Finding, b: &Finding) -> bool {
     a.round == b.round && a.raw.title == b.raw.title && a.raw.file == b.raw.file && a.raw.line == b.raw.line
 }
 
-/// Identifies a finding without a source.
+/// The key of a finding without a recorded source.
 type Words<'a> = (u32, &'a str, Option<&'a str>, Option<u32>);
 
 fn words(finding: &Finding) -> Words<'_> {
     (finding.round, finding.raw.title.as_written(), finding.raw.file.as_deref(), finding.raw.line)
 }
 
-/// An index over a list of findings.
 pub(crate) struct Same<'a> {
     findings: Vec<&'a Finding>,
     by_source: HashMap<&'a str, Vec<usize>>,
@@ -43,7 +41,7 @@ impl<'a> Same<'a> {
         Self { findings, by_source, by_words }
     }
 
-    /// The places in the list of what is the same as a finding, in order.
+    /// The indices of the same findings, in order.
     pub(crate) fn places(&self, finding: &Finding) -> Vec<usize> {
         let by_source = sources(finding).filter_map(|source| self.by_source.get(source)).flatten();
         let by_words = self.by_words.get(&words(finding)).into_iter().flatten();
@@ -108,7 +106,7 @@ mod tests {
     }
 
     proptest! {
-        /// The index finds what a walk through the list finds.
+        /// The index and a linear search have the same results.
         #[test]
         fn the_index_agrees_with_a_walk(
             list in proptest::collection::vec(

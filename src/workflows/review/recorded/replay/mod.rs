@@ -32,7 +32,6 @@ use crate::workflows::review::{
 use crate::workflows::run::{error::RunError, redaction::Redaction, workflow::Step};
 use crate::workspace::root::Workspace;
 
-/// A recorded run with its replayed decisions.
 #[derive(Debug)]
 pub struct Replayed {
     pub outcome: Outcome,
@@ -181,7 +180,6 @@ impl Replay<'_> {
         }
     }
 
-    /// The policy of the run, limited to the recorded answers.
     fn policy(&self) -> SchedulePolicy {
         let review = &self.settings.review;
         SchedulePolicy {
@@ -199,7 +197,6 @@ impl Replay<'_> {
         self.state.apply(&kind.into());
     }
 
-    /// The events of a step; empty if the record has none.
     fn step(&mut self, step: &ReviewStep) -> Vec<EventKind> {
         let event = match step {
             Step::Ask(call) => return self.call(call),
@@ -209,7 +206,7 @@ impl Replay<'_> {
             Step::Effect(ReviewEffect::Recognise { round }) => return schedule::recognised(&self.state, *round),
             Step::Effect(ReviewEffect::Conclude { round }) => {
                 let mut events = debate::conclude(&self.context(*round, &self.lists()), &self.bindings());
-                // The recorded notices are already in the state.
+                // The state contains the recorded notices.
                 events.retain(|event| !matches!(event, EventKind::Run(RunEvent::Notice { .. })));
                 return events;
             }
@@ -421,7 +418,6 @@ impl Replay<'_> {
         DisputeEvent::RouteChosen { dispute, route, by_person }.into()
     }
 
-    /// A person's ruling in the run, or later.
     fn person(&self, dispute: DisputeNumber) -> Option<EventKind> {
         let rulings = &self.record.disputes.get(&dispute)?.rulings;
         let ruling = rulings.iter().rev().find(|ruling| ruling.by == Ruler::Human)?.clone();
@@ -483,7 +479,7 @@ fn differences(record: &ReviewState, state: &ReviewState, exit: ExitReason) -> V
     }
     for known in &record.findings {
         if decided.places(known).is_empty() {
-            lines.push(format!("{} of the record is gone: {}", known.id, printable::line(&known.raw.title)));
+            lines.push(format!("{} of the record is missing: {}", known.id, printable::line(&known.raw.title)));
         }
     }
     if let Some((then, _)) = record.ended.filter(|(then, _)| *then != exit) {
