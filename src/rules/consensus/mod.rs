@@ -2,7 +2,7 @@
 //! each group by a policy.
 //!
 //! A finding enters as a [`Member`], is normalised (`normalise`) and joins a group (`similarity`); a policy decides on
-//! the [`Votes`](votes::Votes) of each group and returns a [`Group`].
+//! the `Votes` of each group and returns a [`Group`].
 //!
 //! The steps are phases 1 to 7 of the debate arbitrator's specification, and phase 5.5 for a debate. A [`Policy`] is a
 //! file here and an arm in [`merge`]. Every member belongs to exactly one group, and the result is independent of the

@@ -32,7 +32,7 @@ Examples:
   glee merge --batch < runs.jsonl > answers.jsonl
   glee merge --run last --policy specification   decide a recorded run again, without calls")]
 pub(crate) struct Args {
-    /// JSON files; `-` [default]: standard input
+    /// JSON files; `-` (default): standard input
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Read one run per line, print one answer per line

@@ -33,7 +33,7 @@ Examples:
   glee vote --batch votes.jsonl > decisions.jsonl
   glee vote votes.json --facet-priority REDUNDANT_UPPER_REF=C --facet-priority polarity_mismatch=A,B")]
 pub(crate) struct Args {
-    /// The votes; `-` [default]: standard input
+    /// The votes; `-` (default): standard input
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     /// The version of the rules

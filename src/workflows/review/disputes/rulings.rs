@@ -136,7 +136,7 @@ pub fn shared_form(record: &DisputeRecord, events: &[Event], person: Option<Stri
     })
 }
 
-/// The bindings of [`all`] without superseded ones, each with the day on which it expired.
+/// The bindings of `all` without superseded ones, each with the day on which it expired.
 pub fn known(
     journal: Option<&Journal>,
     shared: &[Binding],
