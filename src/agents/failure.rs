@@ -1,4 +1,4 @@
-//! The failures of a process, except errors in its output.
+//! The failures of a process, except the errors that its output reports.
 
 use std::time::Duration;
 use std::{fmt, io};
@@ -37,7 +37,7 @@ impl fmt::Display for Cap {
     }
 }
 
-/// The first field, or `command`, is the printable command line.
+/// In each variant, the first field or `command` is the printable command line.
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
     #[error("failed to run `{0}`: it or its interpreter was not found")]
@@ -69,7 +69,7 @@ pub enum ProcessError {
     SupervisorDied {
         command: String,
         status: String,
-        /// The descendants that survived; `None` if there are none.
+        /// The descendants that may still run; `None` if all of them were ended.
         left: Option<Vec<i32>>,
     },
     #[error("the output of `{0}` could not be recorded")]
@@ -171,7 +171,7 @@ fn ids(pids: &[i32]) -> String {
     }
 }
 
-/// Formats a command line for a shell, shortened, without environment and stdin.
+/// Formats a command line for a shell, without environment and stdin, and shortens it.
 pub fn command_line(invocation: &Invocation) -> String {
     let own = invocation.program == std::path::Path::new("/proc/self/exe");
     let program = if own { "glee".into() } else { invocation.program.to_string_lossy() };

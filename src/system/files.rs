@@ -1,6 +1,7 @@
-//! Opens files after checking their type. Opening a FIFO waits for its writer, and some devices are endless. A file
-//! that a configuration or the tree names must be a regular file ([`regular`]). Input that the user names may also
-//! be a FIFO, as in `--diff <(git diff)` ([`input`]). The error names the type of any other file.
+//! Opens files after checking their type, because opening a FIFO waits for its writer, and some devices are
+//! endless. A file that a configuration or the tree names must be a regular file ([`regular`]). Input that the user
+//! names may also be a FIFO, as in `--diff <(git diff)` ([`input`]). For any other type of file, the error names
+//! the type.
 
 use std::fs::{File, FileType, Metadata};
 use std::io::{self, IsTerminal as _, Read as _};
@@ -10,7 +11,7 @@ use std::path::Path;
 
 use nix::fcntl::OFlag;
 
-/// Opens a regular file for reading. Follows links, and fails for a FIFO without waiting.
+/// Opens a regular file for reading, and follows links. Fails immediately if the file is a FIFO.
 pub fn regular(path: &Path) -> io::Result<File> {
     // Opening some devices has side effects, so the type is checked before and after.
     checked(std::fs::metadata(path)?.file_type())?;
@@ -74,7 +75,7 @@ fn is_empty_device(found: &Metadata) -> bool {
     found.file_type().is_char_device() && std::fs::metadata("/dev/null").is_ok_and(is_same)
 }
 
-/// Returns standard input if `path` is its path. It may be a socket, which cannot be opened by a path.
+/// Returns standard input if `path` refers to it. Standard input may be a socket, which cannot be opened by a path.
 fn standard(path: &Path) -> Option<io::Result<File>> {
     let is_stdin = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"].iter().any(|name| path == Path::new(name));
     is_stdin.then(|| io::stdin().as_fd().try_clone_to_owned().map(File::from))
@@ -85,7 +86,7 @@ fn is_terminal(path: &Path) -> bool {
         && open_at_once(path).is_ok_and(|file| file.is_terminal())
 }
 
-/// Opens without waiting for the writer of a FIFO, and without acquiring a controlling terminal.
+/// Opens a file without waiting for the writer of a FIFO, and without acquiring a controlling terminal.
 fn open_at_once(path: &Path) -> io::Result<File> {
     File::options().read(true).custom_flags((OFlag::O_NONBLOCK | OFlag::O_NOCTTY).bits()).open(path)
 }

@@ -1,5 +1,5 @@
-//! Logging: events and spans of `tracing` are written to stderr as selected by `-v`, `-vv` or `GLEE_LOG`, and to a
-//! log of the run, which is bounded and redacted. Stdout remains unused.
+//! Writes the events and spans of `tracing` to stderr, as selected by `-v`, `-vv` or `GLEE_LOG`, and to the log of
+//! the run, which is bounded and redacted. Nothing is written to stdout.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -19,7 +19,7 @@ use crate::system::private;
 pub const VARIABLE: &str = "GLEE_LOG";
 pub const FILE: &str = "log.txt";
 const FILE_CAP: u64 = 4 << 20;
-/// The size of the buffer before the run is known, in bytes.
+/// The maximum number of bytes that are buffered until the run is known.
 const BUFFER_CAP: usize = 64 << 10;
 
 static RUN: Mutex<RunLog> = Mutex::new(RunLog::Memory(Vec::new()));
@@ -46,7 +46,8 @@ pub fn begin(verbose: u8, filter: Option<&str>, clean: Clean) -> Result<(), LogE
     };
     let read = |filter: &str| EnvFilter::builder().parse(filter);
     let (screen, run) = (read(screen)?, read(run)?);
-    // A separate formatter type: layers with the same type would append a span's fields to the same text.
+    // This layer needs its own formatter type: layers with the same type would append a span's fields to the same
+    // text.
     let fields = format::debug_fn(|line, field, value| match field.name() {
         "message" => write!(line, "{value:?}"),
         name => write!(line, "{name}={value:?}"),
@@ -66,7 +67,7 @@ pub fn begin(verbose: u8, filter: Option<&str>, clean: Clean) -> Result<(), LogE
     Ok(())
 }
 
-/// Redirects the lines for stderr to `screen` until the guard is dropped.
+/// Passes lines to `screen` instead of stderr, until the guard is dropped.
 #[must_use = "dropping it restores the output to stderr"]
 pub fn on_screen(screen: LinePrinter) -> impl Drop {
     struct Restore;
@@ -79,7 +80,7 @@ pub fn on_screen(screen: LinePrinter) -> impl Drop {
     Restore
 }
 
-/// Writes the buffered and all later lines to the log of a run. If it fails, the lines are dropped.
+/// Writes the buffered lines and all later lines to the log of a run. If the log cannot be opened, drops the lines.
 pub fn keep_in(folder: &Path) -> io::Result<PathBuf> {
     let path = folder.join(FILE);
     let opened = private::options().append(true).create(true).open(&path);
@@ -109,7 +110,7 @@ enum RunLog {
 }
 
 impl RunLog {
-    /// Appends lines up to the capacity; a full log ends with a notice.
+    /// Appends lines up to the capacity. A notice is the last line of a full log.
     fn append(&mut self, lines: &[u8]) {
         match self {
             Self::Memory(buffer) if buffer.len() + lines.len() <= BUFFER_CAP => buffer.extend_from_slice(lines),

@@ -1,6 +1,6 @@
-//! Folders and files that only their owner may read, because they contain code, prompts and answers. All of Glee's
-//! state folder is created here or as a temporary file, with the same permissions; git receives them as an option.
-//! The umask does not apply.
+//! Creates folders and files that only their owner may read, because they contain code, prompts and answers.
+//! Everything in Glee's state folder has these permissions: it is created here, as a temporary file, or by git,
+//! which receives the permissions as an option. The umask does not affect them.
 
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, OpenOptions};
@@ -10,13 +10,13 @@ use std::path::Path;
 
 use ignore::WalkBuilder;
 
-/// Marks a state folder with tightened permissions.
+/// The name of an empty file that marks a state folder with tightened permissions.
 const MARK: &str = "private";
-/// The folder of the histories, which identifies a state folder.
+/// The name of the folder for histories. A state folder is identified by it.
 const HISTORIES: &str = "repos";
 const OWN: [&str; 8] = [HISTORIES, "kept", "objects", "copies", "agents", "trust", "watch", "sessions"];
 
-/// Creates a folder and its parents with mode 0700. An existing one remains unchanged.
+/// Creates a folder and its parents with mode 0700. An existing folder remains unchanged.
 pub fn folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
@@ -27,7 +27,7 @@ pub fn options() -> OpenOptions {
     options
 }
 
-/// Writes a file atomically, and creates its folder.
+/// Writes a file atomically. Creates the folder of the file if it does not exist.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let above = path.parent().ok_or(io::ErrorKind::NotFound)?;
     folder(above)?;
@@ -38,8 +38,8 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes the permissions of others from a state folder of an earlier version and from its contents. Files with
-/// several hard links remain unchanged, because they are objects of the user's repository.
+/// Removes the permissions of other users from a state folder of an earlier version and from its contents. Files
+/// with several hard links remain unchanged, because they are objects of the user's repository.
 pub fn tighten(state_dir: &Path) -> io::Result<()> {
     let narrow = |path: &Path, meta: &fs::Metadata| {
         let mode = meta.permissions().mode() & 0o7777;
@@ -53,7 +53,7 @@ pub fn tighten(state_dir: &Path) -> io::Result<()> {
         let name = name.to_string_lossy();
         OWN.contains(&name.as_ref()) || name.starts_with("tree-") || name.starts_with("image-")
     };
-    // A folder with other contents and without histories is not a state folder.
+    // If a folder has contents but no histories, it is not a state folder.
     if !names.is_empty() && !names.iter().any(|name| name == HISTORIES) {
         return Ok(());
     }

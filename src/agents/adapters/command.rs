@@ -7,7 +7,7 @@ use crate::domain::{Effort, FailureKind};
 const NETWORK: [&str; 7] =
     ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy", "NODE_EXTRA_CA_CERTS"];
 
-/// Builds the command with the prompt on stdin and the root of the tree as its folder; `last` are its last
+/// Builds a command that reads the prompt from stdin and runs in the root of the tree. `last` follows all other
 /// arguments.
 pub(crate) fn assemble(
     profile: &Profile,
@@ -48,7 +48,8 @@ pub(crate) fn assemble(
     Ok(Invocation { stdin: (*prompt).into(), streams: true, files, ..plain })
 }
 
-/// Returns the program's name of the effort for a request, if one is requested and supported.
+/// Returns the requested effort, under the program's name for it; `None` if no effort is requested or the program
+/// has no setting for effort.
 fn effort(profile: &Profile, query: &Query<'_>) -> Result<Option<&'static str>, AgentError> {
     let Query { agent, program, request, .. } = query;
     let Some(effort) = agent.effort else {

@@ -11,7 +11,7 @@ use crate::agents::adapters::command;
 use crate::agents::{AgentError, Dialogue, Invocation, Output, ParsedOutput, Profile, Query, Reading};
 use crate::domain::FailureKind;
 
-/// Shorter text is displayed as `writing`, in characters.
+/// The minimum length of a text that is displayed, in characters. A shorter text is displayed as `writing`.
 const LEGIBLE: usize = 24;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub enum ProgressEvent<'a> {
     Message(&'a str),
     /// A part of a message that is never printed as a whole.
     Piece(&'a str),
-    /// Text that is printed again as a whole later, or that the agent does not address to the user.
+    /// Text that a later event repeats as a whole, or that the agent does not address to the user.
     Draft(&'a str),
     Tool(String),
 }
@@ -56,12 +56,13 @@ impl<'a> ProgressEvent<'a> {
 pub trait Adapter: Send + Sync {
     fn profile(&self) -> Profile;
 
-    /// The arguments of a request, which precede the profile's options and the configured arguments.
+    /// Returns the arguments that depend on the request. The profile's options and the configured arguments follow
+    /// them.
     fn args(&self, _query: &Query<'_>) -> Vec<String> {
         Vec::new()
     }
 
-    /// Fails if the program cannot take the request: it is too long, or a safety flag is missing.
+    /// Builds the command. Fails if the prompt is too long for the program, or if the program lacks a safety flag.
     fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
         command::assemble(&self.profile(), query, self.args(query), Vec::new())
     }
@@ -112,8 +113,8 @@ pub trait Adapter: Send + Sync {
     }
 }
 
-/// Parses the events: one JSON object per line, or, if there are none, a single JSON value or the elements of an
-/// array.
+/// Passes each event to `take`. Events are JSON objects, one per line; if there are none, the whole output is read
+/// as a single event or an array of events.
 fn events(stdout: &Path, take: &mut dyn FnMut(Value)) -> io::Result<()> {
     let mut lines = BufReader::new(File::open(stdout)?);
     let mut line = Vec::new();

@@ -17,7 +17,7 @@ pub struct Query<'a> {
     pub request: &'a Request,
     pub prompt: &'a str,
     pub session: Option<&'a str>,
-    /// The folder for additional files that the program reads, outside the tree.
+    /// The folder, outside the tree, for additional files that the program reads.
     pub folder: &'a Path,
     pub call: &'a str,
 }
@@ -36,7 +36,7 @@ pub struct Invocation {
 }
 
 impl Invocation {
-    /// Builds a command with empty stdin and without timeouts for silence.
+    /// Builds a command with empty stdin, to which `first_output_timeout` and `idle_timeout` do not apply.
     pub(crate) fn plain(
         program: impl Into<PathBuf>,
         args: impl IntoIterator<Item: Into<OsString>>,
@@ -50,7 +50,7 @@ impl Invocation {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
-    /// The recorded stdout, up to `limits.max_output_size`.
+    /// The file with the recorded stdout, up to `limits.max_output_size`.
     pub stdout: PathBuf,
     /// The end of stderr as text, at most 4 KiB.
     pub stderr_tail: String,
@@ -58,7 +58,7 @@ pub struct Output {
     pub transcript: crate::domain::event::Transcript,
 }
 
-/// The text of an answer. A file may be large and invalid UTF-8.
+/// The text of an answer. A file may be large and may contain invalid UTF-8.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AnswerText {
     File(PathBuf),
@@ -77,7 +77,7 @@ impl AnswerText {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
     pub answer: Result<AnswerText, AgentError>,
-    /// The text that precedes a failure.
+    /// The text that the program printed before it failed.
     pub partial: Option<String>,
     pub usage: Usage,
     pub metadata: CallMetadata,

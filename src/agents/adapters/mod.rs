@@ -1,4 +1,5 @@
-//! Adapters: from a request to a command, and from output to an answer. `programs` has one file per program.
+//! Adapters turn a request into a command, and the output of the command into an answer. `programs` has one file
+//! per program.
 
 mod command;
 pub mod interface;

@@ -1,6 +1,6 @@
 //! Collects the events of a program and derives its answer or its failure. A program succeeds only if it exits with
 //! 0, reports completion, reports no error and leaves a text that is not blank. Every other result is a failure,
-//! with the text that precedes it.
+//! which keeps the text printed before it.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub struct ParsedOutput {
     /// The id of the incomplete message, for programs that number messages.
     pub(crate) open_id: Option<String>,
     pub(crate) reset: Option<Timestamp>,
-    /// The names of the running tools, by the id of the use.
+    /// The names of the running tools, by the id of the tool's call.
     pub(crate) tools: BTreeMap<String, String>,
     pub(crate) usage: Usage,
     pub(crate) metadata: CallMetadata,
@@ -30,7 +30,7 @@ pub struct ParsedOutput {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReportedError {
-    /// The kind if the program reports one; otherwise `status` and `text` decide.
+    /// The kind of the failure, if the program reports one; otherwise `status` and `text` determine the kind.
     pub(crate) kind: Option<FailureKind>,
     pub(crate) status: Option<u16>,
     pub(crate) text: String,
@@ -42,7 +42,7 @@ impl ReportedError {
         Self { kind: None, status: error_classifier::status(text), text: text.to_owned() }
     }
 
-    /// A status in a field has precedence over one in the text.
+    /// Sets the status that a field of the event contains. It has precedence over a status in the text.
     pub(crate) fn with_status(self, status: Option<u64>) -> Self {
         Self { status: status.and_then(|status| u16::try_from(status).ok()).or(self.status), ..self }
     }
@@ -66,7 +66,7 @@ impl ParsedOutput {
         self.text.push_str(text);
     }
 
-    /// Records the use of a tool: earlier text is not part of the answer.
+    /// Discards the text before the use of a tool, because it is not part of the answer.
     pub(crate) fn tool_used(&mut self) {
         self.open.clear();
         self.text.clear();
@@ -116,7 +116,7 @@ impl ParsedOutput {
         if let Some(code) = code.filter(|code| *code != 0 && !(self.done && profile.ends_when_done)) {
             let stderr = output.stderr_tail.trim();
             let classified = error_classifier::kind(None, stderr, output.ended);
-            // Some programs print their help in place of an error about their arguments.
+            // Some programs print their help instead of an error about their arguments.
             let is_help = output.transcript.stdout_bytes == 0 && stderr.matches("[boolean]").count() > 1;
             if is_help && classified != FailureKind::BadFlags {
                 let about = format!("exit code {code}: it printed its help instead");
@@ -148,7 +148,8 @@ impl ParsedOutput {
     }
 }
 
-/// Returns the most informative line of stderr: one of a known kind, one that contains `error`, or the last one.
+/// Returns the most informative line of stderr: the first that names a known kind of failure, otherwise the first
+/// that contains `error`, otherwise the last.
 fn significant_line(stderr: &str, ended: Timestamp) -> &str {
     let lines = || stderr.lines().map(str::trim).filter(|line| !line.is_empty());
     let classified = lines().find(|line| error_classifier::kind(None, line, ended) != FailureKind::Crashed);
@@ -173,7 +174,7 @@ pub(crate) fn number(event: &Value, pointer: &str) -> Option<u64> {
     event.pointer(pointer)?.as_u64()
 }
 
-/// Reads token counts at the pointers of input, cached input, output and reasoning.
+/// Reads the numbers of input, cached input, output and reasoning tokens at the given JSON pointers.
 pub(crate) fn tokens(counts: &Value, [input, cached, output, reasoning]: [&str; 4]) -> Usage {
     Usage {
         input_tokens: number(counts, input),

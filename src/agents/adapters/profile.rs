@@ -7,17 +7,18 @@ use crate::domain::{Effort, FailureKind};
 /// The maximum length of a program's error text in a message, in characters.
 const SHOWN: usize = 300;
 
-/// An option that ends with `=` takes its value in the same argument; an empty one does not exist.
+/// The options are `schema`, `resume`, `model` and `effort`. An option that ends with `=` takes its value in the
+/// same argument. If an option is empty, the program does not have it.
 #[derive(Clone, Copy, Default)]
 pub struct Profile {
     pub name: &'static str,
     pub login: &'static str,
     /// Whether the program prints JSON events. Otherwise all of stdout is the answer.
     pub prints_events: bool,
-    /// Arguments that only print help, from which the supported flags are read.
+    /// The argument lists that make the program print help. The supported flags are read from this help.
     pub helps: &'static [&'static [&'static str]],
     pub required: &'static [&'static str],
-    /// The maximum length of a prompt, in `bytes` or `characters`. Some programs truncate longer ones silently.
+    /// The maximum length of a prompt, in `bytes` or `characters`. Some programs silently truncate a longer prompt.
     pub longest_prompt: Option<(usize, &'static str)>,
     pub schema: &'static str,
     pub resume: &'static str,
@@ -27,14 +28,15 @@ pub struct Profile {
     pub effort_name: Option<fn(Effort) -> &'static str>,
     /// Whether binding decisions are requested with high effort unless an effort is configured.
     pub raises_effort: bool,
-    /// The environment variables that the program receives in addition to those of every agent.
+    /// The environment variables that the program receives in addition to the variables that every agent receives.
     pub sees: &'static [&'static str],
     /// Default environment variables; the agent's `env` has precedence.
     pub sets: &'static [(&'static str, &'static str)],
-    /// A variable that names a file of default settings, and the content of that file.
+    /// The environment variable that names a file of default settings, and the content of that file.
     pub defaults: Option<(&'static str, &'static str)>,
-    /// The program's own folders: the environment variable of a base folder, the base folder in the home folder if
-    /// the variable is unset, and the path in the base folder.
+    /// The program's own folders. Each consists of the environment variable that names a base folder, the name of
+    /// the base folder in the home folder if the variable is unset, and the path of the program's folder in the
+    /// base folder.
     pub folders: &'static [(&'static str, &'static str, &'static str)],
     pub files: &'static [&'static str],
     pub marks: LineMarks,
@@ -43,7 +45,7 @@ pub struct Profile {
     pub loads: &'static [&'static str],
     /// Whether the program reports the tokens of the whole session instead of the last call.
     pub counts_sessions: bool,
-    /// Whether Glee ends the program after its answer, which makes the exit status meaningless.
+    /// Whether Glee ends the program after its answer. The exit status then has no meaning.
     pub ends_when_done: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Snapshot of how the recorded output of the known programs is read, by role and failure.
+//! A snapshot of the results that are read from recorded output of the known programs, by role and failure.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

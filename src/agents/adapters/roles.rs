@@ -85,7 +85,7 @@ fn claude_uses_what_its_help_names() {
     let at = judge.args.iter().position(|arg| arg == "--json-schema").unwrap();
     let schema: serde_json::Value = serde_json::from_str(judge.args[at + 1].to_str().unwrap()).unwrap();
     let mut ruling = crate::agents::schema::SchemaForm::Ruling.schema();
-    // Claude Code fetches the draft by its address and supports only older drafts.
+    // `$schema` is removed, because Claude Code fetches the draft from that address and supports only older drafts.
     ruling.remove("$schema");
     assert_eq!(&schema, ruling.as_value());
     program.words = Some(words("--tools --permission-mode --strict-mcp-config"));

@@ -31,7 +31,7 @@ pub struct Ask<'a> {
     pub agent: &'a Agent,
     pub request: &'a Request,
     pub prompt: &'a str,
-    /// The agent's own timeout replaces `call_timeout`.
+    /// The agent's `timeout`, if set, replaces `call_timeout`.
     pub limits: &'a Limits,
     pub sandbox: Sandbox,
     /// The paths that a confined agent must not write to: the tree, its git folders and Glee's state.
@@ -55,7 +55,7 @@ pub struct Session {
 #[derive(Clone, Debug)]
 pub struct CallResult {
     pub result: Result<AnswerText, AgentError>,
-    /// The record of the process, including failed ones; `None` if the process did not start.
+    /// The record of the process, even if the process failed; `None` if it did not start.
     pub transcript: Option<Transcript>,
     pub millis: u64,
     pub usage: Usage,
@@ -80,7 +80,8 @@ impl Agents {
         Self { cache: StateCache(Some(state_dir.join("agents"))), ..self }
     }
 
-    /// Checks, before any paid call, that the adapter and the program of each agent or its backup exist.
+    /// Checks, before any paid call, that each agent can be called: the adapter and the program of the agent or of
+    /// its backup must exist.
     pub fn check(&self, agents: &[Agent], backups: &[Agent], root: &Path) -> Result<(), AgentError> {
         agents.iter().chain(backups).try_for_each(registry::check_effort)?;
         agents.iter().try_for_each(|agent| {
@@ -90,7 +91,7 @@ impl Agents {
         })
     }
 
-    /// Fails also if the adapter is unknown.
+    /// Returns the path of the agent's program. Fails if the program does not exist or the adapter is unknown.
     pub fn program(&self, agent: &Agent, root: &Path) -> Result<PathBuf, AgentError> {
         let own = [format!("{}replay", builtin::PREFIX)];
         let is_replay = AdapterKind::of(agent)? == AdapterKind::Replay;
@@ -111,7 +112,8 @@ impl Agents {
         self.detect(kind, agent, &program).await.version
     }
 
-    /// Calls an agent, and then its chain of backups while each is over its limits or missing.
+    /// Calls an agent. While the called agent is over its limits or missing, calls its backup instead, if it has
+    /// one.
     pub async fn ask_or_backup(&self, ask: Ask<'_>, backups: &[Agent]) -> CallResult {
         let mut remaining: Vec<&Agent> = backups.iter().collect();
         let mut agent = ask.agent;
@@ -155,7 +157,7 @@ impl Agents {
             asked.millis = millis(started.elapsed());
             let Err(error) = &asked.result else { return asked };
             left = total.saturating_sub(started.elapsed());
-            // Without the session, which may have expired.
+            // The next try starts without the session, which may have expired.
             let may_be_gone =
                 matches!(error.kind, FailureKind::BadFlags | FailureKind::Crashed | FailureKind::Protocol);
             if may_be_gone && session.take().is_some() {
@@ -210,7 +212,7 @@ impl Agents {
                 failure: failure.map(|(kind, _)| kind),
                 error: failure.map(|(_, message)| message.to_owned()),
             };
-            // The record is optional; the raw output is stored separately.
+            // A failure to write the record is ignored; the raw output is stored separately.
             drop(CallRecord { end: Some(end), ..record }.write(&record::path(&ask.files.stdout)));
         }
         Ok(asked)
@@ -335,7 +337,7 @@ fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Fails if the program would load modules of the tree, which no role prevents.
+/// Fails if the tree has modules that the program would load in every role.
 fn refuse_modules(agent: &Agent, kind: AdapterKind, root: &Path) -> Result<(), AgentError> {
     let loads = kind.adapter().profile().loads;
     let Some(folder) = loads.iter().find(|folder| root.join(folder).symlink_metadata().is_ok()) else {
@@ -476,7 +478,7 @@ mod tests {
         Script::prints(format!("{event}\n"))
     }
 
-    /// Plays the scripts in order, and repeats the last one.
+    /// Returns each script once, in order, and then repeats the last script.
     fn one_by_one(scripts: Vec<Script>) -> impl Fn(&Request) -> Script + Send + Sync {
         let next = std::sync::Mutex::new(scripts.into_iter());
         let last = std::sync::Mutex::new(Script::prints(""));

@@ -1,4 +1,4 @@
-//! Rate-limited programs, cached between runs: a run does not call one before its limit ends.
+//! Remembers rate-limited programs between runs, so that no run calls such a program before its limit ends.
 
 use std::collections::BTreeMap;
 
@@ -38,8 +38,8 @@ impl Agents {
         }
     }
 
-    /// Records a cooldown for an agent that remains rate-limited after all tries, even without a given time. An
-    /// exhausted quota has no cooldown, because credit may be bought at any time.
+    /// Records a default cooldown for an agent that is still rate-limited after all tries, if its service gives no
+    /// time. An exhausted quota has no cooldown, because the user may buy credit at any time.
     pub(crate) fn give_up(&self, agent: &Agent, error: &AgentError, now: Timestamp) {
         if let (Ok(kind), FailureKind::RateLimited { reset: None }) = (AdapterKind::of(agent), error.kind) {
             let cooldown = Cooldown { until: now + UNSPECIFIED, why: error.message.clone() };
@@ -61,8 +61,8 @@ impl Agents {
     }
 }
 
-/// The key of a shared limit: the program for agents with the user's login, the single agent if it has its own
-/// variables.
+/// Returns the key of a limit. Agents with the user's login share the limit of their program; an agent with its own
+/// environment variables has its own limit. `None` if the program is unknown.
 fn key(kind: AdapterKind, agent: &Agent) -> Option<String> {
     let known = AdapterKind::PROGRAMS.contains(&kind);
     known.then(|| if agent.env.is_empty() { kind.to_string() } else { format!("{kind} of {}", agent.name) })

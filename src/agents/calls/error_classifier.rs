@@ -1,12 +1,13 @@
-//! Classifies the error messages of programs and services. Their words may change, so a status has precedence, and
-//! an unknown error is `crashed`, which is not retried.
+//! Classifies the error messages of programs and services. Their wording may change, so an HTTP status has
+//! precedence over it. An unknown error is `crashed`, which is not retried.
 
 use jiff::Timestamp;
 
 use crate::agents::calls::rate_limit_reset::reset;
 use crate::domain::FailureKind;
 
-/// Lowercase parts of messages, separated by `, `; the first kind with a match decides.
+/// For each kind, the lowercase texts of which a message contains at least one, separated by `, `. The first kind
+/// that matches is used.
 const WORDS: [(FailureKind, &str); 8] = [
     (
         FailureKind::TooLong,
@@ -66,7 +67,7 @@ pub(crate) fn kind(status: Option<u16>, text: &str, now: Timestamp) -> FailureKi
     with_reset(kind, reset(&text, now))
 }
 
-/// Adds the time at which the service is available again, if the kind has a field for it that is empty.
+/// Sets the time at which the service is available again, if the kind has a field for it and the field is empty.
 pub(crate) fn with_reset(kind: FailureKind, known: Option<Timestamp>) -> FailureKind {
     match kind {
         FailureKind::RateLimited { reset } => FailureKind::RateLimited { reset: reset.or(known) },

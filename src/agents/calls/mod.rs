@@ -1,4 +1,4 @@
-//! One call of an agent, with retries, record, price and classification of failures.
+//! Calls an agent: retries, backups, the record, the price and the classification of failures.
 
 pub(crate) mod agents;
 pub mod ask;

@@ -1,5 +1,5 @@
-//! The project's own commands: `review.verify` and `watch.notify`. They run with the limits and the environment of
-//! a plain agent.
+//! The project's own commands: `review.verify` and `watch.notify`. They run with limits like an agent, and with the
+//! environment variables that every agent receives.
 
 use std::collections::BTreeMap;
 use std::fs::File;

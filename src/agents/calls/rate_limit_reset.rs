@@ -1,5 +1,5 @@
-//! Reads from a program's message when its service is available again. An ambiguous time is ignored, because a
-//! guess that is too late would block an available agent.
+//! Extracts from a program's message the time at which its service is available again. An ambiguous time is
+//! ignored, because a guess that is too late would block an available agent.
 
 use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp, ToSpan as _};
 
 /// Finds the time in a text: `try again in 20s`, `reset after 3h21m`, `resets 3pm (Europe/Berlin)`, `try again at
 /// Nov 24th, 2026 3:45 PM`, or seconds since 1970 after a `|`. A time without a zone is local time, because the
-/// program runs on this machine. A time without a date is the next such time.
+/// program runs on this machine. A time without a date refers to its next occurrence.
 pub(crate) fn reset(text: &str, now: Timestamp) -> Option<Timestamp> {
     let lower = text.to_lowercase();
     if let Some((_, epoch)) = lower.rsplit_once('|') {
@@ -53,7 +53,7 @@ fn wait(text: &str) -> Option<SignedDuration> {
     sane.then(|| SignedDuration::from_secs_f64(total))
 }
 
-/// Reads `3pm`, `3:45 PM` or `15:45`, with an optional date before it and zone in parentheses after it.
+/// Reads `3pm`, `3:45 PM` or `15:45`. A date may precede the time, and a time zone in parentheses may follow it.
 fn clock(lower: &str, now: Timestamp) -> Option<Timestamp> {
     let zone = match lower.split_once('(') {
         Some((before, name)) if before.len() <= LONGEST => TimeZone::get(name.split_once(')')?.0).ok()?,

@@ -1,5 +1,5 @@
-//! The record of a call next to its raw output: command line, names of variables, prompt and parsed result.
-//! `adapter: replay` plays it back.
+//! The record of a call: a file next to the raw output that contains the command line, the names of the environment
+//! variables and how the call ended. `adapter: replay` plays it back.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};

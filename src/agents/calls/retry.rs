@@ -20,7 +20,7 @@ pub(crate) fn pause(
     left: Duration,
     limits: &Limits,
 ) -> Option<Duration> {
-    // An empty answer is charged like any other.
+    // An empty answer costs as much as any other, so it is retried at most once.
     let most = if kind == FailureKind::Empty { limits.retries.min(1) } else { limits.retries };
     if tried > most || !(kind.is_transient() || kind.reset().is_some()) {
         return None;

@@ -1,6 +1,6 @@
-//! Sends a harmless request to each agent to check that it respects its role. The request runs in a temporary
-//! folder: the agent repeats a nonce; a reviewer or judge must fail to create a file, and a coder must succeed in
-//! changing one. Only the files decide.
+//! Sends a harmless request to an agent to check that the agent respects its role. The request runs in a temporary
+//! folder. The agent repeats a nonce, and is asked to create or change a file: a reviewer or judge must fail to
+//! create it, and a coder must succeed in changing it. The files decide, not what the agent reports about them.
 
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -20,7 +20,7 @@ const FORBIDDEN: &str = "probe.txt";
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probed {
-    /// Whether the answer contains the nonce, or the reason for a missing answer.
+    /// Whether the answer contains the nonce; an error if there is no answer.
     pub answered: Result<bool, AgentError>,
     pub files: Files,
     pub millis: u64,
@@ -36,8 +36,8 @@ pub enum Files {
 }
 
 impl Probed {
-    /// Whether the agent respected its role. Plug-ins and embedded agents receive an ordinary request, which
-    /// requires no change.
+    /// Whether the agent respected its role. Plug-ins and embedded agents receive an ordinary request, which does
+    /// not ask for a change.
     pub fn keeps_to(&self, role: Role, kind: AdapterKind) -> bool {
         let edits = role == Role::Coder && !matches!(kind, AdapterKind::Json | AdapterKind::Builtin);
         let files = if edits { Files::Edited } else { Files::Untouched };
@@ -100,7 +100,7 @@ impl Agents {
 
 fn changes(tree: &Path) -> io::Result<Files> {
     let names: Vec<_> = std::fs::read_dir(tree)?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<_>>()?;
-    // A confined Codex leaves empty folders behind.
+    // Codex leaves empty folders behind if it is confined.
     let is_empty_folder =
         |name| std::fs::read_dir(tree.join(name)).is_ok_and(|mut entries| entries.next().is_none());
     let others = names.iter().any(|name| *name != FILE && !is_empty_folder(name));

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-/// Enough for the header of an ELF file and for the first line of a script, which Linux limits to this length.
+/// The number of bytes that are read. They suffice for the header of an ELF file, and for the first line of a
+/// script, which Linux limits to this length.
 const HEAD: u64 = 256;
 
 /// Returns why a file cannot be run, as a clause; `None` if it can be run or the check is inconclusive.
@@ -24,7 +25,7 @@ pub(crate) fn objection(path: &Path) -> Option<String> {
         return Some("it is neither a program nor a script that begins with `#!`".to_owned());
     };
     let own = self::machine(&self::head(&std::env::current_exe().ok()?)?)?;
-    // Kernels usually also run programs of the 32-bit predecessor: 386 on x86-64, ARM on AArch64.
+    // A 64-bit kernel usually also runs programs of its 32-bit predecessor: 386 on x86-64, ARM on AArch64.
     let runs = machine == own || matches!((machine, own), (3, 62) | (40, 183));
     (!runs).then(|| "it was built for another kind of machine".to_owned())
 }
@@ -35,7 +36,7 @@ fn head(path: &Path) -> Option<Vec<u8>> {
     Some(head)
 }
 
-/// Reads the machine of an ELF file (`e_machine`) in native byte order.
+/// Reads the machine type (`e_machine`) from the header of an ELF file, in native byte order.
 fn machine(head: &[u8]) -> Option<u16> {
     let bytes = head.strip_prefix(b"\x7fELF")?.get(14..16)?;
     Some(u16::from_ne_bytes(bytes.try_into().ok()?))

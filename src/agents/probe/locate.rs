@@ -50,8 +50,8 @@ fn other(outside: &Option<PathBuf>) -> String {
     outside.as_ref().map_or_else(String::new, |path| format!("; outside it, PATH has `{}`", path.display()))
 }
 
-/// Returns the absolute path of the program of `command`. A word with a `/` is a path relative to `root`; a bare
-/// name is searched in `path`, the value of PATH.
+/// Returns the absolute path of the program of `command`. If the first word contains `/`, it is a path relative to
+/// `root`; otherwise it is searched for in `path`, the value of PATH.
 pub fn find(command: &[String], root: &Path, path: Option<&OsStr>) -> Result<PathBuf, LocateError> {
     let name = command.first().filter(|name| !name.is_empty()).ok_or(LocateError::Empty)?;
     if name.contains(std::path::is_separator) {

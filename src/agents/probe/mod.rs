@@ -1,4 +1,4 @@
-//! Finds a program, its version and its flags, and checks that it respects its role.
+//! Finds an agent's program with its version and flags, and checks that the agent respects its role.
 
 pub mod check;
 pub(crate) mod executable;

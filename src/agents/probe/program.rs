@@ -1,5 +1,5 @@
-//! A found program: its path, version and supported flags. A flag is used if the help lists it, because versions
-//! change weekly.
+//! A program that was found: its path, version and supported flags. Programs change weekly, so a flag is used if
+//! the help lists it, whatever the version.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -12,7 +12,7 @@ use crate::domain::FailureKind;
 pub struct Program {
     pub path: PathBuf,
     pub version: Option<String>,
-    /// The words of its help; `None` if it was not read.
+    /// The words of the program's help; `None` if the help was not read.
     pub words: Option<BTreeSet<String>>,
 }
 
@@ -25,7 +25,7 @@ impl Program {
         self.words.as_ref().is_some_and(|words| words.contains(word))
     }
 
-    /// Whether the help contains a word or was not read.
+    /// Whether the help contains the word; also true if the help was not read.
     pub fn may_have(&self, word: &str) -> bool {
         self.words.is_none() || self.names(word)
     }

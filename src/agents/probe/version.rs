@@ -62,7 +62,7 @@ impl Agents {
         version_in(&self.printed(&BTreeMap::new(), &path, &["--version"]).await?)
     }
 
-    /// `None` if the program fails.
+    /// Returns what the program prints; `None` if it fails or prints nothing.
     async fn printed(&self, set: &BTreeMap<String, String>, path: &Path, args: &[&str]) -> Option<String> {
         // Runs outside the reviewed tree, so that the tree's settings do not apply.
         let folder = tempfile::tempdir().ok()?;

@@ -1,7 +1,7 @@
 //! Claude Code, with the output of `claude -p --output-format stream-json`. `--setting-sources ""` ignores the
-//! reviewed tree's hooks, permissions and `CLAUDE.md`, `--strict-mcp-config` its MCP servers. No role has a shell,
-//! because allow-lists of commands are unreliable. `--tools` takes all words that follow it, so it is never the
-//! last option. Tested with 2.1.197 and 2.1.330.
+//! reviewed tree's hooks, permissions and `CLAUDE.md`; `--strict-mcp-config` ignores the tree's MCP servers. No
+//! role has a shell, because allow-lists of commands are unreliable. `--tools` takes all words that follow it, so
+//! it is never the last option. Tested with 2.1.197 and 2.1.330.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -98,7 +98,7 @@ impl Adapter for Claude {
             "assistant" if event.get("is_api_error_message").is_none() => {
                 blocks(event).filter_map(|block| text(block, "/text")).for_each(|text| parsed.message(text));
             }
-            // A message to the agent starts a new answer, unless it requests the rest of a truncated output.
+            // A message to the agent starts a new answer, unless it asks the agent to continue a truncated output.
             "user" if !blocks(event).any(|block| string(block, "/text").starts_with("Output token limit hit")) => {
                 parsed.tool_used();
             }
@@ -147,7 +147,7 @@ fn parse_result(parsed: &mut ParsedOutput, event: &Value) {
         }
         _ => None,
     };
-    // After a truncated and continued output, `result` contains only the last part.
+    // If an output was truncated and then continued, `result` contains only the last part.
     let continued = parsed.text.ends_with(message) && parsed.text.len() > message.len();
     parsed.answer = match event.get("structured_output") {
         Some(value) if !value.is_null() => Some(value.to_string()),

@@ -1,7 +1,7 @@
-//! Codex, with the output of `codex exec --json`. The sandbox is always set. Codex has no flag for retries: those
-//! of a configured provider are turned off, and the built-in ones end after 30 seconds because
-//! `unbounded_connection_retries` is disabled. Codex ignores the settings of the reviewed tree, and its `AGENTS.md`
-//! with `project_doc_max_bytes=0`. Tested with 0.169.0.
+//! Codex, with the output of `codex exec --json`. The sandbox is always set. Codex has no flag for retries: Glee
+//! turns off the retries of a configured provider, and disables `unbounded_connection_retries`, so that the
+//! built-in retries end after 30 seconds. Codex ignores the settings of the reviewed tree;
+//! `project_doc_max_bytes=0` makes it ignore the tree's `AGENTS.md`. Tested with 0.169.0.
 
 use serde_json::Value;
 
@@ -99,7 +99,8 @@ impl Adapter for Codex {
         match string(event, "/type") {
             "thread.started" => parsed.session(event, "/thread_id"),
             "item.completed" => parse_item(parsed, event),
-            // Only a warning if another event follows, because Codex reports every attempt to reconnect.
+            // Codex reports every attempt to reconnect as an `error`. Such an event is the failure only if the turn
+            // is not completed afterwards.
             "error" => parsed.failure = text(event, "/message").map(ReportedError::text),
             "turn.failed" => parsed.failure = Some(ReportedError::text(string(event, "/error/message"))),
             "turn.completed" => {
@@ -117,7 +118,7 @@ impl Adapter for Codex {
 
 fn parse_item(parsed: &mut ParsedOutput, event: &Value) {
     match string(event, "/item/type") {
-        // The last message is the answer; earlier ones comment on the work.
+        // The last message is the answer; earlier messages comment on the work.
         "agent_message" => parsed.answer = owned(event, "/item/text"),
         kind @ ("command_execution" | "file_change" | "mcp_tool_call")
             if string(event, "/item/status") == "declined" =>

@@ -1,6 +1,6 @@
-//! Copilot CLI, with the output of `--output-format json`. An empty list of tools grants all of them, so a judge's
-//! list contains only a nonexistent one. Hooks and MCP servers of the reviewed tree require `--trust-folder`, which
-//! is never set. Tested with 1.0.102.
+//! Copilot CLI, with the output of `--output-format json`. An empty list of tools grants all tools, so a judge's
+//! list contains a single tool that does not exist. Copilot loads hooks and MCP servers of the reviewed tree only
+//! with `--trust-folder`, which Glee never sets. Tested with 1.0.102.
 
 use serde_json::Value;
 

@@ -1,7 +1,8 @@
-//! Gemini CLI, with the output of `-o stream-json`. `--skip-trust` allows an unknown tree, without the tree's hooks
-//! and MCP servers; the default approval mode offers only tools that read. Retries can be limited only by a
-//! settings file; the one with the lowest precedence is used, so that the user's settings apply. Gemini always
-//! reads the tree's `GEMINI.md`, and truncates a prompt that is too long silently. Tested with 0.61.0.
+//! Gemini CLI, with the output of `-o stream-json`. `--skip-trust` runs Gemini in an unknown tree without the
+//! tree's hooks and MCP servers; the default approval mode offers only tools that read. Only a settings file can
+//! limit retries. Glee passes the limit in the settings file with the lowest precedence, so that the user's
+//! settings apply. Gemini always reads the tree's `GEMINI.md`, and silently truncates a prompt that is too long.
+//! Tested with 0.61.0.
 
 use serde_json::Value;
 
@@ -37,7 +38,7 @@ impl Adapter for Gemini {
             )),
             folders: &[("", ".gemini", "")],
             marks: LineMarks { preamble: Some(&[r#"{"type":"init""#, r#""role":"user""#]), fruitless: None },
-            // Exit codes are HTTP statuses modulo 256.
+            // The exit codes from 145 are HTTP statuses modulo 256.
             exit_codes: &[
                 (&[41, 145, 147], FailureKind::NotLoggedIn),
                 (&[53], FailureKind::MaxTurns),
@@ -86,7 +87,8 @@ impl Adapter for Gemini {
                 if string(event, "/status") == "success" {
                     parsed.failure = None;
                 } else if let Some(error) = text(event, "/error/message") {
-                    // The lines after the first one are general advice that always mentions quotas.
+                    // Only the first line is the error: the other lines are general advice that always mentions
+                    // quotas.
                     parsed.failure = error.lines().next().map(ReportedError::text);
                 } else if parsed.failure.is_none() {
                     parsed.failure = Some(ReportedError::text(""));

@@ -1,7 +1,8 @@
-//! opencode, with the output of `opencode run --format json`. Glee passes its permissions as configuration in a
-//! variable, because its agent `plan` is not read-only. `OPENCODE_DISABLE_PROJECT_CONFIG` excludes the reviewed
-//! tree's settings and MCP servers. `--pure` disables the tree's plug-ins but still loads their modules, so
-//! opencode is not started in a tree that has some. Tested with 1.18.33.
+//! opencode, with the output of `opencode run --format json`. Glee passes opencode's permissions as configuration
+//! in an environment variable, because opencode's own agent `plan` is not read-only.
+//! `OPENCODE_DISABLE_PROJECT_CONFIG` excludes the reviewed tree's settings and MCP servers. `--pure` disables the
+//! tree's plug-ins but still loads their modules, so opencode is not started in a tree that has plug-ins. Tested
+//! with 1.18.33.
 
 use serde_json::Value;
 
@@ -41,7 +42,7 @@ impl Adapter for Opencode {
                 ("XDG_STATE_HOME", ".local/state", "opencode"),
                 ("XDG_CACHE_HOME", ".cache", "opencode"),
             ],
-            // When the service aborts an answer, opencode repeats the step without a message and without a limit.
+            // If the service aborts an answer, opencode silently repeats the step, without a limit.
             marks: LineMarks {
                 preamble: Some(&[r#"{"type":"step_start""#]),
                 fruitless: Some(r#""reason":"unknown""#),

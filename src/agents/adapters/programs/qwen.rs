@@ -1,4 +1,4 @@
-//! Qwen Code, with the output of `-o stream-json` in the format of Claude Code. `--safe-mode` ignores hooks, MCP
+//! Qwen Code. The output of `-o stream-json` has the format of Claude Code's. `--safe-mode` ignores hooks, MCP
 //! servers and settings of the reviewed tree, and disables Qwen's memory; `--approval-mode plan` offers no tool
 //! that writes. Tested with 0.24.4.
 
@@ -50,7 +50,7 @@ impl Adapter for Qwen {
 
     fn parse(&self, parsed: &mut ParsedOutput, event: &Value) {
         Claude.parse(parsed, event);
-        // The lines after the first one are general advice that always mentions quotas.
+        // Only the first line is the error: the other lines are general advice that always mentions quotas.
         if let Some(error) = &mut parsed.failure
             && let Some((first, _)) = error.text.split_once('\n')
         {

@@ -1,6 +1,6 @@
-//! The adapter `replay`: plays back the record of a call instead of running a program. The command is a run's
-//! folder of recorded calls. An agent with the name of a recorded one receives its output, with the nonce of the
-//! new request. Edits of a recorded coder are not replayed.
+//! The adapter `replay`: plays back the record of a call instead of running a program. The agent's `command` names
+//! the folder that contains a run's recorded calls. The agent receives the output that was recorded for the agent
+//! of the same name, with the nonce of the new request. Edits of a recorded coder are not replayed.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -14,7 +14,7 @@ use crate::system::files;
 /// The hidden first argument that makes Glee's binary play back a record.
 pub const ARGUMENT: &str = "__replay";
 
-/// Precedes the name of the record's adapter in the last line of stderr.
+/// The start of the last line of stderr; the name of the recorded call's adapter follows it.
 const MARK: &str = "glee-replay adapter=";
 
 pub(crate) struct Replay(pub(crate) fn() -> Vec<&'static dyn Adapter>);
@@ -64,7 +64,7 @@ impl Adapter for Replay {
     }
 }
 
-/// Plays back a record with a new nonce. Returns the recorded exit code.
+/// Prints the recorded output with the new nonce. Returns the recorded exit code.
 pub fn play(record: &Path, nonce: &str, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<u8> {
     let stem = record.to_string_lossy();
     let stem = stem.strip_suffix(".call.json").unwrap_or(&stem);

@@ -1,5 +1,5 @@
-//! One prompt over the Agent Client Protocol: initialises, opens a session, prompts, and answers the agent's
-//! requests.
+//! Sends one prompt over the Agent Client Protocol: initialises the connection, opens a session, sends the prompt,
+//! and answers the agent's requests.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -42,7 +42,8 @@ impl Conversation {
         ClientCapabilities::new().fs(files)
     }
 
-    /// Returns the mode in which the agent asks for permission, if it exists and is not the current one.
+    /// Returns the mode in which the agent asks for permission; `None` if the agent lacks that mode or already uses
+    /// it.
     fn mode(&self, session: &NewSessionResponse) -> Option<String> {
         let modes = session.modes.as_ref()?;
         let wanted: &[&str] = if self.role == Role::Coder { &["default"] } else { &["read-only", "default"] };
@@ -110,7 +111,7 @@ impl Dialogue for Conversation {
         let tools = Arc::new(Mutex::new(Tools::default()));
         let known = tools.clone();
         Box::pin(async move {
-            // Errors are read from the recorded output.
+            // The result is ignored, because errors are read from the recorded output.
             let _ = Client
                 .v1()
                 .name("glee")
@@ -147,7 +148,8 @@ impl Dialogue for Conversation {
     }
 }
 
-/// The running tools by id: a request for permission may contain only the id.
+/// The tools that the agent reported, by id. A request for permission may contain only the id; these fields
+/// complete it.
 #[derive(Debug, Default)]
 struct Tools(HashMap<String, ToolCallUpdateFields>);
 
@@ -183,7 +185,7 @@ fn merged(mut newer: ToolCallUpdateFields, older: ToolCallUpdateFields) -> ToolC
     newer
 }
 
-/// Returns the requested lines; `line` is counted from 1.
+/// Returns at most `limit` lines of `text`, from line `line`; the first line has the number 1.
 fn part(text: String, line: Option<u32>, limit: Option<u32>) -> String {
     if (line, limit) == (None, None) {
         return text;

@@ -1,6 +1,6 @@
-//! The adapter `acp`: agents that speak the Agent Client Protocol on stdin and stdout. The agent's role and the
-//! kind of tool decide requests for permission (see `permission`). The answer is read from the recorded output
-//! alone.
+//! The adapter `acp`, for agents that speak the Agent Client Protocol on stdin and stdout. Whether a request for
+//! permission is granted depends on the agent's role and the kind of tool (see `permission`). The answer is read
+//! only from the recorded output.
 
 #[cfg(feature = "acp")]
 mod conversation;
@@ -102,7 +102,8 @@ impl Adapter for Acp {
     }
 }
 
-/// A new tool discards the earlier text. It may first appear in a request for permission.
+/// Records a tool, which the agent may first mention in a request for permission. Text before a new tool is not
+/// part of the answer.
 fn parse_tool(parsed: &mut ParsedOutput, call: &Value) {
     let (id, title) = (string(call, "/toolCallId").to_owned(), string(call, "/title").to_owned());
     if parsed.tools.insert(id, title).is_none() {
@@ -171,7 +172,7 @@ mod readings {
     #[test]
     fn the_answer_is_what_was_said_after_the_last_tool() {
         let (first, one, two, end) = (chunk("I look."), chunk("[MUST] a.py:1 x"), chunk("\nEND"), stop("end_turn"));
-        // The agent did not exit by itself and was ended.
+        // The exit code is 143 because the agent did not exit by itself and Glee ended it.
         let read = reading(&[SESSION, &first, CALL, &one, &two, &end], Some(143), "");
         assert_eq!(read.answer, Ok(AnswerText::Text("[MUST] a.py:1 x\nEND".to_owned())));
         assert_eq!(read.metadata.session.as_deref(), Some("s-1"));

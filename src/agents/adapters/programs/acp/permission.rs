@@ -1,5 +1,5 @@
-//! Answers an agent's requests for permission by its role. A permission is valid for one use. Commands, unknown
-//! paths and paths outside the tree are refused.
+//! Answers an agent's requests for permission according to the agent's role. A permission is valid for one use.
+//! Commands, unknown paths and paths outside the tree are refused.
 
 use std::path::{Path, PathBuf};
 

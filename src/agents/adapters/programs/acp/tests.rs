@@ -1,4 +1,4 @@
-//! Complete conversations with a scripted agent.
+//! Tests of complete conversations with a scripted agent.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

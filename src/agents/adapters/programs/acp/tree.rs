@@ -1,5 +1,5 @@
-//! The files that an agent may access through Glee: the reviewed tree without `.git`. Paths are resolved, so a link
-//! that leads out of the tree is refused.
+//! The files that an agent may access through Glee: the reviewed tree without `.git`. Links are resolved first, so
+//! a path that leads out of the tree through a link is refused.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -19,12 +19,12 @@ pub(crate) fn writable(root: &Path, path: &Path) -> Option<PathBuf> {
     file.symlink_metadata().map_or(true, |found| found.is_file()).then_some(file)
 }
 
-/// Resolves links; for a file that does not exist yet, those of its parent.
+/// Resolves the links in a path. If the file does not exist yet, resolves the links in its parent's path.
 fn resolved(path: &Path) -> Option<PathBuf> {
     if let Ok(real) = path.canonicalize() {
         return Some(real);
     }
-    // Refused, because a write would follow a dangling link.
+    // The path is a dangling link. It is refused, because a write would follow the link.
     if path.symlink_metadata().is_ok() {
         return None;
     }
