@@ -1,8 +1,8 @@
 //! The input of `glee merge`: findings of any reviewers and the messages of a debate, as JSON.
 //!
 //! A document is a finding, a reviewer's answer, a message of debate round 2 or 3, an object with any of these in
-//! `findings`, `responses`, `defenses` or `debate`, or a list of documents. A document without a reviewer or a file
-//! takes it from the enclosing document. Input that cannot be interpreted is reported in `problems`.
+//! `findings`, `responses`, `defenses` or `debate`, or a list of documents. If a document names no reviewer or no
+//! file, those of the enclosing document apply. Input that cannot be interpreted is reported in `problems`.
 
 mod node;
 
@@ -29,7 +29,7 @@ pub struct MergeInput {
     pub problems: Vec<String>,
 }
 
-/// Fails if the text is not valid JSON, or is JSON other than objects, strings and lists of them.
+/// Fails if the text is not valid JSON, or if it is neither an object, a string nor a list of these.
 pub fn read(text: &str) -> Result<MergeInput, serde_json::Error> {
     let mut input = MergeInput::default();
     let mut debate = Vec::new();
@@ -58,7 +58,7 @@ struct Context {
     observed: bool,
 }
 
-/// Its finding is looked up after all findings are read.
+/// A message of the debate. The finding that the message refers to is looked up after all findings are read.
 struct Message {
     document: LenientValue,
     by: Option<String>,
@@ -140,7 +140,7 @@ impl MergeInput {
         }
     }
 
-    /// Reads lists and objects in unknown fields: findings keyed by file name, or an object around a review.
+    /// Reads lists and objects in unknown fields: findings keyed by file name, or an object that contains a review.
     /// Returns whether anything was read.
     fn take_nested(&mut self, node: Node<'_>, place: Place, context: &Context, debate: &mut Vec<Message>) -> bool {
         let size =
@@ -214,7 +214,7 @@ impl MergeInput {
         });
     }
 
-    /// Assigns an id to each finding without one, or with the id of an earlier finding.
+    /// Assigns an id to each finding that has no id, or that has the id of an earlier finding.
     fn name_members(&mut self) {
         let mut known: HashSet<&str> = HashSet::with_capacity(self.members.len());
         let all = self.members.iter().enumerate();

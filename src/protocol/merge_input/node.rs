@@ -54,7 +54,7 @@ impl<'a> Node<'a> {
         self.text(FILE)
     }
 
-    /// `None` if no such field has a value.
+    /// Returns the documents in the fields `names`; `None` if none of these fields has a value.
     pub(crate) fn inside(self, names: &[&str]) -> Result<Option<Vec<Self>>, serde_json::Error> {
         let given =
             self.0.fields().iter().filter(|(name, value)| names.contains(&name.as_str()) && !value.is_nothing());
@@ -79,7 +79,7 @@ impl<'a> Node<'a> {
         matches!(self.0, LenientValue::Text(_))
     }
 
-    /// Whether the document has a title other than `summary`, a text or a severity.
+    /// Whether the document has a text, a severity, or a title in a field other than `summary`.
     pub(crate) fn is_finding(self) -> bool {
         let title = self.named(&HEADS).next();
         self.is_text()
@@ -117,8 +117,9 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The title is the first of the known title fields; all other known texts form the description. Without
-    /// either, texts in unknown fields form the description.
+    /// Returns the title and the description. The title is in the first of the known title fields; all other known
+    /// texts form the description. If there is neither a title nor a known text, texts in unknown fields form the
+    /// description.
     pub(crate) fn texts(self) -> (Option<String>, String) {
         if let LenientValue::Text(text) = self.0 {
             return (None, text.clone());
@@ -170,7 +171,7 @@ pub(crate) fn number(value: &LenientValue) -> Option<i32> {
     }
 }
 
-/// A number between 0 and 1 is multiplied by 100.
+/// Reads a confidence; a number between 0 and 1 is multiplied by 100.
 pub(crate) fn percent(value: &LenientValue) -> Option<Confidence> {
     let number = match value {
         LenientValue::Number(share) if *share > 0.0 && *share < 1.0 => number(&LenientValue::Number(share * 100.0)),
@@ -179,7 +180,7 @@ pub(crate) fn percent(value: &LenientValue) -> Option<Confidence> {
     number.map(|number| Confidence::clamped(number.into()))
 }
 
-/// `12`, `"12"` or `"12-14"`.
+/// Reads a line or a range of lines: `12`, `"12"` or `"12-14"`.
 fn range(value: &LenientValue) -> (Option<u32>, Option<u32>) {
     match value {
         LenientValue::Text(text) => {

@@ -1,10 +1,10 @@
 //! The values of a prompt template: the request, with all text from files and agents inside a fence.
 //!
-//! A fence carries the mark of the run, which is unknown outside the run. Agents of the same run may know it, so
-//! the mark is removed from all fenced text. No fenced text can therefore end its fence, and templates can access
-//! it only in fenced form. Every line inside a fence begins with its number or a colon. Tags, closing lines, JSON
-//! and code fences count only at the beginning of a line, so a prompt that an agent repeats is not parsed as an
-//! answer.
+//! A fence carries the mark of the run, which is unknown outside the run. Agents of the same run may know the mark,
+//! so it is removed from all fenced text. Fenced text can therefore not end its fence, and templates can access
+//! such text only in fenced form. Every line inside a fence begins with its number or a colon. Tags, closing lines,
+//! JSON and code fences count only at the beginning of a line; if an agent repeats the prompt, fenced text is
+//! therefore not parsed as an answer.
 
 use serde_json::{Value, json};
 
@@ -163,7 +163,8 @@ fn joined<T>(items: &[T], text: impl Fn(&T) -> String) -> String {
     items.iter().map(text).collect::<Vec<_>>().join(", ")
 }
 
-/// A longer run of empty lines is shown as one line: in a large file, lines far from a change are left empty.
+/// The maximum number of consecutive empty lines that are shown; a longer run is shown as one line. In a large
+/// file, lines far from a change are left empty.
 const LONG_GAP: usize = 2;
 
 struct Fence<'a> {
@@ -171,7 +172,7 @@ struct Fence<'a> {
 }
 
 impl Fence<'_> {
-    /// One line for use outside a fence: escapes control characters and removes the mark.
+    /// Renders a text as one line for use outside a fence: escapes control characters and removes the mark.
     fn line(&self, text: &str) -> String {
         self.without_mark(&printable::line(text))
     }

@@ -1,8 +1,7 @@
 //! Prompts: requests rendered as text for agents.
 //!
-//! Each task has one template, which a project can replace by a file of the same name. A template receives text
-//! from files and other agents only inside fences (see `context`), so that this text cannot pass as Glee's
-//! instructions.
+//! Each task has one template. A project can replace it by a file of the same name. A template receives text from
+//! files and other agents only inside fences (see `context`), so that this text cannot pass as Glee's instructions.
 
 use std::fs;
 use std::io::{self, Read as _};
@@ -56,11 +55,11 @@ pub enum PromptError {
     #[error("{place}:{line}: {message}")]
     Template {
         place: String,
-        /// Counted from 1.
+        /// The line of the template, counted from 1.
         line: usize,
         message: String,
     },
-    /// An answer without a closing line cannot be recognised.
+    /// The prompt has to contain the closing line, because an answer without it is not recognised.
     #[error("{place}: the prompt does not contain the closing line")]
     NoClosing { place: String },
 }
@@ -98,8 +97,8 @@ pub fn source(task: &str, overrides: Option<&Path>) -> Result<String, PromptErro
     Ok(own.unwrap_or_else(|| built_in.to_owned()))
 }
 
-/// Renders the instructions of a stage from its template, whose values are `id`, `stage` and `fields`. Fails if the
-/// template is malformed or uses an undefined value.
+/// Renders the instructions of a stage from its template, which can use the values `id`, `stage` and `fields`.
+/// Fails if the template is malformed or uses an undefined value.
 pub fn instructions(template: &str, id: &str, stage: &str, fields: &[String]) -> Result<String, PromptError> {
     let values = minijinja::context! { id, stage, fields => fields.to_vec() };
     bounded(template, &values, &format!("`prompt` of stage {stage}"))

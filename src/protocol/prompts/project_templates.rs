@@ -1,8 +1,8 @@
 //! Templates of a project: a subset of the template language with bounded cost.
 //!
-//! A template can test values, iterate over lists and print. Assignment, definitions, concatenation and
-//! multiplication are rejected, because a few lines of those can exhaust the memory, and a failed allocation aborts
-//! the process. [`Capped`] bounds the length of the output.
+//! A template can test values, iterate over lists and print values. Assignment, definitions, concatenation and
+//! multiplication are rejected: a few lines with these operations can exhaust the memory, and a failed allocation
+//! aborts the process. [`Capped`] bounds the length of the output.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -59,8 +59,8 @@ fn join(list: &Value, between: Option<String>) -> Result<String, Error> {
     Ok(text)
 }
 
-/// Checks that a template uses only the bounded subset of the language. The error is the 1-based line and a
-/// description of the first rejected construct.
+/// Checks that a template uses only the bounded subset of the language. The error contains the 1-based line of the
+/// first rejected construct and its description.
 pub(crate) fn check(source: &str) -> Result<(), (usize, String)> {
     let mut rest = source;
     while let Some(at) = rest.find("{{").into_iter().chain(rest.find("{%")).chain(rest.find("{#")).min() {
@@ -115,7 +115,7 @@ fn tag<'a>(kind: &str, inside: &'a str) -> Result<&'a str, String> {
             _ => {}
         }
     }
-    // minijinja reports an unclosed tag.
+    // An unclosed tag is not checked here, because minijinja reports it.
     Ok("")
 }
 

@@ -26,8 +26,8 @@ pub(crate) trait AnswerWord: Copy + Eq + std::fmt::Debug + 'static {
     const LIST: &'static str;
     const EVIDENCE: bool = false;
 
-    /// Whether the caller checks the word against the tree. If it does, the word at the signed end counts even if
-    /// other text contradicts it; otherwise a contradiction invalidates the answer.
+    /// Whether the caller checks the word against the tree. If the caller does, the word at the signed end counts
+    /// even if other text contradicts it; otherwise a contradiction invalidates the answer.
     const CHECKED: bool = false;
 
     /// Whether the word leaves the finding open. Such a word counts at the signed end even if it contradicts other
@@ -74,7 +74,8 @@ pub(crate) struct More {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswersByFinding<T> {
     pub entries: Vec<T>,
-    /// Whether the closing line, or the nonce of a JSON answer, is valid and its number matches.
+    /// Whether the answer is signed by a valid closing line or by the nonce, the announced number matches, and the
+    /// answer is neither truncated nor contradictory.
     pub complete: bool,
     /// The requested findings without a usable answer, in the order of the request.
     pub missing: Vec<FindingId>,
@@ -89,15 +90,15 @@ impl<T> AnswersByFinding<T> {
     }
 }
 
-/// Findings by `path:line:title`, a name that JSON answers can use.
+/// Maps `path:line:title`, by which JSON answers can refer to a finding, to the id of the finding.
 pub type Names = BTreeMap<String, FindingId>;
 
 pub(crate) fn name(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-/// Reads answers to the findings in `asked`, or to any finding if it is `None`. JSON items can use one of `names`
-/// as id.
+/// Reads answers to the findings in `asked`, or to any finding if `asked` is `None`. JSON items can identify a
+/// finding by one of `names`.
 pub(crate) fn read<W: AnswerWord>(
     input: impl BufRead,
     nonce: Option<&str>,
@@ -180,8 +181,8 @@ impl<W: AnswerWord> Gathered<W> {
         ids.len() as u64
     }
 
-    /// Returns the start of the last answers to `wanted` findings before `end`, including directly preceding
-    /// earlier answers to the same findings.
+    /// Returns the index of the first answer that the closing line signs. These are the last answers before `end`
+    /// that cover `wanted` findings, and earlier answers to the same findings directly before them.
     fn block(&self, wanted: u64, end: usize) -> usize {
         let mut ids = HashSet::new();
         let mut start = end;
@@ -276,8 +277,9 @@ fn settle<W: AnswerWord>(
     AnswersByFinding { entries, complete, missing, problems: problems.into_iter().collect() }
 }
 
-/// Returns the last answer in the signed end to each finding, and the two words of each contradicted answer.
-/// `others` are the answers outside the signed end.
+/// Returns the last answer to each finding in the signed end. A finding whose answers contradict each other has no
+/// answer; for each such finding, the map contains two contradictory words. `others` are the answers outside the
+/// signed end.
 fn merge<W: AnswerWord>(
     block: Vec<Placed<W>>,
     others: &[Placed<W>],
@@ -315,7 +317,7 @@ struct Prose<W> {
     gathered: Gathered<W>,
     weight: usize,
     mode: Mode,
-    /// Whether the last answer is followed by other text.
+    /// Whether other text follows the last answer.
     apart: bool,
 }
 
@@ -323,7 +325,7 @@ struct Prose<W> {
 enum Mode {
     Closed,
     Text,
-    /// `gap`: after a blank line, only a list item continues the evidence.
+    /// `gap`: whether the last line was blank; then only a list item continues the evidence.
     Evidence {
         gap: bool,
     },
@@ -456,7 +458,7 @@ enum Head<W> {
         finding: FindingId,
         word: String,
     },
-    /// A placeholder of the prompt: `[F1] IMPLEMENTED: <what you changed>`.
+    /// The prompt's example of an answer: `[F1] IMPLEMENTED: <what you changed>`.
     Form,
 }
 
@@ -475,7 +477,7 @@ fn head<W: AnswerWord>(line: &str) -> Option<Head<W>> {
     };
     let plain = behind.trim_start_matches(MARKS);
     let text = tag::title(plain, None);
-    // A lower-case word without a separator may begin a sentence.
+    // A lower-case word without a separator may begin a sentence and is not read as an answer.
     let separated = text.is_empty() || text.len() < plain.trim().len() || plain.len() < behind.len();
     if !separated && written.contains(char::is_lowercase) {
         return None;
@@ -496,7 +498,8 @@ fn word<W: AnswerWord>(text: &str) -> Option<(W, &str, &str)> {
     })
 }
 
-/// Removes emphasis that ends at the start of the text, or that began before the text and ends with it.
+/// Removes emphasis marks that close at the start of the text, and marks at its end that close emphasis from before
+/// the text.
 fn without_emphasis(text: &str) -> &str {
     let open = text.trim_start_matches('*');
     let text = if open.starts_with(char::is_whitespace) { open.trim_start() } else { text };

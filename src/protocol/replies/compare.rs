@@ -7,7 +7,7 @@ use crate::protocol::replies::by_finding::{self, AnswerWord, FindingAnswer, Name
 
 pub use crate::protocol::replies::by_finding::AnswersByFinding;
 
-/// Reads a judge's answers to the findings in `asked`. Without a nonce, any well-formed closing line counts.
+/// Reads a judge's answers to the findings in `asked`. If `nonce` is `None`, any well-formed closing line counts.
 pub fn parse<R: BufRead>(
     input: R,
     nonce: Option<&str>,

@@ -1,7 +1,8 @@
-//! Reviewers' answers in a debate: a word on each finding, an adjustment of its confidence, and the reason.
+//! Reviewers' answers in a debate: for each finding a word, an adjustment of the finding's confidence, and the
+//! reason.
 //!
-//! The adjustment precedes or follows the colon and defaults to 0. In JSON the answers are `responses` or
-//! `defenses` in the specification's form, with the `nonce`.
+//! The adjustment is before or after the colon and defaults to 0. In JSON, the answers are in `responses` or
+//! `defenses`, in the form of the specification, with the `nonce`.
 
 use std::io::{self, BufRead};
 
@@ -21,7 +22,8 @@ const NEW: &str = "[NEW ";
 
 const REVISED: &str = "Revised:";
 
-/// Maps `path:line:title`, as in the specification's messages, to findings; ambiguous names are dropped.
+/// Maps names of the form `path:line:title`, which the specification's messages use, to findings. Ambiguous names
+/// are omitted.
 pub fn names<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Names {
     let mut names = Names::new();
     let mut twice = Vec::new();
@@ -39,8 +41,8 @@ pub fn names<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Names {
     names
 }
 
-/// Reads answers of round 2 to the findings in `asked`, which JSON items can identify by `names`, and new
-/// observations.
+/// Reads the answers of round 2 to the findings in `asked`, and new observations. JSON items can identify a finding
+/// by one of `names`.
 pub fn examine(
     mut input: impl BufRead,
     nonce: Option<&str>,
@@ -61,7 +63,7 @@ pub fn examine(
     Ok((read, observations))
 }
 
-/// Reads answers of round 3 to the findings in `asked`, which JSON items can identify by `names`.
+/// Reads the answers of round 3 to the findings in `asked`. JSON items can identify a finding by one of `names`.
 pub fn defend(
     input: impl BufRead,
     nonce: Option<&str>,
@@ -127,8 +129,8 @@ fn number(text: &str) -> Option<i32> {
     Some(number.round() as i32)
 }
 
-/// Reads new observations: lines of prose that begin with `[NEW TAG]` and the indented lines below them, and
-/// `new_observations` of JSON objects with the nonce.
+/// Reads new observations. In prose, an observation is a line that begins with `[NEW TAG]` and the indented lines
+/// below it; in JSON, it is an item of `new_observations` in an object with the nonce.
 fn observations(answer: &[u8], nonce: Option<&str>) -> io::Result<Vec<RawFinding>> {
     let mut walk = Walk::new(answer, nonce);
     let (mut prose, mut inside, mut in_json) = (String::new(), false, Vec::new());

@@ -1,7 +1,7 @@
-//! Common parts of all answers: lines with their structure, JSON objects among them, and a closing line.
+//! Parser of what all answers have in common: lines with their structure, JSON objects, and a closing line.
 //!
-//! A closing line is on its own line outside fences, quotes and JSON. With another nonce or without a number it is
-//! ordinary text.
+//! A closing line occupies a whole line outside fences, quotes and JSON. A line with another nonce or without a
+//! number is ordinary text.
 
 use std::io::{self, BufRead};
 
@@ -9,8 +9,8 @@ use crate::protocol::text::json::Extractor;
 use crate::protocol::text::lines::{CleanLines, Line};
 use crate::protocol::text::{FoundObject, LineKind, ScanState, Scope, Structure, nonce};
 
-/// In a repeated prompt, the text from `<<<GLEE-DATA mark=<mark> ...` to `>>>GLEE-DATA-END mark=<mark>` is reviewed
-/// code and counts as a quote.
+/// Reads an answer line by line. If the answer repeats its prompt, the text from `<<<GLEE-DATA mark=<mark> ...` to
+/// `>>>GLEE-DATA-END mark=<mark>` is reviewed code and counts as a quote.
 #[derive(Debug)]
 pub(crate) struct Walk<'a, R> {
     lines: CleanLines<R>,
@@ -74,7 +74,7 @@ fn is_data_mark(line: &str, name: &str, nonce: Option<&str>) -> bool {
     given.is_some_and(|given| is_nonce(nonce.map(nonce::mark), given))
 }
 
-/// Compares a nonce with the expected one; without an expected one, any nonce matches.
+/// Whether a nonce is the expected one. If `expected` is `None`, any nonce that is not empty matches.
 pub(crate) fn is_nonce(expected: Option<&str>, given: &str) -> bool {
     expected.map_or(!given.is_empty(), |expected| expected == given)
 }
@@ -84,7 +84,7 @@ pub(crate) struct Closing<'a> {
     name: &'static str,
     count: &'static str,
     nonce: Option<&'a str>,
-    /// The announced number; `Err` if closing lines disagree.
+    /// The announced number; `Err` if several closing lines announce different numbers.
     announced: Option<Result<u64, Disagreement>>,
     rejected: Option<&'static str>,
 }
@@ -148,7 +148,8 @@ impl<'a> Closing<'a> {
         }
     }
 
-    /// The announced number; `None` without a closing line, or if closing lines disagree.
+    /// The announced number; `None` if there is no closing line, or if several closing lines announce different
+    /// numbers.
     pub(crate) fn number(&self) -> Option<u64> {
         self.announced.and_then(Result::ok)
     }

@@ -1,4 +1,4 @@
-//! Property tests: an answer without the nonce of its call never counts, whatever bytes are changed.
+//! Property tests: an answer without the nonce of its call never counts, whichever of its bytes are changed.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use proptest::prelude::*;
@@ -123,7 +123,7 @@ fn each_answer_counts_with_its_nonce() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-    /// The nonce has 128 random bits, so that no change produces it from a different one.
+    /// The nonce has 128 random bits, so a random change does not turn a different nonce into it.
     #[test]
     fn no_answer_counts_with_a_foreign_nonce(
         form in 0..ANSWERS.len(),

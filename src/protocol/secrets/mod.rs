@@ -1,8 +1,9 @@
 //! Redaction of secrets: matches of the rules are replaced by stable placeholders before a text is sent or stored.
 //!
-//! The rules are those of gitleaks (`secrets/gitleaks.toml`, MIT, see `secrets/LICENSE`) and two more (`own.toml`).
-//! A placeholder contains the rule and four digits of the value's hash, which identify equal values without
-//! revealing them. It preserves line breaks, so that line numbers do not change, and is not itself redacted.
+//! The rules are those of gitleaks (`secrets/gitleaks.toml`, MIT, see `secrets/LICENSE`) and two additional ones
+//! (`own.toml`). A placeholder contains the id of the rule and four digits of the secret's hash, which identify
+//! equal secrets without revealing them. A placeholder has the line breaks of the secret, so that line numbers do
+//! not change, and is never redacted again.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, Write};
@@ -48,8 +49,8 @@ pub fn private_key(text: &str) -> Option<u32> {
     u32::try_from(before + 1).ok()
 }
 
-/// Copies a stream with its secrets redacted. Returns whether there were any. Memory use is bounded for any length
-/// of the stream and its lines.
+/// Copies a stream and redacts its secrets. Returns whether the stream contained any. Memory use is bounded
+/// regardless of the length of the stream and of its lines.
 pub fn copy(input: &mut impl BufRead, output: &mut impl Write) -> io::Result<bool> {
     let mut found = false;
     let mut piece = Vec::new();
@@ -77,7 +78,7 @@ fn write_clean(piece: &[u8], output: &mut impl Write) -> io::Result<bool> {
     Ok(clean.is_some())
 }
 
-/// Returns the start of a private key whose end is not in this chunk.
+/// Returns the start of the last private key in this chunk if the key's end is not in the chunk.
 fn begins_key(piece: &[u8]) -> Option<usize> {
     let start = memmem::rfind(piece, b"-----BEGIN")?;
     memmem::rfind(&piece[start + 10..], b"-----END").is_none().then_some(start)
@@ -95,7 +96,7 @@ fn clean(value: &mut Value) -> bool {
     }
 }
 
-/// `None` if the text contains no secret.
+/// Replaces the secrets in a text by placeholders; `None` if the text contains no secret.
 fn redact_bytes(text: &[u8]) -> Option<Vec<u8>> {
     let found = find(text);
     if found.is_empty() {

@@ -19,10 +19,11 @@ const OWN: &str = include_str!("own.toml");
 /// gitleaks' pattern for the end of a value, suited to configuration files.
 const END: &str = r#"(?:[\x60'"\s;]|\\[nr]|$"#;
 
-/// The replacement of [`END`], which also accepts the end of a value in prose, in a file name or in an argument.
+/// The replacement for [`END`], which also accepts the end of a value in prose, in a file name or in an argument.
 const PROSE_END: &str = r#"(?:[\x60'"\s;.,:!?/|&*()\[\]{}<>]|\\[nr]|$"#;
 
-/// Part of rules that recognise a value by the name before it. With `PROSE_END` they would match too much prose.
+/// A part of those expressions that recognise a value by the name before it. With [`PROSE_END`], these expressions
+/// would match too much prose.
 const NAMED: &str = r"[\w.-]{0,50}?";
 
 const LARGEST_REGEX: usize = 64 << 20;
@@ -52,7 +53,7 @@ pub(crate) fn find_by(text: &[u8], is_selected: impl Fn(&str) -> bool) -> Vec<Fo
         found.extend(real.map(|at| FoundSecret { at, rule: &rule.id }));
     }
     found.retain(|found| !in_placeholder(text, &found.at));
-    // Of two rules with the same match, the specific one takes precedence over a generic one.
+    // If two rules match the same text, the specific rule takes precedence over the generic one.
     found.sort_by_key(|found| (found.at.start, std::cmp::Reverse(found.at.end), found.rule.starts_with("generic")));
     found.dedup_by(|next, kept| next.at.start < kept.at.end);
     found
@@ -77,8 +78,8 @@ fn in_placeholder(text: &[u8], at: &Range<usize>) -> bool {
 struct RuleSet {
     rules: Vec<Rule>,
     keywords: AhoCorasick,
-    /// For each keyword the indices of the rules that require it. A rule is applied only to text with one of its
-    /// keywords.
+    /// For each keyword, the indices of the rules that require it. A rule is applied only to text that contains one
+    /// of the rule's keywords.
     rules_of: Vec<Vec<usize>>,
     allowed: Allowed,
 }
@@ -90,7 +91,7 @@ struct Packaged {
     rules: Vec<Rule>,
 }
 
-/// A regular expression in Go's syntax, compiled at its first use; most are never used.
+/// A regular expression in Go's syntax. It is compiled at its first use, because most expressions are never used.
 #[derive(Deserialize)]
 #[serde(from = "String")]
 struct Expression {
@@ -105,8 +106,8 @@ impl From<String> for Expression {
 }
 
 impl Expression {
-    /// `None` if the expression cannot be compiled. Without Unicode classes compilation is much faster, and secrets
-    /// are ASCII.
+    /// `None` if the expression cannot be compiled. Unicode classes are disabled: compilation is much faster
+    /// without them, and secrets are ASCII.
     fn get(&self) -> Option<&Regex> {
         let source = || escape_braces(&self.source);
         let compile = || RegexBuilder::new(&source()).unicode(false).size_limit(LARGEST_REGEX).build().ok();
@@ -114,7 +115,7 @@ impl Expression {
     }
 }
 
-/// Escapes braces that are not a repetition; Go accepts them unescaped.
+/// Escapes braces that do not denote a repetition, because Go accepts such braces unescaped.
 fn escape_braces(source: &str) -> String {
     let mut escaped = String::with_capacity(source.len());
     let mut after_backslash = false;
@@ -134,7 +135,7 @@ fn escape_braces(source: &str) -> String {
 #[derive(Deserialize)]
 struct Rule {
     id: String,
-    /// `None` in rules about paths.
+    /// `None` in rules that match only paths.
     regex: Option<Expression>,
     #[serde(default)]
     entropy: f64,
@@ -151,13 +152,13 @@ struct Rule {
 struct Allowed {
     #[serde(default)]
     regexes: Vec<Expression>,
-    /// Words that exclude a match, in any case.
+    /// Words that exclude a match, in upper or lower case.
     #[serde(default, deserialize_with = "words")]
     stopwords: Option<AhoCorasick>,
     #[serde(default, rename = "regexTarget")]
     target: Target,
-    /// With `AND` the expressions are combined with paths. Such an exception is ignored, because a text has no
-    /// path.
+    /// With `AND`, the exception applies only if a path matches, too. Such an exception is ignored, because a text
+    /// has no path.
     condition: Option<String>,
 }
 
@@ -219,7 +220,7 @@ impl Rule {
                 text[whole.end..].iter().position(|byte| *byte == b'\n').map_or(text.len(), |at| whole.end + at);
             &text[start..end]
         };
-        // Checks the entropy first, because an exception's expression has to be compiled.
+        // Checks the entropy first, because checking an exception may require the compilation of its expression.
         let is_random = !secret.is_empty() && (self.entropy == 0.0 || entropy(secret) > self.entropy);
         let exceptions =
             || std::iter::once(always).chain(&self.allowed).filter(|allowed| allowed.condition.is_none());
@@ -238,7 +239,7 @@ impl Rule {
     }
 }
 
-/// In bits per byte.
+/// The entropy of a text, in bits per byte.
 fn entropy(text: &[u8]) -> f64 {
     let mut counts = [0_u32; 256];
     for byte in text {

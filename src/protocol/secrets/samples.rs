@@ -5,7 +5,7 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 use super::rules::{FoundSecret, find_by};
 use super::*;
 
-/// The number of generated texts per rule: entropy, stopwords and exceptions exclude some.
+/// The number of generated texts per rule. Many are needed, because entropy, stopwords and exceptions exclude some.
 const TRIES: u64 = 200;
 
 struct Numbers(blake3::OutputReader);
@@ -36,7 +36,8 @@ impl Numbers {
             HirKind::Class(Class::Bytes(_)) => unreachable!("the expressions are of text"),
             HirKind::Repetition(repetition) => {
                 let most = repetition.max.unwrap_or(repetition.min + 70).min(repetition.min + 70);
-                // Optional parts mostly separate a name from its value; parts with a minimum length are the value.
+                // Optional parts usually separate a name from its value; parts with a minimum length usually are
+                // the value.
                 let times = match repetition.min {
                     0 => self.below(most.min(2) as usize + 1),
                     least => least as usize + self.below((most - least) as usize + 1),

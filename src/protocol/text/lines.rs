@@ -12,10 +12,10 @@ use regex::bytes::Regex;
 /// The maximum length of a line in bytes; the rest of a longer line is skipped.
 pub(crate) const LINE_CAP: usize = 6 << 20;
 
-/// Escape sequences: `ESC [` with parameters, intermediates and one final byte, also without that byte at the end
-/// of a line; `ESC ]` (or P X ^ _) with a text up to BEL or `ESC \`, or only its two bytes if that terminator is
-/// missing, because the text may be the rest of the answer; a character set and similar (`ESC ( B`); any other two
-/// bytes.
+/// Matches an escape sequence, which is one of these: (1) `ESC [` with parameters, intermediate bytes and one final
+/// byte, which may be missing at the end of a line; (2) `ESC ]` (or P X ^ _) with a text up to BEL or `ESC \`; (3)
+/// a character set or a similar sequence (`ESC ( B`); (4) `ESC` and any other byte. If the terminator of (2) is
+/// missing, only the first two bytes match, because the text may be the rest of the answer.
 static ESCAPES: LazyLock<Regex> = LazyLock::new(|| {
     let sequences =
         r"\[[0-?]*[ -/]*(?:[@-~]|$)|[\]PX^_](?:[^\x07\x1b]*(?:\x07|\x1b\\))?|[!-/][0-~]|[0-OQ-WYZ\\`-~]|$";
@@ -74,7 +74,8 @@ impl<R: BufRead> CleanLines<R> {
     }
 }
 
-/// Replaces invalid UTF-8. U+FFFD has three bytes, so the text is truncated at the cap.
+/// Replaces invalid UTF-8 by U+FFFD. Since U+FFFD has three bytes, the text can grow; it is truncated at
+/// [`LINE_CAP`].
 fn replace_invalid(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {

@@ -1,7 +1,8 @@
 //! Finds the location that a line of prose names: `path:12-18` and similar forms.
 //!
-//! A location has a line number. A drive path, a port, a time and a ratio are excluded; a word without a folder is
-//! a path only if it looks like a file name. Each character of the text is examined a bounded number of times.
+//! A location always has a line number. Drive paths, ports, times and ratios are not locations. A word without a
+//! folder is a path only if it looks like a file name. Each character of the text is examined a bounded number of
+//! times.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -23,7 +24,7 @@ struct Lines {
     length: usize,
 }
 
-/// The length of the part of a text that is searched for paths with spaces, in bytes.
+/// The number of bytes at the beginning of a text that are searched for paths with spaces.
 const HEAD: usize = 4 << 10;
 
 /// Known paths that contain a space, a quote or another word boundary.
@@ -38,7 +39,8 @@ impl Paths {
         Self(odd)
     }
 
-    /// Returns the first location with one of the paths; of several at the same position the longest.
+    /// Returns the first location whose path is one of the known paths. If several begin at the same position,
+    /// returns the one with the longest path.
     fn find(&self, text: &str) -> Option<NamedPlace> {
         let head = text[..text.floor_char_boundary(HEAD)].replace('\\', "/");
         let named = |path: &String| {
@@ -57,7 +59,7 @@ impl NamedPlace {
     }
 }
 
-/// Whether a path may begin at `start`: not inside a word, and not inside a longer path with spaces.
+/// Whether a path may begin at `start`, which must be neither inside a word nor inside a longer path with spaces.
 fn may_begin(text: &str, start: usize) -> bool {
     let before = &text[..start];
     let is_free =
@@ -65,7 +67,8 @@ fn may_begin(text: &str, start: usize) -> bool {
     (is_free || before.ends_with("./") && may_begin(text, start - 2)) && !is_continued(before)
 }
 
-/// Whether a text may end with the first part of a path with spaces, such as `my dir/a ` before `file.py`.
+/// Whether the last word of a text may be the first part of a path with spaces, such as `my dir/a ` before
+/// `file.py`.
 fn is_continued(before: &str) -> bool {
     let Some(text) = before.strip_suffix(' ').filter(|text| !text.ends_with(is_boundary)) else { return false };
     let word = text.rsplit(is_boundary).next().unwrap_or(text);
@@ -81,8 +84,8 @@ pub(crate) fn find_of(text: &str, paths: &Paths) -> Option<NamedPlace> {
     }
 }
 
-/// Finds the first location in a text. A word after the first part of a path with spaces is skipped, because it
-/// names only a part of the path.
+/// Finds the first location in a text. A word that follows the first part of a path with spaces is skipped, because
+/// it is only a part of that path.
 pub(crate) fn find(text: &str) -> Option<NamedPlace> {
     first(text).filter(|place| !is_continued(&text[..place.range.start]))
 }
@@ -101,7 +104,8 @@ fn first(text: &str) -> Option<NamedPlace> {
         }
         let end = text[start..].find(is_boundary).map_or(text.len(), |length| start + length);
         let word = &text[start..end];
-        // The search continues after a URL or a drive path; the part of the word before it may still be a location.
+        // The search continues after a URL or a drive path. The part of the word before the URL or drive path may
+        // still be a location.
         let (candidates, next) = if let Some(scheme) = url(word) {
             let end = text[start..].find(|c: char| c.is_whitespace() || matches!(c, '`' | '"' | '<' | '>'));
             (scheme, end.map_or(text.len(), |length| start + length))
@@ -145,7 +149,7 @@ fn url(word: &str) -> Option<usize> {
     Some(at - word[..at].bytes().rev().take_while(u8::is_ascii_alphanumeric).count())
 }
 
-/// Returns the position of a path with a drive letter or a host (`C:\x`, `\\host\x`) in a word.
+/// Returns the position in a word of a path with a drive letter or a host (`C:\x`, `\\host\x`).
 fn drive_path(word: &str) -> Option<usize> {
     let bytes = word.as_bytes();
     let drive =
@@ -156,7 +160,8 @@ fn drive_path(word: &str) -> Option<usize> {
     }
 }
 
-/// Returns the end of a drive path whose first word ends at `end`, including a next word that contains a backslash.
+/// Returns the end of a drive path whose first word ends at `end`. The next word is part of the path if it contains
+/// a backslash.
 fn end_of_drive_path(text: &str, end: usize) -> usize {
     let Some(rest) = text[end..].strip_prefix(' ') else { return end };
     let length = rest.find(is_boundary).unwrap_or(rest.len());
@@ -168,8 +173,8 @@ fn code_with_spaces(text: &str, start: usize) -> Option<&str> {
     code.contains(char::is_whitespace).then_some(code)
 }
 
-/// Returns the path if inline code is one with spaces. A space in the first folder is rejected, because `cat
-/// src/a.rs` is a command; only the last word may have an extension.
+/// Returns the path in inline code if the path contains spaces. A space in the first folder is rejected, because
+/// `cat src/a.rs` is a command; only the last word may contain a dot.
 fn path_with_spaces(code: &str) -> Option<&str> {
     let path = code.split([':', '：']).next()?.trim_end();
     let folder = &path[..path.find(['/', '\\'])?];
@@ -179,7 +184,8 @@ fn path_with_spaces(code: &str) -> Option<&str> {
     (!is_command && !is_code && drive_path(code).is_none() && is_path(path)).then_some(path)
 }
 
-/// Finds the first location in the word `start..end`; `whole`: the word ends at `end`.
+/// Finds the first location in `start..end`, which is a word or its beginning. `whole`: whether the word ends at
+/// `end`.
 fn in_word(text: &str, start: usize, end: usize, whole: bool) -> Option<NamedPlace> {
     let word = &text[start..end];
     let mut from = 0;
@@ -199,12 +205,13 @@ fn in_word(text: &str, start: usize, end: usize, whole: bool) -> Option<NamedPla
     None
 }
 
-/// Whether a `#` begins line numbers and is not part of a path.
+/// Whether the `#` at the beginning of a text introduces line numbers; otherwise it is part of a path.
 fn begins_lines(text: &str) -> bool {
     text.strip_prefix("#L").is_some_and(|lines| lines.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// The length of a path's prefix that belongs to the sentence: up to the last unbalanced bracket.
+/// The length of the prefix of `path` that is part of the surrounding sentence: everything up to the last
+/// unbalanced bracket.
 fn unbalanced(path: &str) -> usize {
     let mut open = Vec::new();
     let mut cut = 0;
@@ -218,7 +225,8 @@ fn unbalanced(path: &str) -> usize {
     open.last().map_or(cut, |at| at + 1)
 }
 
-/// Parses the line numbers after a path at `at`: `:12`, `#L12`, or one of these after closing marks.
+/// Parses the line numbers after a path that ends at `at`: `#L12`, or `:12` or ` (line 12)` after optional closing
+/// marks.
 fn lines_after_path(text: &str, at: usize) -> Option<Lines> {
     let rest = &text[at..];
     let closed = rest.trim_start_matches(['`', '*', '"', '\'']);
@@ -232,15 +240,15 @@ fn lines_after_path(text: &str, at: usize) -> Option<Lines> {
     lines.map(|lines| Lines { length: lines.length + skipped, ..lines })
 }
 
-/// `12`, `12-18`, `12:5`, `12:5-18:9`; columns are ignored.
+/// Line numbers after a colon: `12`, `12-18`, `12:5`, `12:5-18:9`. Columns are ignored.
 static COLON: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"([0-9]+)[:：][0-9]+(?:[-–]([0-9]+)[:：][0-9]+|[-–][0-9]+)?|([0-9]+)(?:[-–]([0-9]+))?")
 });
 
-/// After `#L`: `12`, `12-L18`, `12-18`, `12C5-L18C9`.
+/// Line numbers after `#L`: `12`, `12-L18`, `12-18`, `12C5-L18C9`.
 static HASH: LazyLock<Regex> = LazyLock::new(|| pattern("([0-9]+)(?:C[0-9]+)?(?:[-–]L?([0-9]+))?(?:C[0-9]+)?"));
 
-/// ` (line 12)`, ` (lines 12-18)`, ` at line 12`, ` at lines 12-18`.
+/// Line numbers in words: ` (line 12)`, ` (lines 12-18)`, ` at line 12`, ` at lines 12-18`.
 static WORDED: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?:\s*[(（]\s*|\s+at )(?i:lines?)[ \u{a0}]([0-9]+)(?:[-–]([0-9]+))?"));
 
@@ -255,7 +263,7 @@ fn worded_lines(text: &str) -> Option<Lines> {
     Some(Lines { length: lines.length + bracket.map_or(0, char::len_utf8), ..lines })
 }
 
-/// Without an ascending range the end is `None`.
+/// Reads line numbers at the beginning of a text. `end_line` is `None` unless the text has an ascending range.
 fn read(pattern: &Regex, text: &str) -> Option<Lines> {
     let found = pattern.captures(text)?;
     let mut numbers = found.iter().skip(1).flatten().map(|number| number.as_str().parse().ok());
@@ -265,7 +273,7 @@ fn read(pattern: &Regex, text: &str) -> Option<Lines> {
     may_end(&text[length..]).then_some(Lines { line, end_line, length })
 }
 
-/// Whether a line number may end before `rest`: `12abc`, `12/x` and `12.5` are rejected.
+/// Whether a line number may end before `rest`. The numbers in `12abc`, `12/x` and `12.5` are rejected.
 fn may_end(rest: &str) -> bool {
     let mut next = rest.chars();
     match next.next() {
@@ -275,7 +283,7 @@ fn may_end(rest: &str) -> bool {
     }
 }
 
-/// Top-level domains: a word with one of them is a host, and its number a port.
+/// Top-level domains. A word that ends with one of them is a host, and the number after it is a port.
 const HOSTS: [&str; 7] = ["com", "net", "org", "io", "example", "local", "internal"];
 
 /// File names without an extension, in addition to those that end with `file`.

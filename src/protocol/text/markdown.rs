@@ -73,8 +73,8 @@ impl Structure {
 }
 
 impl Fence {
-    /// A fence may open after list markers. The info string of a backtick fence has no backtick, because that would
-    /// be inline code.
+    /// A fence may open after list markers. Backticks that are followed by other backticks on the same line are
+    /// inline code and do not open a fence.
     fn opened_by(line: &str) -> Option<Self> {
         let text = peel(line).rest;
         let mark = text.chars().next().filter(|c| matches!(c, '`' | '~'))?;
@@ -84,8 +84,8 @@ impl Fence {
         opens.then(|| Self { mark, length, indent: indent(line) + (line.trim_start().len() - text.len()) })
     }
 
-    /// The closing line consists of the same character, at least as many times, and is not indented as code of the
-    /// fence.
+    /// Whether a line closes the fence. It does if it consists of the character of the opening line, at least as
+    /// many times, and is not indented as code in the fence.
     fn is_closed_by(self, line: &str) -> bool {
         let text = line.trim();
         text.len() >= self.length && text.chars().all(|c| c == self.mark) && indent(line) < self.indent + 4
@@ -98,7 +98,7 @@ fn indent(line: &str) -> usize {
     blanks.fold(0, |column, c| if c == '\t' { (column / 4 + 1) * 4 } else { column + 1 })
 }
 
-/// At least three times `-`, `*` or `_`, with only white space between them.
+/// Whether a text is a horizontal rule: at least three times `-`, `*` or `_`, with only white space between them.
 fn is_rule(text: &str) -> bool {
     let Some(mark) = text.chars().next().filter(|c| matches!(c, '-' | '*' | '_')) else { return false };
     text.chars().all(|c| c == mark || c.is_whitespace()) && text.chars().filter(|c| *c == mark).count() >= 3
@@ -116,7 +116,7 @@ fn heading(text: &str) -> Option<&str> {
     if !(1..=6).contains(&level) || !(rest.is_empty() || rest.starts_with(char::is_whitespace)) {
         return None;
     }
-    // Closing marks follow a space: in `## C#` the last `#` is part of the text.
+    // Closing marks are preceded by a space: in `## C#`, the last `#` is part of the text.
     let open = rest.trim_end().trim_end_matches('#');
     Some(if open.ends_with(char::is_whitespace) { open } else { rest })
 }
@@ -141,7 +141,8 @@ pub(crate) fn peel(line: &str) -> Peeled<'_> {
     }
 }
 
-/// As [`peel`], but also removes emphasis that begins before a list marker: `**1. [MUST] a whole line in bold**`.
+/// Does the same as [`peel`], and also removes emphasis that begins before a list marker: `**1. [MUST] a whole line
+/// in bold**`.
 pub(crate) fn peel_item(line: &str) -> Peeled<'_> {
     let peeled = peel(line);
     let inner = peel(peeled.rest.trim_start_matches(['*', '_']));

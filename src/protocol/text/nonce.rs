@@ -1,13 +1,13 @@
-//! The nonce of a call, which its answer repeats, and the mark of a run's data fences.
+//! The nonce of a call, which the answer repeats, and the mark of the data fences in a run's prompts.
 //!
-//! The mark is the first half of the nonce and is the same for all calls of a run, so that prompts about the same
-//! content have the same prefix and hit the vendor's prompt cache. The second half is random for each call. Agents
-//! of a run know its mark and may write it into code, so it is removed from all text in prompts.
+//! The mark is the first half of the nonce and is the same for all calls of a run: prompts about the same content
+//! then have the same prefix and hit the vendor's prompt cache. The second half is random for each call. Agents of
+//! a run know the mark and may write it into code, so it is removed from all text in prompts.
 
 use crate::domain::RunId;
 use crate::protocol::request::Task;
 
-/// Hexadecimal digits (64 bits).
+/// The length of the mark in hexadecimal digits (64 bits).
 const MARK: usize = 16;
 
 pub(crate) fn of_call(run: &RunId) -> String {

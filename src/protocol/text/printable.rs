@@ -9,8 +9,8 @@ use crate::domain::Untrusted;
 /// Marks that Azure Pipelines, GitHub's runner and TeamCity interpret as a command anywhere in a line.
 const MARKS: [&str; 3] = ["##vso[", "##[", "##teamcity["];
 
-/// Words that GitHub's runner interprets as a command after `::` at the beginning of a line. Wrapping may move any
-/// word there.
+/// Words that GitHub's runner interprets as a command after `::` at the beginning of a line. Line wrapping can move
+/// any word to the beginning of a line.
 const COMMANDS: &str = "add-mask add-matcher add-path debug echo endgroup error group internal- notice remove-matcher \
                       save-state set-env set-output set-secret stop-commands warning";
 
@@ -44,7 +44,7 @@ pub fn line(text: &(impl Shown + ?Sized)) -> String {
     shown(text.text(), |_| ' ')
 }
 
-/// As [`line()`], but keeps line breaks and tabs.
+/// Does the same as [`line()`], but keeps line breaks and tabs.
 pub fn block(text: &(impl Shown + ?Sized)) -> String {
     shown(text.text(), |blank| blank)
 }
@@ -61,7 +61,7 @@ fn shown(text: &str, blank: impl Fn(char) -> char) -> String {
     without_commands(shown, "\\u{23}", "\\u{3a}")
 }
 
-/// Replaces these characters in JSON text by `\u` escapes, which keep its value.
+/// Replaces unsafe characters and command marks in JSON text by `\u` escapes, which do not change the value.
 pub fn json(text: String) -> String {
     let shown = text.chars().fold(String::with_capacity(text.len()), |mut shown, c| {
         if is_unsafe(c) && c != '\n' {
@@ -71,7 +71,7 @@ pub fn json(text: String) -> String {
         }
         shown
     });
-    // In JSON, these marks occur only inside strings.
+    // In JSON, command marks occur only inside strings.
     without_commands(shown, "\\u0023", "\\u003a")
 }
 

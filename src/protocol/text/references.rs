@@ -1,8 +1,8 @@
-//! References to the tree in a text. The caller checks whether they exist.
+//! Finds references to files and definitions in a text. The caller checks whether they exist.
 
 use std::fmt;
 
-/// `path`, `path:12-18`, or `path::Outer::name`.
+/// A reference of the form `path`, `path:12-18` or `path::Outer::name`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reference {
     pub(crate) path: String,
@@ -59,9 +59,9 @@ pub(crate) fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// A path whose last part has an extension, and the lines or the names after it.
+/// Parses a path whose last part has an extension, and the lines or the names after the path.
 pub(crate) fn reference(word: &str) -> Option<Reference> {
-    // A word with blanks is a quoted name, which the closing quote has already ended.
+    // The end of a word with blanks is not trimmed: such a word is a quoted name, which ends at the closing quote.
     let end = if word.contains(char::is_whitespace) { &[][..] } else { &['.', ':', '>', '*', '!', '?'] };
     let word = word.trim_end_matches(end).trim_start_matches(['<', '*']).trim_start_matches("./");
     let (path, behind) = word.split_once("#L").or_else(|| word.split_once(':')).unwrap_or((word, ""));
@@ -82,7 +82,7 @@ fn is_file(path: &str) -> bool {
     })
 }
 
-/// `12`, `12-14`, `12-L14`, or `12:5` with a column.
+/// Parses `12`, `12-14`, `12-L14`, or `12:5` with a column.
 fn lines(text: &str) -> Option<(u32, u32)> {
     let mut numbers = text.split(':').next()?.split('-').map(|part| part.trim_start_matches('L').parse::<u32>());
     let first = numbers.next()?.ok()?;

@@ -1,14 +1,14 @@
 //! The tag in brackets at the beginning of an item: `[MUST]`, `**[F3]**`, `` `[low]` ``.
 //!
-//! Only the form is parsed; the caller interprets the word. Brackets of links, check boxes and log lines are
-//! excluded.
+//! Only the form is parsed; the caller interprets the word. Brackets of links, check boxes and log lines are not
+//! tags.
 
 use crate::protocol::text::location;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BracketTag<'a> {
     pub(crate) word: &'a str,
-    /// Excludes closing emphasis directly after the bracket.
+    /// The text after the tag, without closing emphasis directly after the bracket.
     pub(crate) rest: &'a str,
 }
 
@@ -29,15 +29,15 @@ pub(crate) fn read(text: &str) -> Option<BracketTag<'_>> {
     Some(BracketTag { word, rest })
 }
 
-/// Accepts 2 to 20 letters, digits, `-` or `_`, beginning with a letter.
+/// Returns the word at the beginning of a text: 2 to 20 letters, digits, `-` or `_`, beginning with a letter.
 fn word(text: &str) -> Option<&str> {
     let end = text.find(|c: char| !c.is_alphanumeric() && !matches!(c, '-' | '_')).unwrap_or(text.len());
     let word = &text[..end];
     ((2..=20).contains(&word.chars().count()) && word.starts_with(char::is_alphabetic)).then_some(word)
 }
 
-/// Removes the end of `emphasis`, here or at the end of the line. A backtick has to close directly after the tag;
-/// otherwise the tag is part of longer inline code.
+/// Removes the marks that close `emphasis`, directly after the tag or at the end of the line. A backtick has to
+/// close directly after the tag; otherwise the tag is part of longer inline code.
 fn without_emphasis<'a>(emphasis: &str, rest: &'a str) -> Option<&'a str> {
     let closed = rest.trim_start_matches(COLONS).trim_start_matches(EMPHASIS);
     let closing = &rest[..rest.len() - closed.len()];
@@ -50,7 +50,7 @@ fn without_emphasis<'a>(emphasis: &str, rest: &'a str) -> Option<&'a str> {
     Some(if emphasis.contains('_') { rest.trim_end().trim_end_matches('_') } else { rest })
 }
 
-/// Whether a word is a log level. Lines with one are ordinary text.
+/// Whether a word is a log level. A line that begins with a log level in brackets is ordinary text.
 pub(crate) fn is_log_level(word: &str) -> bool {
     ["INFO", "DEBUG", "TRACE", "WARN", "ERROR"].iter().any(|level| level.eq_ignore_ascii_case(word))
 }
@@ -70,8 +70,8 @@ pub(crate) fn is_link_definition(rest: &str) -> bool {
     })
 }
 
-/// Whether a text is an unfilled template: only placeholders such as `<file>:<line>` or `{title}`, with punctuation
-/// and a few short words between them, or only dots.
+/// Whether a text is an unfilled template: only dots, or only placeholders such as `<file>:<line>` or `{title}`
+/// with punctuation and a few short words between them.
 pub(crate) fn is_placeholder(rest: &str) -> bool {
     let text = rest.trim();
     if !text.is_empty() && text.chars().all(|c| matches!(c, '.' | '…')) {

@@ -1,4 +1,5 @@
-//! A reviewer's answer to a re-check of the changes made for its findings (section 3.1 of the design).
+//! A reviewer's answer to a request to re-check the changes that were made for the reviewer's findings (section 3.1
+//! of the design).
 
 use std::io::{self, BufRead};
 
@@ -8,8 +9,8 @@ use crate::protocol::text::json::LenientValue;
 
 pub use crate::protocol::replies::by_finding::AnswersByFinding;
 
-/// Reads a reviewer's answers to the findings in `asked`, or to any finding if it is `None`. Without a nonce, any
-/// well-formed closing line counts.
+/// Reads a reviewer's answers to the findings in `asked`, or to any finding if `asked` is `None`. If `nonce` is
+/// `None`, any well-formed closing line counts.
 pub fn parse<R: BufRead>(
     input: R,
     nonce: Option<&str>,

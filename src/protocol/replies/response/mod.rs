@@ -7,8 +7,8 @@ use crate::protocol::replies::by_finding::{self, AnswerWord, FindingAnswer, Name
 
 pub use crate::protocol::replies::by_finding::AnswersByFinding;
 
-/// Reads a coder's answers to the findings in `asked`, or to any finding if it is `None`. Without a nonce, any
-/// well-formed closing line counts.
+/// Reads a coder's answers to the findings in `asked`, or to any finding if `asked` is `None`. If `nonce` is
+/// `None`, any well-formed closing line counts.
 pub fn parse<R: BufRead>(
     input: R,
     nonce: Option<&str>,

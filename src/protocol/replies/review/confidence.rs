@@ -34,7 +34,7 @@ fn bracket(text: &str) -> Option<(&str, Sure)> {
     ))
 }
 
-/// `confidence 85`, `Confidence: 85%`, `85% confidence`.
+/// Parses `confidence 85`, `Confidence: 85%` or `85% confidence`.
 fn percent(part: &str) -> Option<Confidence> {
     let part = part.to_lowercase();
     let rest = part.strip_prefix("confidence").or_else(|| part.strip_suffix("confidence"))?;
@@ -44,7 +44,7 @@ fn percent(part: &str) -> Option<Confidence> {
     is_number.then(|| digits.parse().ok().map(Confidence::clamped))?
 }
 
-/// Accepts a few words of letters, with or without `category` before them.
+/// Parses a category: a few words of letters, optionally after the word `category`.
 fn category(part: &str) -> Option<String> {
     let named = part.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("category"));
     let word = if named { part[8..].trim_start_matches([':', '=', ' ']) } else { part };

@@ -115,7 +115,7 @@ fn line_ends_colours_and_marks_change_nothing() {
                 byte => vec![*byte],
             })
             .collect();
-        // Case 39 contains escape sequences, which the added ones would split.
+        // Case 39 already contains escape sequences; additional ones would split them.
         let coloured = if answer.contains(&0x1b) { answer.clone() } else { coloured };
         for (variation, answer) in [("CRLF", crlf), ("BOM", marked), ("colour", coloured)] {
             let read = parse(&answer[..], Some(&expected.nonce)).unwrap();
@@ -149,7 +149,8 @@ fn cut_off_anywhere_is_never_complete() {
     for Case { name, answer, expected } in cases().into_iter().filter(|case| case.answer.len() < 20_000) {
         let text = String::from_utf8_lossy(&answer);
         let Some(end) = text.rfind(&format!("GLEE-REVIEW-END nonce={}", expected.nonce)) else { continue };
-        // Every position near the end, and a sample of earlier ones: each cut requires a whole parse.
+        // Cuts at every position near the end, but only at some earlier ones, because each cut requires a whole
+        // parse.
         let cuts = (0..end.saturating_sub(60)).step_by(97).chain(end.saturating_sub(60)..=end);
         for cut in cuts.filter(|cut| text.is_char_boundary(*cut)) {
             let read = parse(text[..cut].as_bytes(), Some(&expected.nonce)).unwrap();

@@ -4,17 +4,17 @@ use crate::domain::{Confidence, DisputeId, DisputeNumber, RawFinding, RulingRef,
 use crate::protocol::text::{LenientValue, location, markdown, tag};
 use crate::rules::consensus::UNTITLED;
 
-/// Names of the title, in the order of preference.
+/// Names of fields that contain the title, in the order of preference.
 pub(crate) const HEADS: [&str; 4] = ["title", "headline", "summary", "name"];
 
-/// Names of the text, in the order of preference.
+/// Names of fields that contain the text, in the order of preference.
 #[rustfmt::skip]
 pub(crate) const BODIES: [&str; 11] = [
     "description", "body", "message", "text", "comment", "details", "detail", "explanation", "problem", "issue",
     "finding",
 ];
 
-/// Names of the severity; of several fields in a document the last one counts.
+/// Names of fields that contain the severity. If a document has several of these fields, the last one counts.
 const SEVERITY: &[&str] = &["severity", "tag_raw"];
 const TAG: &[&str] = &["tag"];
 const LEVEL: &[&str] = &["priority", "level"];
@@ -29,7 +29,7 @@ const EVIDENCE: &[&str] = &["evidence"];
 const RULE: &[&str] = &["rule"];
 const INSISTS_ON: &[&str] = &["insists_on", "ruling", "dispute"];
 
-/// Unknown text is read as description, except text in these fields.
+/// Text in an unknown field becomes part of the description, unless the field is one of these.
 const NO_TEXT: [&str; 9] = ["id", "type", "role", "status", "nonce", "model", "reviewer", "agent", "timestamp"];
 
 #[derive(Default)]
@@ -129,7 +129,8 @@ fn ruling(word: &str) -> Option<RulingRef> {
     number.or_else(|| is_id.then(|| RulingRef::Shared(DisputeId(digits.to_ascii_lowercase()))))
 }
 
-/// The title is the first head, or the first paragraph of the bodies; the remaining texts form the description.
+/// Returns the title and the description. The title is the first of `heads`, or the first paragraph of `bodies` if
+/// there are no heads; all other texts form the description.
 fn texts(heads: Vec<String>, bodies: Vec<String>) -> (String, String) {
     let mut heads = heads.into_iter();
     let head = heads.next();
@@ -145,21 +146,22 @@ fn texts(heads: Vec<String>, bodies: Vec<String>) -> (String, String) {
     if title.is_empty() { (UNTITLED.to_owned(), body) } else { (title, body) }
 }
 
-/// Reads a line number from a number or a text, or a range from a text. Zero and fractions are ignored.
+/// Reads a line number, which may be a string, or a range of lines from a string. Zero and fractions are ignored.
 fn lines(line: &LenientValue, end: &LenientValue) -> (Option<u32>, Option<u32>) {
     let Some((line, range_end)) = line.word().and_then(|word| location::lines(&word)) else { return (None, None) };
     let end = end.word().and_then(|word| location::lines(&word)).map(|(end, _)| end).or(range_end);
     (Some(line), end.filter(|end| *end > line))
 }
 
-/// Clamped to 0 to 100; a number between 0 and 1 is multiplied by 100.
+/// Reads a confidence. A number between 0 and 1 is multiplied by 100; the result is clamped to 0 to 100.
 fn confidence(value: &LenientValue) -> Option<Confidence> {
     let number: f64 = value.word()?.trim_end_matches('%').trim_end().parse().ok().filter(|n: &f64| !n.is_nan())?;
     let percent = if number > 0.0 && number < 1.0 { number * 100.0 } else { number };
     Some(Confidence::clamped(percent.round() as i64))
 }
 
-/// Returns the file, the first and the last line from a text such as `app.py:12`, a line number, or an object.
+/// Returns the file, the first line and the last line of a location, which is a string such as `app.py:12`, a line
+/// number, or an object.
 fn located(location: &LenientValue) -> [LenientValue; 3] {
     match location {
         LenientValue::Text(text) => {

@@ -1,4 +1,5 @@
-//! The ruling that a reviewer insists against, in brackets before or after the title: `(D12)`, `(confidence 80, D12)`.
+//! A reviewer that insists on a dismissed finding refers to the ruling in brackets before or after the title:
+//! `(D12)`, `(confidence 80, D12)`.
 
 use crate::domain::RulingRef;
 use crate::protocol::text::location::{self, Paths};
@@ -6,8 +7,9 @@ use crate::protocol::text::tag;
 
 const HEAD: usize = 1 << 10;
 
-/// Removes the first reference to one of the rulings `shown` from the text after a tag, and returns both. Brackets
-/// in the middle of the title and references to other rulings remain part of the text.
+/// Finds the first reference to one of the rulings in `shown`. Returns the text without the reference, and the
+/// ruling. `text` is the text after a tag. Brackets in the middle of the title and references to other rulings
+/// remain part of the text.
 pub(crate) fn split(text: &str, paths: &Paths, shown: &[RulingRef]) -> Option<(String, RulingRef)> {
     if shown.is_empty() {
         return None;

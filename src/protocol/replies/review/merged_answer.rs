@@ -1,10 +1,11 @@
 //! Merges all findings of a reviewer's answer, in prose and in any number of JSON results, into one list.
 //!
-//! Every finding counts, in the order of the answer; a repetition in another form or result counts once. The
-//! exception is a corrected draft: if the closing line announces exactly the findings of the result directly before
-//! it, this result replaces the findings above it. It must contain findings, and a grave one if it replaces a grave
-//! one. Only a whole `review_result` replaces tagged prose, and only a result that names one of the same locations
-//! replaces an earlier result. Any other answer whose findings differ from the announced number is incomplete.
+//! Every finding counts, in the order of the answer. If a finding is repeated in another form or result, it counts
+//! once. The exception is a corrected draft: if the closing line announces exactly the findings of the result
+//! directly before it, that result replaces all findings above it. The result must contain findings, and at least
+//! one grave finding if it replaces a grave finding. Only a whole `review_result` replaces tagged prose, and only a
+//! result that names one of the same locations replaces an earlier result. Any other answer whose findings differ
+//! from the announced number is incomplete.
 
 use std::collections::HashSet;
 
@@ -25,15 +26,15 @@ pub(crate) struct Results<'a> {
     is_last: bool,
     /// Whether the last closing line directly follows a block.
     is_signed_end: bool,
-    /// Whether a line of prose contains a finding in JSON. It is ignored, because JSON counts only on its own
-    /// lines.
+    /// Whether a line of prose contains a finding in JSON. Such a finding is ignored, because JSON counts only on
+    /// lines of its own.
     is_within_prose: bool,
 }
 
 #[derive(Debug)]
 struct Block {
     result: JsonResult,
-    /// The number of findings in prose before the block: stored ones (`kept`) and all (`read`).
+    /// The number of findings in prose before the block: `kept` counts only the stored findings, `read` counts all.
     kept: usize,
     read: u64,
 }
@@ -62,8 +63,8 @@ impl<'a> Results<'a> {
         self.is_signed_end = self.is_last;
     }
 
-    /// Removes a repeated prompt: the findings before the example of the closing line, if `number`, the announced
-    /// number, is exactly that of the findings after it.
+    /// Removes the findings of a repeated prompt, which precede the prompt's example of the closing line. They are
+    /// removed only if exactly `number` findings, the announced number, follow the example.
     pub(crate) fn leave_out_prompt(&mut self, prose: &mut ProseReader<'_>, number: Option<u64>) {
         let Some(form) = prose.form() else { return };
         let results: u64 = self.blocks.iter().map(|block| block.result.count).sum();
@@ -78,7 +79,7 @@ impl<'a> Results<'a> {
         }
     }
 
-    /// `is_broken`: the answer contains unreadable JSON with findings.
+    /// Merges all findings into one answer. `is_broken`: whether the answer contains unreadable JSON with findings.
     pub(crate) fn unite(
         mut self,
         prose: ProseReader<'_>,
@@ -113,11 +114,12 @@ impl<'a> Results<'a> {
         let All { findings, notes, repeated, only_in_prose } = self.all(prose);
         let unique = read - repeated;
         let is_closed = closing.is_given();
-        // If the numbers agree, the unreadable JSON was repeated in a readable form.
+        // If the announced number matches the findings that were read, the unreadable JSON was repeated in a
+        // readable form.
         let is_unread = malformed || (is_broken || is_within_prose) && (unique == 0 || !is_closed);
         let adds_up = match closing.number() {
             Some(number) => number == unique || number == read,
-            // The nonce of a result does not sign findings in other prose.
+            // The nonce in a JSON result does not sign findings in prose.
             None => !is_closed && is_signed_by_nonce && only_in_prose == 0,
         };
         let status = if unique == 0 && !objects && !malformed && !is_closed && !is_signed_by_nonce {

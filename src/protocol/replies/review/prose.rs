@@ -1,7 +1,7 @@
 //! Reads findings from tagged prose.
 //!
-//! The text of an answer is stored once, in order, with the starts of findings and notes; bodies and notes are
-//! extracted at the end. Text beyond the caps is only counted.
+//! The text of an answer is stored once, in order, together with the positions at which findings and notes start;
+//! bodies and notes are extracted at the end. Text beyond the caps is only counted.
 
 use super::confidence::{self, Sure};
 use super::insisted_ruling;
@@ -50,7 +50,7 @@ struct Segment {
 enum Owner {
     Notes,
     Finding(usize),
-    /// A finding in a table row; the text after the row belongs to no finding.
+    /// A finding in a table row. The text after the row does not belong to the finding.
     Row(usize),
 }
 
@@ -58,12 +58,13 @@ enum Owner {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Previous {
     Other,
-    /// A line of the paragraph that begins at this position; an underline makes it a heading.
+    /// A line of a paragraph that begins at this position. If the next line is an underline, the paragraph is a
+    /// heading.
     Paragraph(usize),
-    /// The line of a finding without a list marker; an underline makes it a heading.
+    /// The line of a finding without a list marker. If the next line is an underline, the line is a heading.
     Item,
-    /// The first row of a table, which is the header if a delimiter row follows. `item`: the row was read as a
-    /// finding.
+    /// The first row of a table. If a delimiter row follows, this row is the header. `item`: whether the row was
+    /// read as a finding.
     FirstRow {
         item: bool,
     },
@@ -112,8 +113,8 @@ impl<'a> ProseReader<'a> {
         self.form = Some(Form { kept: self.findings.len(), count: self.count });
     }
 
-    /// The findings before the example of the closing line, if none of them names a file: then they may be the
-    /// examples of a repeated prompt.
+    /// The findings before the prompt's example of the closing line, if none of them names a file. Such findings
+    /// may be the examples of a repeated prompt.
     pub(crate) fn form(&self) -> Option<Form> {
         self.form
             .filter(|form| form.count > 0 && self.findings[..form.kept].iter().all(|found| found.file.is_none()))
@@ -196,7 +197,7 @@ impl<'a> ProseReader<'a> {
         self.previous = Previous::Other;
     }
 
-    /// Removes the finding that was read from the previous line, which is the header of a table.
+    /// Removes the finding that was read from the previous line, because that line is the header of a table.
     fn retract(&mut self) {
         if let Owner::Finding(_) | Owner::Row(_) = self.last().owner {
             self.findings.pop();
@@ -349,7 +350,7 @@ fn shorten(mut title: String) -> String {
     title
 }
 
-/// Takes the title from the first line of the body, for a tag that is followed only by a location or by nothing.
+/// Takes the title from the first line of the body, if the tag is followed only by a location or by nothing.
 fn title_from_body(finding: &mut RawFinding, body: &mut String, paths: &Paths) {
     let (first, rest) = body.split_once('\n').unwrap_or((body, ""));
     if Structure::default().classify(first) != LineKind::Text {
@@ -368,7 +369,7 @@ fn title_from_body(finding: &mut RawFinding, body: &mut String, paths: &Paths) {
     put_sure(finding, sure);
 }
 
-/// Takes the confidence from the first line of the body, for a title that is broken over two lines.
+/// Takes the confidence from the first line of the body, if the title continues on a second line.
 fn sure_from_body(finding: &mut RawFinding, body: &mut String) {
     let (first, rest) = body.split_once('\n').unwrap_or((body, ""));
     if let ("", sure @ Some(_)) = confidence::split(first.trim_start()) {

@@ -8,17 +8,17 @@ use crate::protocol::replies::review::prose::ProseReader;
 use crate::protocol::text::json::{ScanState, Scope};
 use crate::protocol::text::location::Paths;
 
-/// Reads a reviewer's answer. Without a nonce, any well-formed closing line counts.
+/// Reads a reviewer's answer. If `nonce` is `None`, any well-formed closing line counts.
 ///
-/// All JSON results and all tagged prose count; repetitions count once. A result directly before the closing line
-/// replaces the text before it if it has the announced number of findings (see `union`). The parser runs in linear
-/// time and bounded memory.
+/// All JSON results and all tagged prose count; a repeated finding counts once. A JSON result directly before the
+/// closing line replaces the findings above it if it contains exactly the announced number of findings (see
+/// `merged_answer`). The parser runs in linear time and bounded memory.
 pub fn parse<R: BufRead>(input: R, nonce: Option<&str>) -> io::Result<ReviewAnswer> {
     parse_of(input, nonce, &Paths::default(), &[])
 }
 
-/// As [`parse`], but also recognises `paths` with spaces in prose, and references to the rulings `shown` in the
-/// prompt.
+/// Does the same as [`parse`], and also recognises `paths` with spaces in prose, and references to the rulings in
+/// `shown`, which were part of the prompt.
 pub fn parse_of<R: BufRead>(
     input: R,
     nonce: Option<&str>,

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use crate::domain::RawFinding;
 use crate::protocol::replies::review::reader::parse;
 
-/// Renders findings as tagged prose with its closing line if that is lossless, otherwise as JSON with the nonce.
+/// Renders findings as tagged prose with a closing line if this form is lossless, otherwise as JSON with the nonce.
 ///
-/// [`parse`] returns the same findings if they are in its normal form: a title of one line, line numbers from 1,
-/// ascending ranges, no blank texts.
+/// [`parse`] returns the same findings if they have the parser's normal form: titles of one line, line numbers from
+/// 1, ascending ranges, and no blank texts.
 pub fn render(findings: &[RawFinding], nonce: &str) -> String {
     let prose = prose(findings, nonce);
     let read = parse(prose.as_bytes(), Some(nonce));

@@ -2,7 +2,7 @@
 //! write.
 //!
 //! In addition to the protocol's two forms, the parser reads a bare list, one object per line, a list per file, and
-//! a text that contains the list. An unreadable value in place of a finding makes the answer incomplete.
+//! a string that contains the list. An unreadable value where a finding is expected makes the answer incomplete.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ const WRAPPERS: [&str; 8] = ["files", "results", "result", "reviews", "review", 
 pub(crate) struct JsonResult {
     pub(crate) findings: Vec<RawFinding>,
     pub(crate) count: u64,
-    /// Whether a value in place of a finding is unreadable.
+    /// Whether there is an unreadable value where a finding is expected.
     pub(crate) malformed: bool,
     pub(crate) enveloped: bool,
     pub(crate) verdict: Option<String>,
@@ -37,7 +37,7 @@ pub(crate) struct JsonResult {
 pub(crate) type OfText = fn(&str) -> Option<ReviewAnswer>;
 
 impl JsonResult {
-    /// `None` without a nonce, or if several differ.
+    /// The nonce; `None` if the document contains no nonce, or several different ones.
     pub(crate) fn nonce(&self) -> Option<&str> {
         self.nonces.first().filter(|_| self.nonces.len() == 1).map(String::as_str)
     }
@@ -56,7 +56,8 @@ impl JsonResult {
         }
     }
 
-    /// Reads a text in place of a list or a finding: as findings if it contains any, otherwise as one finding.
+    /// Reads a string where a list or a finding is expected. If the string contains findings, they are added;
+    /// otherwise a string in the place of a finding becomes one finding.
     fn take_text(&mut self, text: &str, place: Place) {
         let word = plain(text);
         if word.is_empty() || approves(&word) || word == "na" {
@@ -88,7 +89,7 @@ fn approves(word: &str) -> bool {
     APPROVALS.split(' ').any(|approval| approval == word)
 }
 
-/// The letters and digits of a text, in lower case.
+/// Returns the letters and digits of a text, in lower case.
 fn plain(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
@@ -108,8 +109,8 @@ enum Place {
 }
 
 impl JsonResult {
-    /// Reads the findings of a value; `file` applies to findings without a file. Returns whether the value was a
-    /// list or an object of findings.
+    /// Reads the findings of a value. `file` is the file of those findings that name none. Returns whether the
+    /// value was a list or an object of findings.
     fn take(&mut self, value: &LenientValue, place: Place, file: Option<&str>) -> bool {
         match value {
             LenientValue::Nothing | LenientValue::Bool(_) | LenientValue::Number(_) => {
@@ -123,7 +124,7 @@ impl JsonResult {
                 false
             }
             LenientValue::List(items) => {
-                // A list in place of a finding can only contain objects.
+                // In a list where a finding is expected, only objects are read as findings.
                 let is_item = place == Place::Item;
                 let inner = match place {
                     Place::Item => Place::Wrapped,
@@ -173,7 +174,7 @@ impl JsonResult {
         let word = verdict.word();
         self.nonces.extend(nonce.word());
         if place == Place::Wrapped {
-            // The enclosing object decides whether it counts.
+            // The enclosing object decides whether the form of this object counts.
             self.in_form |= has_list || word.is_some();
         } else if kind.word().as_deref() == Some("review_result") && has_payload {
             self.in_form = true;

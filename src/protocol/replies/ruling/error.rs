@@ -49,7 +49,7 @@ impl ExpectedRuling<'_> {
     }
 }
 
-/// The result of reading a JSON object or a line in the form of a ruling.
+/// The result of reading a JSON object or a line that has the form of a ruling.
 #[derive(Debug)]
 pub(crate) enum DisputeMatch {
     /// A ruling with a different nonce or dispute.

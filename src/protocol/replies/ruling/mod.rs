@@ -1,7 +1,7 @@
 //! A judge's answer (section 3.5 of the design).
 //!
-//! A ruling counts only at the end of the answer; earlier quotations, fences and arguments are text. The answer is
-//! valid only with exactly one ruling that has the right nonce and dispute.
+//! A ruling counts only at the end of the answer. Rulings that are quoted, fenced or discussed before the end are
+//! ordinary text. The answer is valid only with exactly one ruling that has the right nonce and dispute.
 
 pub(crate) mod error;
 mod shape;
@@ -17,7 +17,8 @@ const RATIONALE_CAP: usize = 256 << 10;
 
 const CITATIONS_CAP: usize = 100;
 
-/// Reads the ruling on `dispute`. Without a nonce, any nonce matches; without a number, any dispute.
+/// Reads the ruling on `dispute`. If `nonce` is `None`, any nonce matches; if `dispute` is `None`, any dispute
+/// matches.
 ///
 /// A ruling is a JSON object (fenced or on its own lines) or a closing line; only blank lines and further rulings
 /// may follow it. A ruling in a fence with text after it is a quotation. The text before a closing line is the
@@ -77,12 +78,12 @@ struct Candidates {
     unfenced: Vec<RulingWord>,
     group: Vec<RulingWord>,
     wrong: Option<RulingError>,
-    /// The error of the last ruling with a different nonce or dispute since the last text.
+    /// The error of the last ruling with a different nonce or dispute; cleared if other text follows that ruling.
     foreign: Option<RulingError>,
     last: Option<Claimed>,
     any: bool,
     text_behind: bool,
-    /// Whether the last lines may be part of a further ruling.
+    /// Whether the last lines may be the beginning of another ruling.
     pending: bool,
 }
 
@@ -94,8 +95,8 @@ impl Candidates {
         }
         (self.any, self.pending) = (true, false);
         match claim {
-            // A ruling with a different nonce is a quotation; one on another dispute after a valid ruling is an
-            // error.
+            // A ruling with a different nonce is a quotation. A ruling on another dispute is an error if it follows
+            // a valid ruling.
             DisputeMatch::Foreign(error @ RulingError::Dispute { .. }) if self.last.is_some() => {
                 self.wrong = Some(error)
             }
@@ -177,8 +178,8 @@ impl Reasons {
         }
     }
 
-    /// Adds the rationale and the citations to a ruling in prose, and the preceding text to a JSON ruling without a
-    /// rationale.
+    /// Adds the rationale and the citations to a ruling in prose. For a JSON ruling without a rationale, the
+    /// preceding text becomes the rationale.
     fn complete(self, claimed: Claimed) -> Ruling {
         let Claimed { mut ruling, is_line } = claimed;
         if ruling.rationale.is_empty() {

@@ -1,7 +1,8 @@
-//! Answers in stages and at checkpoints: JSON objects that repeat the nonce, or for a stage also prose.
+//! Parser of answers in stages and at checkpoints. An answer is a JSON object that repeats the nonce; the answer in
+//! a stage can also be prose.
 //!
-//! Equal objects count once; different ones invalidate the answer. Decisions and validations bind others and
-//! therefore have to end the answer.
+//! If an answer contains several equal objects, they count once; different objects invalidate the answer. Decisions
+//! and validations are binding for other agents and therefore have to be at the end of the answer.
 
 use std::io::{self, BufRead};
 
@@ -178,7 +179,7 @@ fn decision(object: &Map<String, Value>, answered: &[AgentName]) -> Result<Decis
     let choice = "has to be `approach_a`, `approach_b` and so on, an agent's name, or `hybrid`";
     let certainty = "has to be `high`, `medium` or `low`";
     let modifications = list(object, "modifications")?;
-    // A list with one approach counts as that approach; several are a hybrid.
+    // A list with one approach counts as that approach; a list with several approaches is a hybrid.
     let chosen = match object.get("decision") {
         Some(Value::Array(items)) => {
             let named: Option<Vec<Approach>> =
@@ -242,7 +243,7 @@ fn described(item: &Value) -> Untrusted {
     described.map_or_else(|| text(item), Into::into)
 }
 
-/// Strings are unchanged; other values are rendered as JSON.
+/// Returns a string unchanged, and renders any other value as JSON.
 fn text(value: &Value) -> Untrusted {
     match value {
         Value::String(text) => text.trim().into(),

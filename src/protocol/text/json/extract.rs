@@ -1,8 +1,8 @@
 //! Finds the JSON objects in an answer.
 //!
-//! An object counts if it is the whole content of a fence, or if it begins and ends on its own lines outside fences
-//! and quotes. The same applies to lists with [`Scope::Lists`]. Invalid JSON is ignored, but recorded if it
-//! contained findings.
+//! An object counts if it is the whole content of a fence, or if it begins and ends on lines of its own outside
+//! fences and quotes. With [`Scope::Lists`], the same applies to lists. Invalid JSON is ignored, but is recorded if
+//! it contained findings.
 
 use super::super::markdown::LineKind;
 use super::scan::{OBJECT_CAP, ScanProgress, Scanner, Scope};
@@ -14,7 +14,7 @@ const NONCE: &str = "\"nonce\"";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FoundObject {
     pub(crate) text: String,
-    /// The caller's identifier of the first line, which is the opening line for a fence.
+    /// The caller's identifier of the first line of the object, or of the opening line of its fence.
     pub(crate) mark: usize,
     pub(crate) fenced: bool,
 }
@@ -33,7 +33,7 @@ pub(crate) struct Extractor {
     pub(crate) too_large: bool,
     pub(crate) broken: bool,
     lines: u64,
-    /// The error in the first answer with invalid JSON, with line and column.
+    /// The error in the first invalid JSON that seems to be an answer, with line and column.
     pub(crate) fault: Option<String>,
 }
 
@@ -55,7 +55,7 @@ impl Candidate {
         Self { scanner, earlier, mark, start: (0, 0), fenced, progress: ScanProgress::More }
     }
 
-    /// The error with its position, if the text is an answer.
+    /// The error with its position, if the text seems to be an answer.
     fn fault(&self) -> Option<String> {
         let text = self.scanner.text();
         let is_answer = self.has_findings() || text.contains(NONCE);
@@ -172,7 +172,7 @@ impl Extractor {
     fn reject(&mut self, candidate: Option<Candidate>) {
         if let Some(candidate) = candidate {
             self.broken |= candidate.has_findings();
-            // The first error is the cause of later ones.
+            // Only the first error is kept, because it may be the cause of later ones.
             self.fault = self.fault.take().or_else(|| candidate.fault());
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! `serde_json` reads the tokens and this module checks their order, so that the scan ends at the first invalid
 //! line and prose between braces is cheap. The result is JSON that any parser accepts: a number out of the range of
-//! a double becomes `null`, an unpaired surrogate U+FFFD.
+//! a double becomes `null`, and an unpaired surrogate becomes U+FFFD.
 
 use std::borrow::Cow;
 

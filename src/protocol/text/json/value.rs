@@ -8,22 +8,22 @@ use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 
 const TEXTS_CAP: usize = 1000;
 
-/// A value of any type. For small objects [`serde_json::Value`] would use several times the memory.
+/// A value of any type. [`serde_json::Value`] would need several times as much memory for small objects.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum LenientValue {
     #[default]
     Nothing,
     Bool(bool),
-    /// Imprecise beyond 2^53.
+    /// A number; integers beyond 2^53 are imprecise.
     Number(f64),
     Text(String),
     List(Vec<Self>),
-    /// The fields in their order; of repeated fields the last one counts.
+    /// The fields in their order. If a name occurs several times, the last value counts.
     Object(Box<[(String, Self)]>),
 }
 
 impl LenientValue {
-    /// Empty for types other than objects.
+    /// The fields of an object; empty for other types.
     pub(crate) fn fields(&self) -> &[(String, Self)] {
         match self {
             Self::Object(fields) => fields,
@@ -67,7 +67,8 @@ impl LenientValue {
         }
     }
 
-    /// Joins all strings of a value by line breaks, including nested ones; `None` if there is none.
+    /// Joins all strings in a value, including nested strings, with line breaks; `None` if the value contains no
+    /// string.
     pub(crate) fn joined(&self) -> Option<String> {
         let mut texts = Vec::new();
         self.gather(&mut texts);
