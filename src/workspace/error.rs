@@ -48,7 +48,7 @@ pub enum WorkspaceError {
     EmptyTarget {
         target: String,
         skipped: Vec<Skip>,
-        /// Whether the target is a change; otherwise it is a list of paths.
+        /// Whether the target is a change; if not, it is a list of paths.
         is_change: bool,
     },
     #[error("another run holds this tree: {0}")]
@@ -57,7 +57,7 @@ pub enum WorkspaceError {
     State { path: PathBuf, source: io::Error },
     #[error("`{}` is too large for a snapshot: more than {files} files or {bytes} bytes", root.display())]
     TooLarge { root: PathBuf, files: usize, bytes: u64 },
-    /// A nested repository exceeds a bound, so no coder may start.
+    /// A nested repository exceeds a limit, so no coder may start.
     #[error("cannot include `{folder}` in the snapshot: {bound}")]
     Unfollowed { folder: String, bound: Bound },
     /// A file of the tree cannot be read, so no coder may start.
@@ -169,7 +169,7 @@ impl Advice for WorkspaceError {
             Self::NotPushed { .. } | Self::State { .. } | Self::NotKept { .. } | Self::TooLarge { .. } => {
                 ExitReason::History
             }
-            // There is a change, and none of it can be read.
+            // The target contains changes, but none of them can be read.
             Self::EmptyTarget { skipped, is_change: true, .. } if !skipped.is_empty() => ExitReason::AgentFailed,
             _ => ExitReason::Usage,
         }

@@ -1,9 +1,10 @@
-//! The reviewed tree: selection of targets, git plumbing, snapshots, undo, guards, enclosing blocks.
+//! The reviewed tree: selection of targets, git commands, snapshots, undo, guards, enclosing blocks of code.
 //!
-//! A [`Workspace`] is one work tree. Reading it never writes to it and never runs a filter, a hook, a pager or an
-//! external diff. Snapshots are in the state folder: nothing is added to the user's repository, only [`Workspace::prune`]
-//! removes refs that earlier versions created there, and only [`Workspace::undo`] and [`Workspace::redo`] write to files.
-//! Every method may fail because git or the state folder fails or a recorded tree is missing; each documents its other errors.
+//! A [`Workspace`] is one work tree. Operations that read the tree never write to it, and never run a filter, a
+//! hook, a pager or an external diff. Snapshots are stored in the state folder, not in the user's repository. In
+//! the repository, only [`Workspace::prune`] removes refs, which earlier versions of Glee created; only
+//! [`Workspace::undo`] and [`Workspace::redo`] write to the user's files. Every method may fail because git or the
+//! state folder fails or because a recorded tree is missing; each method documents its other errors.
 
 pub mod advisories;
 pub mod code;

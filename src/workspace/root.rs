@@ -7,7 +7,7 @@ use crate::workspace::error::{Result, WorkspaceError};
 use crate::workspace::git::{Repository, path_bytes};
 use crate::workspace::select::ignores;
 
-/// How many bytes of a file [`Workspace::read`] reads.
+/// The maximum number of bytes that [`Workspace::read`] reads from a file.
 pub(crate) const READ_CAP: u64 = 4 << 20;
 
 /// One work tree: a git work tree, or a folder outside git.
@@ -16,16 +16,16 @@ pub struct Workspace {
     pub(crate) root: PathBuf,
     pub(crate) start: PathBuf,
     pub(crate) repository: Option<Repository>,
-    /// The `.gleeignore` files of a commit that replace those of the tree.
+    /// The `.gleeignore` files of a commit; if set, they replace those of the tree.
     pub(crate) recorded_ignores: Option<ignores::RecordedIgnores>,
     /// The cached root commit of `HEAD`.
     pub(crate) root_commit: OnceLock<Option<String>>,
 }
 
 impl Workspace {
-    /// Finds the tree that contains `start`: its git work tree, else the nearest folder upward with a `.glee` folder, else
-    /// `start` itself. Fails if `start` cannot be read or is inside a bare repository or a `.git` folder, or if git is
-    /// missing or refuses the repository.
+    /// Finds the tree that contains `start`: its git work tree, or else the nearest folder at or above it that
+    /// contains a `.glee` folder, or else `start` itself. Fails if `start` cannot be read or is inside a bare
+    /// repository or a `.git` folder, or if git is missing or refuses the repository.
     pub fn discover(start: &Path) -> Result<Self> {
         let start = start.canonicalize().map_err(WorkspaceError::unreadable(start))?;
         let repository = Repository::around(&start)?;
@@ -45,27 +45,28 @@ impl Workspace {
         self.repository.is_some()
     }
 
-    /// The commit of `HEAD`; `None` outside git and before the first commit.
+    /// The commit of `HEAD`; `None` outside git or before the first commit.
     pub fn head(&self) -> Option<&str> {
         self.repository.as_ref()?.head.as_deref()
     }
 
-    /// The tree and the folders of its repository, which read-only agents must not write to.
+    /// The folders that read-only agents must not write to: the tree and the folders of its repository.
     pub fn folders(&self) -> Vec<PathBuf> {
         let git = self.repository.iter().flat_map(|git| [git.git_dir.clone(), git.common.clone()]);
         std::iter::once(self.root.clone()).chain(git).collect()
     }
 
-    /// Resolves a path in an agent's answer to a path inside the tree, with `/` between components.
+    /// Converts a path in an agent's answer to a path relative to the root, with `/` between components.
     ///
-    /// `None` for anything but a regular file below the root: `..`, absolute paths elsewhere, drive letters, `.git`
-    /// in any component, links that lead out, NUL, folders, FIFOs and devices.
+    /// Returns `None` if the path does not refer to a regular file below the root. It rejects `..`, absolute paths
+    /// outside the tree, drive letters, `.git` as any component, links to files outside the tree, NUL, folders,
+    /// FIFOs and devices.
     pub fn resolve(&self, path: &str) -> Option<String> {
         let resolve = |path: &str| self.clean(path).filter(|clean| self.is_file_inside(clean));
         resolve(path).or_else(|| resolve(&path.replace('\\', "/")))
     }
 
-    /// The current text of a file that [`Workspace::resolve`] accepts: invalid UTF-8 replaced, 4 MiB at most.
+    /// The current text of a file that [`Workspace::resolve`] accepts: at most 4 MiB, with invalid UTF-8 replaced.
     pub fn read(&self, path: &str) -> Option<String> {
         let file = text_files::open_regular(&self.root.join(self.resolve(path)?)).ok()?;
         let mut bytes = Vec::new();
@@ -73,7 +74,8 @@ impl Workspace {
         Some(text_files::lossy(bytes))
     }
 
-    /// A path relative to the root and without `.`; `None` if it does not lexically start at the root.
+    /// Makes a path relative to the root and removes `.` components; `None` if the path is lexically outside the
+    /// root.
     pub(crate) fn clean(&self, path: &str) -> Option<String> {
         let path = path.trim();
         if path.is_empty() || path.contains('\0') || path_bytes::has_drive(path) {
@@ -98,7 +100,7 @@ impl Workspace {
         (!parts.is_empty()).then(|| parts.join("/"))
     }
 
-    /// Whether a clean path is a regular file, with all links below the root and outside `.git`.
+    /// Whether a clean path leads to a regular file below the root and outside `.git`, even if it contains links.
     fn is_file_inside(&self, clean: &str) -> bool {
         let Ok(real) = self.root.join(clean).canonicalize() else { return false };
         let Ok(relative) = real.strip_prefix(&self.root) else { return false };

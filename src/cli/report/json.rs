@@ -1,4 +1,4 @@
-//! `--format json`: the outcome as one object with the schema `docs/schema/outcome.json`.
+//! `--format json`: the outcome as one JSON object, which conforms to the schema `docs/schema/outcome.json`.
 
 use serde::Serialize;
 
@@ -21,7 +21,7 @@ mod tests {
     use crate::cli::style::fixture::{clean, dispute, finding, ruling, settled};
     use crate::domain::{Answer, Disposition, DisputeNumber, FindingState, Outcome, RulingWord, Tag};
 
-    /// The published schema. Within a version, only optional fields are added.
+    /// The published schema. As long as its version is the same, only optional fields may be added.
     const PUBLISHED: &str = include_str!("../../../docs/schema/outcome.json");
 
     fn generated() -> Value {

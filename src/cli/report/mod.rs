@@ -12,7 +12,7 @@ use crate::domain::Outcome;
 pub enum Format {
     Text,
     Json,
-    /// The events, which are printed as they are recorded; the outcome prints nothing.
+    /// The events, each printed when it is recorded. The outcome is not printed separately.
     Jsonl,
 }
 

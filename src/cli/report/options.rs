@@ -4,15 +4,15 @@ use crate::cli::style::Style;
 pub struct RenderOptions<'a> {
     pub style: Style,
     pub detail: Detail,
-    /// The reviewed text of a file by its path in the tree and its round (from 1). If `None`, findings are shown
-    /// without code.
+    /// Returns the text of a file that was reviewed, given the file's path in the tree and the number of the round
+    /// (from 1). If it returns `None`, findings are shown without code.
     pub source: &'a dyn Fn(&str, u32) -> Option<String>,
     pub fix_command: &'a str,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// Shows optional and settled findings in one line each.
+    /// Shows each optional or settled finding in one line.
     Short,
     Full,
 }

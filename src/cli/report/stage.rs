@@ -1,4 +1,4 @@
-//! The outcome of stages and checkpoints as text, and deadlock statistics as text and JSON.
+//! The outcome of stages and checkpoints as text; the statistics of deadlocks as text and JSON.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -105,7 +105,7 @@ pub fn text(style: Style, outcome: &StageOutcome) -> String {
     out
 }
 
-/// The missing required fields and where they are missing: `steps (b), risks (the synthesis)`.
+/// The required fields that are missing, each with the answers that lack it: `steps (b), risks (the synthesis)`.
 fn missing_fields(outcome: &StageOutcome, synthesis: Option<&Synthesis>) -> String {
     let answers = outcome
         .answers

@@ -1,5 +1,5 @@
-//! Pure functions that format text: colour, glyphs, width, code with carets. Text from files and agents has to be
-//! escaped by `protocol::printable` first, so that results contain no foreign escape sequences.
+//! Pure functions that format text: colours, glyphs, widths, code with carets. The caller has to escape text from
+//! files and agents with `protocol::printable` first, so that results contain no escape sequences from such text.
 
 #[cfg(test)]
 pub(crate) mod fixture;
@@ -20,7 +20,7 @@ use crate::protocol::text::printable;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
     pub color: bool,
-    /// Whether decoration may use glyphs beyond ASCII; other text keeps its characters.
+    /// Whether decoration may use glyphs beyond ASCII; the setting does not affect other text.
     pub unicode: bool,
     /// In columns.
     pub width: usize,
@@ -70,7 +70,7 @@ impl Color {
     }
 }
 
-/// Glyphs with a meaning; each has an ASCII form.
+/// Glyphs with a meaning; each also has an ASCII form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Glyph {
     Done,
@@ -129,13 +129,13 @@ impl Style {
         if self.unicode { unicode } else { ascii }
     }
 
-    /// Joins the facts that are not empty with dots.
+    /// Joins all non-empty facts, separated by dots.
     pub fn facts(self, facts: &[String]) -> String {
         let facts: Vec<&str> = facts.iter().map(String::as_str).filter(|fact| !fact.is_empty()).collect();
         facts.join(&format!(" {} ", self.mark(Glyph::Dot)))
     }
 
-    /// Cuts `text` to `width` columns and marks the cut; keeps colours.
+    /// Cuts `text` to `width` columns and marks the cut; preserves colours.
     pub fn cut(self, text: &str, width: usize) -> String {
         truncate_str(text, width, if width > 3 { self.glyph(Glyph::Cut) } else { "" }).into_owned()
     }
@@ -149,7 +149,8 @@ impl Style {
     }
 }
 
-/// Formats rows; each column is as wide as its widest cell, and columns in `right` are right-aligned.
+/// Formats rows of a table. Each column is as wide as its widest cell; the columns with an index in `right` are
+/// right-aligned.
 pub fn table<const N: usize>(rows: &[[String; N]], right: &[usize]) -> Vec<String> {
     let widths: [usize; N] = std::array::from_fn(|column| widest(rows.iter().map(|row| &row[column])));
     let line = |row: &[String; N]| {
@@ -162,7 +163,7 @@ pub fn table<const N: usize>(rows: &[[String; N]], right: &[usize]) -> Vec<Strin
     rows.iter().map(line).collect()
 }
 
-/// Pads `text` with spaces to `width` columns, ignoring colours.
+/// Pads `text` with spaces to `width` columns; colour codes do not count.
 pub fn pad(text: &str, width: usize) -> String {
     console::pad_str(text, width, console::Alignment::Left, None).into_owned()
 }
@@ -171,8 +172,8 @@ pub fn widest(texts: impl IntoIterator<Item = impl AsRef<str>>) -> usize {
     texts.into_iter().map(|text| columns(text.as_ref())).max().unwrap_or(0)
 }
 
-/// Wraps printable text to `width` columns, between words if possible. Keeps line breaks and indentation, and
-/// removes empty lines at both ends.
+/// Wraps printable text to `width` columns, between words if possible. Preserves line breaks and indentation, and
+/// removes empty lines at the start and the end.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(8);
     let mut lines = Vec::new();
@@ -191,7 +192,8 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Appends wrapped text, aligned after `head`. A head wider than half of the width takes a line of its own.
+/// Appends `head` and the wrapped text, in which all lines are aligned after `head`. A head wider than half of the
+/// width is on a line of its own.
 pub fn paragraph(out: &mut String, style: Style, head: &str, text: &str) {
     let (mut head, mut indent) = (head.to_owned(), columns(head));
     if columns(head.trim_end()) > style.width / 2 {
@@ -204,7 +206,7 @@ pub fn paragraph(out: &mut String, style: Style, head: &str, text: &str) {
     }
 }
 
-/// `1 finding`, `2 findings`.
+/// A number with its noun: `1 finding`, `2 findings`.
 pub fn count(number: impl TryInto<u64>, noun: &str) -> String {
     let number = number.try_into().unwrap_or(u64::MAX);
     let plural = if number == 1 { "" } else { "s" };

@@ -1,8 +1,8 @@
 //! Draws code with line numbers and a caret, using `annotate-snippets`.
 //!
-//! That crate panics on a span outside the text or inside a character, so every span is computed from the drawn
-//! text. Before measuring, control characters are escaped and tabs replaced by spaces; a long line is cut around
-//! its marked part.
+//! `annotate-snippets` panics on a span that is outside the text or that starts or ends inside a character, so
+//! every span is computed from the text as drawn. Before spans are computed, control characters are escaped, tabs
+//! are replaced by spaces, and a long line is cut around its marked part.
 
 use std::ops::Range;
 
@@ -11,19 +11,19 @@ use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Render
 use super::{Color, Glyph, Style, columns, wrap};
 use crate::protocol::text::printable;
 
-/// For a longer range, only the first line is marked.
+/// The maximum number of lines that are marked; of a longer range, only the first line is marked.
 const LONGEST_RANGE: u64 = 40;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Code<'a> {
-    /// Unescaped.
+    /// Not escaped yet.
     pub file: &'a str,
     pub text: &'a str,
     /// The number of the first line of `text` (1-based).
     pub first_line: u32,
     /// The marked lines, inclusive; lines outside the text are ignored.
     pub lines: (u32, u32),
-    /// The comment on the code. If it quotes a part of the marked line, only that part is marked.
+    /// The reviewer's text about the code. If the text quotes a part of the marked line, only that part is marked.
     pub quoted: String,
 }
 
@@ -31,7 +31,7 @@ pub struct Code<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SnippetNote {
     pub name: &'static str,
-    /// Unescaped.
+    /// Not escaped yet.
     pub text: String,
     pub color: Color,
 }
@@ -41,13 +41,13 @@ pub struct SnippetNote {
 pub struct Heading {
     pub level: String,
     pub id: String,
-    /// Unescaped.
+    /// Not escaped yet.
     pub title: String,
     /// The colour of the heading and the caret.
     pub color: Color,
 }
 
-/// Draws code without a heading, without a final line end.
+/// Draws code without a heading; the result does not end with a line break.
 pub fn code(style: Style, color: Color, code: &Code<'_>) -> String {
     render(style, Group::with_level(level(color)), Some(code), &[])
 }
@@ -89,7 +89,8 @@ fn render<'a>(style: Style, mut group: Group<'a>, code: Option<&Code<'_>>, notes
     let renderer = if style.color { Renderer::styled().hyperlink(false) } else { Renderer::plain() };
     let drawn = renderer.term_width(style.width).render(&[group]);
     let Some((place, column)) = column else { return drawn };
-    // Removes the column, which is wrong for the file: in the drawn text, tabs are spaces and long lines are cut.
+    // Removes the column, which does not apply to the file: in the drawn text, tabs are spaces and long lines are
+    // cut.
     drawn.replacen(&format!("{place}{column}\n"), &format!("{place}\n"), 1)
 }
 
@@ -112,7 +113,7 @@ struct Prepared {
 }
 
 impl Prepared {
-    /// The line of the mark, and its column in the drawn text (1-based, in characters).
+    /// The line of the marked part, and the column of that part in the drawn text (1-based, in characters).
     fn place(&self) -> (usize, usize) {
         let before = &self.text[..self.span.start];
         let line = self.first_line + before.matches('\n').count();
@@ -126,7 +127,7 @@ impl Prepared {
         let quotes = quotes(&code.quoted);
         let end = u64::from(code.first_line) + code.text.lines().count() as u64;
         let gutter = end.to_string().len();
-        // Reserves columns for the gutter, its bar and the bracket of a range.
+        // Reserves columns for the gutter, the gutter's bar and the bracket of a range.
         let room = style.width.saturating_sub(gutter + 6).max(12);
         for (number, line) in (u64::from(code.first_line)..).zip(code.text.lines()) {
             let line = printable::line(&line.replace('\t', "    "));
@@ -146,8 +147,8 @@ impl Prepared {
     }
 }
 
-/// The parts of a text that name code: those in backticks, then words that do not occur in prose (`a.b`, `a_b`,
-/// `a()`).
+/// The parts of a text that quote code: first those in backticks, then words with a form that does not occur in
+/// prose (`a.b`, `a_b`, `a()`).
 fn quotes(text: &str) -> Vec<String> {
     let quoted = text.split('`').skip(1).step_by(2).map(str::trim);
     let quoted = quoted.filter(|quote| !quote.is_empty() && !quote.contains('\n'));
@@ -162,7 +163,7 @@ fn quotes(text: &str) -> Vec<String> {
     quoted.chain(code).map(printable::line).collect()
 }
 
-/// The position of `needle` in `line` as a whole word.
+/// The first position at which `needle` occurs in `line` as a whole word.
 fn find(line: &str, needle: &str) -> Option<Range<usize>> {
     let word = |c: char| c.is_alphanumeric() || c == '_';
     line.match_indices(needle).map(|(start, found)| start..start + found.len()).find(|range| {
@@ -172,7 +173,7 @@ fn find(line: &str, needle: &str) -> Option<Range<usize>> {
     })
 }
 
-/// Cuts a line to `room` columns around `focus`; returns the line and the new focus.
+/// Cuts a line to `room` columns around the range `focus`; returns the cut line and the range in it.
 fn cut(line: &str, focus: Range<usize>, room: usize, style: Style) -> (String, Range<usize>) {
     if columns(line) <= room {
         return (line.to_owned(), focus);
@@ -180,7 +181,7 @@ fn cut(line: &str, focus: Range<usize>, room: usize, style: Style) -> (String, R
     let mark = style.glyph(Glyph::Cut);
     let inner = room.saturating_sub(2 * columns(mark)).max(4);
     let width = |c: char| columns(c.encode_utf8(&mut [0; 4]));
-    // Shows up to a third of the room before the focus, and more if the line ends soon after it.
+    // Up to a third of the room is used for text before the focus, and more if the line ends soon after it.
     let mut before = 0;
     let is_shown = |(index, c): &(usize, char)| {
         before += width(*c);

@@ -36,7 +36,7 @@ pub fn line(style: Style, report: &WatchReport) -> String {
     ])
 }
 
-/// An agent in one line, with the age of its last event at `now`.
+/// The status of an agent in one line, with the time from its last event to `now`.
 pub fn agent(style: Style, report: &AgentReport, width: usize, now: Timestamp) -> String {
     let (glyph, state) = match report.state {
         AgentState::Works => (Glyph::Done, "works"),
@@ -57,7 +57,7 @@ pub fn agent(style: Style, report: &AgentReport, width: usize, now: Timestamp) -
     style.cut(&format!("{} {name}  {state}  {last}", style.mark(glyph)), style.width.saturating_sub(1))
 }
 
-/// The whole status, or the last one if the watch is not running.
+/// The status of a watch and its agents; if the watch is not running, its last status.
 pub fn text(style: Style, report: &WatchReport, is_running: bool) -> String {
     let ended = if is_running { "" } else { "  (not running: resume it with `glee watch`)" };
     let mut out = format!("{}{ended}\n", line(style, report));

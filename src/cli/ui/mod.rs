@@ -1,4 +1,4 @@
-//! The terminal: streams, live progress and dialogs. All terminal output of Glee goes through this module.
+//! The terminal: streams, live progress and dialogs. Glee writes to the terminal only through this module.
 
 pub mod dialogs;
 pub mod live;

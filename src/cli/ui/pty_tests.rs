@@ -1,5 +1,6 @@
-//! Tests the dialog and the live display in a real pseudo-terminal. A test runs the test binary again inside it
-//! with only [`inside`], which opens the dialog of the given case and prints the result.
+//! Tests the dialog and the live display in a real pseudo-terminal. Each test starts the test binary again inside
+//! the pseudo-terminal, with [`inside`] as its only test; that opens the dialog of the given case and prints the
+//! result.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -121,7 +122,7 @@ impl Pty {
         self
     }
 
-    /// Waits until the program reads single keys (raw mode), so that Ctrl-C is delivered as a key.
+    /// Waits until the program reads single keys (raw mode), so that it receives Ctrl-C as a key.
     fn until_it_reads(&mut self) -> &mut Self {
         let begun = Instant::now();
         let handle = self.session.get_process().get_raw_handle().unwrap();
@@ -132,7 +133,8 @@ impl Pty {
         self
     }
 
-    /// Waits for the end; returns the result, and whether cursor and settings are restored.
+    /// Waits for the end of the program; returns its result, and whether it restored the cursor and the terminal
+    /// settings.
     fn result(mut self) -> (String, bool) {
         self.expect("RESULT ");
         let rest = self.session.expect(Eof).unwrap();

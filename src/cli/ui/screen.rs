@@ -19,7 +19,8 @@ pub struct Screen {
     pub terminal: bool,
     pub color: bool,
     pub unicode: bool,
-    /// The width in columns; `None` queries the terminal each time, so that a resize takes effect.
+    /// The width in columns. `None` queries the terminal each time, so that Glee adapts when the terminal is
+    /// resized.
     pub columns: Option<usize>,
     pub verbosity: Verbosity,
 }
@@ -34,7 +35,7 @@ impl Screen {
         self.terminal && self.verbosity != Verbosity::Quiet
     }
 
-    /// The style at the current width, which is at least 10 columns, and 80 if unknown.
+    /// The style for the current width. The width is at least 10 columns, and 80 if it is unknown.
     pub fn style(&self) -> Style {
         let asked = || Term::stderr().size_checked().map_or(80, |(_, columns)| usize::from(columns));
         let width = self.columns.unwrap_or_else(asked).max(10);
@@ -49,7 +50,8 @@ pub fn speaks_utf8() -> bool {
         .find(|value| !value.is_empty());
     let utf8 = match locale {
         Some(locale) => is_utf8(&locale),
-        // macOS and Windows set no locale for programs started outside a shell, but use UTF-8.
+        // macOS and Windows set no locale for programs that are not started from a shell, but their terminals use
+        // UTF-8.
         None => cfg!(not(target_os = "linux")),
     };
     utf8 && std::env::var_os("TERM").is_none_or(|term| term != "dumb")

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-/// Writes to stdout. A closed pipe is not an error, because its reader needs no more output.
+/// Writes to stdout. A closed pipe is not an error, because its reader does not want more output.
 pub fn out(text: &str) -> io::Result<()> {
     match write(&mut io::stdout().lock(), text) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),

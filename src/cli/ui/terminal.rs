@@ -1,5 +1,5 @@
-//! The terminal behind stderr, shared by the live display and the dialogs. While a dialog is open, live lines are
-//! removed and other lines are queued, so that reporting never waits for the user.
+//! The terminal to which stderr is connected, shared by the live display and the dialogs. While a dialog is open,
+//! live lines are removed and other lines are queued, so that code that prints lines never waits for the user.
 
 use std::fmt;
 use std::io;
@@ -43,7 +43,7 @@ impl Terminal {
         &self.shared.live
     }
 
-    /// Prints a line, which must be printable, above the live lines; prints nothing with `--quiet`.
+    /// Prints a line above the live lines; the line must be printable. Prints nothing with `--quiet`.
     pub fn line(&self, line: &str) {
         if self.shared.screen.verbosity == Verbosity::Quiet {
             return;
@@ -54,17 +54,19 @@ impl Terminal {
         }
     }
 
-    /// Runs a dialog, which has exclusive use of the terminal.
+    /// Runs a dialog with exclusive use of the terminal.
     pub(crate) fn dialog<T>(&self, open: impl FnOnce(&Term) -> T) -> T {
         *self.saved() = Saved { lines: Some(Vec::new()), settings: tcgetattr(io::stdin()).ok() };
-        // A suspended target would block all other threads that draw; a hidden one does not.
+        // A suspended draw target would block all other threads that draw; a hidden draw target does not block
+        // them.
         drop(self.shared.live.clear());
         self.shared.live.set_draw_target(ProgressDrawTarget::hidden());
         let _open = Open(self);
         open(&Term::stderr())
     }
 
-    /// Delivers keys one by one without echo until [`Self::restore`]; Ctrl-C remains a signal.
+    /// Lets the program read keys one by one, without echo, until [`Self::restore`] is called; Ctrl-C still raises
+    /// a signal.
     pub(crate) fn take_keys(&self) {
         let settings = tcgetattr(io::stdin()).ok();
         if let Some(mut unbuffered) = settings.clone() {
@@ -74,8 +76,8 @@ impl Terminal {
         self.saved().settings = settings;
     }
 
-    /// Restores the terminal to its state before the dialog. Called from any thread, e.g. on a signal that ends the
-    /// process; without a dialog it has no effect.
+    /// Restores the terminal to its state before the dialog; has no effect if no dialog is open. May be called from
+    /// any thread, for example when a signal ends the process.
     pub fn restore(&self) {
         let Saved { lines, settings } = std::mem::take(&mut *self.saved());
         if let Some(settings) = settings {
@@ -92,7 +94,7 @@ impl Terminal {
     }
 }
 
-/// Restores cursor, live lines and queued lines when dropped.
+/// Restores the cursor, the live lines and the queued lines when it is dropped.
 struct Open<'a>(&'a Terminal);
 
 impl Drop for Open<'_> {

@@ -1,6 +1,6 @@
 //! Phase 6: checks security findings that name a package or an advisory against the nearest lock files and an
-//! advisory database: a folder or zip archive in OSV format, or an API compatible with OSV's. Without such findings
-//! it reads nothing; it accesses the network only for a configured API.
+//! advisory database. The database is a folder or zip archive in OSV format, or an API compatible with OSV's. If
+//! there are no such findings, nothing is read. The network is used only if an API is configured.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read as _};
@@ -20,7 +20,7 @@ use crate::workspace::select::walk;
 
 const IDS: [&str; 8] = ["CVE-", "GHSA-", "RUSTSEC-", "PYSEC-", "GO-", "OSV-", "MAL-", "SNYK-"];
 
-/// A name next to one of these words is the name of a package.
+/// A name next to one of these words counts as the name of a package.
 const KINDS: [&str; 6] = ["crate", "package", "module", "library", "dependency", "version"];
 
 /// The size limit of an advisory file, in bytes.
@@ -51,12 +51,13 @@ struct Question {
     member: usize,
     ids: Vec<String>,
     named: Vec<Locked>,
-    /// The packages locked for its file; checked if the finding names an advisory by id.
+    /// The packages in the lock files nearest to the finding's file; they are checked if the finding names an
+    /// advisory by id.
     around: BTreeSet<Locked>,
 }
 
-/// Checks findings against the configured databases; relative paths refer to the tree. Skips files that are not
-/// advisories.
+/// Checks findings against the configured databases; a relative path of a database refers to the tree. Skips files
+/// in a database that are not advisories.
 pub fn check(members: &mut [Member], workspace: &Workspace, databases: &Advisories) -> Result<(), AdvisoryError> {
     if databases.path.is_empty() && databases.url.is_none() {
         return Ok(());
@@ -117,8 +118,8 @@ fn ids(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether a text names a package: in quotes, by a name with characters other than letters, or next to one of
-/// [`KINDS`] or a version.
+/// Whether a text names a package: the name is in quotes, contains characters other than letters, or is next to one
+/// of [`KINDS`] or a version.
 fn names(text: &str, name: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '@');
     let is_distinct = name.contains(|c: char| !c.is_ascii_alphabetic());
@@ -140,7 +141,8 @@ fn names(text: &str, name: &str) -> bool {
     })
 }
 
-/// The packages locked in the nearest folder above a finding's file that contains lock files.
+/// The packages in the lock files nearest to a finding's file: those in the lowest folder above the file that
+/// contains lock files.
 fn around(
     member: &Member,
     workspace: &Workspace,
@@ -206,7 +208,8 @@ fn matching(path: &Path, wanted: &BTreeSet<&str>) -> io::Result<Vec<Advisory>> {
 }
 
 impl Question {
-    /// `Confirmed` if a version is affected; `Patched` if all matching versions include the fix.
+    /// `Confirmed` if the locked version is affected by one of the advisories; `Patched` if all matching versions
+    /// include the fix.
     fn answer(&self, advisories: &[Advisory]) -> AdvisoryStatus {
         let mut patched = None;
         for advisory in advisories {

@@ -1,5 +1,5 @@
-//! Parses lock files into packages with versions, without running a program or using the network. A file in an
-//! unexpected format yields no packages.
+//! Parses lock files into lists of packages with versions. Runs no program and does not use the network. A file in
+//! an unexpected format yields no packages.
 
 use std::collections::BTreeSet;
 
@@ -41,7 +41,8 @@ fn tables(text: &str) -> Pairs {
     packages.filter_map(|package| Some((word(package, "name")?, word(package, "version")?))).collect()
 }
 
-/// `packages` by path (versions 2 and 3), else `dependencies` by name, nested (version 1).
+/// Reads `packages`, whose keys are paths (versions 2 and 3), or else the nested `dependencies`, whose keys are
+/// names (version 1).
 fn npm(text: &str) -> Pairs {
     let lock: Value = serde_json::from_str(text).unwrap_or_default();
     let version = |entry: &Value| Some(entry.get("version")?.as_str()?.to_owned());
@@ -64,7 +65,7 @@ fn npm(text: &str) -> Pairs {
     found
 }
 
-/// Lines `name==version`, with optional extras, markers, hashes and comments.
+/// Parses lines `name==version`, which may have extras, markers, hashes and comments.
 fn pins(text: &str) -> Pairs {
     let pin = |line: &str| {
         let line = line.split(['#', ';']).next()?.split(" --").next()?.trim();
@@ -77,7 +78,7 @@ fn pins(text: &str) -> Pairs {
     text.lines().filter_map(pin).collect()
 }
 
-/// Pairs `path version` in the `require` of `go.mod`, or in `go.sum`.
+/// Parses pairs `path version` in the `require` directives of `go.mod`, or in `go.sum`.
 fn modules(text: &str) -> Pairs {
     let module = |line: &str| {
         let line = line.split("//").next()?.trim();

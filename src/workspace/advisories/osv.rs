@@ -21,8 +21,8 @@ const ALL: Duration = Duration::from_secs(30);
 /// The size limit of a response, in bytes.
 const LARGEST: u64 = 64 << 20;
 
-/// Fetches advisories by id, including their aliases, and all advisories of packages. Ignores unknown ids; the
-/// error is a single line.
+/// Fetches the advisories with the given ids, the aliases of these advisories, and all advisories of the given
+/// packages. Ignores unknown ids. The error text is a single line.
 pub(crate) fn ask(root: &str, ids: &BTreeSet<&str>, packages: &BTreeSet<&Locked>) -> Result<Vec<Advisory>, String> {
     let config = Agent::config_builder()
         .timeout_global(Some(ANSWER))
@@ -38,7 +38,7 @@ pub(crate) fn ask(root: &str, ids: &BTreeSet<&str>, packages: &BTreeSet<&Locked>
             continue;
         }
         let Some(advisory) = api.advisory(&id)? else { continue };
-        // A CVE often names no packages, but its aliases do.
+        // A CVE entry often names no packages, but its aliases do.
         if ids.iter().any(|named| advisory.is_called(named)) {
             left.extend(advisory.aliases.iter().map(|alias| canonical(alias)));
         }
@@ -51,7 +51,7 @@ pub(crate) fn ask(root: &str, ids: &BTreeSet<&str>, packages: &BTreeSet<&Locked>
     Ok(found)
 }
 
-/// An id as the database spells it: in capitals, except for the part after `GHSA-`.
+/// An id as the database spells it: in capital letters, except for the part after `GHSA-`.
 fn canonical(id: &str) -> String {
     let upper = id.to_ascii_uppercase();
     match upper.strip_prefix("GHSA-") {
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
     use crate::rules::advisories::Ecosystem;
 
-    /// Serves `requests` requests; the thread returns them as text.
+    /// Answers `requests` HTTP requests; the thread returns the text of each request.
     fn serve(
         requests: usize,
         answer: fn(&str, &str) -> (u16, String),

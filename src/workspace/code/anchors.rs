@@ -1,7 +1,9 @@
-//! Divides code into blocks, which findings are anchored to: a finding is recognised until its block changes.
+//! Divides code into blocks. Findings are anchored to blocks: a finding is recognised in a later run as long as its
+//! block is unchanged.
 //!
-//! A block is the innermost function or method around a line; outside of functions, a class member or a top-level
-//! item; without a grammar for the language, a paragraph. Its hash ignores white space and code outside the block.
+//! A block is the innermost function or method around a line or, outside of functions, a class member or a
+//! top-level item. If there is no grammar for the language, a block is a paragraph. The hash of a block ignores
+//! white space and code outside the block.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -17,7 +19,7 @@ const NO_CATEGORY: &str = "bug";
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Known {
     lines: RangeInclusive<u32>,
-    /// `lines` and the comments and attributes directly above.
+    /// The block with the comments and attributes directly above it.
     reach: RangeInclusive<u32>,
 }
 
@@ -25,17 +27,17 @@ struct Known {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Paragraph {
     lines: RangeInclusive<u32>,
-    /// The indentation of the first line, in bytes.
+    /// The indentation of the paragraph's first line, in bytes.
     first: usize,
-    /// The smallest indentation of a line, in bytes.
+    /// The smallest indentation of any line in the paragraph, in bytes.
     outermost: usize,
 }
 
-/// The blocks of a text. Owns its data, so that it can be cached.
+/// The blocks of a text. The index owns its data, so that it can be cached.
 #[derive(Debug, PartialEq, Eq)]
 struct Index {
     known: Vec<Known>,
-    /// The innermost block around each line: its index in `known` plus one, or 0 for none.
+    /// For each line, the innermost block around it: an index into `known` plus one, or 0 if there is none.
     at: Vec<u32>,
     paragraphs: Vec<Paragraph>,
 }
@@ -57,7 +59,7 @@ impl Index {
     }
 }
 
-/// Caches the most recent indexes, so that a text is parsed once per process.
+/// Caches recently used indexes, so that each text is parsed only once per process.
 mod cache {
     use std::collections::VecDeque;
     use std::sync::{Arc, Mutex, PoisonError};
@@ -116,8 +118,8 @@ impl<'a> Blocks<'a> {
         self.index.known.get((number as usize).checked_sub(1)?)
     }
 
-    /// The lines (1-based) of the block around a line, or of the block below if the line is a comment or an
-    /// attribute of it. A line outside the file refers to the nearest line.
+    /// The lines (1-based) of the block around a line. The comments and attributes of a block belong to the block
+    /// below them. For a line outside the file, uses the nearest line.
     pub fn enclosing(&self, line: u32) -> RangeInclusive<u32> {
         let line = line.clamp(1, self.last());
         if let Some(block) = self.innermost(line) {
@@ -130,8 +132,8 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Anchors a finding to the block around its line, or to the whole file if it has no line. The block of a
-    /// comment or an attribute includes the code below it.
+    /// Anchors a finding to the block around its line, or to the whole file if the finding has no line. A comment
+    /// or an attribute belongs to the block of the code below it.
     pub fn anchor(&self, finding: &RawFinding) -> Anchor {
         let block = match finding.line {
             Some(line) => match self.innermost(line) {
@@ -152,7 +154,8 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// The lines of an anchor's block, even if the block moved; `None` if the text does not contain it.
+    /// The lines of an anchor's block, even if the block has moved; `None` if the text no longer contains the
+    /// block.
     pub fn place(&self, anchor: &Anchor) -> Option<RangeInclusive<u32>> {
         let all = self.all.get_or_init(|| {
             let whole = std::iter::once(1..=self.last());
@@ -190,7 +193,7 @@ impl<'a> Blocks<'a> {
         self.slice(block).iter().flat_map(|line| [*line, "\n"]).collect()
     }
 
-    /// The BLAKE3 hash (hex) of lines, with white space folded.
+    /// The BLAKE3 hash (hex) of the lines of a block, with white space folded.
     fn hash(&self, block: &RangeInclusive<u32>) -> String {
         let mut hasher = blake3::Hasher::new();
         for word in self.slice(block).iter().flat_map(|line| line.split_whitespace()) {
@@ -199,8 +202,8 @@ impl<'a> Blocks<'a> {
         hasher.finalize().to_hex().to_string()
     }
 
-    /// The block of a paragraph: from the paragraph that opens its outermost indentation to the last deeper one
-    /// below.
+    /// The block that contains a paragraph. It starts at the paragraph that opens the outermost indentation of this
+    /// paragraph, and ends with the last deeper paragraph below.
     fn around(&self, index: usize) -> RangeInclusive<u32> {
         let paragraphs = &self.index.paragraphs;
         let outermost = paragraphs[index].outermost;
@@ -211,7 +214,7 @@ impl<'a> Blocks<'a> {
     }
 }
 
-/// The defect class of an anchor: the rule, or else the reviewer's category, in lower case.
+/// The defect class of an anchor, in lower case: the rule or, if there is none, the reviewer's category.
 pub fn category(rule: Option<&str>, category: Option<&str>) -> String {
     rule.or(category).unwrap_or(NO_CATEGORY).to_lowercase()
 }
@@ -241,15 +244,15 @@ pub struct Excerpt {
     /// The number of the first line of `text` (1-based).
     pub first_line: u32,
     pub text: String,
-    /// The lines of the finding, inclusive; within the excerpt.
+    /// The lines of the finding that are within the excerpt, inclusive.
     pub lines: (u32, u32),
 }
 
-/// The given lines with `around` lines before and after; `None` if the file has fewer lines.
+/// An excerpt with the given lines, and `around` lines before and after them; `None` if the file has fewer lines.
 pub fn excerpt(file: &str, text: &str, line: u32, end_line: Option<u32>, around: u32) -> Option<Excerpt> {
     let wanted = end_line.unwrap_or(line).max(line).saturating_add(around);
     let first_line = line.saturating_sub(around).max(1);
-    // The last line up to `wanted`, and the offsets of the excerpt's start and end.
+    // The number of the last line up to `wanted`, and the byte offsets at which the excerpt starts and ends.
     let (mut last, mut start, mut end) = (0, 0, 0);
     for whole in text.split_inclusive('\n').take(wanted as usize) {
         last += 1;
@@ -300,7 +303,7 @@ mod grammar {
         SupportLang::Go,
         SupportLang::Java,
     ];
-    /// Kinds of nodes that are always a block.
+    /// The kinds of nodes that are always a block.
     const FUNCTIONS: [&str; 13] = [
         "function_item",
         "function_signature_item",
@@ -316,10 +319,10 @@ mod grammar {
         "abstract_method_signature",
         "method_signature",
     ];
-    /// Kinds of anonymous functions, which are a block if they have at least [`LARGE`] lines.
+    /// The kinds of nodes for anonymous functions; such a node is a block if it has at least [`LARGE`] lines.
     const ANONYMOUS: [&str; 4] = ["arrow_function", "function_expression", "generator_function", "func_literal"];
     const LARGE: u32 = 4;
-    /// Kinds of nodes whose children are members.
+    /// The kinds of nodes whose children are class members or similar items.
     const BODIES: [&str; 8] = [
         "declaration_list",
         "class_body",
@@ -370,7 +373,7 @@ mod grammar {
 
     fn lines<D: Doc>(node: &Node<'_, D>) -> (u32, u32) {
         let (start, end) = (node.start_pos().line(), node.end_pos());
-        // A node that ends with a line break ends on that line.
+        // If a node ends with a line break, its last line is the one that the line break ends.
         let at_start = end.byte_point().1 == 0 && end.line() > start;
         let number = |row: usize| u32::try_from(row).unwrap_or(u32::MAX).saturating_add(1);
         (number(start), number(end.line() - usize::from(at_start)))

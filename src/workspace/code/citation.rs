@@ -1,5 +1,5 @@
-//! Checks a finding against the reviewed code: whether the cited lines exist and contain the names in its text, and
-//! which block they belong to.
+//! Checks a finding against the reviewed code: whether the cited lines exist, whether they contain the names in the
+//! finding's text, and which block they belong to.
 
 use similar::DiffTag;
 
@@ -7,7 +7,7 @@ use crate::rules::consensus::Member;
 use crate::workspace::code::anchors::Blocks;
 use crate::workspace::diff::unified;
 
-/// The minimum length of a name that is checked.
+/// Shorter names are not checked.
 const SHORTEST: usize = 3;
 
 pub fn check(member: &mut Member, text: &str, blocks: &Blocks<'_>) {
@@ -39,7 +39,7 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
         .filter(|name| name.len() >= SHORTEST && name.starts_with(|c: char| c.is_alphabetic() || c == '_'))
 }
 
-/// The line ranges (1-based) of `now` that `before` does not contain.
+/// The ranges of lines in `now` (1-based) that were inserted since `before`.
 pub fn inserted(before: &str, now: &str) -> Vec<(u32, u32)> {
     let diff = unified::lines(before, now);
     let inserted = diff.ops().iter().filter(|op| op.tag() != DiffTag::Equal).map(|op| op.new_range());

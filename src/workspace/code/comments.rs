@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-/// The minimum number of lines of a long run.
+/// The number of lines from which a run of comments is replaced.
 const LONG: usize = 500;
 
 pub fn shortened<'a>(path: &str, text: &'a str) -> Cow<'a, str> {
@@ -14,7 +14,7 @@ pub fn shortened<'a>(path: &str, text: &'a str) -> Cow<'a, str> {
         return Cow::Borrowed(text);
     }
     let mut shown = String::new();
-    // The end of the copied text, and the start of the current run of comments and blank lines.
+    // `copied` is the end of the copied text; `run` is the start of the current run of comments and blank lines.
     let (mut copied, mut run, mut length, mut at) = (0, 0, 0, 0);
     for line in text.split_inclusive('\n').chain([""]) {
         let is_comment = line.trim_start().starts_with('#') || (!line.is_empty() && line.trim().is_empty());

@@ -1,4 +1,4 @@
-//! Reads files without following links or blocking on a FIFO, and decodes them with all their lines.
+//! Reads files without following links and without blocking on a FIFO, and decodes them without losing lines.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _};
@@ -12,7 +12,7 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     if !std::fs::symlink_metadata(path)?.is_file() {
         return Err(io::Error::other("not a regular file"));
     }
-    // The file may have been replaced since the check.
+    // The path may have been replaced by a link or a FIFO since the check.
     let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
     let file = OpenOptions::new().read(true).custom_flags(flags.bits()).open(path)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("not a regular file")) }
@@ -30,7 +30,7 @@ pub(crate) fn read_capped(path: &Path, cap: u64) -> io::Result<Option<Vec<u8>>> 
     Ok((bytes.len() as u64 <= cap).then_some(bytes))
 }
 
-/// Decodes UTF-8, UTF-16 and UTF-32; replaces invalid UTF-8, and writes NUL as `\x00`.
+/// Decodes UTF-8, UTF-16 and UTF-32. Invalid UTF-8 becomes U+FFFD, and NUL becomes `\x00`.
 pub(crate) fn lossy(bytes: Vec<u8>) -> String {
     let text = wide(&bytes).unwrap_or_else(|| {
         String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
@@ -55,7 +55,7 @@ pub(crate) fn wide(bytes: &[u8]) -> Option<String> {
     }
 }
 
-/// Decodes UTF-16; `None` if more than a tenth of it is invalid.
+/// Decodes UTF-16; `None` if more than a tenth of the input is invalid.
 fn utf16(units: impl Iterator<Item = u16>) -> Option<String> {
     decoded(char::decode_utf16(units).map(Result::ok))
 }

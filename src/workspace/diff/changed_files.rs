@@ -1,7 +1,7 @@
 //! Targets that consist of changes: finds the changed files and reads both sides of each.
 //!
-//! git only compares its trees and its index; this file compares the work tree itself, so that git runs no filter
-//! on it.
+//! git compares only its trees and its index; this file compares the work tree itself, because git would run
+//! filters on it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,17 +39,18 @@ pub(crate) enum New {
     Worktree,
     Blob(String),
     Gone,
-    /// A link: in the work tree if `None`, else the id of the object that contains its target.
+    /// A link. Its target is in the object with this id, or in the work tree if `None`.
     Link(Option<String>),
     Submodule(String),
     /// A folder, a FIFO or a device.
     NotAFile,
-    /// Unmerged, with several versions or without a readable one.
+    /// An unmerged file that has several versions or no readable version.
     Unreadable,
 }
 
 impl Repository {
-    /// The files of the work tree that may differ from a commit; all files if the repository has no commit.
+    /// The files of the work tree that may differ from the commit `base`; all files if the repository has no
+    /// commit.
     pub(crate) fn uncommitted(&self, base: Option<&str>) -> Result<Vec<Changed>> {
         let (scan, deltas) = (self.scan()?, self.index_against(base)?);
         let mut files: BTreeMap<Vec<u8>, Changed> =
@@ -90,7 +91,7 @@ impl Repository {
             }
         }
         for path in self.untracked(&scan) {
-            // A file that was removed from the index only is a changed file, not a new one.
+            // A file that was removed only from the index counts as changed, not as new.
             let known = files.remove(&path);
             let before = known.as_ref().map_or(0, |known| known.modes.0);
             let meta = lstat.get(&path);
@@ -118,14 +119,14 @@ impl Repository {
         paths
     }
 
-    /// The differences between a commit's tree and the index; the whole index without a commit.
+    /// The differences between the tree of the commit `base` and the index; the whole index if `base` is `None`.
     fn index_against(&self, base: Option<&str>) -> Result<Vec<Changed>> {
         let base = base.unwrap_or(self.empty_tree);
         let output = self.call(["diff-index", "--cached"].into_iter().chain(RAW).chain([base])).output()?;
         Ok(deltas(&output))
     }
 
-    /// The id of the tree that a commit of the index would record; `None` during a merge.
+    /// The id of the tree that a commit of the current index would have; `None` during a merge.
     fn index_tree(&self) -> Result<Option<String>> {
         let failed = WorkspaceError::Start;
         let folder = tempfile::tempdir().map_err(failed)?;
@@ -196,7 +197,7 @@ impl Workspace {
             changes.iter().partition(|change| ignores.is_ignored(&change.path));
         ignored.iter().for_each(|change| selection.skip(&change.path, SkipReason::Ignored));
         let marks = git.attributes(changes.iter().map(|change| &change.path))?;
-        // An attribute that the change itself adds is ignored.
+        // A `linguist-generated` attribute that the change itself adds is ignored.
         let marked: Vec<&Vec<u8>> =
             changes.iter().map(|change| &change.path).filter(|path| marks.generated(path) == Some(true)).collect();
         let before = match base.filter(|_| !marked.is_empty()) {
@@ -259,7 +260,7 @@ impl Workspace {
         Ok(edit.file(bytes, compared).map(Some))
     }
 
-    /// Reads a link as its target, or a submodule as its commit.
+    /// Represents a link by its target, and a submodule by its commit.
     fn read_other(&self, change: &Changed, sides: &mut Sides, cap: u64) -> Result<ReadChange> {
         let bytes = match &change.new {
             New::Submodule(commit) => Some(metadata_changes::submodule(commit)),
@@ -291,7 +292,7 @@ type ReadChange = Result<Option<SourceFile>, SkipReason>;
 
 struct Sides {
     marks: Attributes,
-    /// The attributes at the base, for files that are currently marked as generated.
+    /// The attributes in the base commit of files that are currently marked as generated.
     before: Attributes,
     objects: Objects,
     autocrlf: bool,
@@ -307,7 +308,7 @@ impl Sides {
     }
 }
 
-/// Parses `--raw -z`: `:mode mode id id status`, a path, and a second path for a rename.
+/// Parses the output of `git diff --raw -z`: `:mode mode id id status`, a path, and for a rename a second path.
 fn deltas(output: &[u8]) -> Vec<Changed> {
     let mut fields = output.split(|byte| *byte == 0);
     let mut deltas = Vec::new();
@@ -335,7 +336,7 @@ fn deltas(output: &[u8]) -> Vec<Changed> {
     deltas
 }
 
-/// The new side of a path in the work tree, with its mode; without `core.fileMode`, keeps the mode `before`.
+/// The new side of a path in the work tree, and its mode; without `core.fileMode`, the mode is `before`.
 fn of_worktree(meta: &std::fs::Metadata, before: u32, has_modes: bool) -> (New, u32) {
     if meta.is_symlink() {
         return (New::Link(None), LINK);

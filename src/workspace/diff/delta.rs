@@ -1,10 +1,10 @@
-//! Determines what changed in a file since its last review: the lines to review again, and the new positions of the
-//! others.
+//! Determines what changed in a file since its last review: the lines to review again, and the new line numbers of
+//! the unchanged lines.
 //!
-//! Of the earlier text, only a keyed hash of each line and the ranges under review are recorded. A changed line is
-//! reviewed with its block, which determines its effect. If this would be a large part of the file, because blocks
-//! are long or changes are scattered, a smaller extent covers only the lines near the changed ones and the earlier
-//! findings in the same blocks. The reviewer can read the rest in the tree.
+//! Only a keyed hash of each line and the ranges under review are recorded of the earlier text. A changed line is
+//! reviewed together with its block, because its effect depends on the block. If long blocks or scattered changes
+//! make this a large part of the file, a smaller extent covers only the lines near the changed ones and the earlier
+//! findings in the same blocks. The reviewer can read the rest of the file in the tree.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -18,36 +18,39 @@ use crate::workspace::code::anchors::Blocks;
 use crate::workspace::diff::parse::{self, DiffMark, Side};
 use crate::workspace::diff::unified::{self, PATIENCE, number};
 
-/// For each extent, largest first: the lines before and after a changed line that are reviewed with it if they
-/// belong to its block, and the lines of context around them.
+/// The extents, largest first, each as two numbers of lines: how many lines of its block are reviewed before and
+/// after a changed line, and how many lines of context are shown around the reviewed lines.
 const EXTENTS: [(u32, u32); 4] = [(20, 3), (8, 2), (3, 1), (0, 1)];
 
 type Lines = (u32, u32);
 
-/// The lines of a changed file to review again, and the mapping of the remaining lines.
+/// The lines of a changed file to review again, and the new line numbers of the other lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Delta {
-    /// The lines to review: changed lines under review, with their blocks. Empty if none changed.
+    /// The lines to review: the changed lines and their blocks, as far as they are under review. Empty if no such
+    /// line changed.
     pub ask: Vec<Lines>,
     pub shown: Vec<Lines>,
-    /// The lines that are read again, under review or not; findings on them are not carried over.
+    /// The lines that the reviewer reads again, whether or not they are under review; findings on them are not
+    /// carried over.
     touched: Vec<Lines>,
-    /// The new number of each line of the earlier text; line 1 is at index 0.
+    /// The new number of each line of the earlier text (index 0 is line 1); `None` if the line was changed or
+    /// removed.
     moved: Vec<Option<u32>>,
     /// The lines of the earlier text that are no longer under review.
     left: BTreeSet<u32>,
 }
 
-/// A keyed hash of each line, in the form of [`FileReview::lines`]. The salt is unknown to the author of the text,
-/// who therefore cannot construct lines with equal hashes.
+/// A keyed hash of each line, in the form of [`FileReview::lines`]. The author of the text does not know the salt,
+/// and therefore cannot construct different lines with equal hashes.
 pub fn line_hashes(salt: &str, text: &str) -> String {
     let key = blake3::hash(salt.as_bytes());
     let hash = |line: &str| blake3::keyed_hash(key.as_bytes(), line.as_bytes()).to_hex();
     text.lines().map(|line| hash(line)[..FileReview::DIGITS].to_owned()).collect()
 }
 
-/// A hash of the headers of a file's diff and of the file before the change. Two reviews are compared by line only
-/// if it is equal. For a deleted file, a hash of the whole diff.
+/// A hash of the headers of a file's diff and of the file's content before the change; for a deleted file, a hash
+/// of the whole diff. Two reviews are compared line by line only if this hash is equal.
 pub fn frame(file: &SourceFile) -> String {
     let mut hasher = blake3::Hasher::new();
     match &file.diff {
@@ -75,9 +78,9 @@ impl Delta {
         lines.map(|(line, _)| line.len() + 1).sum()
     }
 
-    /// Compares a file with its earlier review, whose line hashes use `salt`. `extent`, an index below
-    /// [`Self::LEVELS`], determines how many lines around a changed line are reviewed; 0 is the most. `None` for
-    /// malformed hashes.
+    /// Compares a file with its earlier review, in which `salt` is the key of the line hashes. `extent`, an index
+    /// below [`Self::LEVELS`], determines how many lines around a changed line are reviewed; 0 means most lines.
+    /// Returns `None` if the hashes are malformed.
     pub fn since(earlier: &FileReview, salt: &str, file: &SourceFile, extent: usize) -> Option<Self> {
         let hashes = earlier.lines.as_deref().filter(|hashes| hashes.is_ascii())?;
         if hashes.len() % FileReview::DIGITS != 0 {
@@ -105,7 +108,7 @@ impl Delta {
                         }
                     }
                 }
-                // A removed line changes the effect of its neighbours.
+                // A removed line may change the effect of the lines before and after it.
                 DiffTag::Delete => {
                     let before = number(new.start);
                     marks.extend([before, before + 1].into_iter().filter(|line| (1..=last).contains(line)));
@@ -122,7 +125,7 @@ impl Delta {
             };
             around(lines.0) || around(lines.1)
         };
-        // If some lines of a finding changed, its remaining lines are read again.
+        // If some lines of a finding changed, the others are read again.
         let read_again = |finding: &RawFinding| match delta.place(finding) {
             Some(lines) => Some(lines).filter(has_changed),
             None => delta.rest(finding),
@@ -141,7 +144,7 @@ impl Delta {
         Some(delta)
     }
 
-    /// The new lines of an earlier finding; `None` if they changed.
+    /// The new lines of an earlier finding; `None` if the content of the lines changed.
     fn place(&self, finding: &RawFinding) -> Option<Lines> {
         let (first, end) = self.lines_of(finding)?;
         let now = |line: u32| *self.moved.get(usize::try_from(line).ok()?.checked_sub(1)?)?;
@@ -162,8 +165,8 @@ impl Delta {
         Some((*left().min()?, *left().max()?))
     }
 
-    /// An earlier finding at the new lines of its code; `None` if the code or its block changed, or if the finding
-    /// has no line and thus concerns the whole file.
+    /// An earlier finding with the new line numbers of its code; `None` if the code or its block changed, or if the
+    /// finding has no line and thus concerns the whole file.
     pub fn carried(&self, finding: &RawFinding) -> Option<RawFinding> {
         let (start, end) = self.place(finding)?;
         let is_touched = self.touched.iter().any(|(from, to)| *from <= end && start <= *to);
@@ -192,8 +195,8 @@ impl Delta {
     }
 }
 
-/// A file as shown in a request about the lines `ask`: lines outside `shown` are empty, and the diff contains only
-/// the lines it removes near `shown`.
+/// A file as a request about the lines `ask` shows it: lines outside `shown` are empty, and the diff contains only
+/// the removed lines near `shown`.
 pub fn part(file: &SourceFile, ask: &[Lines], shown: &[Lines]) -> SourceFile {
     let is_shown = |line: u32| shown.iter().any(|(first, last)| (*first..=*last).contains(&line));
     let mut text = String::new();
@@ -205,7 +208,7 @@ pub fn part(file: &SourceFile, ask: &[Lines], shown: &[Lines]) -> SourceFile {
     SourceFile { path: file.path.clone(), text, changed: ask.to_vec(), diff }
 }
 
-/// The lines that a diff removes near `shown`; the text itself contains the others.
+/// The lines that a diff removes near `shown`; the text of the file contains the other lines.
 fn removed_near(diff: &str, shown: &[Lines]) -> Option<String> {
     let is_path = |line: &&str| line.starts_with("--- ") || line.starts_with("+++ ");
     let header = diff.lines().take_while(|line| !line.starts_with("@@ ")).filter(is_path);
@@ -228,7 +231,7 @@ fn removed_near(diff: &str, shown: &[Lines]) -> Option<String> {
     (!body.is_empty()).then(|| header.map(|line| format!("{line}\n")).collect::<String>() + &body)
 }
 
-/// Ranges of lines; an empty slice means all lines.
+/// A set of line ranges; an empty slice means all lines.
 struct Set<'a>(&'a [Lines]);
 
 impl Set<'_> {
@@ -347,7 +350,7 @@ mod tests {
         let carried: Vec<_> = earlier.findings.iter().map(|finding| delta.carried(finding)).collect();
         assert_eq!(carried[0], None);
         assert!(Set(&delta.ask).contains(10) && Set(&delta.ask).contains(41), "{:?}", delta.ask);
-        // Without a grammar these lines are one block, so every finding is carried over or read again.
+        // Without a grammar, these lines are one block, so every finding is either carried over or read again.
         for (finding, carried) in earlier.findings.iter().zip(carried) {
             assert!(carried.is_some() || finding.line.is_some_and(|line| Set(&delta.ask).contains(line)));
         }
@@ -395,7 +398,7 @@ mod tests {
     }
 
     proptest! {
-        /// After any change, the findings equal those of a full review.
+        /// After any change, a review of the delta results in the same findings as a full review.
         #[test]
         fn a_review_of_the_delta_finds_what_a_full_one_does(
             base in proptest::collection::vec(0_u8..8, 0..60),
@@ -426,7 +429,7 @@ mod tests {
             let base = text(&base);
             let base = is_change.then_some(base.as_str());
             let (old, new) = (file(base, &text(&old)), file(base, &text(&new)));
-            // A change without lines under review is not a target.
+            // A change in which no line is under review is not a target.
             prop_assume!(base.is_none() || !old.changed.is_empty() && !new.changed.is_empty());
             let (_, found) = delta_review(&old, &new, extent);
             let whole = read(&new);

@@ -1,5 +1,5 @@
-//! Changes other than edited lines: deletions, modes, links and commits of submodules. Reviewers receive each as a
-//! file with a diff in git's format.
+//! Changes other than edited lines: deletions, new modes, links, and new commits of submodules. Reviewers receive
+//! each such change as a file with a diff in git's format.
 
 use crate::domain::SkipReason;
 use crate::protocol::request::SourceFile;
@@ -9,7 +9,7 @@ use crate::workspace::diff::unified;
 use crate::workspace::git::worktree_scan::{LINK, SUBMODULE};
 use crate::workspace::select::filter::{self, Before, Selected};
 
-/// The limit of the diffs of deleted files in one target, in bytes.
+/// The size limit of all diffs of deleted files in one target, in bytes.
 pub(crate) const SHOWN: usize = 512 << 10;
 
 pub(crate) fn submodule(commit: &str) -> Vec<u8> {
@@ -29,10 +29,10 @@ pub(crate) fn modes(path: &[u8], old: u32, new: u32) -> Option<String> {
     Some(format!("diff --git {from} {to}\nold mode {old:06o}\nnew mode {new:06o}\n"))
 }
 
-/// A changed file without its new content.
+/// A changed file; its new content is passed separately.
 pub(crate) struct MetadataEdit<'a> {
     pub(crate) path: &'a [u8],
-    /// The path and the content before (`None` if unknown); `None` for a new file.
+    /// The path and the content before the change; `None` for a new file. The content is `None` if it is unknown.
     pub(crate) old: Option<(&'a [u8], Option<Vec<u8>>)>,
     /// The attribute `linguist-generated` after and before the change.
     pub(crate) generated: (Option<bool>, Option<bool>),
@@ -40,7 +40,8 @@ pub(crate) struct MetadataEdit<'a> {
 }
 
 impl MetadataEdit<'_> {
-    /// The file for review. `compared` replaces its content in the diff if the old side has other line ends.
+    /// Converts the change to a file for review. If the old side has other line ends, the diff uses `compared`
+    /// instead of the new content.
     pub(crate) fn file(self, bytes: Vec<u8>, compared: Option<Vec<u8>>) -> Result<SourceFile, SkipReason> {
         let Self { path, old, generated, modes } = self;
         let before = match &old {
@@ -85,7 +86,7 @@ pub(crate) fn deleted(path: &[u8], mode: u32, old: Option<&[u8]>) -> SourceFile 
     SourceFile { path: name, text: String::new(), changed: Vec::new(), diff: Some(diff) }
 }
 
-/// A deleted file with the number of its lines instead of their text.
+/// Replaces the text of a deleted file by the number of its lines.
 pub(crate) fn named(file: SourceFile) -> SourceFile {
     let lines = file.deleted_lines();
     let diff = file.diff.as_deref().unwrap_or_default();
@@ -96,14 +97,14 @@ pub(crate) fn named(file: SourceFile) -> SourceFile {
     SourceFile { diff: Some(diff), ..file }
 }
 
-/// Files up to this multiple of the size limit are read, and their changed parts are reviewed.
+/// Files larger than the size limit are read up to this multiple of it, and their changed parts are reviewed.
 pub(crate) const FACTOR: u64 = 16;
 
-/// The lines shown before and after a changed line of a file over the size limit.
+/// The number of lines shown before and after a changed line of a file over the size limit.
 const AROUND: u32 = 20;
 
-/// The reviewed part of a file over the size limit: its changed lines and those around them, at their numbers, up
-/// to the limit; and whether changed lines are missing.
+/// The reviewed part of a file over the size limit, and whether changed lines are missing in it. The part consists
+/// of the changed lines and those around them, with unchanged line numbers, up to the limit.
 pub(crate) fn part(file: SourceFile, max_file: u64) -> Result<(SourceFile, bool), SkipReason> {
     let last = text_files::lines(&file.text);
     let changed = if file.changed.is_empty() { vec![(1, last)] } else { file.changed };

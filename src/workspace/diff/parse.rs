@@ -1,6 +1,6 @@
-//! Parses unified diffs of git (under all its settings), `diff -u`, `diff -r`, Subversion and Mercurial. A
+//! Parses unified diffs of git (with any of its settings), `diff -u`, `diff -r`, Subversion and Mercurial. A
 //! truncated diff, a hunk that does not match its header, and a combined diff of several parents are errors,
-//! because parts that cannot be parsed would not be reviewed.
+//! because otherwise the parts that cannot be parsed would not be reviewed.
 
 use std::borrow::Cow;
 use std::iter::Peekable;
@@ -11,7 +11,7 @@ use crate::workspace::code::text_files;
 use crate::workspace::diff::unified;
 use crate::workspace::git::path_bytes;
 
-/// A hunk; `lines` have no line ends.
+/// A hunk; the strings in `lines` do not contain line ends.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Hunk {
     /// The first line of each side (1-based); 0 for an empty side.
@@ -49,8 +49,8 @@ impl Hunk {
         self.lines.iter().filter(move |(mark, _)| *mark != other).map(|(_, line)| line.as_str())
     }
 
-    /// The lines of the new side under review, relative to the hunk's first line (1-based). Removed lines without a
-    /// replacement mark their neighbours.
+    /// The line ranges of the new side that are under review, relative to the hunk's first line (1-based). If lines
+    /// were removed without a replacement, the lines before and after them are under review.
     pub(crate) fn marked(&self) -> Vec<(u32, u32)> {
         let (mut marked, mut at) = (Vec::new(), 0_u32);
         for group in self.lines.chunk_by(|a, b| (a.0 == DiffMark::Kept) == (b.0 == DiffMark::Kept)) {
@@ -68,7 +68,7 @@ impl Hunk {
         marked
     }
 
-    /// Parses the lines that the header announces, and added lines after them; `None` if some are missing.
+    /// Parses as many lines as the header announces, and any added lines after them; `None` if lines are missing.
     fn read<'a>(
         &mut self,
         mut old_left: u32,
@@ -85,7 +85,7 @@ impl Hunk {
             };
             let bare = line.strip_suffix('\n').unwrap_or(line);
             let bare = bare.strip_suffix('\r').unwrap_or(bare);
-            // Added lines beyond the announced number are accepted, because diffs are edited manually.
+            // More added lines than announced are accepted, because users edit diffs manually.
             let (mark, old, new) = match bare.bytes().next() {
                 Some(b' ') | None => (Some(DiffMark::Kept), old_left.checked_sub(1)?, new_left.checked_sub(1)?),
                 Some(b'-') => (Some(DiffMark::Removed), old_left.checked_sub(1)?, new_left),
@@ -103,10 +103,10 @@ impl Hunk {
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Patch {
-    /// The path before the change, without a prefix; `None` for a new file. `new` is `None` for a deleted file.
+    /// The path before the change, without a prefix; `None` for a new file.
     pub(crate) old: Option<Vec<u8>>,
     pub(crate) new: Option<Vec<u8>>,
-    /// Both names, with prefixes.
+    /// Both names as written in the diff, with prefixes.
     pub(crate) written: Vec<Vec<u8>>,
     pub(crate) is_binary: bool,
     pub(crate) hunks: Vec<Hunk>,
@@ -118,7 +118,7 @@ pub(crate) struct Patch {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Diff {
     pub(crate) patches: Vec<Patch>,
-    /// Files that are listed as different without a diff.
+    /// The files that the diff reports as different without showing the difference.
     pub(crate) not_shown: Vec<Vec<u8>>,
     pub(crate) broken: Option<Broken>,
 }
@@ -126,12 +126,12 @@ pub(crate) struct Diff {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Broken {
     Combined,
-    /// The hunk whose header is on this line does not match its header.
+    /// The hunk with its header on this line does not match the header.
     Hunk(usize),
 }
 
 impl Patch {
-    /// Whether a text contains one side of every hunk at its position.
+    /// Whether a text contains the given side of every hunk at the hunk's position.
     pub(crate) fn matches(&self, text: &str, side: Side) -> bool {
         let lines: Vec<&str> = text.lines().collect();
         self.hunks.iter().all(|hunk| {
@@ -148,7 +148,7 @@ impl Patch {
         self.hunks.iter().any(|hunk| hunk.side(side).next().is_some())
     }
 
-    /// Replaces one side of every hunk, which the text has to contain, by the other side.
+    /// Replaces the side `from` of every hunk by the other side. The text has to contain `from`.
     pub(crate) fn replaced(&self, text: &str, from: Side) -> String {
         let mut lines = text.lines();
         let (mut result, mut at) = (String::new(), 1_u32);
@@ -159,7 +159,7 @@ impl Patch {
         for hunk in &self.hunks {
             let to = if from == Side::Old { Side::New } else { Side::Old };
             let (start, length) = (hunk.start(from), hunk.side(from).count());
-            // The start of an empty side is the line before it.
+            // For an empty side, the header contains the number of the line before it.
             let start = if length == 0 { start.saturating_add(1) } else { start };
             while at < start {
                 let Some(line) = lines.next() else { break };
@@ -174,8 +174,8 @@ impl Patch {
         result
     }
 
-    /// The new side as far as the diff shows it: its lines at their numbers, with empty lines between them; `None`
-    /// above `max_file` bytes.
+    /// The part of the new side that the diff shows: its lines at their line numbers, and empty lines between them.
+    /// `None` if that is larger than `max_file` bytes.
     pub(crate) fn sketch(&self, max_file: u64) -> Option<String> {
         let mut text = String::new();
         let mut line = 1_u32;
@@ -227,7 +227,7 @@ struct Header {
     names: Option<(Vec<u8>, Vec<u8>)>,
     is_new: bool,
     is_deleted: bool,
-    /// The names of a rename or a copy, without prefixes.
+    /// The names in the lines about a rename or a copy, without prefixes.
     from: Option<Vec<u8>>,
     to: Option<Vec<u8>>,
     is_binary: bool,
@@ -236,7 +236,7 @@ struct Header {
 
 struct Reader {
     diff: Diff,
-    /// The current header, until its `---` line or the next file.
+    /// The current header; it ends at its `---` line or at the next file.
     header: Option<Header>,
 }
 
@@ -342,7 +342,7 @@ impl Header {
         }
         let written: Vec<Vec<u8>> = pair.iter().flat_map(|(old, new)| [new.clone(), old.clone()]).collect();
         let (old, new) = pair.map(|(old, new)| stripped(&old, &new)).unzip();
-        // A rename's names are those of the header, without prefixes.
+        // The names of a rename are those in the header, which have no prefixes.
         let (old, new) = (self.from.or(old), self.to.or(new));
         Patch {
             old: old.filter(|_| !is_new),
@@ -358,7 +358,7 @@ impl Header {
 
 const NONE: &[u8] = b"/dev/null";
 
-/// git's prefixes: `a/` and `b/`, and those of `diff.mnemonicPrefix`.
+/// The prefixes that git adds to paths: `a/` and `b/`, and those of `diff.mnemonicPrefix`.
 const PREFIXES: [&[u8]; 8] = [b"a/", b"b/", b"i/", b"w/", b"c/", b"o/", b"1/", b"2/"];
 
 /// The unquoted name in a `---` or `+++` line, and the time after it.
@@ -388,7 +388,7 @@ fn stripped(old: &[u8], new: &[u8]) -> (Vec<u8>, Vec<u8>) {
     (path.clone(), path)
 }
 
-/// Removes git's prefix.
+/// Removes a prefix that git adds, if the name has one.
 fn known(name: &[u8]) -> Vec<u8> {
     let prefix = PREFIXES.iter().find(|prefix| name.len() > prefix.len() && name.starts_with(prefix));
     prefix.map_or(name, |prefix| &name[prefix.len()..]).to_vec()
@@ -418,7 +418,7 @@ fn header_names(rest: &str) -> Option<(Vec<u8>, Vec<u8>)> {
     Some((one.as_bytes().to_vec(), other.as_bytes().to_vec()))
 }
 
-/// The file named in a line that only reports a difference.
+/// The file in a line that only reports that files differ.
 fn not_shown(line: &str) -> Option<Vec<u8>> {
     if let Some((folder, name)) = line.strip_prefix("Only in ").and_then(|rest| rest.split_once(": ")) {
         let path = format!("{folder}/{name}");

@@ -1,8 +1,8 @@
 //! A unified diff as a target, applied to the tree in memory only.
 //!
-//! The diff is untrusted: its paths refer only to files inside the tree, its line numbers cannot make the text
-//! larger than the size limit of a file, and neither generated-code markers nor changes to `.gleeignore` or
-//! attributes in it hide its files.
+//! The diff is untrusted. Its paths can refer only to files inside the tree, and its line numbers cannot make a
+//! text larger than the size limit of a file. It cannot hide its own files by markers of generated code or by
+//! changes to `.gleeignore` or `.gitattributes`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ use crate::workspace::{Result, WorkspaceError};
 struct Located {
     path: String,
     text: String,
-    /// The text before the diff, if known.
+    /// The text of the file before the diff, if known.
     before: Option<String>,
 }
 
@@ -39,7 +39,7 @@ impl Workspace {
         }
         let named: Vec<Vec<u8>> = diff.patches.iter().filter_map(|patch| patch.new.clone()).collect();
         let edits = |file: &str| named.iter().any(|path| path_bytes::shown(path).rsplit('/').next() == Some(file));
-        // If the diff changes such a file, its previous content is unknown.
+        // If the diff changes a `.gleeignore` file, the previous content of that file is unknown.
         let mut ignores =
             (!edits(ignores::GLEE)).then(|| Ignores::glee(&self.root, self.recorded_ignores.as_ref()));
         let marks = self.attributes(named.iter().filter(|path| self.clean(&filter::path_text(path)).is_some()))?;
@@ -105,9 +105,9 @@ impl Workspace {
         Ok(SourceFile { path, text, changed, diff: Some(patch.text.clone()) })
     }
 
-    /// Finds the file of a patch and its text after the diff. A diff may originate from another folder or use
-    /// another prefix: if the named file does not contain the lines of the hunks, a file is searched whose path is
-    /// a suffix of the name.
+    /// Finds the file to which a patch applies, and the file's text after the diff. A diff may have been created in
+    /// another folder or with another prefix: if the named file does not contain the lines of the hunks, Glee
+    /// searches for a file whose path is a suffix of the name.
     fn locate(
         &self,
         patch: &Patch,
@@ -138,11 +138,11 @@ impl Workspace {
             Err(reason @ (SkipReason::Oversized | SkipReason::Binary)) => return Err(reason),
             Ok(None) | Err(_) => {}
         }
-        // A rename that is not applied yet has its content under the old name.
+        // If the tree does not contain the rename yet, the content is at the old path.
         let old = patch.old.as_ref().filter(|old| patch.new.as_ref() != Some(*old));
         let old = old.and_then(|old| self.clean(&filter::path_text(old)));
         if let Some(old) = &old {
-            // The source of a copy is the file before the diff.
+            // For a copy, the copied file has the content before the diff.
             let sources = [read(old), in_tree(old)].into_iter().filter_map(Result::ok);
             if let Some(text) = { sources }.find(|text| patch.matches(text, Side::Old)) {
                 let replaced = patch.replaced(&text, Side::Old);
@@ -162,15 +162,15 @@ impl Workspace {
         Ok(Located { path: primary, text: sketch, before: None })
     }
 
-    /// Other paths that the name may refer to: relative to the current folder, with the prefix, and without leading
-    /// folders.
+    /// Other paths to which the name may refer: the name relative to the current folder, the name with its prefix,
+    /// and the name without its leading folders.
     fn others(&self, patch: &Patch, path: &[u8]) -> Vec<String> {
         let here = self.start.strip_prefix(&self.root).map(path_bytes::bytes).unwrap_or_default();
         let mut all: Vec<Vec<u8>> = Vec::new();
         if !here.is_empty() {
             all.push([&here, b"/".as_slice(), path].concat());
         }
-        // The tree contains no lines of a new file.
+        // For a new or a deleted file, one side has no lines to compare with the tree.
         let names = std::iter::once(path).chain(patch.written.iter().map(Vec::as_slice));
         for name in names.filter(|_| patch.shows(Side::Old) && patch.shows(Side::New)) {
             let ends = name.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| &name[at + 1..]);

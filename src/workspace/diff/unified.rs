@@ -6,19 +6,20 @@ use similar::{Algorithm, DiffTag, TextDiff};
 
 use crate::workspace::git::path_bytes;
 
-/// The time after which a diff is completed approximately: correct, but not minimal.
+/// The time after which a diff is completed without searching for the minimal one; the result is still correct.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(500);
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct UnifiedDiff {
     pub(crate) text: String,
-    /// The lines of the new side under review, 1-based and inclusive; a deletion marks its neighbours.
+    /// The lines of the new side under review, 1-based and inclusive. If lines were removed, the lines before and
+    /// after them are under review.
     pub(crate) changed: Vec<(u32, u32)>,
     pub(crate) added: u32,
     pub(crate) removed: u32,
 }
 
-/// Compares two sides of a file, each with its path (`None` for a missing file) and its text.
+/// Compares two sides of a file. Each side has a path, which is `None` if the file is missing, and a text.
 pub(crate) fn between(old: (Option<&[u8]>, &str), new: (Option<&[u8]>, &str)) -> UnifiedDiff {
     let diff = lines(old.1, new.1);
     let (mut changed, mut added, mut removed) = (Vec::new(), 0_u32, 0_u32);
@@ -48,7 +49,7 @@ pub(crate) fn hunks(old: &str, new: &str) -> String {
     lines(old, new).unified_diff().context_radius(3).to_string()
 }
 
-/// The line of the new text at the position of a line of the old text, both 1-based.
+/// The line of the new text that corresponds to a line of the old text; both are 1-based.
 pub(crate) fn line_now(old: &str, new: &str, line: u32) -> u32 {
     let index = usize::try_from(line.saturating_sub(1)).unwrap_or(usize::MAX);
     let now = lines(old, new).ops().iter().find(|op| op.old_range().contains(&index)).map(|op| {
@@ -63,7 +64,7 @@ pub(crate) fn name(side: &str, path: &[u8]) -> String {
     path_bytes::shown(&path_bytes::quoted(&[side.as_bytes(), path].concat()))
 }
 
-/// Appends a range, which must not start before the last one, and joins the two if they are adjacent.
+/// Appends a range. It must not start before the last range; the two are joined if they are adjacent.
 pub(crate) fn push(ranges: &mut Vec<(u32, u32)>, range: (u32, u32)) {
     if range.0 > range.1 {
         return;

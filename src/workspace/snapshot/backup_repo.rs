@@ -1,8 +1,10 @@
-//! Backup repositories: snapshots remain although a coder may rewrite the history, run `git gc` or remove `.git`.
+//! Backup repositories keep snapshots available even if a coder rewrites the history, runs `git gc` or removes
+//! `.git`.
 //!
-//! The backup of a run is a small repository in the state folder with the objects of the run's snapshots. They are hard
-//! links to the user's objects and to those that Glee wrote, which cost little space and time; on another file system, the
-//! objects of a snapshot are copied into a pack, and no others.
+//! The backup of a run is a small repository in the state folder that contains the objects of the run's snapshots.
+//! These objects are hard links to those of the user's repository and of Glee's store, so that a backup takes
+//! little space and time. If the backup is on another file system, the objects of the snapshots are copied into a
+//! pack instead.
 
 use std::collections::HashSet;
 use std::io;
@@ -15,7 +17,7 @@ use crate::workspace::git::{Repository, SUBMODULE, object_id, path_bytes, record
 use crate::workspace::snapshot::manifest::{TreeId, run_folder};
 use crate::workspace::{Result, WorkspaceError};
 
-/// Adds a tree that is in the repository or in Glee's store to the backup of a run.
+/// Adds a tree, whose objects are in the repository or in Glee's store, to the backup of a run.
 pub(crate) fn pin(git: &Repository, run: &RunId, tree: &TreeId, state_dir: &Path) -> Result<()> {
     let folder = run_folder(run, state_dir);
     let failed = WorkspaceError::state(&folder);
@@ -37,7 +39,7 @@ pub(crate) fn pin(git: &Repository, run: &RunId, tree: &TreeId, state_dir: &Path
     if missing.is_empty() {
         return Ok(());
     }
-    // In a partial clone, the repository itself lacks some objects.
+    // In a partial clone, the repository itself may lack some of these objects.
     let lost = git.missing(&missing, Some(&store))?;
     let mut input = Vec::new();
     for id in missing.iter().filter(|id| !lost.contains(id)) {
@@ -51,7 +53,7 @@ pub(crate) fn pin(git: &Repository, run: &RunId, tree: &TreeId, state_dir: &Path
     Ok(())
 }
 
-/// The backup of a run, for the files of `top`; `None` if there is none.
+/// The backup of a run as a repository with the work tree `top`; `None` if the run has no backup.
 pub(crate) fn open(run: &RunId, top: &Path, state_dir: &Path) -> Result<Option<Repository>> {
     let folder = run_folder(run, state_dir);
     let Ok(config) = std::fs::read_to_string(folder.join("config")) else { return Ok(None) };
@@ -59,7 +61,7 @@ pub(crate) fn open(run: &RunId, top: &Path, state_dir: &Path) -> Result<Option<R
     Repository::backup(&folder, top, empty_tree).map(Some)
 }
 
-/// The tree that an earlier version noted, and its root.
+/// The tree that an earlier version of Glee recorded for a run, and the root of that tree.
 pub(crate) fn noted(run: &RunId, state_dir: &Path) -> Option<(String, PathBuf)> {
     let note = std::fs::read(run_folder(run, state_dir).join("tree")).ok()?;
     let mut lines = note.split(|byte| *byte == b'\n');
@@ -67,7 +69,7 @@ pub(crate) fn noted(run: &RunId, state_dir: &Path) -> Option<(String, PathBuf)> 
     Some((tree, path_bytes::path(&path_bytes::unquoted(lines.next()?)?)))
 }
 
-/// Links the loose objects; returns the others.
+/// Creates hard links to the needed objects that are loose; returns the other needed objects.
 fn link_loose<'a>(needed: &'a [String], sources: &[PathBuf], objects: &Path) -> io::Result<Vec<&'a str>> {
     let mut others = Vec::new();
     let mut created = HashSet::new();
@@ -89,7 +91,8 @@ fn link_loose<'a>(needed: &'a [String], sources: &[PathBuf], objects: &Path) -> 
     Ok(others)
 }
 
-/// Links every pack of a folder, except those that cannot be linked; an index after its pack, and only with it.
+/// Creates hard links to the packs of a folder and to their indexes. Skips a pack that cannot be linked, together
+/// with its index. Links each pack before its index.
 fn link_packs(from: &Path, to: &Path) {
     for extension in ["pack", "idx"] {
         for entry in std::fs::read_dir(from).into_iter().flatten().flatten() {
@@ -103,14 +106,14 @@ fn link_packs(from: &Path, to: &Path) {
 }
 
 impl Repository {
-    /// The folders of objects outside the repository, from which it borrows.
+    /// The object folders of other repositories from which this repository borrows objects.
     fn alternates(&self) -> Result<Vec<PathBuf>> {
         let counted = self.call(["count-objects", "-v"]).output()?;
         let paths = path_bytes::items(&counted, b'\n').filter_map(|line| line.strip_prefix(b"alternate: "));
         Ok(paths.filter_map(path_bytes::unquoted).map(|path| path_bytes::path(&path)).collect())
     }
 
-    /// The ids of a tree and of everything below it.
+    /// The ids of a tree and of all objects that it contains, directly or in subtrees.
     fn objects_of(&self, tree: &TreeId, store: &Path) -> Result<Vec<String>> {
         let call = self.call(["ls-tree", "-r", "-t", "-z", "--full-tree", &tree.0]).reading_from(&[store]);
         let listed = call.output()?;

@@ -1,8 +1,8 @@
-//! Snapshots of the tree around the calls of a run's coder, from which the coder's changes can be undone.
+//! Snapshots before and after the calls of a run's coder; undo reverts the coder's changes with them.
 //!
-//! The tree is recorded before and after each call; the differences between the two are the coder's, all others the user's.
-//! The snapshots of a run are in its folder in the state folder, with a note that lists them and identifies the work tree.
-//! The user's repository gets no object and no ref.
+//! Differences between the snapshots before and after a call are changes of the coder; all other changes are the
+//! user's. The snapshots of a run are in the run's folder inside the state folder; a note there lists them and
+//! identifies the work tree. The user's repository receives no object and no ref.
 
 use std::path::Path;
 
@@ -16,14 +16,15 @@ use crate::workspace::{Result, Workspace, WorkspaceError};
 /// The snapshot before the first call of a coder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BeforeImage {
-    /// The path of the note below the state folder; for older runs a git ref, or the full path of the note.
+    /// The path of the note, relative to the state folder. For older runs, a git ref or the absolute path of the
+    /// note.
     pub kept_as: String,
     pub tree: TreeId,
 }
 
 impl Workspace {
-    /// Takes the snapshot before the first call of a run's coder, unless the run has one already. Fails as
-    /// [`Workspace::snapshot`], and with [`WorkspaceError::NotKept`] for a file that cannot be read.
+    /// Takes the snapshot before the first call of a run's coder, unless the run already has one. Fails like
+    /// [`Workspace::snapshot`], and with [`WorkspaceError::NotKept`] if a file cannot be read.
     pub fn keep(&self, run: &RunId, state_dir: &Path) -> Result<BeforeImage> {
         let kept_as = format!("kept/{run}/before");
         if let Some(first) = SnapshotNote::read(run, state_dir).and_then(|note| note.spans.into_iter().next()) {
@@ -44,11 +45,11 @@ impl Workspace {
         Ok(BeforeImage { kept_as, tree })
     }
 
-    /// Takes a snapshot before a further call of a run's coder: changes since the last call are the user's. Does nothing for
-    /// a run without a first snapshot.
+    /// Takes a snapshot before a further call of a run's coder, because changes since the last call are the user's.
+    /// Does nothing if the run has no first snapshot.
     pub fn before_coder_call(&self, run: &RunId, state_dir: &Path) -> Result<()> {
         let Some(mut note) = SnapshotNote::read(run, state_dir) else { return Ok(()) };
-        // The first call, or one that was interrupted and is repeated on the same tree.
+        // This is the first call, or it repeats an interrupted one on the same tree.
         if note.spans.last().is_none_or(|span| span.after.is_none()) {
             return Ok(());
         }
@@ -78,7 +79,7 @@ impl Workspace {
         note.write(run, state_dir)
     }
 
-    /// The tree after the last call of a run's coder; the current tree if that was not recorded.
+    /// The tree after the last call of a run's coder, or the current tree if no snapshot was taken after that call.
     pub fn left(&self, run: &RunId, state_dir: &Path) -> Result<TreeId> {
         match SnapshotNote::read(run, state_dir).and_then(|note| note.spans.into_iter().next_back()?.after) {
             Some(after) => Ok(after),
@@ -86,7 +87,8 @@ impl Workspace {
         }
     }
 
-    /// Takes a snapshot by the ignore rules at the start of a run: it includes files that only a later rule ignores.
+    /// Takes a snapshot with the ignore rules that applied at the start of the run: it includes files that only a
+    /// later rule ignores.
     pub fn snapshot_of(&self, run: &RunId, state_dir: &Path) -> Result<TreeId> {
         let Some(note) = SnapshotNote::read(run, state_dir) else { return self.snapshot(state_dir) };
         let [first, later @ ..] = note.spans.as_slice() else { return self.snapshot(state_dir) };
@@ -98,7 +100,7 @@ impl Workspace {
             beyond.paths.extend(ignored_files::existing_paths(self.root(), &image));
         }
         match &self.repository {
-            // The coder removed `.git`: the files are recorded in the backup.
+            // The coder removed `.git`, so the files are recorded in the backup repository.
             Some(git) if !git.is_there() => {
                 let backup = backup_repo::open(run, self.root(), state_dir)?;
                 let backup = backup.ok_or_else(|| WorkspaceError::Gone(first.before.0.clone()))?;
@@ -115,7 +117,7 @@ impl Workspace {
         }
     }
 
-    /// Keeps a recorded tree until the run is pruned. Outside git the note does this.
+    /// Prevents the deletion of a recorded tree until the run is pruned. Outside git, the note is sufficient.
     fn pin(&self, run: &RunId, tree: &TreeId, state_dir: &Path) -> Result<()> {
         match &self.repository {
             Some(git) if git.is_there() => backup_repo::pin(git, run, tree, state_dir),

@@ -1,7 +1,8 @@
-//! Snapshots outside git: copies of files in the state folder, named by their hash, and a list of them.
+//! Snapshots of trees outside git. The state folder contains copies of the files, each named by the hash of its
+//! content, and for each snapshot a list of its files.
 //!
-//! A list has a line `kind permissions hash path` for each file, and for each nested repository one with its commit; its id
-//! is the hash of the list.
+//! A list contains one line `kind permissions hash path` for each file. A nested repository also has such a line,
+//! with its commit as the hash. The id of a snapshot is the hash of its list.
 
 use std::io::{self, Read, Seek as _};
 use std::path::{Path, PathBuf};
@@ -21,10 +22,10 @@ const FILES: usize = 100_000;
 /// The maximum size of a snapshot, in bytes.
 const BYTES: u64 = 2 << 30;
 
-/// The id that represents the commit of a repository without one.
+/// Takes the place of a commit id for a repository that has no commit.
 pub(crate) const NO_COMMIT: &str = "0000000000000000000000000000000000000000";
 
-/// Takes a snapshot: copies new contents and writes the list.
+/// Takes a snapshot: copies the contents that are not stored yet, and writes the list of files.
 pub(crate) fn record(root: &Path, state_dir: &Path, beyond: &Beyond) -> Result<RecordedTree> {
     let mut text = Vec::new();
     let mut unreadable = Vec::new();
@@ -71,7 +72,7 @@ pub(crate) fn record(root: &Path, state_dir: &Path, beyond: &Beyond) -> Result<R
     Ok(RecordedTree { tree: TreeId(format!("blake3:{hash}")), unreadable, sparse: Vec::new() })
 }
 
-/// Reads a note of an earlier version: the id of the tree, and its root.
+/// Reads a note that an earlier version of Glee wrote: the id of a tree, and the root of that tree.
 pub(crate) fn noted(note: &Path) -> Option<(String, PathBuf)> {
     let text = files::read(note).ok()?;
     let mut lines = text.split(|byte| *byte == b'\n');
@@ -79,7 +80,7 @@ pub(crate) fn noted(note: &Path) -> Option<(String, PathBuf)> {
     Some((tree, path_bytes::path(&path_bytes::unquoted(lines.next()?)?)))
 }
 
-/// The trees in the notes of all projects, in both forms.
+/// The trees in the notes of all runs in the state folder, written by this or an earlier version of Glee.
 pub(crate) fn noted_trees(state_dir: &Path) -> Vec<TreeId> {
     let below = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut trees = Vec::new();
@@ -92,7 +93,7 @@ pub(crate) fn noted_trees(state_dir: &Path) -> Vec<TreeId> {
     trees
 }
 
-/// The files of a list, given by its id or by the path of a note.
+/// The files of the snapshot `tree`: the id of a list, or the path of a note that contains such an id.
 pub(crate) fn image(tree: &str, state_dir: &Path) -> Result<Image> {
     let gone = || WorkspaceError::Gone(tree.to_owned());
     let note = Some(Path::new(tree)).filter(|note| note.starts_with(state_dir));
@@ -113,7 +114,7 @@ pub(crate) fn read(state_dir: &Path, hash: &str, cap: u64) -> GitObject {
     }
 }
 
-/// Reads `kind permissions hash path`.
+/// Parses a line `kind permissions hash path`.
 fn entry(line: &[u8]) -> Option<(Vec<u8>, ManifestEntry)> {
     let mut fields = line.splitn(4, |byte| *byte == b' ');
     let kind = match fields.next()? {
@@ -133,7 +134,7 @@ pub(crate) fn place(state_dir: &Path, hash: &str) -> PathBuf {
     state_dir.join("copies").join(folder).join(name)
 }
 
-/// Copies bytes to a file that is named by their hash.
+/// Copies bytes to a file whose name is the hash of the bytes; returns the hash.
 pub(crate) fn store(state_dir: &Path, mut source: &mut dyn Read) -> io::Result<String> {
     let folder = state_dir.join("copies");
     private::folder(&folder)?;

@@ -1,7 +1,7 @@
-//! Ignored files: those that were ignored before the coder began, and later ones that only a new rule excludes.
+//! Distinguishes files that were ignored before the coder began from files that are ignored only by a later rule.
 //!
-//! A rule that the coder wrote (`.gitignore`, `.git/info/exclude`) does not remove a file from the snapshot, and a file that
-//! existed before is not attributed to the coder because the coder removed a rule.
+//! An ignore rule that the coder adds (in `.gitignore` or `.git/info/exclude`) does not exclude a file from the
+//! snapshots. If the coder removes a rule, the files that become visible do not count as created by the coder.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -18,7 +18,7 @@ use crate::workspace::{Result, Workspace, WorkspaceError};
 
 /// The maximum number of ignored files in a snapshot.
 const FILES: usize = 10_000;
-/// Their maximum size, in bytes.
+/// The maximum size of all ignored files in a snapshot, in bytes.
 const BYTES: u64 = 256 << 20;
 
 /// The paths that existed and were ignored before the coder began.
@@ -30,14 +30,14 @@ impl Ignored {
         Self(read_paths(&run_folder(run, state_dir).join("ignored")).unwrap_or_default())
     }
 
-    /// Whether a path is one of them or in a folder that was ignored as a whole.
+    /// Whether a path was ignored before the coder began, by itself or as part of an ignored folder.
     pub(crate) fn covers(&self, path: &[u8]) -> bool {
         self.0.contains(path) || path_bytes::above(path).any(|folder| self.0.contains(&path[..=folder.len()]))
     }
 }
 
 impl Workspace {
-    /// Records the paths that are ignored now, and the ignore rules outside the tree.
+    /// Records the currently ignored paths, and the ignore rules that are not part of the tree.
     pub(crate) fn record_ignored(&self, run: &RunId, state_dir: &Path) -> Result<()> {
         let folder = run_folder(run, state_dir);
         let excludes = self.repository.as_ref().map(Repository::excludes).transpose()?;
@@ -46,7 +46,8 @@ impl Workspace {
         private::write(&folder.join("excludes"), excludes.as_bytes()).map_err(WorkspaceError::state(&folder))
     }
 
-    /// Adds the ignored paths that appeared since a call of the coder to those that were recorded before.
+    /// Adds to the recorded paths the ignored ones that appeared since the coder's call after which `after` was
+    /// taken.
     pub(crate) fn record_ignored_since(&self, run: &RunId, after: &Image, state_dir: &Path) -> Result<()> {
         let mut ignored = Ignored::read(run, state_dir).0;
         for path in self.ignored_now()? {
@@ -73,7 +74,8 @@ impl Workspace {
         }
     }
 
-    /// The paths that a snapshot includes in addition, by the ignore rules at the start of a run.
+    /// The additional paths for a snapshot: files that the current ignore rules hide, but those at the start of the
+    /// run do not.
     pub(crate) fn beyond(
         &self,
         run: &RunId,
@@ -117,7 +119,8 @@ impl Workspace {
         Ok(Beyond { paths: found, sparse: read_paths(&folder.join("sparse")) })
     }
 
-    /// The files of the work tree that are ignored now, not by the earlier rules, and not in `listed`.
+    /// The files of the work tree that current ignore rules hide, that the earlier `rules` do not hide, and that
+    /// are not in `listed`.
     pub(crate) fn hidden_since(&self, rules: &SelectionRules, listed: &Image) -> Result<BTreeSet<Vec<u8>>> {
         let mut ignores = Ignores::recorded(self.root(), rules.recorded(), Some(rules.excludes().as_bytes()));
         let mut found = match &self.repository {
@@ -136,14 +139,16 @@ pub(crate) fn existing_paths(root: &Path, image: &Image) -> Vec<Vec<u8>> {
     image.keys().filter(is_there).cloned().collect()
 }
 
-/// Whether a file cannot have existed together with an image: it replaces a folder, or is below a file.
+/// Whether a file cannot have existed when the image was taken, because its path was a folder, or one of its parent
+/// folders was a file.
 pub(crate) fn is_certainly_new(path: &[u8], before: &Image) -> bool {
     let below = [path, b"/"].concat();
     let was_folder = before.range(below.clone()..).next().is_some_and(|(next, _)| next.starts_with(&below));
     was_folder || path_bytes::above(path).any(|folder| before.contains_key(folder))
 }
 
-/// The files that replace a folder of an image, or are below one of its files; ignore rules do not apply to them.
+/// The files that are now at the path of a folder of the image, or below the path of a file of it. Ignore rules do
+/// not apply to these files.
 fn replacements(root: &Path, before: &Image) -> BTreeSet<Vec<u8>> {
     let mut found = BTreeSet::new();
     let mut lstat = Lstat::below(root);
@@ -185,20 +190,21 @@ impl Repository {
         self.common.join("HEAD").exists() && self.common.join("objects").is_dir() && self.git_dir.exists()
     }
 
-    /// The paths that git lists as ignored; a folder that is ignored as a whole, or has only ignored files, ends with a slash.
+    /// The paths that git lists as ignored. The path of a folder ends with a slash; its files are all ignored,
+    /// though the folder itself may not be.
     fn listed_as_ignored(&self) -> Result<Vec<Vec<u8>>> {
         let call = self.call(["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"]);
         let listed = call.output()?;
         Ok(path_bytes::items(&listed, 0).map(<[u8]>::to_vec).collect())
     }
 
-    /// The ignored files, and the folders that are ignored as a whole, with a slash at the end.
+    /// The ignored files, and the folders that are ignored as a whole; the path of a folder ends with a slash.
     fn ignored(&self) -> Result<BTreeSet<Vec<u8>>> {
         let mut rules = Ignores::git(&self.top, Some(self.common.join("info/exclude")));
         let mut all = BTreeSet::new();
         for path in self.listed_as_ignored()? {
             match path.strip_suffix(b"/") {
-                // Its current files are ignored, but a later one may not be.
+                // All current files of the folder are ignored, but a future file in it may not be.
                 Some(folder) if !rules.is_ignored_folder(folder) => {
                     all.extend(walk::files(&self.top, folder, &mut Ignores::none(&self.top)).unwrap_or_default());
                 }
@@ -212,7 +218,8 @@ impl Repository {
         Ok(all)
     }
 
-    /// The files that are ignored now but not by the earlier rules, and those of nested repositories.
+    /// The files that current ignore rules hide but the earlier `rules` do not, and the files of nested
+    /// repositories that `rules` do not hide.
     fn hidden(&self, known: &Ignored, rules: &mut Ignores<'_>) -> Result<BTreeSet<Vec<u8>>> {
         let mut found = BTreeSet::new();
         for path in self.listed_as_ignored()? {

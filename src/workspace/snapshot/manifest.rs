@@ -1,4 +1,4 @@
-//! Snapshots as data: the files of one by path, and the note that lists those of a run.
+//! The data of snapshots: the files of a snapshot by path, and the note that lists the snapshots of a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::workspace::git::{LINK, SUBMODULE};
 use crate::workspace::guard::TreeIdentity;
 use crate::workspace::{Result, WorkspaceError};
 
-/// The paths that a snapshot includes in addition to those that git, or the ignore files, list.
+/// The paths that a snapshot includes in addition to those that git or the ignore files select.
 #[derive(Debug, Default)]
 pub(crate) struct Beyond {
     pub(crate) paths: BTreeSet<Vec<u8>>,
@@ -22,7 +22,7 @@ pub(crate) struct Beyond {
 /// The maximum size of a file that is compared line by line, in bytes.
 pub(crate) const COMPARED_CAP: u64 = 4 << 20;
 
-/// The id of a recorded tree: equal ids are equal bytes and permissions.
+/// The id of a recorded tree. Trees with equal ids have equal bytes and permissions.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TreeId(pub String);
@@ -40,14 +40,14 @@ pub(crate) enum FileKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ManifestEntry {
     pub(crate) kind: FileKind,
-    /// The id of its bytes; a link's bytes are its target.
+    /// The id of the entry's bytes; the bytes of a link are its target.
     pub(crate) id: String,
     /// The permission bits of a file; 0 for anything else.
     pub(crate) permissions: u32,
 }
 
 impl ManifestEntry {
-    /// Its mode as in git, with all permissions of a file.
+    /// The mode as in git, but with all permission bits of a file.
     pub(crate) fn mode(&self) -> u32 {
         match self.kind {
             FileKind::File => 0o100_000 | self.permissions,
@@ -64,11 +64,11 @@ pub(crate) type Image = BTreeMap<Vec<u8>, ManifestEntry>;
 pub(crate) struct RecordedTree {
     pub(crate) tree: TreeId,
     pub(crate) unreadable: Vec<Vec<u8>>,
-    /// The files that a sparse checkout excludes.
+    /// The tracked files that are missing because of a sparse checkout.
     pub(crate) sparse: Vec<Vec<u8>>,
 }
 
-/// The entries that differ between two maps, in the order of the keys.
+/// The entries that differ between two maps, in the order of their keys.
 pub(crate) fn differing<'a, K: Ord, V: PartialEq>(
     old: &'a BTreeMap<K, V>,
     new: &'a BTreeMap<K, V>,
@@ -77,7 +77,7 @@ pub(crate) fn differing<'a, K: Ord, V: PartialEq>(
     keys.into_iter().map(|key| (key, old.get(key), new.get(key))).filter(|(_, old, new)| old != new)
 }
 
-/// The folder of a run's snapshots.
+/// The folder that contains a run's snapshots.
 pub(crate) fn run_folder(run: &RunId, state_dir: &Path) -> PathBuf {
     state_dir.join("kept").join(&run.0)
 }
@@ -85,7 +85,7 @@ pub(crate) fn run_folder(run: &RunId, state_dir: &Path) -> PathBuf {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CallSpan {
     pub(crate) before: TreeId,
-    /// The tree after it; `None` while the coder works, and if Glee was killed during the call.
+    /// The tree after the call; `None` while the call is running, or if Glee was killed during it.
     pub(crate) after: Option<TreeId>,
 }
 
@@ -93,13 +93,13 @@ pub(crate) struct CallSpan {
 pub(crate) struct SnapshotNote {
     pub(crate) form: u32,
     pub(crate) history: String,
-    /// The work tree at the start and after each call.
+    /// The identities of the work tree at the start of the run and after each call.
     pub(crate) places: Vec<TreeIdentity>,
     pub(crate) spans: Vec<CallSpan>,
 }
 
 impl SnapshotNote {
-    /// Reads the note of a run; `None` for runs of earlier versions and those without a coder.
+    /// Reads the note of a run; `None` if the run has no coder or is from an earlier version of Glee.
     pub(crate) fn read(run: &RunId, state_dir: &Path) -> Option<Self> {
         Self::read_in(&run_folder(run, state_dir))
     }

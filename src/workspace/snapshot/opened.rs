@@ -1,4 +1,5 @@
-//! Opens the snapshots of a run, of earlier versions too, which kept them under refs of the user's repository.
+//! Opens the snapshots of a run, including those of earlier versions of Glee, which were refs of the user's
+//! repository.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,7 @@ use crate::workspace::snapshot::manifest::{COMPARED_CAP, Image, SnapshotNote, Tr
 use crate::workspace::snapshot::{backup_repo, content_store};
 use crate::workspace::{Result, Workspace, WorkspaceError};
 
-/// The snapshots before and, if recorded, after each call of a coder.
+/// For each call of a coder, the snapshot before it and, if recorded, the snapshot after it.
 pub(crate) type Spans = Vec<(Image, Option<Image>)>;
 
 impl Workspace {
@@ -37,7 +38,7 @@ impl Workspace {
         Ok((spans, bytes))
     }
 
-    /// Opens the snapshots of a run of an earlier version.
+    /// Opens the snapshots of a run that an earlier version of Glee recorded.
     fn opened_older(&self, run: &RunId, kept: &Kept<'_>, state_dir: &Path) -> Result<(Spans, Bytes)> {
         if !kept.kept_as.starts_with("refs/") {
             let before = content_store::image(kept.kept_as, state_dir)?;
@@ -84,7 +85,8 @@ impl Workspace {
             None => noted_root(),
             Some(git) => match root_of_ref(git, kept.kept_as)? {
                 Some(root) => Some(root),
-                // The ref is missing: the repository is the run's if the backup contains its current commit.
+                // The ref is missing. The run belongs to this repository if the backup contains the repository's
+                // current commit.
                 None => {
                     let backup = backup_repo::open(run, self.root(), state_dir)?.ok_or_else(foreign)?;
                     let head = git.head.as_deref().ok_or_else(foreign)?;
@@ -95,7 +97,7 @@ impl Workspace {
                 }
             },
         };
-        // A repository that was moved is still the run's.
+        // If the recorded root no longer exists, the repository was moved, and the run still belongs to it.
         match root {
             Some(root) if root != self.root() && root.exists() => Err(other(root)),
             _ => Ok(()),
@@ -103,7 +105,7 @@ impl Workspace {
     }
 }
 
-/// The snapshots of a run by its events.
+/// The snapshots of a run, as its events describe them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kept<'a> {
     /// [`BeforeImage::kept_as`](crate::workspace::BeforeImage::kept_as) of the run.
@@ -112,7 +114,7 @@ pub struct Kept<'a> {
     pub left: Option<&'a TreeId>,
 }
 
-/// The root of the work tree of a snapshot that an earlier version kept under a ref.
+/// The root of the work tree of which an earlier version of Glee took a snapshot, stored as a git ref.
 fn root_of_ref(git: &Repository, kept_as: &str) -> Result<Option<PathBuf>> {
     let GitObject::Bytes(commit) = git.objects(None)?.read(kept_as, COMPARED_CAP)? else { return Ok(None) };
     let root = path_bytes::items(&commit, b'\n').find_map(|line| line.strip_prefix(b"Root: "));

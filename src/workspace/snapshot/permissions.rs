@@ -6,13 +6,14 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use crate::workspace::git::path_bytes;
 
-/// The permissions of a snapshot's files: the two most common ones, and the exceptions.
+/// The permissions of a snapshot's files: the most common permissions of ordinary and of executable files, and all
+/// exceptions.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Modes {
     plain: u32,
     program: u32,
     exceptions: BTreeMap<Vec<u8>, u32>,
-    /// Files that cannot be read, with a hash of their size and time.
+    /// The files that cannot be read, each with a hash of its size and modification time.
     pub(crate) unreadable: BTreeMap<Vec<u8>, String>,
 }
 
@@ -23,7 +24,8 @@ impl Modes {
         }
     }
 
-    /// Reduces the permissions of all files to the two most common ones and the exceptions.
+    /// Reduces the permissions of all files to two defaults and the exceptions: one default for ordinary and one
+    /// for executable files.
     pub(crate) fn settle(&mut self) {
         let most_common = |program: bool| {
             let mut counts: HashMap<u32, usize> = HashMap::new();
@@ -43,7 +45,7 @@ impl Modes {
         self.exceptions.get(path).copied().unwrap_or(common)
     }
 
-    /// The stored form: the two common ones, then a line `mode path` or `?hash path` for each exception.
+    /// The stored form: a line with the two defaults, then a line `mode path` or `?hash path` for each exception.
     pub(crate) fn text(&self) -> Vec<u8> {
         let mut text = format!("{:o} {:o}\n", self.plain, self.program).into_bytes();
         let exceptions = self.exceptions.iter().map(|(path, mode)| (format!("{mode:o}"), path));
@@ -71,7 +73,7 @@ impl Modes {
     }
 }
 
-/// A hash of the size and time of a file whose content cannot be read.
+/// A hash of the size and modification time of a file whose content cannot be read.
 pub(crate) fn state(meta: &Metadata) -> String {
     blake3::hash(format!("{}/{:?}", meta.len(), meta.modified().ok()).as_bytes()).to_hex().to_string()
 }

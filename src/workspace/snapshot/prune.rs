@@ -1,7 +1,7 @@
-//! Deletes the snapshots of old runs: their refs and folders, and the objects that no other run needs.
+//! Deletes the snapshots of old runs: their refs, their folders, and the objects that no remaining run needs.
 //!
-//! The events of the runs remain. In the user's repository only refs below `refs/glee/run/` are removed, which earlier
-//! versions created.
+//! The events of the runs remain. In the user's repository, only refs below `refs/glee/run/` are removed; earlier
+//! versions of Glee created them.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -18,21 +18,21 @@ use crate::workspace::{Result, Workspace, WorkspaceError};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prunable {
     pub run: RunId,
-    /// The trees in its events.
+    /// The trees that the run's events mention.
     pub trees: Vec<TreeId>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Needed {
-    /// The trees in their events.
+    /// The trees that the events of the remaining runs mention.
     pub trees: Vec<TreeId>,
-    /// The start of the oldest of them; objects written since remain.
+    /// The start of the oldest remaining run; objects written since then are not deleted.
     pub since: SystemTime,
 }
 
 impl Workspace {
-    /// Deletes the snapshots of these runs; returns how many bytes that freed in the state folder. Missing files are no
-    /// error, so that an interrupted prune can be repeated.
+    /// Deletes the snapshots of `runs`; returns how many bytes this frees in the state folder. Missing files are
+    /// not an error, so that an interrupted prune can be repeated.
     pub fn prune(&self, runs: &[Prunable], needed: &Needed, state_dir: &Path) -> Result<u64> {
         let copies = match &self.repository {
             Some(_) => BTreeSet::new(),
@@ -69,7 +69,7 @@ impl Workspace {
         Ok(freed)
     }
 
-    /// The ids of the copies of trees outside git, with those of their lists.
+    /// The ids under which the store outside git keeps these trees: those of their files and those of their lists.
     fn copies(&self, trees: impl Iterator<Item = TreeId>, state_dir: &Path) -> BTreeSet<String> {
         let mut ids = BTreeSet::new();
         for tree in trees {
@@ -82,8 +82,8 @@ impl Workspace {
     }
 }
 
-/// Removes a folder and its contents; returns how many bytes that frees (files with other links free none). Fails if it
-/// cannot be read or removed; a missing folder is no error.
+/// Removes a folder and its contents; returns how many bytes this frees. A file with further hard links frees none.
+/// A missing folder is not an error.
 pub fn remove_folder(folder: &Path) -> io::Result<u64> {
     let freed = files_below(folder)?.iter().filter_map(|path| own_size(path)).sum();
     match std::fs::remove_dir_all(folder) {
@@ -92,10 +92,10 @@ pub fn remove_folder(folder: &Path) -> io::Result<u64> {
     }
 }
 
-/// Removes the loose objects below a folder that were last written before a time.
+/// Removes the loose objects below a folder that were last written before `since`.
 fn remove_older(folder: &Path, since: SystemTime) -> io::Result<u64> {
     let mut freed = 0;
-    // Loose objects are in folders with two digits.
+    // The name of a folder with loose objects has two digits.
     let is_object = |path: &PathBuf| path.parent().and_then(Path::file_name).is_some_and(|name| name.len() == 2);
     for path in files_below(folder)?.into_iter().filter(is_object) {
         if std::fs::symlink_metadata(&path).and_then(|meta| meta.modified()).is_ok_and(|at| at < since) {

@@ -1,7 +1,9 @@
-//! The user's index after a run on staged changes: lists or, on request, stages the files that the coder edited.
+//! Updates the user's index after a run on staged changes: lists the files that the coder edited or, on request,
+//! stages them.
 //!
-//! A file is staged only if the index contained it as it was in the work tree before the run: files that were staged in
-//! part, or that a filter converts, are left to the user. No filter and no hook runs.
+//! A file is staged only if, before the run, its version in the index equalled that in the work tree. The user has
+//! to stage all other files: those that were staged in part, and those that a filter converts. No filter and no
+//! hook runs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,20 +14,20 @@ use crate::workspace::select::Attributes;
 use crate::workspace::snapshot::manifest::{FileKind, ManifestEntry, TreeId, differing};
 use crate::workspace::{Result, Workspace};
 
-/// The maximum size of a file that is compared without its line ends, in bytes.
+/// The maximum size of a file that is compared with differing line ends ignored, in bytes.
 const COMPARED: u64 = 64 << 20;
 
-/// The files that differ between two recorded trees.
+/// The files that the coder changed and whose new version was not in the index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Restaged {
     pub staged: Vec<String>,
-    /// The files that differ between the index and the work tree.
+    /// The files that were not staged.
     pub left: Vec<String>,
 }
 
 impl Workspace {
-    /// Compares the index with the changes from `before` to `after`. With `restage`, stages the files that are in the index
-    /// as in `before` and in the work tree as in `after`.
+    /// Compares the index with the changes from `before` to `after`. With `restage`, stages a changed file if its
+    /// version in the index is that of `before` and its version in the work tree is that of `after`.
     pub fn restage(&self, before: &TreeId, after: &TreeId, state_dir: &Path, restage: bool) -> Result<Restaged> {
         let Some(git) = &self.repository else { return Ok(Restaged::default()) };
         let now = self.snapshot(state_dir)?;
@@ -74,7 +76,8 @@ impl Workspace {
 }
 
 impl Repository {
-    /// The index of the commit in progress, and the one that replaces the work tree's after a commit of named files.
+    /// The index of the commit in progress and, if only named files are committed, the index that git will use
+    /// after the commit.
     fn indexes(&self) -> Vec<PathBuf> {
         let is_partial =
             self.index.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"next-index"));
@@ -83,7 +86,8 @@ impl Repository {
         std::iter::once(self.index.clone()).chain(next).collect()
     }
 
-    /// The entries of an index by path; a file in conflict has mode 0, which equals no other.
+    /// The entries of an index by path. A file with a merge conflict has mode 0, which differs from every real
+    /// mode.
     fn entries(&self, index: &Path) -> Result<BTreeMap<Vec<u8>, (u32, String)>> {
         let listed = self.call(["ls-files", "-z", "--stage"]).index(index).output()?;
         let entry = |(mode, id, stage, path): (u32, &str, &str, &[u8])| {
@@ -123,7 +127,8 @@ impl Comparison {
         Ok(matches!((indexed, side), (Ok(indexed), Ok(side)) if indexed == changed_files::without_cr(&side)))
     }
 
-    /// The line of `update-index --index-info` that stages a file; `None` if git converts more than its line ends.
+    /// The input line with which `update-index --index-info` stages a file; `None` if git converts more than the
+    /// file's line ends.
     fn staged(&mut self, git: &Repository, path: &[u8], side: Option<&ManifestEntry>) -> Result<Option<Vec<u8>>> {
         let line = |mode: u32, id: &str| Some([format!("{mode:06o} {id}\t").as_bytes(), path, &[0]].concat());
         let Some(side) = side else { return Ok(line(0, &"0".repeat(git.empty_tree.len()))) };

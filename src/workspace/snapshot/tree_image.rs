@@ -1,9 +1,10 @@
-//! Snapshots of the tree: every tracked and every untracked, unignored file as raw bytes, with its permissions.
+//! Snapshots of the tree. A snapshot contains the raw bytes and the permissions of every tracked file and of every
+//! untracked file that is not ignored.
 //!
-//! In a repository a snapshot is a git tree `{files/, modes}`: `files` is the work tree without any conversion, `modes`
-//! lists the permissions that git does not record. The files of nested repositories are part of `files`; a third entry,
-//! `nested`, lists these repositories with the commits of their `HEAD`. Its objects are written to Glee's state folder; the
-//! user's repository and index are only read.
+//! In a repository, a snapshot is a git tree with the entries `files` and `modes`: `files` is the work tree without
+//! any conversion, `modes` lists the permissions that git does not record. The files of nested repositories are
+//! part of `files`; a third entry, `nested`, lists these repositories with the commits of their `HEAD`. Glee writes
+//! the objects of a snapshot to its state folder, and only reads the user's repository and index.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs::Metadata;
@@ -28,19 +29,20 @@ use crate::workspace::{Result, Workspace, WorkspaceError};
 
 /// The maximum size of a recorded diff, in bytes.
 const DIFF_CAP: usize = 256 << 10;
-/// How often a snapshot is attempted when files disappear meanwhile.
+/// The number of attempts to take a snapshot if files disappear while it is taken.
 const ATTEMPTS: usize = 3;
 
 impl Workspace {
     /// Records the current tree in the state folder.
     ///
-    /// A file that cannot be read is recorded as such; ignored files are not recorded. Fails if git or the state folder
-    /// fails, or if a tree outside git is too large.
+    /// An unreadable file is recorded as unreadable; ignored files are not recorded. Fails if a tree outside git is
+    /// too large.
     pub fn snapshot(&self, state_dir: &Path) -> Result<TreeId> {
         self.record_with(state_dir, &Beyond::default()).map(|recorded| recorded.tree)
     }
 
-    /// The changes between two recorded trees by file; a renamed file is removed and added.
+    /// The differences between two recorded trees, file by file; a renamed file counts as one removed and one added
+    /// file.
     pub fn changes(&self, before: &TreeId, after: &TreeId, state_dir: &Path) -> Result<Vec<FileChange>> {
         if before == after {
             return Ok(Vec::new());
@@ -64,14 +66,14 @@ impl Workspace {
         found.ok()?.bytes().ok()
     }
 
-    /// The bytes of a file in a commit; `None` outside git and if the commit does not contain it.
+    /// The bytes of a file in a commit; `None` outside git, or if the commit does not contain the file.
     pub fn read_at_commit(&self, commit: &str, path: &str) -> Option<Vec<u8>> {
         let mut objects = self.repository.as_ref()?.objects(None).ok()?;
         let commit = object_id(commit.as_bytes()).filter(|_| !path.contains(['\n', '\0']))?;
         objects.read_file(&format!("{commit}:{path}")).ok()?.bytes().ok()
     }
 
-    /// The files of a recorded tree, given by its id, a ref or the path of a note.
+    /// The files of a recorded tree; `tree` is its id, a ref, or the path of a note.
     pub(crate) fn image(&self, tree: &str, state_dir: &Path) -> Result<Image> {
         match &self.repository {
             Some(git) => git.image(tree, state_dir),
@@ -121,7 +123,7 @@ impl Repository {
         Ok(image)
     }
 
-    /// The folder with the objects of this repository's snapshots.
+    /// The folder in the state folder that contains the objects of this repository's snapshots.
     pub(crate) fn objects_in(&self, state_dir: &Path) -> PathBuf {
         let key = blake3::hash(&path_bytes::bytes(&self.common)).to_hex();
         state_dir.join("objects").join(&key[..16])
@@ -146,7 +148,7 @@ impl Repository {
         }
     }
 
-    /// Records only these files, for a repository without an index.
+    /// Records only `paths`, for a repository without an index.
     pub(crate) fn record_paths(&self, paths: &BTreeSet<Vec<u8>>, state_dir: &Path) -> Result<TreeId> {
         let mut survey = Survey::default();
         let mut lstat = Lstat::below(&self.top);
@@ -160,7 +162,7 @@ impl Repository {
         self.write(survey, None, state_dir).map(|recorded| recorded.tree)
     }
 
-    /// Writes a survey as a tree, based on an index.
+    /// Writes the surveyed files as a tree: the entries of the index with the differences in the survey.
     fn write(&self, found: Survey, user_index: Option<&PathBuf>, state_dir: &Path) -> Result<RecordedTree> {
         let objects = match user_index {
             None if !self.is_discovered => self.common.join("objects"),
@@ -173,7 +175,8 @@ impl Repository {
             let path = scratch.path().join(name);
             std::fs::write(&path, bytes).map(|()| path_bytes::bytes(&path)).map_err(state)
         };
-        // The file to hash for each entry: the file itself, or one with the target of a link.
+        // For each entry, the path of the file that git hashes: the entry's own path or, for a link, that of a file
+        // that contains the link's target.
         let mut hashed: Vec<Vec<u8>> = found.files.iter().map(|(path, _)| path.clone()).collect();
         for (number, (_, target)) in found.links.iter().enumerate() {
             hashed.push(write(format!("link{number}"), target)?);
@@ -244,7 +247,7 @@ impl Repository {
                     survey.sparse.push(entry.path.clone());
                 }
                 None => survey.gone.push(entry.path.clone()),
-                // If git converts the file, the work tree may have other bytes than the index.
+                // If git converts the file, its bytes in the work tree may differ from those in the index.
                 Some(meta)
                     if scan.is_clean(entry, &meta)
                         && (entry.mode == LINK || !attributes.converts(&entry.path, autocrlf)) =>
@@ -271,25 +274,25 @@ impl Repository {
     }
 }
 
-/// The differences of a snapshot from the index.
+/// The differences between the index and the tree of which a snapshot is taken.
 #[derive(Default)]
 struct Survey {
-    /// Files to read, with their mode in git.
+    /// The files to read, with their git modes.
     files: Vec<(Vec<u8>, u32)>,
-    /// Links with their targets.
+    /// The links, with their targets.
     links: Vec<(Vec<u8>, Vec<u8>)>,
-    /// Paths to take out of the index.
+    /// The paths that the snapshot does not take over from the index.
     gone: Vec<Vec<u8>>,
     sparse: Vec<Vec<u8>>,
     modes: Modes,
-    /// The nested repositories: a line `commit path` for each.
+    /// The nested repositories, with a line `commit path` for each.
     nested: Vec<u8>,
     unfollowed: Vec<Vec<u8>>,
 }
 
 impl Survey {
     fn add_nested(&mut self, scan: &Scan, inside: nested_repos::Inside) {
-        // The files of a submodule replace its entry.
+        // The index entry of a submodule is removed if the snapshot contains the submodule's files.
         let has_files = |folder: &[u8]| {
             let start = [folder, b"/"].concat();
             inside.files.range(start.clone()..).next().is_some_and(|path| path.starts_with(&start))

@@ -1,9 +1,10 @@
 //! Undoes the changes of a run's coder, file by file, and redoes what was undone.
 //!
-//! The coder's changes are the differences between the snapshots before and after its calls. A file that is unchanged since
-//! is restored; one that was changed since is merged, or left as it is and listed. No other file is written, and only files
-//! that the coder created are removed. Index, HEAD, branches and stash remain. Replaced contents are recorded first. Ignore
-//! files do not apply: only recorded paths are checked.
+//! The coder's changes are the differences between the snapshots before and after its calls. A file that was not
+//! changed after the coder's last change is restored. A file with later changes is merged; if that fails, it is
+//! left unchanged and listed. No other file is written, and only files that the coder created are removed. The
+//! index, `HEAD`, branches and stashes remain unchanged. The content of a file is recorded before it is replaced.
+//! Ignore files do not apply, because only recorded paths are checked.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -22,9 +23,9 @@ use crate::workspace::{Result, Workspace, WorkspaceError};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UndoOptions {
-    /// The files that are restored although they were changed since.
+    /// The files that are restored although they were changed after the coder's change.
     pub forced: Forced,
-    /// Whether to remove new files if it is unknown whether the coder created them.
+    /// Whether to remove new files of which it is unknown whether the coder created them.
     pub remove_new: bool,
 }
 
@@ -61,26 +62,28 @@ impl UndoConflict {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Undone {
-    /// How many files were written or removed.
+    /// The number of files that were written or removed.
     pub files: u64,
-    /// How many of them keep later changes.
+    /// The number of these files in which later changes were preserved.
     pub merged: u64,
-    /// The files of the coder that were left as they are.
+    /// The files that the coder changed and that could not be restored.
     pub conflicts: Vec<UndoConflict>,
-    /// New files; it is unknown whether the coder created them.
+    /// The new files of which it is unknown whether the coder created them.
     pub new: Vec<String>,
-    /// Files that the coder changed or made visible and that are in no snapshot because they were ignored.
+    /// The files that are in no snapshot because they were ignored, and that the coder changed or made visible.
     pub ignored: Vec<String>,
 }
 
-/// The changes of each path in order: before and, if known, after.
+/// For each path, its changes in chronological order: the entry before the change and, if known, the entry after
+/// it.
 type Changes = BTreeMap<Vec<u8>, Vec<(Option<ManifestEntry>, Option<Option<ManifestEntry>>)>>;
 
 type Contents = Vec<(FileContent, Option<FileContent>)>;
 
 impl Workspace {
-    /// Undoes the changes of a run's coder. Fails before any change if a snapshot is missing, the tree is not the run's, or
-    /// the state folder fails; with [`WorkspaceError::NotRestored`] if some files could not be written; all others are.
+    /// Undoes the changes of a run's coder. Fails without changing a file if a snapshot is missing, the tree does
+    /// not belong to the run, or the state folder fails. Fails with [`WorkspaceError::NotRestored`] if some files
+    /// could not be written; all other files are restored nevertheless.
     pub fn undo(&self, run: &RunId, kept: &Kept<'_>, options: &UndoOptions, state_dir: &Path) -> Result<Undone> {
         self.refuse_other(run, kept, state_dir)?;
         let (mut spans, mut bytes) = self.opened_run(run, kept, state_dir)?;
@@ -93,7 +96,7 @@ impl Workspace {
         let nothing = Image::new();
         let first = spans.first().map_or(&nothing, |(before, _)| before);
         for (path, mut changes) in changes {
-            // An ignored file that became visible was not created by the coder.
+            // If a previously ignored file became visible, the coder did not create it.
             let is_hidden = ignored.covers(&path) && !ignored_files::is_certainly_new(&path, first);
             if is_hidden && changes.iter().any(|(before, _)| before.is_some()) {
                 changes.retain(|(before, _)| before.is_some());
@@ -135,7 +138,8 @@ impl Workspace {
         work.execute(self.root(), &folders, &log)
     }
 
-    /// Restores what undos of a run replaced, by the same rule: files that were changed since are merged, or left and listed.
+    /// Restores the contents that undos of a run replaced, by the same rule: files with later changes are merged,
+    /// or left unchanged and listed.
     pub fn redo(&self, run: &RunId, kept: &Kept<'_>, options: &UndoOptions, state_dir: &Path) -> Result<Undone> {
         self.refuse_other(run, kept, state_dir)?;
         let mut log = UndoLog::read(run, state_dir)?;
@@ -157,8 +161,8 @@ impl Workspace {
         Ok(undone)
     }
 
-    /// The runs in the state folder that worked on this tree at another path, the newest first, each with the key of its
-    /// history.
+    /// The runs in the state folder that worked on this tree when it was at another path, newest first, each with
+    /// the key of its history.
     pub fn runs_of_moved_tree(&self, state_dir: &Path) -> Result<Vec<(RunId, String)>> {
         let own = self.history(state_dir)?.key;
         let folders = std::fs::read_dir(state_dir.join("kept")).into_iter().flatten().flatten();
@@ -173,7 +177,7 @@ impl Workspace {
                 found.push((RunId(folder.file_name().to_string_lossy().into_owned()), note.history));
             }
         }
-        // Ids start with the time.
+        // The ids of runs start with the time.
         found.sort_by(|(one, _), (other, _)| other.0.cmp(&one.0));
         Ok(found)
     }
@@ -184,7 +188,7 @@ impl Workspace {
     }
 
     /// Writes the first snapshot of a run to a new or empty folder; returns the number of files. Fails with
-    /// [`WorkspaceError::Occupied`] for a folder that is not empty; else as [`Workspace::undo`].
+    /// [`WorkspaceError::Occupied`] if the folder is not empty, and for the same reasons as [`Workspace::undo`].
     pub fn restore(&self, run: &RunId, kept: &Kept<'_>, state_dir: &Path, into: &Path) -> Result<u64> {
         let unwritable =
             |source: std::io::Error| WorkspaceError::NotRestored(vec![format!("`{}` ({source})", into.display())]);
@@ -217,7 +221,7 @@ impl Workspace {
             let is_known = after.is_some();
             let seen = match after.take() {
                 Some(after) => after,
-                // Glee was killed while the coder worked: all later changes may be the coder's.
+                // Glee was killed during the coder's call: all later changes may be the coder's.
                 None => {
                     let now = self.snapshot_of(run, state_dir)?;
                     match &self.repository {
@@ -242,7 +246,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Plans the step for a path, and records its current content.
+    /// Plans the write step for a path, and records the path's current content.
     fn plan(
         &mut self,
         path: Vec<u8>,
@@ -272,13 +276,14 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Turns the steps that cannot be executed into conflicts.
+    /// Converts the steps that cannot be executed to conflicts.
     fn settle(&mut self, root: &Path) {
         let [removed, written] = [true, false].map(|removes| -> BTreeSet<Vec<u8>> {
             let steps = self.steps.iter().filter(|step| step.removes() == removes);
             steps.map(|step| step.path.clone()).collect()
         });
-        // The user replaced a folder by a file or a link between two calls: only one of them can be restored.
+        // Between two calls, the user replaced a folder by a file or a link: either the folder's files or the file
+        // can be restored, but not both.
         let is_below = |path: &[u8]| path_bytes::above(path).any(|folder| written.contains(folder));
         for step in std::mem::take(&mut self.steps) {
             let above = (!step.removes() && is_below(&step.path)).then_some(Clash::Above);
@@ -289,7 +294,7 @@ impl Work<'_> {
         }
     }
 
-    /// Executes the steps: removes files first, then writes the others.
+    /// Executes the steps: first those that remove files, then those that write files.
     fn execute(mut self, root: &Path, folders: &BTreeSet<Vec<u8>>, log: &UndoLog) -> Result<Undone> {
         let mut failed = Vec::new();
         self.steps.sort_by_key(|step| !step.removes());
@@ -306,7 +311,7 @@ impl Work<'_> {
     }
 }
 
-/// The contents of a path's changes; `None` if one has no content.
+/// The contents before and after each change of a path; `None` if an entry has no readable content.
 fn contents(
     changes: &[(Option<ManifestEntry>, Option<Option<ManifestEntry>>)],
     bytes: &mut Bytes,
@@ -321,7 +326,8 @@ fn contents(
     Ok(Some(found))
 }
 
-/// The content of an entry; `None` if it is no file and no link, could not be read, or is missing.
+/// The content of an entry; `None` if the entry is neither a file nor a link, was not readable, or has no recorded
+/// bytes.
 fn content(entry: Option<&ManifestEntry>, bytes: &mut Bytes) -> Result<Option<FileContent>> {
     let Some(entry) = entry else { return Ok(Some(FileContent::Nothing)) };
     let read = match entry.kind {

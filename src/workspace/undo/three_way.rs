@@ -1,4 +1,4 @@
-//! Three-way reversal of a change of a file: from its contents before and after the change, and now.
+//! Reverts a change of a file by a three-way merge of the contents before the change, after it, and now.
 
 use crate::workspace::select::filter;
 use crate::workspace::snapshot::COMPARED_CAP;
@@ -14,13 +14,13 @@ pub(crate) enum FileContent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clash {
     Lines,
-    /// It was changed since, and is binary or too large to be merged.
+    /// The file was changed later, and is binary or too large to be merged.
     NotText,
     Permissions,
     Removed,
     Created,
     MadeAgain,
-    /// It became a link since, or a link became a file or another link.
+    /// The path was replaced later: a file by a link, or a link by a file or another link.
     Kind,
     Folder,
     Above,
@@ -44,13 +44,14 @@ impl Clash {
         }
     }
 
-    /// Whether [`Forced`](crate::workspace::Forced) can resolve it.
+    /// Whether [`Forced`](crate::workspace::Forced) can resolve the conflict.
     pub fn can_be_forced(self) -> bool {
         !matches!(self, Self::Folder | Self::Above | Self::Unreadable)
     }
 }
 
-/// The content of a path after reverting the change from `before` to `after`, if that was recorded, in the content `now`.
+/// The content of a path after the change from `before` to `after` is reverted in `now`. If `after` was not
+/// recorded, it is `before`.
 pub(crate) fn reverse(
     before: &FileContent,
     after: Option<&FileContent>,
@@ -76,7 +77,8 @@ pub(crate) fn reverse(
     }
 }
 
-/// The result of a three-way reversal if only one side changed.
+/// The result of the reversal if no merge is necessary: `before` if the content was not changed later, `now` if the
+/// change was already reverted or changed nothing, else `None`.
 fn undisputed<'a, T: PartialEq>(before: &'a T, after: &T, now: &'a T) -> Option<&'a T> {
     if now == after { Some(before) } else { (now == before || before == after).then_some(now) }
 }

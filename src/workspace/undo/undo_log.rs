@@ -1,4 +1,5 @@
-//! The contents that undos of a run replaced, for a redo: recorded in the run's folder before a file is written.
+//! The contents that undos of a run replaced, so that they can be redone. They are recorded in the run's folder
+//! before a file is written.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use crate::workspace::snapshot::{content_store, run_folder};
 use crate::workspace::undo::three_way::FileContent;
 use crate::workspace::{Result, WorkspaceError};
 
-/// A file or link with a copy of its bytes.
+/// A file or a link whose bytes are stored in the run's folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub(crate) enum Copied {
@@ -20,14 +21,14 @@ pub(crate) enum Copied {
     Link { id: String },
 }
 
-/// The change of one path; `None` is no file.
+/// The replacement of a path's content by an undo; `None` means that no file is at the path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct UndoEntry {
     pub(crate) found: Option<Copied>,
     pub(crate) put: Option<Copied>,
 }
 
-/// The paths that are currently undone.
+/// The paths whose changes are currently undone.
 #[derive(Debug)]
 pub(crate) struct UndoLog {
     folder: PathBuf,
@@ -91,7 +92,7 @@ impl UndoLog {
 }
 
 impl Copied {
-    /// The record of a content.
+    /// The record of a content; `None` if there is no file.
     pub(crate) fn of(content: &FileContent) -> Option<Self> {
         let id = |bytes: &[u8]| blake3::hash(bytes).to_hex().to_string();
         match content {

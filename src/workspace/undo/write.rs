@@ -1,5 +1,6 @@
-//! The only code that writes to files of the work tree: each is checked again, written to a temporary file and renamed. Links
-//! above a path are never followed, and only empty folders are removed.
+//! The only code that writes to files of the work tree. It checks each file again, writes a temporary file, and
+//! renames that to the final path. It never follows a link in a parent folder of a path, and removes only empty
+//! folders.
 
 use std::collections::BTreeSet;
 use std::fs::Permissions;
@@ -14,12 +15,12 @@ use crate::workspace::snapshot::permissions;
 use crate::workspace::undo::three_way::{Clash, FileContent};
 use crate::workspace::undo::undo_log::{Copied, UndoEntry, UndoLog};
 
-/// What occupies a path, other than a file or a link.
+/// Whether something other than a file or a link prevents writing to a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Occupancy {
     Free,
     Folder,
-    /// This folder above it is not a folder.
+    /// The parent folder with this path is not a folder.
     Above(Vec<u8>),
 }
 
@@ -27,9 +28,9 @@ pub(crate) enum Occupancy {
 pub(crate) struct WriteStep {
     pub(crate) path: Vec<u8>,
     pub(crate) occupancy: Occupancy,
-    /// The current and the new content, with copies of both.
+    /// The current and the new content; the log contains copies of both.
     pub(crate) entry: UndoEntry,
-    /// Whether the new content includes later changes.
+    /// Whether the new content preserves changes that were made after the coder's change.
     pub(crate) is_merged: bool,
 }
 
@@ -38,7 +39,7 @@ impl WriteStep {
         self.entry.put.is_none()
     }
 
-    /// Why it cannot be executed after the files in `removed` are removed.
+    /// Why the step cannot be executed even after the files in `removed` are removed.
     pub(crate) fn clash(&self, root: &Path, removed: &BTreeSet<Vec<u8>>) -> Option<Clash> {
         match &self.occupancy {
             _ if self.removes() => None,
@@ -48,7 +49,7 @@ impl WriteStep {
         }
     }
 
-    /// Changes the file. Folders in `folders` remain, even if they become empty.
+    /// Writes or removes the file. Folders in `folders` remain, even if they become empty.
     pub(crate) fn execute(&self, root: &Path, folders: &BTreeSet<Vec<u8>>, log: &UndoLog) -> io::Result<()> {
         if !inspect(root, &self.path).is_ok_and(|(now, _)| Copied::of(&now) == self.entry.found) {
             return Err(io::Error::other("it was changed at this moment"));
@@ -103,7 +104,7 @@ pub(crate) fn inspect(root: &Path, path: &[u8]) -> Result<(FileContent, Occupanc
     Ok((content, Occupancy::Free))
 }
 
-/// Writes a file or a link in one step.
+/// Writes a file or a link atomically.
 pub(crate) fn put(root: &Path, path: &[u8], content: &FileContent) -> io::Result<()> {
     let full = root.join(path_bytes::path(path));
     let folder = full.parent().ok_or(io::ErrorKind::NotFound)?;
@@ -131,17 +132,17 @@ fn holds_only(root: &Path, folder: &[u8], files: &BTreeSet<Vec<u8>>) -> bool {
         .all(|entry| entry.is_ok_and(|entry| !walk::is_file(&entry) || is_known(entry.path())))
 }
 
-/// Removes a folder that contains only folders.
+/// Removes a folder if it contains nothing but folders.
 fn remove_folders(folder: &Path) -> io::Result<()> {
     if !folder.exists() {
         return Ok(());
     }
     let below = walk::everything(folder).collect::<io::Result<Vec<_>>>()?;
-    // The deepest first; removing one with other contents fails.
+    // Removes the deepest folders first; fails for a folder that contains files.
     below.iter().rev().try_for_each(|entry| std::fs::remove_dir(entry.path()))
 }
 
-/// Creates a folder and those above it; none of them may be a link.
+/// Creates a folder and its parent folders; fails if one of them is a link.
 fn make_folders(root: &Path, folder: &[u8]) -> io::Result<()> {
     if folder.is_empty() {
         return Ok(());

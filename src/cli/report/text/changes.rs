@@ -1,4 +1,4 @@
-//! The coder's changes; small ones with their diff.
+//! The coder's changes; if they are small, the section includes their diff.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use crate::cli::style::{Color, Style, count, pad, widest};
 use crate::domain::Outcome;
 use crate::protocol::text::printable;
 
-/// The maximum number of diff lines in a short report.
+/// The maximum number of diff lines that a short report shows.
 const SHORT: usize = 60;
 
 pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String {

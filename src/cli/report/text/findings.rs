@@ -1,4 +1,4 @@
-//! The findings, grouped by file: mandatory ones with their code, the others in one line each.
+//! The findings, grouped by file. Mandatory findings are shown with their code, other findings in one line each.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use crate::cli::style::{Color, Glyph, Style, count, pad, widest};
 use crate::domain::{Class, Corroboration, FindingState, Outcome, Position, SettledFinding, Untrusted};
 use crate::protocol::text::printable;
 
-/// The findings sorted by file; those without a file are last.
+/// The section with the findings, sorted by file; findings without a file are last.
 pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let is_coder_asked = outcome.findings.iter().any(|finding| finding.response.is_some()) || outcome.undoable;
     let report = Report { outcome, options, style: options.style, is_coder_asked };
@@ -133,7 +133,7 @@ impl Report<'_> {
                 }),
                 Class::Uncorroborated => facts.push(format!("would decide: {}", consensus.would_decide)),
                 Class::Rejected => facts.push(consensus.why.clone()),
-                // The reason already describes the disagreement.
+                // The reason already describes which reviewers disagree, so it replaces the agreement.
                 Class::Disputed => facts[0].clone_from(&consensus.why),
             }
             facts.extend(consensus.notes.iter().cloned());
@@ -154,7 +154,7 @@ impl Report<'_> {
         notes
     }
 
-    /// The state of a finding; `None` for an open one if no coder took part.
+    /// The state of a finding; `None` if the finding is open and no coder took part.
     fn state(&self, finding: &SettledFinding) -> Option<SnippetNote> {
         let response = finding
             .response
@@ -205,7 +205,8 @@ impl Report<'_> {
         Some(SnippetNote { name, color, text })
     }
 
-    /// The origin of a discarded dispute; `None` for an optional finding, which the coder may discard.
+    /// Who discarded the finding, and in which dispute. `None` for an optional finding, which the coder may discard
+    /// without a dispute.
     fn discarded(&self, finding: &SettledFinding) -> Option<String> {
         let mut disputes = self.outcome.disputes.iter();
         let dispute = disputes.find(|dispute| dispute.finding.id == finding.finding.id)?;
@@ -221,7 +222,7 @@ fn excerpt(source: &str, first: u32, last: Option<u32>) -> Option<&str> {
     (length > 0).then(|| &source[from..from + length])
 }
 
-/// The reviewers' agreement on a finding; empty in a run with one reviewer.
+/// The result of the reviewers' consensus on a finding; empty in a run with only one reviewer.
 fn agreement(finding: &SettledFinding) -> String {
     let Some(consensus) = &finding.finding.consensus else { return String::new() };
     let raised = consensus.positions.iter().filter(|position| !position.denies).count();

@@ -7,7 +7,7 @@ pub(crate) fn heading(style: Style, title: &str, facts: &str) -> String {
     format!("{}  {facts}", style.strong(title)).trim_end().to_owned() + "\n"
 }
 
-/// The lines of a text wrapped for an indentation; at most `most` of them in short reports.
+/// Wraps a text into lines that leave room for the indentation; returns at most `most` lines in a short report.
 pub(crate) fn lines(
     options: &RenderOptions<'_>,
     text: &(impl printable::Shown + ?Sized),
@@ -25,7 +25,8 @@ pub(crate) fn lines(
     lines
 }
 
-/// The first items in short reports and all in full ones, with a note about the omitted ones.
+/// The items that the report lists, and a note about the omitted ones. A full report lists all items, a short
+/// report only the first ones.
 pub(crate) fn named<T>(items: &[T], detail: Detail) -> (&[T], Option<String>) {
     const NAMED: usize = 6;
     let named = if detail == Detail::Full { items.len() } else { items.len().min(NAMED) };
@@ -33,7 +34,7 @@ pub(crate) fn named<T>(items: &[T], detail: Detail) -> (&[T], Option<String>) {
     (&items[..named], (more > 0).then(|| format!("and {} more (--verbose lists them)", style::thousands(more))))
 }
 
-/// `a`, `a and b`, `a, b and c`.
+/// Joins names: `a`, `a and b`, `a, b and c`.
 pub(crate) fn list(names: &[AgentName]) -> String {
     let names: Vec<String> = names.iter().map(|name| printable::line(&name.0)).collect();
     match names.as_slice() {

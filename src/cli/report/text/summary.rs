@@ -1,4 +1,4 @@
-//! The end of the report: conclusion, counts, coverage and next steps.
+//! The last section of the report: conclusion, counts, coverage and next steps.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use crate::cli::style::{self, Color, Glyph, Style, columns, widest};
 use crate::domain::{Class, ExitReason, FindingState, Outcome, Proof, SettledFinding, Spent};
 use crate::protocol::text::printable;
 
-/// The maximum number of open disputes listed with a command.
+/// The maximum number of open disputes for which a command is listed.
 const NAMED: usize = 3;
 
 pub(crate) fn clean(style: Style, outcome: &Outcome) -> String {
@@ -30,7 +30,7 @@ pub(crate) fn section(style: Style, outcome: &Outcome) -> String {
     text
 }
 
-/// Appends facts, wrapped to the width.
+/// Appends facts in one or more lines that fit the width.
 fn push(text: &mut String, style: Style, facts: &[String]) {
     let mut from = 0;
     for to in 1..=facts.len() {
@@ -53,7 +53,7 @@ fn conclusion(outcome: &Outcome) -> (Glyph, String) {
         1 => "1 dispute waits".to_owned(),
         many => format!("{many} disputes wait"),
     };
-    // Disputed findings are counted as disputes only.
+    // A disputed finding counts as a dispute, not as an open finding.
     let waiting = match (open, blocking.saturating_sub(open)) {
         (0, 0) => String::new(),
         (0, findings) => format!(": {}", are_open(findings)),
@@ -95,7 +95,7 @@ fn conclusion(outcome: &Outcome) -> (Glyph, String) {
     (glyph, text)
 }
 
-/// The counts: the first five always, the others if not zero.
+/// The counts of the summary: the first five always, the others only if they are not zero.
 fn counts(style: Style, outcome: &Outcome) -> Vec<String> {
     let count =
         |is: &dyn Fn(&SettledFinding) -> bool| outcome.findings.iter().filter(|finding| is(finding)).count();
@@ -141,16 +141,16 @@ fn counts(style: Style, outcome: &Outcome) -> Vec<String> {
     ]
 }
 
-/// `14 files, 1,203 lines`.
+/// What was reviewed: `14 files, 1,203 lines`.
 fn covered(outcome: &Outcome) -> String {
     let lines: u64 = outcome.proof.covered.iter().map(|file| u64::from(file.lines)).sum();
     format!("{}, {}", style::count(outcome.proof.covered.len(), "file"), style::count(lines, "line"))
 }
 
-/// The reviewed version, time and cost; some may be empty.
+/// Facts about the run: reviewed version, time and cost. Facts that are unknown or do not apply are empty strings.
 fn proof(outcome: &Outcome) -> Vec<String> {
     let proof = &outcome.proof;
-    // An id may start with a scheme: `scheme:hash`.
+    // An id may consist of a scheme and a hash: `scheme:hash`.
     let id = |id: &str| {
         let id = printable::line(id);
         let hash = id.find(':').map_or(0, |colon| colon + 1);
@@ -220,7 +220,8 @@ pub(crate) fn next(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let width = widest(steps.iter().map(|(command, _)| command));
     let mut text = heading(style, "Next", "");
     for (command, purpose) in steps {
-        // Commands are never cut, so that users can copy them; purposes that do not fit are omitted.
+        // Commands are never cut, because users copy them. If a purpose does not fit next to its command, the
+        // purpose is omitted.
         let purpose = if width + 4 + columns(purpose) < style.width { purpose } else { "" };
         let command = style::pad(&style.paint(Color::Key, &command), width);
         let _ = writeln!(text, "{}", format!("  {command}  {}", style.faint(purpose)).trim_end());

@@ -1,4 +1,4 @@
-//! Tests of complete reports.
+//! Tests of complete text reports.
 
 use super::*;
 use crate::cli::report::options::Detail;
@@ -85,7 +85,8 @@ fn reviewed() -> Outcome {
     outcome
 }
 
-/// A run with a coder that fixed, claimed and discarded findings, and with three different results of disputes.
+/// The outcome of a run in which the coder fixed, claimed and discarded findings, and in which three disputes ended
+/// differently.
 fn arbitrated() -> Outcome {
     let weak = finding(1, Tag::High, "shop/orders.py:7", "MD5 is broken: `hashlib.md5`");
     let eval = finding(2, Tag::Must, "shop/open.js:2", "Do not evaluate a URL");
@@ -146,7 +147,7 @@ fn arbitrated() -> Outcome {
     outcome
 }
 
-/// A run with failed and incomplete reviewers.
+/// The outcome of a run with failed and incomplete reviewers.
 fn failed() -> Outcome {
     let mut outcome = clean();
     outcome.exit = ExitReason::AgentFailed;
@@ -265,7 +266,7 @@ fn nothing_of_others_reaches_the_terminal() {
             let report = render(&hostile(), &options(80, color, detail));
             let plain = console::strip_ansi_codes(&report);
             assert_eq!(plain.chars().find(|c| *c != '\n' && printable::is_unsafe(*c)), None, "{plain}");
-            // Colours only add `ESC [ digits m`.
+            // Colours add only sequences of the form `ESC [ digits m`.
             for code in report.split('\x1b').skip(1) {
                 let rest = code.trim_start_matches(|c: char| c == '[' || c == ';' || c.is_ascii_digit());
                 assert!(rest.starts_with('m'), "{code:?}");

@@ -1,5 +1,6 @@
-//! The prompts of a dialog: a numbered selection and a line of text. They restore the terminal after every key;
-//! `dialoguer`'s selection accepts no digits, and turns Ctrl-C into a signal while the cursor is hidden.
+//! The prompts of a dialog: a numbered selection and a line of text. They restore the terminal after every key.
+//! They replace the selection of `dialoguer`, which accepts no digits and turns Ctrl-C into a signal while the
+//! cursor is hidden.
 
 use std::io;
 
@@ -10,10 +11,11 @@ use crate::cli::ui::terminal::Terminal;
 use crate::protocol::text::printable;
 use crate::workflows::run::ports::PersonAnswer;
 
-/// The effect of Esc at a decision.
+/// The effect of Esc in a prompt for a decision, as shown to the user.
 pub(crate) const LEAVES_OPEN: &str = "leaves it open";
 
-/// An open dialog. Its prompts fail with [`io::ErrorKind::Interrupted`] on Ctrl-C, and if the terminal fails.
+/// An open dialog. Its prompts fail with [`io::ErrorKind::Interrupted`] on Ctrl-C, and with another error if the
+/// terminal fails.
 pub(crate) struct MenuForm<'a> {
     term: &'a Term,
     terminal: &'a Terminal,
@@ -42,8 +44,8 @@ impl MenuForm<'_> {
         lines.iter().try_for_each(|line| self.term.write_line(&style.paint(color, line)))
     }
 
-    /// Asks for one of `items`, which must be printable, and shows the choice. Returns its index, or `None` for
-    /// Esc, whose effect is described by `escape`.
+    /// Asks the user to choose one of `items`, which must be printable, and shows the choice. Returns the index of
+    /// the chosen item, or `None` for Esc; `escape` describes the effect of Esc.
     pub(crate) fn choose(
         &self,
         items: &[impl AsRef<str>],
@@ -80,7 +82,7 @@ impl MenuForm<'_> {
         }
     }
 
-    /// Asks for a line of text and trims it; `None` for Esc.
+    /// Asks for a line of text and trims it; returns `None` for Esc.
     pub(crate) fn line(&self, prompt: &str) -> io::Result<Option<String>> {
         let mut text = String::new();
         let answer = loop {
@@ -92,7 +94,7 @@ impl MenuForm<'_> {
                 Key::Escape => break Ok(None),
                 Key::CtrlC => break Err(io::ErrorKind::Interrupted.into()),
                 Key::Backspace => drop(text.pop()),
-                // Ctrl-U, as in shells.
+                // Ctrl-U clears the line, as in shells.
                 Key::Char('\u{15}') => text.clear(),
                 Key::Char(c) if !printable::is_unsafe(c) => text.push(c),
                 _ => {}
@@ -102,7 +104,7 @@ impl MenuForm<'_> {
         answer
     }
 
-    /// Asks for the reason of an answer. Without an answer, or after Esc, the question remains open.
+    /// Asks for the reason of `answer`. If there is no answer, or on Esc, the question remains open.
     pub(crate) fn with_reason<T>(&self, answer: Option<T>) -> io::Result<PersonAnswer<T>> {
         if let Some(answer) = answer
             && let Some(reason) = self.line("Reason (optional):")?
@@ -156,7 +158,7 @@ impl Menu<'_> {
         Pressed::Nothing
     }
 
-    /// The lines on the screen, each narrower than the screen.
+    /// The lines of the menu, each narrower than the screen.
     fn lines(&self, style: Style) -> Vec<String> {
         let room = style.width.saturating_sub(1);
         let line = |(index, item): (usize, &&str)| {
@@ -173,7 +175,7 @@ impl Menu<'_> {
     }
 }
 
-/// The prompt and the end of the text, in one row.
+/// The prompt and, if the text is too long for one row, only the end of the text.
 fn entry(prompt: &str, text: &str, width: usize) -> String {
     let room = width.saturating_sub(style::columns(prompt) + 2).max(4);
     let mut starts = text.char_indices().map(|(start, _)| start);

@@ -1,5 +1,5 @@
-//! Asks the user to decide what agents could not: a deadlock, with the positions side by side, or a question, with
-//! the agents' opinions. Leaving a dialog decides nothing.
+//! Asks the user to decide what the agents could not decide: a deadlock, shown with the positions side by side, or
+//! a question, shown with the agents' opinions. If the user leaves a dialog, nothing is decided.
 
 use std::fmt::Write as _;
 
@@ -11,10 +11,10 @@ use crate::protocol::text::printable;
 use crate::workflows::consensus::OpenQuestion;
 use crate::workflows::run::ports::{Deadlock, PersonAnswer, Prompter};
 
-/// The number of lines shown of a position; the stage's files contain all of it.
+/// The maximum number of lines shown of a position; the stage's files contain the complete position.
 const SHOWN: usize = 30;
 
-/// The column width below which positions are stacked.
+/// If columns would be narrower than this, positions are stacked instead.
 const NARROWEST: usize = 30;
 
 #[derive(Debug)]
@@ -99,7 +99,7 @@ fn deadlock_sheet(style: Style, deadlock: &Deadlock) -> String {
     sheet + "\n"
 }
 
-/// Texts in columns, or stacked if the screen is too narrow.
+/// Appends texts in columns, or one below the other if the screen is too narrow.
 fn side_by_side(sheet: &mut String, style: Style, texts: &[(String, String)]) {
     let gap = 2;
     let width = ((style.width.saturating_sub(1) + gap) / texts.len().max(1)).saturating_sub(gap);

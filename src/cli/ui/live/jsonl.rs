@@ -13,7 +13,7 @@ pub struct JsonLines {
 }
 
 impl JsonLines {
-    /// The first failed write, except to a closed pipe.
+    /// The error of the first failed write. A write to a closed pipe does not count as failed.
     pub fn failure(&self) -> Option<&io::Error> {
         self.failure.as_ref()
     }

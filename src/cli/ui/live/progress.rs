@@ -1,5 +1,5 @@
-//! The live display on stderr: a line for each running agent, replaced by permanent lines when the call ends.
-//! Without a terminal, only the permanent lines are printed.
+//! The live display on stderr: one line for each running agent, which permanent lines replace when the agent's call
+//! ends. Without a terminal, only the permanent lines are printed.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +16,7 @@ use crate::workflows::run::ports::EventSink;
 
 const TICK: Duration = Duration::from_millis(120);
 
-/// The maximum number of characters shown of an agent's output.
+/// The maximum number of characters of an agent's output that its live line shows.
 const ACTIVITY: usize = 200;
 
 #[derive(Debug)]

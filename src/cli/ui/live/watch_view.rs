@@ -1,4 +1,4 @@
-//! The live screen of a watch: event lines, the status below them, and keys for commands.
+//! The live screen of a watch: event lines, the watch's status below them, and an input line for commands.
 
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
@@ -62,7 +62,7 @@ impl EventSink for WatchView {
     }
 }
 
-/// Draws the status below the event lines until the watch ends; only on a terminal.
+/// Draws the status below the event lines until the watch ends. Draws nothing if there is no terminal.
 pub async fn draw(
     terminal: Terminal,
     mut reports: watch::Receiver<WatchReport>,
@@ -106,7 +106,7 @@ fn block(terminal: &Terminal, report: &WatchReport, typed: &str) -> String {
     lines.map(|line| style.cut(&line, style.width.saturating_sub(1))).collect::<Vec<_>>().join("\n")
 }
 
-/// Reads keys in a separate thread until the watch ends; only on a terminal.
+/// Reads keys in a separate thread until the watch ends. Reads nothing if there is no terminal.
 pub fn keys(terminal: &Terminal, intake: Intake, by: String, typed: watch::Sender<String>) {
     if !terminal.screen().is_live() || !std::io::stdin().is_terminal() {
         return;
@@ -130,7 +130,7 @@ pub fn keys(terminal: &Terminal, intake: Intake, by: String, typed: watch::Sende
                 }
                 (_, Key::Escape) => line.clear(),
                 (_, Key::Backspace) => drop(line.pop()),
-                // Ctrl-Z, which raises no signal while a key is read.
+                // Suspends Glee on Ctrl-Z, because the terminal raises no signal while a key is read.
                 (_, Key::Char('\u{1a}')) => drop(raise(Signal::SIGTSTP)),
                 (empty, Key::Char(c)) if (!empty || c == '/') && !c.is_control() => line.push(c),
                 _ => {}
@@ -162,7 +162,7 @@ fn typed_command(line: &str) -> Option<WatchCommand> {
     })
 }
 
-/// Sends a command and prints the answer; `None` if the watch has ended.
+/// Sends a command to the watch and prints the answer; returns `None` if the watch has ended.
 fn execute(terminal: &Terminal, intake: &Intake, command: WatchCommand, by: &str) -> Option<()> {
     let (answer, answered) = oneshot::channel();
     let batch = Batch { items: vec![WatchMessage::Command(command)], by: by.to_owned(), answer: Some(answer) };

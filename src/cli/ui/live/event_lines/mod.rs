@@ -1,4 +1,5 @@
-//! Converts the events of a run to printable lines; pure. `progress` shows running agents.
+//! Converts the events of a run to printable lines, without side effects. The module `progress` shows running
+//! agents.
 
 use crate::cli::style::{self, Color, Glyph, Style, count};
 use crate::cli::ui::screen::{Screen, Verbosity};
@@ -18,7 +19,7 @@ mod watches;
 #[derive(Debug)]
 pub(crate) struct EventLines {
     screen: Screen,
-    /// The style at the last event.
+    /// The style that was current at the last event; the width may change between events.
     style: Style,
     name_width: usize,
     shards: usize,
@@ -57,7 +58,7 @@ impl EventLines {
         if call.attempt > 1 { format!("{activity}, attempt {}", call.attempt) } else { activity }
     }
 
-    /// `shard 2/3`; `None` if the round has a single shard.
+    /// Text such as `shard 2/3`; `None` if the round has only one shard.
     fn shard(&self, call: &CallId) -> Option<String> {
         match call.purpose {
             Purpose::Review { shard, .. } if self.shards > 1 => {
@@ -110,7 +111,7 @@ impl EventLines {
         let style = self.style;
         match event {
             RunEvent::RunResumed => vec![format!("Resuming run {}", printable::line(run.short()))],
-            // A live line shows the start of a call.
+            // On a terminal, a live line already shows the start of a call.
             RunEvent::CallStarted { .. } if self.screen.terminal => Vec::new(),
             RunEvent::CallStarted { call, prompt_bytes, .. } => {
                 let bytes = style::thousands(*prompt_bytes);
@@ -131,7 +132,7 @@ impl EventLines {
             RunEvent::RunEnded { exit, millis } => {
                 let ended = format!("Ended after {} with exit code {}", style::duration(*millis), exit.code());
                 let mut lines = self.detail(ended);
-                // Separates the report, which follows on the same terminal.
+                // An empty line separates these lines from the report, which follows on the same terminal.
                 lines.extend(self.screen.terminal.then(String::new));
                 lines
             }
@@ -152,7 +153,7 @@ impl EventLines {
             ReviewEvent::AnswersReused { call, from, asked, .. } => vec![self.reused(call, from, asked.len())],
             ReviewEvent::FilesReviewed { .. } => Vec::new(),
             ReviewEvent::FindingsMerged { findings, .. } => vec![merged(style, findings)],
-            // A report in JSON is shown as its summary.
+            // A JSON report is represented by its summary.
             ReviewEvent::DebateRound { message, .. } | ReviewEvent::DebateConcluded { report: message, .. } => {
                 match message {
                     DebateMessage::Message { content, summary, .. } if content.starts_with('{') => {
@@ -208,7 +209,8 @@ impl EventLines {
             DisputeEvent::DisputeOpened { dispute } | DisputeEvent::DisputeCarriedOn { dispute, .. } => {
                 vec![self.dispute(dispute)]
             }
-            // Without `--verbose`, the dialog or a notice has shown the route.
+            // Without `--verbose`, this line is omitted, because the dialog or a notice has already shown the
+            // route.
             DisputeEvent::RouteChosen { dispute, route, by_person } => {
                 let who = if *by_person { "chosen by you" } else { "the configured default" };
                 self.detail(format!("  dispute {dispute} {} {route} ({who})", style.glyph(Glyph::Arrow)))
@@ -220,7 +222,8 @@ impl EventLines {
                 let word = style.paint(Color::of_ruling(record.ruling.ruling), record.ruling.ruling.as_str());
                 vec![style.cut(&format!("  dispute {dispute}  {word} by {by}{rationale}"), style.width.max(60))]
             }
-            // The previous line shows the ruling of a judge or a person.
+            // Without `--verbose`, this line is omitted, because the line before it shows the ruling of the judge
+            // or the person.
             DisputeEvent::DisputeSettled { settlement, .. }
                 if settlement.by != Ruler::Policy && !self.is_verbose() =>
             {

@@ -1,4 +1,4 @@
-//! The lines of watches.
+//! Lines for the events of watches.
 
 use crate::cli::style::{self, Color, Glyph, Style};
 use crate::cli::ui::live::event_lines::stages::named;
