@@ -1,7 +1,7 @@
-//! `builtin:fixer`: applies the fixes of rules, and objects if the code has a waiver.
+//! `builtin:fixer`: applies the fixes of rules. If the code has a waiver, the fixer objects instead.
 //!
-//! Each file is replaced once, by a rename, and keeps its mode, line ends and all bytes outside the fixes. A fix
-//! that adds syntax errors is not applied.
+//! Each file is replaced once, by a rename. The file keeps its mode, its line ends and all bytes outside the fixes.
+//! A fix that adds syntax errors is not applied.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::agents::builtin::rules::waiver::{Waiver, waiver};
 use crate::domain::{Answer, FindingId, Response, Untrusted};
 use crate::protocol::request::Item;
 
-/// The maximum number of matches of one rule on one line that are fixed for a finding.
+/// For one finding, at most this many matches of its rule on one line are fixed.
 const MOST_ON_A_LINE: usize = 16;
 
 enum Fix {
@@ -71,7 +71,8 @@ fn answer(items: &[Item], done: &mut BTreeMap<FindingId, Fix>) -> Body {
     Body::Response { answers, notes: (!notes.is_empty()).then(|| notes.join("\n")) }
 }
 
-/// Applies fixes from the bottom up, so that they do not move the lines of later ones.
+/// Applies fixes from the bottom of the file to the top, so that a fix does not move the lines of the fixes that
+/// are still to be applied.
 fn fix_file<'a>(catalog: &Catalog, root: &Path, path: &str, mut items: Vec<&'a Item>) -> Vec<(FindingId, Fix)> {
     let all = |items: &[&'a Item], why: String| -> Vec<(FindingId, Fix)> {
         items.iter().map(|item| (item.finding.id, Fix::Impossible(why.clone()))).collect()
@@ -97,7 +98,7 @@ struct Fixing<'a> {
     catalog: &'a Catalog,
     path: &'a str,
     text: String,
-    /// The fixed findings with their lines in the old text.
+    /// The findings fixed so far, with their lines in the old text.
     fixed: Vec<(FindingId, (u32, u32))>,
 }
 
@@ -127,7 +128,8 @@ impl Fixing<'_> {
         Fix::Applied(format!("applied the fix of `{rule}` at {}:{}{unwaived}", self.path, hit.lines.0))
     }
 
-    /// A rule that no longer matches may have been fixed with another finding on the same lines.
+    /// The result for a rule that no longer matches: applied if the fix for another finding covered the same line,
+    /// otherwise impossible.
     fn gone(&self, rule: &str, line: u32) -> Fix {
         match self.fixed.iter().find(|(_, (first, last))| (*first..=*last).contains(&line)) {
             Some((id, _)) => Fix::Applied(format!("the fix for {id} covers it")),

@@ -11,7 +11,7 @@ use crate::agents::builtin::rules::scan;
 use crate::domain::Recheck;
 use crate::protocol::request::{Change, SourceFile};
 
-/// The maximum distance of a finding from its old location without a diff, in lines.
+/// If there is no diff: the maximum distance of a finding from its old location, in lines.
 const NEAR: u32 = 3;
 
 pub(crate) fn recheck(changes: &[Change], files: &[SourceFile], root: &Path) -> Result<Body, CatalogError> {

@@ -1,7 +1,7 @@
 //! `builtin:referee`: rules on an objection only by looking up its references.
 //!
-//! DISMISS if all exist and the cited code names the flagged code; ENFORCE if none exists; otherwise ESCALATE. A
-//! reference into the flagged code is no evidence.
+//! DISMISS if all references exist and the cited code contains a name of the flagged code; ENFORCE if no reference
+//! exists; otherwise ESCALATE. A reference to the flagged code itself is no evidence.
 
 use std::fmt;
 use std::path::Path;
@@ -14,12 +14,12 @@ use crate::protocol::request::{CoderWritten, SourceFile};
 use crate::protocol::text::references::{self, Reference};
 use crate::system::files;
 
-/// Limit of a file that references are looked up in, in bytes.
+/// The maximum size of a file in which references are looked up, in bytes.
 const LARGEST_FILE: u64 = 4 << 20;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Cited {
-    /// A file, lines or names in it, or a folder with a trailing `/`.
+    /// A file, lines or names in a file, or a folder (with a trailing `/`).
     Code(Reference),
     /// A link or issue number, which the tree cannot confirm.
     Elsewhere(String),
@@ -56,18 +56,18 @@ pub(crate) fn cited(text: &str) -> Vec<Cited> {
     found
 }
 
-/// The result of looking up a reference; the number is its first line.
+/// The result of looking up a reference; the number is the first line of the cited code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CitationCheck {
     Missing,
-    /// It exists and contains a name of the flagged code.
+    /// The cited code exists and contains a name of the flagged code.
     Names(u32),
-    /// It exists but contains no such name.
+    /// The cited code exists but contains no name of the flagged code.
     Silent(u32),
     Itself(u32),
-    /// The coder wrote it in this run.
+    /// The coder wrote the cited code in this run.
     Written(u32),
-    /// A whole file or folder.
+    /// The reference is to a whole file or folder, which exists.
     Whole,
     Elsewhere,
 }
@@ -88,14 +88,16 @@ impl Tree<'_> {
         (path.metadata().ok()?.len() <= LARGEST_FILE).then(|| files::read_to_string(&path).ok())?
     }
 
-    /// Resolves a reference relative to the nearest enclosing folder of the flagged file that contains it.
+    /// Resolves the path of a reference relative to the folders that enclose the flagged file; the nearest folder
+    /// that contains the path is used.
     fn resolve(&self, reference: &mut Reference, from: &str) {
         let exists = |path: &String| self.text(path).is_some() || self.has_folder(path);
         let path = meanings(&reference.path, from).find(exists);
         reference.path = path.unwrap_or_else(|| std::mem::take(&mut reference.path));
     }
 
-    /// Whether the coder wrote any of these lines in this run, or, without lines, any part of the file or folder.
+    /// Whether the coder wrote any of these lines in this run. If `lines` is `None`: whether the coder wrote any
+    /// part of the file or folder.
     fn is_written(&self, path: &str, lines: Option<(u32, u32)>) -> bool {
         let below =
             |file: &str| file.strip_prefix(path.trim_end_matches('/')).is_some_and(|rest| rest.starts_with('/'));

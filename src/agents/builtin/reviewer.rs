@@ -41,7 +41,7 @@ fn finding(catalog: &Catalog, file: &SourceFile, hit: Hit) -> RawFinding {
     }
 }
 
-/// The lines as the rule's fix would change them, up to `MOST_LINES`.
+/// The matched lines after the rule's fix; `None` if they are more than `MOST_LINES`.
 fn suggestion(text: &str, hit: &Hit) -> Option<String> {
     const MOST_LINES: usize = 6;
     let edit = hit.edit.as_ref()?;

@@ -32,9 +32,10 @@ pub const ALLOWED: [&str; 19] = [
 
 pub const ALLOWED_PREFIX: &str = "LC_";
 
-/// Builds the environment of an agent: the allowed variables of `vars` and the adapter's `extra` ones; for scripts
+/// Builds the environment of an agent from the allowed variables of `vars`, the adapter's `extra` variables, the
+/// variables for scripts, and the configured variables, which have precedence. The variables for scripts are
 /// `GLEE_AGENT`, `GLEE_ROLE`, `GLEE_TASK` (the kind of the task), `GLEE_NONCE`, `GLEE_FINDINGS` (ids separated by
-/// spaces) and `GLEE_DISPUTE` (for a judge), unless empty; and the configured variables, which have precedence.
+/// spaces) and `GLEE_DISPUTE` (for a judge); empty ones are omitted.
 pub(crate) fn environment(
     agent: &Agent,
     request: &Request,
@@ -61,8 +62,8 @@ pub(crate) fn environment(
     env
 }
 
-/// Returns the allowed variables of `vars`. PATH loses its relative entries, which would refer to the reviewed
-/// tree.
+/// Returns the allowed variables of `vars`. Relative entries are removed from PATH, because they would refer to the
+/// reviewed tree.
 pub(crate) fn allowed(
     extra: &[&str],
     vars: impl IntoIterator<Item = (OsString, OsString)>,

@@ -1,7 +1,7 @@
 //! Ends the processes of a supervisor that was killed before it could end them. On Linux, Glee is the subreaper of
-//! its supervisors, so the processes of a dead one become descendants of Glee. A supervisor leads its own session,
-//! and no process can return to Glee's session. A child of Glee outside that session that is not a running
-//! supervisor is therefore an orphan.
+//! its supervisors, so the processes of a dead supervisor become descendants of Glee. Each supervisor is the leader
+//! of its own session; its descendants cannot rejoin Glee's session. A child of Glee outside Glee's session is
+//! therefore either a running supervisor or an orphan.
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{Registered, end_all, spawn_registered};
@@ -20,10 +20,11 @@ mod linux {
 
     use crate::agents::process::supervisor::{children, descendants};
 
-    /// The maximum duration of killing before survivors are reported.
+    /// The maximum duration of killing orphans, after which the survivors are reported.
     const SWEEP: Duration = Duration::from_secs(2);
 
-    /// The running supervisors. Locked during a start, because the child exists before its id is known.
+    /// The ids of the running supervisors. Locked while a supervisor starts, because the child exists before its id
+    /// is known.
     static AT_WORK: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
     fn at_work() -> MutexGuard<'static, BTreeSet<i32>> {
@@ -62,7 +63,7 @@ mod linux {
             if left.is_empty() {
                 return None;
             }
-            // Parents first, because a killed process starts no further children.
+            // Parents are killed first, because a killed process starts no further children.
             for pid in left.iter().flat_map(|pid| std::iter::once(*pid).chain(descendants(&pid.to_string()))) {
                 let _ = kill(pid, Signal::SIGKILL);
             }

@@ -9,16 +9,17 @@ const OWN_FILES: u64 = 32;
 /// The number of descriptors per agent: three pipes, two control pipes, two transcripts, the supervisor's handle.
 const FILES_PER_AGENT: u64 = 10;
 
-/// Resets signal settings inherited from the parent: a blocked signal would have no effect, and with `SIGCHLD`
-/// ignored the system would discard exit statuses. An ignored `SIGHUP` (`nohup`) remains ignored.
+/// Resets the signal settings inherited from the parent. A blocked signal would have no effect; if `SIGCHLD` were
+/// ignored, the system would discard exit statuses. An ignored `SIGHUP` (`nohup`) remains ignored.
 pub fn reset_signals() {
-    // Both succeed for valid arguments. The handler replaces `SIG_IGN`; child processes get the default.
+    // Both calls succeed for valid arguments. The handler replaces `SIG_IGN`; child processes get the default
+    // action.
     let _ = SigSet::empty().thread_set_mask();
     drop(signal_hook::flag::register(SIGCHLD, std::sync::Arc::default()));
 }
 
-/// Prepares the process that starts supervisors: it becomes the parent of a killed supervisor's processes, so that
-/// they can be ended (see `orphans`), and only root can read its memory and environment.
+/// Prepares the process that starts supervisors. It becomes the parent of the processes of killed supervisors, so
+/// that it can end them (see `orphans`). Only root can read its memory and environment.
 pub fn prepare() {
     #[cfg(target_os = "linux")]
     {

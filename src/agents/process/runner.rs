@@ -1,7 +1,7 @@
 //! The only file that spawns an agent. An agent always runs under a supervisor (see `supervisor`), a re-execution
-//! of Glee at the other end of a pipe. When Glee's end closes, through a limit, a stop, a dropped future or the
-//! death of Glee, the supervisor ends the agent and its descendants. The runner waits for the supervisor's exit,
-//! not for EOF of the agent's output, because a daemon may keep that open.
+//! of Glee at the other end of a pipe. When Glee's end of the pipe closes (because of a limit, a stop, a dropped
+//! future or the death of Glee), the supervisor ends the agent and its descendants. The runner waits for the
+//! supervisor's exit, not for EOF of the agent's output, because a daemon may keep the output open.
 
 use std::future::Future;
 use std::io::{self, Read as _, Write as _};
@@ -36,13 +36,13 @@ use crate::protocol::request::Request;
 const STDERR_RECORDED: u64 = 1 << 20;
 /// How long output is read after the last process has ended.
 const DRAIN: Duration = Duration::from_millis(100);
-/// The grace period of a dialogue that is asked to end.
+/// How long a dialogue may take to end after it was asked to end.
 const DIALOGUE_GRACE: Duration = Duration::from_secs(1);
-/// The grace period of a program after its dialogue.
+/// How long a program may take to exit after its dialogue has ended.
 const EXIT_GRACE: Duration = Duration::from_millis(500);
 
-/// Receives an unescaped line of output, at most ten times a second. If it returns false, the preceding line
-/// follows.
+/// Receives a recent line of output, which is not escaped, at most ten times a second. If the function returns
+/// false, it also receives the preceding line.
 pub type Activity<'a> = &'a (dyn Fn(&str) -> bool + Send + Sync);
 
 pub type Ran = Result<Output, Box<Failed>>;
@@ -116,7 +116,7 @@ impl ProcessRunner {
         Self { glee: glee.into(), namespaces: Arc::default() }
     }
 
-    /// Tried in another process, because a process cannot leave a namespace in which it cannot mount.
+    /// Tries namespaces in another process, because a process cannot leave a namespace in which it cannot mount.
     fn makes_namespaces(&self) -> bool {
         *self.namespaces.get_or_init(|| sandbox::makes_namespaces(&self.glee))
     }
@@ -180,7 +180,7 @@ impl Execute for ProcessRunner {
 struct Running {
     child: Child,
     registered: Option<Registered>,
-    /// Dropping it ends the agent.
+    /// Dropping this end of the pipe ends the agent.
     liveness: Option<io::PipeWriter>,
     report: io::PipeReader,
     _temporary: TempDir,
@@ -245,7 +245,7 @@ impl Running {
                 }
                 order = next_suspension(&mut suspended) => match order {
                     Some(suspend) => if let Some(pipe) = &mut self.liveness {
-                        // Fails if the supervisor has exited, with no process left to suspend.
+                        // Fails if the supervisor has exited; in that case no process is left to suspend.
                         drop(pipe.write_all(&[if suspend { supervisor::SUSPEND } else { supervisor::RESUME }]));
                     },
                     None => suspended = None,
@@ -314,7 +314,7 @@ impl Running {
     }
 }
 
-/// Without a report, the supervisor's exit status and the surviving processes determine the result.
+/// If the supervisor wrote no report, its exit status and the surviving processes determine the result.
 fn conclude(
     job: &ProcessJob<'_>,
     command: String,
@@ -387,7 +387,8 @@ fn cap_value(limits: &Limits, cap: Cap) -> Duration {
     }
 }
 
-/// Writes all of the program's stdin, or drives the dialogue, whose stdout the relay forwards.
+/// Writes all of the program's stdin, or drives the dialogue. The relay forwards the program's stdout to the
+/// dialogue.
 fn input<'a>(
     job: &ProcessJob<'a>,
     stdin: Option<ChildStdin>,
@@ -445,7 +446,7 @@ impl TranscriptFiles {
         let number = (1..).find(|number| !tried(*number).exists()).unwrap_or(1);
         for name in ["stdout", "stderr", "prompt", "answer", "call.json"] {
             let from = self.stdout.with_extension(name);
-            // A failure only loses the files of the earlier try.
+            // If renaming fails, only the files of the earlier try are lost.
             drop(std::fs::rename(from, self.stdout.with_extension(format!("try{number}.{name}"))));
         }
     }

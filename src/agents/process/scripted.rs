@@ -66,7 +66,8 @@ impl ScriptedRunner {
         Self::default()
     }
 
-    /// Adds the part of `agent` for one kind of task, such as `review`. It may change the tree, like a coder.
+    /// Adds the function that plays `agent` in one kind of task, such as `review`. The function may change the
+    /// tree, like a coder.
     #[must_use]
     pub(crate) fn on(
         mut self,

@@ -1,4 +1,5 @@
-//! A single request to stop, which all holders of a [`Stop`] receive, early or late.
+//! A request to stop, which is made only once. Every holder of a [`Stop`] receives it, even a holder that starts to
+//! wait after the request.
 
 use tokio::sync::watch;
 
@@ -28,7 +29,7 @@ impl Stop {
         *self.0.borrow()
     }
 
-    /// Waits for the request; waits forever if the handle is dropped without one.
+    /// Waits for the request; waits forever if the handle is dropped without a request.
     pub async fn stopped(&self) {
         let mut receiver = self.0.clone();
         if receiver.wait_for(|stopped| *stopped).await.is_err() {

@@ -1,4 +1,5 @@
-//! Captures an output stream: its start in a file, its end in memory, both bounded, with its total length and hash.
+//! Captures an output stream: its start in a file and its end in memory, each up to a maximum size, and its total
+//! length and hash.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -8,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::time::{Instant, timeout_at};
 
 const TAIL: usize = 4096;
-/// Exceeds the capacity of a pipe.
+/// The maximum number of bytes that `drain` reads; more than a pipe can contain.
 const DRAINED: usize = 4 << 20;
 
 #[derive(Debug)]
@@ -62,7 +63,7 @@ impl OutputCapture {
         self.last_lines(limit).next()
     }
 
-    /// Returns the lines of the last 4 KiB that are not blank, from last to first, each at most `limit` bytes long.
+    /// Returns the non-blank lines of the last 4 KiB, from last to first, each at most `limit` bytes long.
     pub(crate) fn last_lines(&self, limit: u64) -> impl Iterator<Item = String> {
         let lines = self.tail.rsplit(|byte| matches!(byte, b'\n' | b'\r'));
         lines.filter(|line| !line.trim_ascii().is_empty()).map(move |line| {

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use crate::agents::Cap;
 use crate::config::settings::Limits;
 
-/// The time after the grace period at which a supervisor is killed.
+/// How long after the grace period a supervisor is killed.
 const SUPERVISOR_LATE: Duration = Duration::from_secs(4);
 /// The maximum sleep, which makes a suspension of Glee detectable.
 const TICK: Duration = Duration::from_secs(1);
@@ -41,7 +41,7 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// The timeouts for silence apply only to a program that `streams`.
+    /// Starts the clock. The timeouts for silence apply only if `streams` is true.
     pub(crate) fn start(now: Instant, limits: Limits, streams: bool) -> Self {
         Self {
             limits,
@@ -60,7 +60,7 @@ impl Clock {
         self.printed(source);
     }
 
-    /// Records output that is not part of an answer, so the timeouts for silence continue.
+    /// Records output that is not part of an answer; such output does not reset the timeouts for silence.
     pub(crate) fn printed(&mut self, source: StreamName) {
         self.unreported = Some(source);
     }
@@ -194,7 +194,7 @@ mod tests {
         assert_eq!((clock.due(at(0.5)), clock.tick()), (Due::Activity(StreamName::Out), at(1.0)));
         clock.woke(at(1.9));
         assert_eq!(clock.next(), at(10.5));
-        // The requested wake-up was at 2.9.
+        // The clock had requested a wake-up at 2.9.
         clock.woke(at(102.9));
         assert_eq!((clock.next(), clock.due(at(102.9)), clock.tick()), (at(110.5), Due::Nothing, at(103.9)));
     }

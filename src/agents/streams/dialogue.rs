@@ -1,5 +1,5 @@
-//! A conversation with a program that needs more than a prompt on stdin. The runner records all of stdout and
-//! forwards it, so that the conversation can be parsed again.
+//! A conversation with a program that needs more than a prompt on stdin. The runner forwards all of stdout to the
+//! conversation and also records it, so that the conversation can be parsed again.
 
 use std::future::Future;
 use std::io;
@@ -31,7 +31,7 @@ pub struct StdoutReader {
     taken: usize,
 }
 
-/// Forwards output to a [`StdoutReader`], which reaches EOF before a line that is too long.
+/// Forwards output to a [`StdoutReader`]. When a line is too long, the reader reaches EOF before that line.
 #[derive(Debug)]
 pub(crate) struct Relay {
     pieces: Option<UnboundedSender<Vec<u8>>>,

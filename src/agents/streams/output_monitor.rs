@@ -1,6 +1,6 @@
-//! Examines the start of each output line: whether the program has begun to answer, and whether it repeats failed
-//! requests. While its service is unavailable, a program prints only introductory lines, or the same lines
-//! repeatedly.
+//! Examines the start of each output line to detect whether the program has begun to answer, and whether it repeats
+//! failed requests. While the service of a program is unavailable, the program prints only introductory lines, or
+//! the same lines repeatedly.
 
 const HEAD: usize = 240;
 /// The number of consecutive failed requests after which a program is ended.
@@ -9,10 +9,10 @@ const MOST_FAILED: u32 = 5;
 /// Substrings that classify the start of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LineMarks {
-    /// Lines that precede an answer. Without this list every line is part of one, otherwise only other JSON objects
-    /// are.
+    /// Substrings of the lines that precede an answer. With this list, only JSON objects without these substrings
+    /// are part of an answer; without the list, every line is.
     pub preamble: Option<&'static [&'static str]>,
-    /// Marks a line that reports a request without an answer, which the program repeats.
+    /// Substring of a line that reports a failed request, which the program will repeat.
     pub fruitless: Option<&'static str>,
 }
 
@@ -88,7 +88,7 @@ mod tests {
             (&["Loading\n", "\n", "{\"type\":\"in", "it\"}\n"], false),
             (&["{\"type\":\"init\"}\n{\"type\":\"text\"}\n"], true),
             (&["{\"type\":\"init\"}\n{\"type\":", "\"text\"}", "\n"], true),
-            // Incomplete: the rest may contain a mark of the preamble.
+            // The line is incomplete; its rest may contain a mark of the preamble.
             (&["{\"type\":\"text\"}"], false),
             (&[&long], true),
             (&["{\"type\":\"text\"}\n", "{\"type\":\"init\"}\n"], true),

@@ -1,4 +1,4 @@
-//! Maps lines of a file through a unified diff, and restores the text before it.
+//! Maps lines of a file through a unified diff, and restores the text before the diff.
 
 use crate::workspace::diff::parse::{self, DiffMark, Patch, Side};
 
@@ -12,8 +12,8 @@ impl LineMap {
         Self(patches.into_iter().find(|patch| patch.new.as_deref() == Some(path.as_bytes())))
     }
 
-    /// Maps old lines to their replacement in the new text, or to themselves if kept. The first number is greater
-    /// than the last if they were deleted.
+    /// Returns the lines of the new text that correspond to old lines: the same lines if they were kept, otherwise
+    /// their replacement. If the lines were deleted, the first number is greater than the last.
     pub(crate) fn moved(&self, first: u32, last: u32) -> (u32, u32) {
         let mut shift: i64 = 0;
         for hunk in self.0.iter().flat_map(|patch| &patch.hunks) {

@@ -19,8 +19,8 @@ enum Named {
     Value,
 }
 
-/// The names for the code on a line: the enclosing functions, innermost first, and a constructor's type; outside
-/// functions, the assigned values and the type.
+/// Returns the names that identify the code on a line. Inside a function: the enclosing functions, innermost first,
+/// and for a constructor also its type. Outside functions: the assigned values and the type.
 pub(crate) fn owners(tree: &SyntaxTree, line: u32) -> Vec<String> {
     let around: Vec<(Named, String)> = chain(tree, line).iter().filter_map(named).collect();
     let of = |wanted: Named| around.iter().filter(move |(kind, _)| *kind == wanted).map(|(_, name)| name.clone());
@@ -63,7 +63,7 @@ pub(crate) fn mentions(tree: &SyntaxTree, range: &Range<usize>, names: &[String]
     })
 }
 
-/// The lines of a node, from 1.
+/// The first and last line of a node, counted from 1.
 pub(crate) fn lines(node: &Syntax<'_>) -> (u32, u32) {
     (scan::line(node.start_pos().line()), scan::line(node.end_pos().line()))
 }
@@ -100,7 +100,8 @@ fn chain(tree: &SyntaxTree, line: u32) -> Vec<Syntax<'_>> {
     nodes
 }
 
-/// Node kinds that define functions, types and values, with the field of the name; see also [`FUNCTION_VALUES`].
+/// Node kinds that define functions, types and values, each with the field that contains the name; see also
+/// [`FUNCTION_VALUES`].
 const DEFINITIONS: &[(Named, &str, &str)] = &[
     (
         Named::Function,
@@ -156,7 +157,8 @@ fn test_title(node: &Syntax<'_>) -> Option<String> {
         .then(|| title.text().trim_matches(['"', '\'', '`']).to_owned())
 }
 
-/// The last identifier of a name such as `exports.total`, `self.cache` or `Vec<T>` (without arguments).
+/// The last identifier of a name such as `exports.total` or `self.cache`; type arguments, as in `Vec<T>`, are
+/// ignored.
 fn last_name(node: &Syntax<'_>) -> String {
     let text = node.text();
     let path = text.split(['<', '[', '(']).next().unwrap_or_default();

@@ -1,6 +1,6 @@
-//! The rules of the embedded reviewer: packaged ones, and those of the project in `.glee/rules/*.yml`.
+//! The rules of the embedded reviewer: the packaged rules, and the project's rules in `.glee/rules/*.yml`.
 //!
-//! An invalid rule file fails the load with its location.
+//! If a rule file is invalid, loading fails with an error that names the location.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use crate::agents::builtin::rules::PROJECT_RULES;
 use crate::domain::{Advice, Tag};
 use crate::system::files;
 
-/// Limit of a rule file, in bytes.
+/// The maximum size of a rule file, in bytes.
 const LARGEST_FILE: u64 = 1 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -31,12 +31,12 @@ pub enum RuleOrigin {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RuleInfo {
     pub id: String,
-    /// In ast-grep's spelling.
+    /// The name of the language in ast-grep's spelling.
     pub language: String,
     /// The defect class; optional for a project's rule.
     pub category: Option<String>,
     pub tag: Tag,
-    /// The title of its findings; `$NAME` is replaced by the matched text.
+    /// The title of the rule's findings; `$NAME` is replaced by the matched text.
     pub message: String,
     pub note: Option<String>,
     pub fixable: bool,
@@ -81,12 +81,12 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// Loads the packaged rules and those of `root` that apply to one of the `paths`.
+    /// Loads all rules, packaged ones and those in `root`, that apply to at least one of the `paths`.
     pub fn for_paths<'a>(root: &Path, paths: impl IntoIterator<Item = &'a str>) -> Result<Self, CatalogError> {
         Self::load(&languages(paths), None, &project_files(root)?)
     }
 
-    /// Loads the rules with these ids that apply to one of the `paths`.
+    /// Loads the rules that have one of the `ids` and apply to at least one of the `paths`.
     pub fn for_rules<'a>(
         root: &Path,
         paths: impl IntoIterator<Item = &'a str>,
@@ -122,7 +122,7 @@ impl Catalog {
         for &language in languages {
             loading.packaged(language, ids)?;
         }
-        // Also validates the project's rules for other languages.
+        // Validates all rules of the project, including those for other languages.
         for (file, text) in project {
             loading.project(languages, file, text)?;
         }
@@ -145,7 +145,8 @@ struct Loading {
 }
 
 impl Loading {
-    /// Loads the rules with these ids, or all. Compiling is slow, so other rules are not compiled.
+    /// Loads the packaged rules with these ids, or all packaged rules if `ids` is `None`. Other rules are not
+    /// compiled, because compiling is slow.
     fn packaged(&mut self, language: SupportLang, ids: Option<&BTreeSet<&str>>) -> Result<(), CatalogError> {
         let families = language::packaged_for(language);
         let files = || packaged::FILES.iter().filter(|file| families.contains(&file.language));
@@ -205,7 +206,7 @@ impl Loading {
     }
 }
 
-/// The id of a packaged rule, on its document's first line.
+/// The id of a packaged rule, which is on the first line of the rule's document.
 fn packaged_id(document: &str) -> Option<&str> {
     document.lines().next()?.strip_prefix("id: ").map(str::trim)
 }
@@ -278,7 +279,7 @@ fn parse<'a, T: Deserialize<'a>>(file: &str, text: &'a str) -> Result<Vec<T>, Ca
     })
 }
 
-/// The line of a rule's id; 1 if it is not found.
+/// The line that contains a rule's id; 1 if the id is not found.
 fn line_of(text: &str, id: &str) -> u64 {
     let names = |line: &str| {
         let value = line.trim_start_matches("- ").trim_start().strip_prefix("id:").map(str::trim);
@@ -301,7 +302,7 @@ fn chain(error: &dyn std::error::Error) -> String {
     text.lines().map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
-/// The project's rule files, sorted by name: path in the tree, and text.
+/// The project's rule files, sorted by name; for each file its path in the tree and its text.
 fn project_files(root: &Path) -> Result<Vec<(String, String)>, CatalogError> {
     let unreadable = |file: &str| {
         let file = file.to_owned();

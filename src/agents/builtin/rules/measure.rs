@@ -46,7 +46,7 @@ pub struct Miss {
     pub file: String,
     pub line: u32,
     pub category: String,
-    /// `None` for a missed label.
+    /// The rule of the finding; `None` for a label that no finding matches.
     pub rule: Option<String>,
 }
 

@@ -1,7 +1,7 @@
 //! Tests the packaged rules with `tests/rules/<language>/<rule>.<ext>`.
 //!
-//! Only lines that end in `expect` must match; `ok: ...` explains a near miss. For a rule with a fix,
-//! `<rule>.fixed.<ext>` is the sample with all fixes applied.
+//! In a sample, the lines that end in `expect` must match, and no other line may match; `ok: ...` explains a near
+//! miss. For a rule with a fix, `<rule>.fixed.<ext>` is the sample with all fixes applied.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -23,7 +23,7 @@ struct Sample {
 }
 
 impl Sample {
-    /// A path that no rule excludes as a test.
+    /// A path that no rule excludes as the path of a test.
     fn path(&self, extension: &str) -> String {
         format!("src/{}.{extension}", self.rule)
     }

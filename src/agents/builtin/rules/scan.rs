@@ -1,6 +1,6 @@
 //! Matches a catalog's rules against one file.
 //!
-//! Unlike in ast-grep, comments do not disable rules: objections to findings are recorded.
+//! Unlike in ast-grep, comments cannot disable rules, because every objection to a finding is to be recorded.
 
 use std::ops::Range;
 use std::path::Path;
@@ -24,7 +24,7 @@ pub(crate) struct Hit {
     pub(crate) category: String,
     /// The rule's message with matched text filled in.
     pub(crate) message: String,
-    /// The first and last line, from 1.
+    /// The first and last line, counted from 1.
     pub(crate) lines: (u32, u32),
     pub(crate) range: Range<usize>,
     pub(crate) edit: Option<RuleEdit>,
@@ -92,8 +92,8 @@ impl Catalog {
     }
 }
 
-/// Merges hits of one category that overlap or start on one line. The most severe is kept; among equals one with a
-/// fix, then the first.
+/// Merges hits of one category that overlap or start on the same line. The most severe hit is kept; among equally
+/// severe hits, the first one with a fix, or else the first one.
 pub(crate) fn folded(hits: Vec<Hit>) -> Vec<Hit> {
     let mut kept: Vec<Hit> = Vec::new();
     for hit in hits {

@@ -1,7 +1,7 @@
 //! Waivers: comments with the author's objection to a rule, `glee-allow: <rule> -- <reason>`.
 //!
-//! A waiver is a comment on a line of the flagged code or directly above it; strings are ignored. It does not
-//! disable the rule: the coder answers with it as an objection.
+//! A waiver is a comment on a line of the flagged code or directly above it; a string with the same text is not a
+//! waiver. A waiver does not disable the rule: the coder returns it as an objection to the finding.
 
 use std::ops::Range;
 
@@ -19,7 +19,8 @@ pub(crate) struct Waiver {
 struct Line {
     number: u32,
     text: String,
-    /// The byte range of the whole line, or of the comment and the blanks before it.
+    /// The byte range of the whole line if it contains only the comment; otherwise of the comment and the blanks
+    /// before it.
     bytes: Range<usize>,
     alone: bool,
 }
@@ -32,7 +33,8 @@ pub(crate) fn waiver(tree: &SyntaxTree, hit: &Hit) -> Option<Waiver> {
     on_it.chain(above).find_map(|lines| read(lines, &hit.rule))
 }
 
-/// Parses the waiver for `rule` in adjacent comment lines; it extends to the last line or the next waiver.
+/// Parses the waiver for `rule` in adjacent comment lines. The waiver extends to the last line or to the next
+/// waiver.
 fn read(lines: &[Line], rule: &str) -> Option<Waiver> {
     let starts = |line: &Line| line.text.contains(MARK);
     let at = lines.iter().position(|line| {
@@ -95,7 +97,7 @@ fn comment_lines(tree: &SyntaxTree) -> Vec<Line> {
     lines
 }
 
-/// The text of a comment's line without comment markers.
+/// The text of a comment line without comment markers.
 fn unmarked(line: &str) -> String {
     let line = line.trim().trim_start_matches(['#', '/', '*', '!']).trim_start();
     line.trim_end_matches("*/").trim_end().to_owned()

@@ -1,4 +1,4 @@
-//! The embedded agents as their callers know them: a request in, an answer out, files changed or not.
+//! Tests the embedded agents from the outside: their answers to requests, and their changes to files.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -41,7 +41,7 @@ impl Tree {
         self.0.path()
     }
 
-    /// What an agent answers to a task; its error as text.
+    /// The answer of an agent to a task, or its error as text.
     fn try_ask(&self, agent: &str, task: &Value) -> Result<Value, String> {
         let request = json!({"version": 1, "nonce": "c0ffee", "agent": agent, "root": self.root(), "task": task});
         let text = answer(agent, request.to_string().as_bytes(), self.root()).map_err(|error| error.to_string())?;
@@ -65,7 +65,7 @@ impl Tree {
         Ok(answer["findings"].as_array().unwrap().clone())
     }
 
-    /// `rule` at `file:line` for each finding.
+    /// The findings in `paths`, each as its rule and `file:line`.
     fn found(&self, paths: &[&str]) -> Vec<String> {
         let place = |finding: &Value| {
             let text = |key: &str| finding[key].as_str().unwrap().to_owned();
@@ -305,7 +305,8 @@ fn a_link_is_not_followed() {
 #[test]
 fn a_waiver_is_the_objection() {
     let cases = [
-        // Above, at the end of the line, over several lines, above the statement, in any syntax of comments.
+        // Waivers above the line, at its end, over several lines, above the statement, and in different comment
+        // syntaxes.
         (
             "a.py",
             "# glee-allow: py-weak-hash -- an ETag, see tests/t.py::test_etag\nx = hashlib.md5(y)\n",

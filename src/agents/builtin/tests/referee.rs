@@ -1,4 +1,4 @@
-//! The embedded judge: it rules by what the code and its tests show.
+//! Tests the embedded judge, which bases its rulings on what the code and its tests show.
 
 use super::*;
 
@@ -7,7 +7,7 @@ const PAGES_TEST: &str = "def test_etag_is_stable():\n    assert Pages().etag('a
 const NOTES: &str = "# Decisions\n\nThe etag names a cached page.\nNothing else.\n";
 const WEB_TEST: &str = "describe('pages', () => {\n  it('keeps the etag', () => {\n    expect(etag('a')).toBe(etag('a'));\n  });\n});\n";
 
-/// What the referee rules on an objection with this evidence.
+/// The referee's ruling on an objection with this evidence.
 fn ruled(tree: &Tree, place: &str, evidence: &[&str], text: &str) -> Value {
     let dispute = json!({
         "number": 7,
@@ -37,11 +37,11 @@ fn an_objection_is_worth_what_it_refers_to() {
         (&["docs/notes.md:3"], "DISMISS", &["docs/notes.md:3", "app/pages.py:6"]),
         (&["web/pages.test.ts::pages::\"keeps the etag\""], "DISMISS", &["web/pages.test.ts:2", "app/pages.py:6"]),
         (&["tests/test_pages.py:2 and docs/notes.md"], "DISMISS", &["tests/test_pages.py:2", "app/pages.py:6"]),
-        // There, but about something else; a string is no name.
+        // The reference exists but does not mention the flagged code; a name inside a string does not count.
         (&["docs/notes.md:4"], "ESCALATE", &["docs/notes.md:4", "app/pages.py:6"]),
         (&["tests/test_pages.py::test_nothing"], "ESCALATE", &["tests/test_pages.py:5", "app/pages.py:6"]),
         (&["docs/notes.md"], "ESCALATE", &["app/pages.py:6"]),
-        // There in part.
+        // Only some of the references exist or can be looked up.
         (
             &["tests/test_pages.py::test_etag_is_stable", "docs/gone.md:3"],
             "ESCALATE",
@@ -53,11 +53,11 @@ fn an_objection_is_worth_what_it_refers_to() {
             &["tests/test_pages.py:1", "app/pages.py:6"],
         ),
         (&["#12"], "ESCALATE", &["app/pages.py:6"]),
-        // Itself.
+        // The reference is to the flagged code itself.
         (&["app/pages.py:5"], "ESCALATE", &["app/pages.py:5", "app/pages.py:6"]),
         (&["app/pages.py::etag"], "ESCALATE", &["app/pages.py:5", "app/pages.py:6"]),
         (&["app/pages.py:9"], "DISMISS", &["app/pages.py:9", "app/pages.py:6"]),
-        // Not there.
+        // The references do not exist.
         (&["tests/test_pages.py::test_gone"], "ENFORCE", &["app/pages.py:6"]),
         (&["tests/test_pages.py:99", "docs/gone.md"], "ENFORCE", &["app/pages.py:6"]),
         (&["../secret.py:1", "/etc/hosts.txt:1"], "ENFORCE", &["app/pages.py:6"]),
@@ -97,7 +97,8 @@ fn names_and_places_are_no_set_piece() {
     assert_eq!(ruled(&tree, "src/leaves.py:6", &evidence, "")["ruling"], "DISMISS");
     tree.write("checks/leaves_test.py", "");
     assert_eq!(ruled(&tree, "src/leaves.py:6", &evidence, "")["ruling"], "ENFORCE");
-    // Code outside of any function goes by what is assigned; where nothing can be named a person decides.
+    // Code outside of any function is identified by the assigned value; if the code has no name, the referee
+    // escalates.
     tree.write("src/leaves.py", "import hashlib\n\nSEED = hashlib.md5(b'').digest()\nprint(hashlib.md5(b''))\n");
     tree.write("checks/leaves_test.py", "def test_seed():\n    assert leaves.SEED\n");
     let evidence = ["checks/leaves_test.py::test_seed"];

@@ -9,7 +9,7 @@ pub(crate) const SHARED_MEMORY: &str = "/dev/shm";
 pub enum Hold {
     #[default]
     Free,
-    /// The agent may write but not inspect other processes, if the system can enforce that.
+    /// The agent may write. It may not inspect other processes, if the system can enforce that.
     Isolated,
     /// The agent may only read, if the system can enforce that.
     IfPossible,
@@ -38,6 +38,6 @@ pub struct Confinement {
 pub(crate) struct Surroundings {
     pub(crate) cache: Option<PathBuf>,
     pub(crate) has_memory: bool,
-    /// A replacement cache folder, if the user's is not covered.
+    /// A replacement for the user's cache folder, if no private copy covers that folder.
     pub(crate) instead: Option<PathBuf>,
 }

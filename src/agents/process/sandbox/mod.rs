@@ -2,16 +2,16 @@
 //!
 //! On Linux, Landlock confines a read-only agent and its descendants: they can write, create, remove, rename or
 //! link files only in the agent's configuration folders, its temporary folder, and devices that store nothing. They
-//! can neither signal nor inspect outside processes, nor reach their abstract sockets. With namespaces, writes to
-//! the user's caches go to a temporary copy, shared memory is private, and sockets in the file system are hidden
-//! (see `namespace`). Landlock cannot prevent changes of permissions and times; a comparison of the tree finds
-//! them.
+//! can neither signal nor inspect outside processes, nor reach the abstract sockets of those processes. With
+//! namespaces, writes to the user's caches go to a temporary copy, shared memory is private, and sockets in the
+//! file system are hidden (see `namespace`). Landlock cannot prevent changes of permissions and times; a comparison
+//! of the tree detects such changes.
 //!
-//! An agent that may write is only isolated: it cannot inspect processes that it did not start, such as Glee's
-//! memory and environment. An agent that runs as root loses the capabilities for that.
+//! An agent that may write is only isolated: it cannot inspect processes that it did not start, and so cannot read
+//! Glee's memory and environment. An agent that runs as root loses the capabilities that would permit this.
 //!
-//! A folder that contains a protected one, or is inside one, never becomes writable. A known program's
-//! configuration folder is created beforehand, because the confined program cannot create it.
+//! A folder that contains a protected folder, or is inside one, never becomes writable. The configuration folder of
+//! a known program is created beforehand, because the confined program cannot create it.
 
 pub mod confinement;
 #[cfg(target_os = "linux")]
@@ -74,10 +74,10 @@ pub(crate) fn confinement(
     for kind in programs(kind, command) {
         let profile = kind.adapter().profile();
         let own = own_folders(&profile, env);
-        // A folder that cannot be created is omitted; the program's own error message is the most precise.
+        // A failure is ignored, because the program's own error message is the most precise.
         own.iter().filter(|folder| allowed(folder)).for_each(|folder| drop(std::fs::create_dir_all(folder)));
         writable.extend(own);
-        // Files are not created: programs may reject an empty one.
+        // Only folders are created, because programs may reject an empty file.
         let home = variable(env, "HOME");
         writable.extend(home.iter().flat_map(|home| profile.files.iter().map(|file| home.join(file))));
     }
@@ -99,8 +99,8 @@ fn caches(env: &BTreeMap<OsString, OsString>) -> Option<PathBuf> {
     variable(env, "XDG_CACHE_HOME").or_else(home).filter(|path| path.is_absolute())
 }
 
-/// Returns the adapters whose programs an agent runs: for the Agent Client Protocol also those that its command
-/// names.
+/// Returns the adapters whose programs an agent runs. For the Agent Client Protocol, they include the adapters that
+/// the agent's command names.
 pub(crate) fn programs(kind: AdapterKind, command: &[String]) -> Vec<AdapterKind> {
     let named = |program: &&AdapterKind| command.iter().any(|word| word.contains(program.as_str()));
     match kind {
@@ -129,7 +129,7 @@ impl Surroundings {
         #[cfg(not(target_os = "linux"))]
         let mut made = Self::default();
         if let (Some(cache), None) = (&confinement.cache, &made.cache)
-            // A known program may write to its own part of the user's cache.
+            // A known program that may write to its own part of the user's cache needs no replacement.
             && !confinement.writable.iter().any(|path| Path::new(path).starts_with(cache))
         {
             let instead = temporary.join("cache");
@@ -157,7 +157,7 @@ mod kernel {
     };
     use rustix::thread::{CapabilitySet, remove_capability_from_bounding_set};
 
-    /// The first version that prevents truncation too.
+    /// The first version of Landlock that also prevents truncation.
     const NEEDED: ABI = ABI::V3;
 
     const DROPPED: [CapabilitySet; 10] = [
@@ -182,8 +182,9 @@ mod kernel {
             .set_compatibility(CompatLevel::HardRequirement)
             .handle_access(AccessFs::from_write(NEEDED))?
             .set_compatibility(CompatLevel::BestEffort)
-            // Best effort: no signals to outside processes, such as Glee and the supervisor, and no abstract
-            // sockets, through which another program could write on the agent's behalf.
+            // If the system supports it, the sandbox also blocks signals to outside processes, such as Glee and the
+            // supervisor, and access to abstract sockets, through which another program could write on the agent's
+            // behalf.
             .scope(Scope::Signal | Scope::AbstractUnixSocket)?
             .create()
     }
@@ -198,8 +199,8 @@ mod kernel {
     /// Prevents the calling thread and its descendants from inspecting other processes, if the system can enforce
     /// that.
     pub(crate) fn isolate() {
-        // A Landlock domain has to restrict something, and restricts moves between folders by default. Both rights
-        // are granted everywhere.
+        // A Landlock domain has to handle at least one access right, and by default it restricts moves between
+        // folders (`Refer`). The domain therefore handles two rights and grants both of them everywhere.
         let access: BitFlags<AccessFs> = AccessFs::Refer | AccessFs::MakeBlock;
         let restrict = || -> Result<_, RulesetError> {
             let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);

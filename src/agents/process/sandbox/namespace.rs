@@ -1,7 +1,8 @@
 //! The file system of a read-only agent: a private copy of the caches, private shared memory, and no sockets of
-//! other programs. It consists of mounts in a separate mount namespace: directly as root, otherwise in a user
-//! namespace with the same user. Some systems refuse these only after a process has entered the namespace, so a
-//! separate process tries first. Landlock keeps the agent from undoing the mounts.
+//! other programs. It consists of mounts in a separate mount namespace. Root creates this namespace directly if the
+//! system permits it; otherwise it is created inside a user namespace that keeps the user's id. Some systems refuse
+//! mounts only after a process has entered the namespace, so a separate process tests this first. Landlock keeps
+//! the agent from undoing the mounts.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -26,14 +27,14 @@ pub fn probe() -> ExitCode {
     if tried.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Whether agents can use namespaces; tried by a process of the program at `glee`.
+/// Whether agents can use namespaces, which is tested by a new process of the program at `glee`.
 pub fn makes_namespaces(glee: &Path) -> bool {
     let mut command = Command::new(glee);
     command.arg(NAME).env_clear().stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
 }
 
-/// Moves this process into new namespaces with the mounts for an agent. Returns the mounts that succeeded.
+/// Moves this process into new namespaces and makes the mounts for an agent. Returns the mounts that succeeded.
 pub(crate) fn enter(confinement: &Confinement, temporary: &Path) -> Surroundings {
     let sockets = sockets::all();
     if new_namespaces().is_err() {
@@ -78,8 +79,8 @@ fn bind(from: &Path, to: &Path) -> io::Result<()> {
     Ok(mount(Some(from), to, None::<&str>, MsFlags::MS_BIND, None::<&str>)?)
 }
 
-/// Mounts an overlay over a folder. Its changes remain in memory until the last process in the namespace ends; the
-/// paths in `own` remain directly writable.
+/// Mounts an overlay over a folder. Changes to the folder remain in memory until the last process in the namespace
+/// ends; the paths in `own` remain directly writable.
 fn cover(folder: &Path, temporary: &Path, own: &[&Path]) -> io::Result<()> {
     let place = temporary.join(".changes");
     fs::create_dir(&place)?;
@@ -102,7 +103,7 @@ fn overlay(folder: &Path, place: &Path, own: &[&Path]) -> io::Result<()> {
         bind(path, &at)?;
         kept.push((at, *path));
     }
-    // A comma or colon would end a path in the mount option.
+    // In the mount option, a comma or colon would end a path.
     let option = |path: &Path| {
         let text = path.to_str().filter(|text| !text.contains([',', ':', '\\']));
         text.map(ToOwned::to_owned).ok_or(io::Error::from(io::ErrorKind::InvalidInput))

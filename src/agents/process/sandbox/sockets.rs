@@ -5,9 +5,9 @@ use std::fs;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
-/// Sockets of services that only resolve names of hosts and users; they remain visible.
+/// Sockets that remain visible, because their services only resolve names of hosts and users.
 const RESOLVERS: [&str; 4] = ["/run/systemd/resolve/", "/run/systemd/userdb/", "/run/nscd/", "/var/run/nscd/"];
-/// Folders with sockets of other network namespaces, such as those of a container's host.
+/// Folders that may contain sockets of other network namespaces, for example of a container's host.
 const FOLDERS: [&str; 5] = ["/run", "/var/run", "/tmp", "/tmp/.X11-unix", "/run/dbus"];
 const MOST: usize = 4_000;
 

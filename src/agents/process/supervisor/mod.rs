@@ -1,16 +1,16 @@
 //! The supervisor: Glee re-executed to run one agent and to end all of its descendants.
 //!
-//! It leads its own session, which isolates the agent from signals of Glee's terminal. On Linux it is the subreaper
-//! of the agent's descendants: a process that leaves the agent's group or loses its parent becomes the supervisor's
-//! child. When the agent ends, its remaining descendants are killed. When the liveness pipe reaches EOF (Glee stops
-//! the agent or has ended itself, even by SIGKILL), they receive SIGTERM, and SIGKILL after the grace period.
-//! `ECHILD` confirms that no child remains.
+//! The supervisor is the leader of its own session, which isolates the agent from signals of Glee's terminal. On
+//! Linux it is the subreaper of the agent's descendants: a process that leaves the agent's group or loses its
+//! parent becomes the supervisor's child. When the agent ends, its remaining descendants are killed. When the
+//! liveness pipe reaches EOF (Glee stops the agent or has ended itself, even by SIGKILL), the agent and its
+//! descendants receive SIGTERM, and SIGKILL after the grace period. `ECHILD` confirms that no child remains.
 //!
 //! A read-only agent is started by a thread that has entered the sandbox (see `sandbox`), which applies to all
-//! descendants of the thread. The supervisor remains outside it and removes the agent's temporary folder at the
-//! end.
+//! descendants of the thread. The supervisor itself remains outside the sandbox and removes the agent's temporary
+//! folder at the end.
 //!
-//! It has no async runtime, no configuration and one thread, which polls children, the pipe and signals.
+//! The supervisor has no async runtime and no configuration; a single thread polls children, the pipe and signals.
 
 pub(crate) mod orders;
 
@@ -49,7 +49,7 @@ pub fn main(args: &[OsString]) -> ExitCode {
     else {
         return ExitCode::from(2);
     };
-    // A different parent means that Glee has ended and that the process id may be reused.
+    // If the parent is a different process, Glee has ended and its process id may be reused.
     if parent_id() != orders.starter {
         return ExitCode::from(2);
     }
@@ -92,7 +92,8 @@ struct Events {
 }
 
 impl Events {
-    /// Must precede the start of the agent. Handlers are used because the agent would inherit a signal mask.
+    /// Must be called before the agent starts. Signals are received by handlers instead of being blocked by a mask,
+    /// because the agent would inherit the mask.
     fn new(liveness: File) -> io::Result<Self> {
         let socket_for = |signals: &[i32]| {
             let (receiver, sender) = UnixStream::pair()?;
@@ -266,7 +267,7 @@ fn wait(agent: Pid, grace: Duration, events: &mut Events) -> ProcessEnd {
 fn sweep(agent: Pid, mut end: ProcessEnd, events: &mut Events) -> (ProcessEnd, Option<Vec<i32>>) {
     let deadline = Instant::now() + SWEEP;
     let mut pause = Duration::from_millis(1);
-    // Without a subreaper only the group reaches orphans.
+    // Without a subreaper, orphans can be reached only through the process group.
     kill_group(agent, Signal::SIGKILL);
     while Instant::now() < deadline {
         match events.next(agent, Some(deadline.min(Instant::now() + pause))) {
@@ -310,7 +311,7 @@ pub(crate) fn descendants(process: &str) -> Vec<Pid> {
     found
 }
 
-/// Takes an id or `self`.
+/// Returns the children of a process, given by its id or `self`.
 #[cfg(target_os = "linux")]
 pub(crate) fn children(process: &str) -> Vec<Pid> {
     let Ok(threads) = std::fs::read_dir(format!("/proc/{process}/task")) else { return Vec::new() };

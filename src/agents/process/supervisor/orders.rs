@@ -55,10 +55,11 @@ pub(crate) fn parse(args: &[OsString]) -> Option<(Orders, &OsStr, &[OsString])> 
     Some((serde_json::from_str(orders.to_str()?).ok()?, program, args))
 }
 
-/// Marks the supervisor's ends of the pipes as inheritable. The caller drops its own after the start.
+/// Marks the supervisor's ends of the pipes as inheritable. The caller drops its copies of these ends after the
+/// start.
 ///
-/// A process started at the same moment inherits them too. This is harmless: Glee waits for EOF on neither pipe,
-/// and a supervisor closes all other descriptors.
+/// Another process that is started at the same moment inherits the ends too. This is harmless: Glee waits for EOF
+/// on neither pipe, and a supervisor closes all descriptors that it does not need.
 pub(crate) fn hand_over(ends: &SupervisorPipes) -> io::Result<()> {
     for end in [ends.liveness.as_fd(), ends.report.as_fd()] {
         fcntl(end, FcntlArg::F_SETFD(FdFlag::empty()))?;
@@ -74,7 +75,7 @@ pub(crate) enum ProcessEnd {
     NotStarted(i32),
     /// The required sandbox is unavailable, so the agent was not started.
     NotConfined,
-    /// Killing it failed, or its exit was not observed.
+    /// Killing the agent failed, or its exit was not observed.
     Unknown,
 }
 
@@ -92,8 +93,8 @@ pub(crate) const RESUME: u8 = b'c';
 
 pub(crate) const DESCRIPTORS: &str = if cfg!(target_os = "linux") { "/proc/self/fd" } else { "/dev/fd" };
 
-/// The path for opening an inherited pipe again: Rust opens it close-on-exec, so that the agent does not inherit
-/// it.
+/// The path for opening an inherited pipe again. Rust opens files close-on-exec, so the agent does not inherit the
+/// new descriptor.
 pub(crate) fn descriptor(fd: RawFd) -> PathBuf {
     format!("{DESCRIPTORS}/{fd}").into()
 }
