@@ -17,7 +17,7 @@ pub enum Ecosystem {
 }
 
 impl Ecosystem {
-    /// Parses OSV's name; a suffix after `:` is a release.
+    /// Parses OSV's name of an ecosystem; a suffix after `:` names a release.
     fn parse(word: &str) -> Option<Self> {
         let word = word.split(':').next()?;
         [Self::Crates, Self::Npm, Self::Pypi, Self::Go].into_iter().find(|ecosystem| ecosystem.as_str() == word)
@@ -150,7 +150,7 @@ impl Advisory {
             let ranges = affected.ranges.iter().filter(|range| range.kind != "GIT");
             listed.map(|_| AdvisoryMatch::Affected).chain(ranges.filter_map(|range| range.check(locked)))
         });
-        // An affected range overrides the fix of another range.
+        // If one range is affected, a fix in another range does not count.
         matches.max_by_key(|found| *found == AdvisoryMatch::Affected)
     }
 }

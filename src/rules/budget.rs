@@ -4,7 +4,7 @@
 
 use crate::domain::{Caps, Spent};
 
-/// The keys of the reached caps, each with the amount used.
+/// The keys of the caps that have been reached, each with the amount used.
 pub fn reached(caps: &Caps, spent: &Spent) -> Vec<(&'static str, String)> {
     let mut reached = Vec::new();
     if let (Some(cap), Some(used)) = (caps.tokens, spent.tokens())

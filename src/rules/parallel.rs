@@ -1,4 +1,4 @@
-//! Processes items in parallel; results are in item order.
+//! Processes items in parallel; the results are in the order of the items.
 
 use std::num::NonZero;
 use std::panic::resume_unwind;
@@ -12,7 +12,7 @@ pub(crate) fn parts<T: Sync, R: Send>(items: &[T], work: impl Fn(&[T]) -> R + Sy
     parts_of(items, ITEMS_PER_THREAD, work)
 }
 
-/// As [`parts`], with at least `per_thread` items in each part.
+/// The same as [`parts`], but with at least `per_thread` items in each part.
 pub(crate) fn parts_of<T: Sync, R: Send>(
     items: &[T],
     per_thread: usize,

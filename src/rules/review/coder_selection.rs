@@ -1,4 +1,5 @@
-//! Selects the coder for a target (design rule 3): the first with a matching domain, otherwise the first.
+//! Selects the coder for a target (design rule 3): the first coder with a matching domain, or the first coder of
+//! all if no domain matches.
 
 use globset::Glob;
 

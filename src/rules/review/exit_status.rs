@@ -5,10 +5,10 @@ use crate::domain::{ExitReason, FindingState};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
     pub mandatory: Vec<FindingState>,
-    /// Whether a dispute of this run, or a repeated earlier one, requires a person.
+    /// Whether a dispute of this run, or an earlier dispute that recurred, requires a person.
     pub dispute_open: bool,
     pub reviewers: u32,
-    /// Reviewers that answered completely.
+    /// The number of reviewers that answered completely.
     pub complete: u32,
     /// `review.quorum`: the number of complete answers required; `None` means all.
     pub quorum: Option<u32>,
@@ -20,7 +20,7 @@ pub struct Facts {
     pub exhausted: bool,
     /// Whether a command of `review.verify` failed on the coder's edits.
     pub verify_failed: bool,
-    /// Whether no file could be reviewed, or some could not and `review.skipped` is `fail`.
+    /// Whether no file could be reviewed, or some files could not be reviewed and `review.skipped` is `fail`.
     pub unread: bool,
 }
 

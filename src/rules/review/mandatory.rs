@@ -18,11 +18,11 @@ const VOCABULARY: [(Tag, &str); 6] = [
     ),
 ];
 
-/// Words next to a severity that carry no meaning.
+/// Words without meaning that may accompany a severity.
 const BESIDE: [&str; 5] = ["severity", "priority", "level", "issue", "risk"];
 
-/// Maps a severity to one of the six tags. In phrases (`P1 (major)`) all words must be known; the most severe
-/// counts.
+/// Maps a severity to one of the six tags. In a phrase such as `P1 (major)`, every word must be known, and the most
+/// severe word counts.
 pub fn normalise(word: &str) -> Option<Tag> {
     let word = word.trim().to_lowercase();
     let plain = |word: &str| word.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
@@ -40,14 +40,14 @@ fn known(word: &str) -> Option<Tag> {
     Tag::parse(word).or_else(|| listed().map(|(tag, _)| *tag))
 }
 
-/// Sets the tag of a severity whose word is not one of the six.
+/// Sets the tag of a severity whose word is not one of the six tags.
 #[must_use]
 pub fn normalised(severity: Severity) -> Severity {
     let tag = severity.tag.or_else(|| normalise(&severity.raw));
     Severity { tag, ..severity }
 }
 
-/// `mandatory` and `optional` are the joined lists of `review.opinions.*` and `review.issues.*`.
+/// `mandatory` and `optional` each join the list of that name in `review.opinions` and the one in `review.issues`.
 pub fn is_mandatory(severity: &Severity, mandatory: &[String], optional: &[String]) -> bool {
     let named = |list: &[String], word: &str| list.iter().any(|entry| entry.eq_ignore_ascii_case(word));
     if named(mandatory, &severity.raw) {

@@ -21,7 +21,7 @@ pub fn stance(mandatory: bool, response: Option<&Response>) -> Stance {
     }
 }
 
-/// The disposition by a ruling; `None` for ESCALATE.
+/// The disposition of a finding after a ruling; `None` for ESCALATE.
 pub fn disposition(ruling: &Ruling) -> Option<Disposition> {
     match ruling.ruling {
         RulingWord::Enforce => Some(Disposition::Enforced),

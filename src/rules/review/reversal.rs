@@ -1,6 +1,6 @@
 //! Detects findings that request undoing a change of an earlier round.
 //!
-//! A reversal becomes a dispute: sent to the coder, it would make the coder alternate between both findings.
+//! Such a finding becomes a dispute, because the coder would otherwise alternate between the two findings.
 
 use std::collections::BTreeSet;
 
@@ -18,8 +18,8 @@ pub struct LineEdit {
 
 /// Whether a finding at `lines` of `file` with `text` (title, body and suggestion) requests undoing `edit`.
 ///
-/// It must be near an added line. Its text must also quote a removed line, or contain an undo phrase and an
-/// identifier that only the new code has.
+/// The finding must be near an added line. Its text must also quote a removed line, or contain an undo phrase and
+/// an identifier that only the new code has.
 pub fn reverses(file: &str, lines: Option<(u32, u32)>, text: &str, edit: &LineEdit) -> bool {
     let is_near = |(first, last): (u32, u32)| {
         edit.added.iter().any(|(number, _)| (first.saturating_sub(2)..=last.saturating_add(2)).contains(number))

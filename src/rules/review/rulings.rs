@@ -1,4 +1,4 @@
-//! The validity of rulings in time, and rulings that require a responsible person.
+//! Determines when rulings end, and which rulings require a responsible person.
 
 use std::time::Duration;
 
@@ -9,7 +9,8 @@ use jiff::tz::TimeZone;
 use crate::domain::{Disposition, SharedRuling};
 use crate::rules::consensus::{self, Category};
 
-/// The UTC day on which a ruling ended; `None` while it binds. It ends after its last day `until`, or at `max_age`.
+/// The UTC day on which a ruling ended; `None` while the ruling binds. A ruling ends after the day `until`, or when
+/// its age reaches `max_age`.
 pub fn ended(
     settled_at: Option<Timestamp>,
     until: Option<Date>,
@@ -22,16 +23,17 @@ pub fn ended(
     [after_last, too_old.map(day)].into_iter().flatten().min()
 }
 
-/// Prefixes of words in a category or rule that indicate security, in addition to the consensus category.
+/// Prefixes of security-related words in a category or rule. They supplement the consensus category.
 const NAMES: &str = "auth certificate cipher cookie credential crypt debug deseriali hash password permission \
                      permissive privilege random secret ssl tls unsafe xxe";
 
-/// Prefixes of words in a title; fewer, because titles contain common words of code.
+/// Prefixes of security-related words in a title. Words that are common in titles about code, such as `hash`, are
+/// omitted.
 const TITLES: &str = "attack authenti authori certificate cipher credential crypt deseriali eval exploit md5 \
                       password privilege secret sha1 ssl tls xxe";
 
-/// Whether a ruling that closes a finding binds only with a responsible person, because category, rule or title
-/// indicate security. In doubt it does.
+/// Whether a ruling binds only with a responsible person: it closes a finding whose category, rule or title
+/// indicates security. Doubtful cases require a person.
 pub fn needs_person(disposition: &Disposition, category: Option<&str>, rule: Option<&str>, title: &str) -> bool {
     let begins = |text: &str, prefixes: &str| {
         let text = text.to_lowercase();
@@ -44,7 +46,7 @@ pub fn needs_person(disposition: &Disposition, category: Option<&str>, rule: Opt
     disposition.closes() && (signs.into_iter().any(is_security) || is_named())
 }
 
-/// As [`needs_person`], for a shared ruling.
+/// The same as [`needs_person`], for a shared ruling.
 pub fn needs_person_of(ruling: &SharedRuling) -> bool {
     let (category, rule) = (ruling.category.as_deref(), ruling.rule.as_deref());
     needs_person(&ruling.disposition, category, rule, ruling.title.as_written())

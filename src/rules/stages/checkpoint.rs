@@ -5,7 +5,7 @@ use crate::domain::{AgentName, Certainty, Opinion, Question, QuestionAnswer, Res
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tally {
     Unanimous(Opinion),
-    /// The answer of more than half of the agents but not all, and the other answers.
+    /// The answer that more than half of the agents (but not all) gave, and the other answers.
     Majority(Opinion, Vec<Opinion>),
     Split(Vec<Opinion>),
 }
@@ -55,7 +55,8 @@ fn normalised(text: &str) -> String {
     words.join(" ").trim_matches(|c: char| c.is_ascii_punctuation() || c.is_whitespace()).to_owned()
 }
 
-/// The resolution; `None` if a person is required. `validated` is a validator's verdict on a majority.
+/// Returns the resolution of a question; `None` if a person is required. `validated` is a validator's verdict on
+/// the majority's answer.
 pub fn resolved(
     question: &Question,
     tally: &Tally,

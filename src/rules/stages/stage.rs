@@ -2,13 +2,15 @@
 
 use crate::domain::{AgentName, Approach, Certainty, Decision, StageAnswer, StageStatus, StageVerdict, Synthesis};
 
-/// The maximum number of calls to an agent in a stage, including two retries that report the problem.
+/// The maximum number of calls to an agent in a stage: the first call, and two retries that report to the agent
+/// what was invalid.
 pub const ATTEMPTS: u32 = 3;
 
 /// The maximum number of calls to an arbiter; a second invalid answer is a deadlock.
 pub const ARBITER_ATTEMPTS: u32 = 2;
 
-/// Conflict if the aggregator reports one; ok with a summary, all agents and all required fields; else degraded.
+/// The status is conflict if the aggregator reports a conflict; ok if there is a summary and no agent or required
+/// field is missing; otherwise degraded.
 pub fn verdict(
     synthesis: Option<&Synthesis>,
     answers: &[&StageAnswer],
@@ -31,7 +33,8 @@ pub fn verdict(
     StageVerdict { status, missing_agents, required_fields_ok, agreements, conflicts }
 }
 
-/// Whether the next stage can use the result: it has a summary and no undecided conflict; agents may be missing.
+/// Whether the next stage can use the result: it has a summary, all required fields and no undecided conflict.
+/// Agents may be missing.
 pub fn advances(verdict: &StageVerdict, synthesis: Option<&Synthesis>, decided: bool) -> bool {
     let usable = synthesis.is_some_and(|synthesis| !synthesis.summary.is_blank()) && verdict.required_fields_ok;
     usable && (verdict.conflicts.is_empty() || decided)
@@ -41,7 +44,7 @@ pub fn advances(verdict: &StageVerdict, synthesis: Option<&Synthesis>, decided: 
 pub enum Arbitration<'a> {
     NoArbiter,
     Decided(&'a Decision),
-    /// Failed or without a valid answer, for this reason.
+    /// The arbiter failed or gave no valid answer, for this reason.
     Unanswered(&'a str),
 }
 
@@ -57,7 +60,8 @@ pub fn deadlock(arbitration: &Arbitration<'_>) -> Option<String> {
     }
 }
 
-/// `hybrid`, an agent's name, or `approach_a` for the first agent that answered, `approach_b` for the second, ...
+/// Parses one of `approach_a`, `approach_b` ... (in the order of the agents that answered), an agent's name, or
+/// `hybrid`.
 pub fn approach(word: &str, answered: &[AgentName]) -> Option<Approach> {
     let word = word.trim();
     if let Some(name) = answered.iter().find(|name| name.0.eq_ignore_ascii_case(word)) {

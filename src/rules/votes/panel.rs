@@ -1,7 +1,8 @@
 //! Decides a panel of three judges by the vote rules: ENFORCE is KEEP, DISMISS is DROP, DISMISS with a new tag is
 //! FLIP, DISMISS as a duplicate is MERGE, ESCALATE is FLAG, and a missing ruling is a missing vote.
 //!
-//! A panel dismisses only if at least one judge does. With fewer than two rulings it escalates.
+//! A panel dismisses a finding only if at least one judge dismisses it. A panel with fewer than two rulings
+//! escalates.
 
 use std::collections::BTreeSet;
 

@@ -18,14 +18,14 @@ pub enum VoteAction {
     Keep,
     Drop,
     Flip,
-    /// Keep it and mark it as uncertain.
+    /// Keep the tuple and mark it as uncertain.
     Flag,
-    /// Merge it with another tuple; counts as KEEP and is never an outcome.
+    /// Merge the tuple with another one. A MERGE counts as KEEP and is never an outcome.
     Merge,
 }
 
 impl VoteAction {
-    /// The action that it counts as (rule 4).
+    /// The action that a vote for this action counts as (rule 4).
     fn adopted(self) -> Self {
         if self == Self::Merge { Self::Keep } else { self }
     }
@@ -35,7 +35,7 @@ impl VoteAction {
 pub enum Voter {
     A,
     B,
-    /// Detects overlaps; protected by default.
+    /// The voter that detects overlaps; by default protected from being outvoted in conflicts about overlaps.
     C,
 }
 
@@ -49,13 +49,13 @@ pub struct Vote<'a, V> {
     pub action: VoteAction,
     /// A known reason code or any other word.
     pub reason: Option<Cow<'a, str>>,
-    /// FLIPs to different values do not agree.
+    /// The value that a FLIP sets. FLIPs to different values do not agree.
     pub new_value: Option<V>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Version {
-    /// Without protected minority and justified DROP; with one reason for all flags.
+    /// The older rules: no protected minority, no justified DROP, and the same reason for all flags.
     V1,
     #[default]
     V2,
@@ -70,20 +70,21 @@ pub enum FlagReason {
     PolarityUncertain,
     /// FLIP, DROP and KEEP without a deciding reason code.
     TieUnresolved,
-    /// Either of the last two, for overlapping tuples.
+    /// `PolarityUncertain` or `TieUnresolved`, if the tuples overlap.
     RedundantRefUncertain,
 }
 
-/// The conflict type of findings of which one's lines contain the other's.
+/// The conflict type of two findings if the lines of one contain the lines of the other.
 pub const GRANULARITY_OVERLAP: &str = "granularity_overlap_candidate";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VoteLists {
     /// `_FACET_PRIORITY`: voters protected from being outvoted, by conflict type.
     pub facet_priority: BTreeMap<String, BTreeSet<Voter>>,
-    /// `_STRUCTURAL_REASON_CODES`, upper case: codes with which a FLIP wins a three-way split.
+    /// `_STRUCTURAL_REASON_CODES`, in upper case: the reason codes with which a FLIP wins a three-way split.
     pub structural: BTreeSet<String>,
-    /// `_DROP_JUSTIFIED`, upper case: codes with which a DROP wins if no FLIP does.
+    /// `_DROP_JUSTIFIED`, in upper case: the reason codes with which a DROP wins a three-way split that the FLIP
+    /// does not win.
     pub drop_justified: BTreeSet<String>,
 }
 
@@ -104,11 +105,11 @@ impl Default for VoteLists {
 pub struct VoteDecision<'a, V> {
     /// Never MERGE.
     pub action: VoteAction,
-    /// `None` unless the rules flag the tuple; a FLAG by majority has no reason.
+    /// Why the rules flag the tuple. `None` if they do not flag it, or if the majority voted FLAG.
     pub reason: Option<FlagReason>,
     /// The first value among the winning FLIPs.
     pub new_value: Option<&'a V>,
-    /// The code that decided a three-way split, as given.
+    /// The reason code that decided a three-way split, as the voter wrote it.
     pub deciding_code: Option<&'a str>,
     /// The deciding rule: 1, 2 or 3.
     pub rule: u8,
@@ -160,10 +161,10 @@ pub fn decide<'a, V: PartialEq>(
     VoteDecision { action, reason, new_value, deciding_code, rule }
 }
 
-/// The counted action and, if FLIPs name different values, its value.
+/// The action that a vote counts as, and its value if FLIPs name different values.
 type Wish<'a, V> = (VoteAction, Option<&'a V>);
 
-/// A FLIP without a value agrees with any value, unless the other two differ.
+/// A FLIP without a value agrees with a FLIP to any value, unless the other two FLIPs have different values.
 fn wishes<'a, V: PartialEq>(votes: [Option<&'a Vote<'_, V>>; 3]) -> [Wish<'a, V>; 3] {
     let value = |vote: Option<&'a Vote<'_, V>>| {
         vote.filter(|vote| vote.action == VoteAction::Flip).and_then(|vote| vote.new_value.as_ref())
@@ -183,7 +184,7 @@ fn is_split<V>(wishes: [Wish<'_, V>; 3]) -> bool {
         .all(|action| wishes.iter().any(|(wish, _)| wish == action))
 }
 
-/// The wish of at least two votes, and the index of the outvoted voter.
+/// The wish that at least two votes share, and the index of the outvoted voter, if any.
 fn majority<'a, V: PartialEq>([a, b, c]: [Wish<'a, V>; 3]) -> Option<(Wish<'a, V>, Option<usize>)> {
     if a == b {
         Some((a, (c != a).then_some(2)))
@@ -242,7 +243,7 @@ mod tests {
             ("DROP DROP KEEP", Some("redundant_upper_ref"), "DROP by 1", "DROP by 1"),
             ("FLAG FLAG DROP", None, "FLAG by 1", "FLAG by 1"),
             ("FLAG FLAG DROP", OVERLAP, "FLAG by 1 FACET_MINORITY_SIGNAL", "FLAG by 1"),
-            // A missing vote counts as KEEP but not as a voice
+            // A missing vote counts as KEEP, but is never a protected minority
             ("DROP DROP -", OVERLAP, "DROP by 1", "DROP by 1"),
             ("DROP - -", OVERLAP, "KEEP by 1", "KEEP by 1"),
             ("- - DROP", OVERLAP, "FLAG by 1 FACET_MINORITY_SIGNAL", "KEEP by 1"),
@@ -265,7 +266,7 @@ mod tests {
             ("MERGE MERGE DROP", None, "KEEP by 1", "KEEP by 1"),
             ("MERGE KEEP DROP", None, "KEEP by 1", "KEEP by 1"),
             ("FLIP DROP MERGE", None, "FLAG by 3 TIE_UNRESOLVED", "FLAG by 3 POLARITY_UNCERTAIN"),
-            // Values of FLIPs
+            // FLIPs with and without values
             ("FLIP FLIP:=b KEEP", None, "FLIP by 1 =b", "FLIP by 1 =b"),
             ("DROP FLIP:=b FLIP:=b", None, "FLIP by 1 =b", "FLIP by 1 =b"),
             ("DROP DROP FLIP:=c", None, "DROP by 1", "DROP by 1"),
@@ -296,7 +297,7 @@ mod tests {
         }
     }
 
-    /// A second implementation that follows the sentences of the specification.
+    /// A second implementation, which follows the specification sentence by sentence.
     fn by_the_letter(
         votes: [Option<(VoteAction, &str)>; 3],
         conflict: &str,

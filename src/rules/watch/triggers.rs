@@ -13,7 +13,7 @@ use crate::domain::{Action, EventType, Trigger};
 pub struct Timing {
     /// From a burst's first trigger to the cycle (`watch.debounce`).
     pub settle: Duration,
-    /// From the last event of any agent to TIMEOUT_FALLBACK (`watch.idle_review`).
+    /// From the last event of any agent to the trigger TIMEOUT_FALLBACK (`watch.idle_review`).
     pub fallback: Duration,
 }
 
@@ -22,7 +22,7 @@ pub struct Triggers {
     timing: Timing,
     pending: BTreeSet<Trigger>,
     settled: Duration,
-    /// The time of the last event, CONTINUE, fallback, or start.
+    /// The time of the start or of the last event, CONTINUE or fallback, whichever is latest.
     quiet_since: Duration,
     is_paused: bool,
     in_cycle: bool,
@@ -81,12 +81,12 @@ impl Triggers {
         Some(std::mem::take(&mut self.pending))
     }
 
-    /// The time to call [`Self::due`] again; `None` while only an event or a decision can start a cycle.
+    /// The time at which to call [`Self::due`] again; `None` while only an event or a decision can start a cycle.
     pub fn next(&self) -> Option<Duration> {
         [self.cycle_at(), self.fallback_at()].into_iter().flatten().min()
     }
 
-    /// Resumes a cycle of an earlier process.
+    /// Continues a cycle that an earlier process started.
     pub fn resume_cycle(&mut self) {
         self.in_cycle = true;
     }
@@ -100,7 +100,7 @@ impl Triggers {
         }
     }
 
-    /// Until work resumes, only a person or a clarification can start a cycle.
+    /// Pauses the work. Until it resumes, only a person or a clarification can start a cycle.
     pub fn pause(&mut self) {
         self.is_paused = true;
     }
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn time_asleep_does_not_count() {
-        // The system sleeps for hours between two seconds of the clock.
+        // The system sleeps for hours while the clock stops.
         let mut triggers = triggers();
         assert_eq!(triggers.due(at(60)), None);
         assert_eq!(triggers.due(at(61)), None);
