@@ -1,8 +1,9 @@
 //! Exchange of history records through `refs/glee/history` of a remote.
 //!
-//! A record is a blob in a tree of two levels, `ab/cdef...`, named by the hash of its bytes. Push only adds records: a commit
-//! on top of the remote's, pushed without force and built again after a concurrent push. Fetch writes to a ref of Glee's own;
-//! fetched objects are read raw and within bounds, without checkout, index or hooks.
+//! A record is a blob, stored in a tree of two levels under the hash of its bytes (`ab/cdef...`). A push only adds
+//! records: it creates a commit on top of the remote's commit, pushes it without force, and builds it again after a
+//! concurrent push. A fetch writes to Glee's own ref; fetched objects are read raw and within bounds, without
+//! checkout, index or hooks.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -15,27 +16,28 @@ use crate::workspace::git::plumbing::{GitObject, Objects, Repository};
 use crate::workspace::{Result, Workspace, WorkspaceError};
 
 const REF: &str = "refs/glee/history";
-/// The most records, commits and bytes of new records that are read.
+/// Bounds on what is read of a remote: the number of records, the number of commits, and the total bytes of new
+/// records.
 const MOST_RECORDS: usize = 20_000;
 const MOST_COMMITS: usize = 20_000;
 const MOST_BYTES: usize = 64 << 20;
-/// The largest tree and commit that are read, in bytes.
+/// The maximum sizes of a tree and of a commit, in bytes.
 const TREE_CAP: u64 = 4 << 20;
 const COMMIT_CAP: u64 = 64 << 10;
 const NETWORK: Duration = Duration::from_secs(120);
-/// How often, and for how long, a push is repeated after concurrent pushes.
+/// The maximum number of attempts to push, and the maximum time for all of them, if concurrent pushes interfere.
 const TRIES: u32 = 60;
 const PATIENCE: Duration = Duration::from_secs(180);
-/// The longest wait between two tries, in milliseconds.
+/// The longest wait between two attempts, in milliseconds.
 const LONGEST_WAIT: u64 = 2_000;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FetchedRecord {
-    /// Its path in the tree of the remote: the hash of a valid record, with a slash.
+    /// The path of the record in the remote's tree; for a valid record, its hash with a slash after two digits.
     pub path: String,
-    /// The e-mail addresses of the authors of the commits that added it.
+    /// The e-mail addresses of the authors of the commits that added the record.
     pub authors: BTreeSet<String>,
-    /// Its bytes, or why it was refused.
+    /// The bytes of the record, or why it was refused.
     pub content: std::result::Result<Vec<u8>, String>,
 }
 
@@ -50,8 +52,8 @@ const FOLDER: u32 = 0o040_000;
 const FILE: u32 = 0o100_644;
 
 impl Workspace {
-    /// The remote with this name; without a name the one of the branch, else `origin`. Fails outside git and without such a
-    /// remote.
+    /// The remote with this name; without a name, the remote of the current branch or else `origin`. Fails outside
+    /// git, and if there is no such remote.
     pub fn remote(&self, named: Option<&str>) -> Result<String> {
         let git = self.require_git()?;
         let remotes = git.remotes()?;
@@ -79,8 +81,8 @@ impl Workspace {
         Ok((name.to_owned(), email.to_owned()))
     }
 
-    /// Fetches the records of a remote and reads those that are not `known` by their hash. Fails if the remote cannot be
-    /// reached in time; an invalid record is reported as such.
+    /// Fetches the records of a remote and reads those whose hash is not `known`. Fails if the remote cannot be
+    /// reached in time; an invalid record is returned with the reason for its refusal.
     pub fn fetch_records(&self, remote: &str, mut known: impl FnMut(&str) -> bool) -> Result<Vec<FetchedRecord>> {
         let git = self.require_git()?;
         let Some(tip) = git.fetch_tip(remote)? else { return Ok(Vec::new()) };
@@ -109,8 +111,9 @@ impl Workspace {
         Ok(fetched)
     }
 
-    /// Adds records, given with their hashes, to those of a remote; returns how many it did not have. Fails if the remote
-    /// cannot be reached in time, rejects the push, or changes before every retry.
+    /// Adds records, given as pairs of hash and content, to a remote; returns how many of them the remote did not
+    /// have. Fails if the remote cannot be reached in time, rejects the push, or receives another push during every
+    /// attempt.
     pub fn push_records(&self, remote: &str, records: &[(String, String)], author: (&str, &str)) -> Result<usize> {
         let git = self.require_git()?;
         let began = Instant::now();
@@ -161,7 +164,8 @@ impl Repository {
         }
     }
 
-    /// Pushes a commit to the ref of the records; `Some` is the remote's reason for a rejection.
+    /// Pushes a commit to the ref of the records. Returns the remote's reason if it rejects the commit, else
+    /// `None`.
     fn push(&self, remote: &str, commit: &str) -> Result<Option<String>> {
         let spec = format!("{commit}:{REF}");
         let options = ["--porcelain", "--no-verify", "--no-follow-tags", "--no-recurse-submodules", "--no-signed"];
@@ -190,7 +194,7 @@ impl Repository {
         if let Some(tip) = tip {
             input += &format!("from {tip}\n");
         }
-        // Entries that are no records are removed.
+        // Entries that are not records are removed.
         if !listing.bad.is_empty() {
             input += "deleteall\n";
             for (hash, id) in &listing.good {
@@ -200,7 +204,7 @@ impl Repository {
         for (hash, body) in missing {
             input += &format!("M 100644 inline {}\ndata {}\n{body}\n", path_of(hash), body.len());
         }
-        // The commit is pushed by its id; fast-import needs a ref to create it.
+        // fast-import can create a commit only under a ref; the commit is pushed by its id, and the ref is deleted.
         input += "get-mark :1\ndone\n";
         let commit = self.call(["fast-import", "--quiet", "--done", "--force"]).created_id(input.as_bytes())?;
         drop(self.call(["update-ref", "-d", &own]).answer()?);
@@ -208,7 +212,8 @@ impl Repository {
     }
 }
 
-/// The entries of a commit's tree: blob ids of records by hash, and the paths of other entries with the reason.
+/// The entries of a commit's tree: the blob ids of records by hash, and the paths of all other entries, each with
+/// the reason for its refusal.
 #[derive(Debug, Default)]
 struct Listing {
     good: BTreeMap<String, String>,
@@ -286,8 +291,8 @@ impl Reader {
         Ok(listing)
     }
 
-    /// For each of these records the e-mail addresses of the authors of the commits that added it: those that contain it
-    /// while none of their parents does.
+    /// For each record, the e-mail addresses of the authors of the commits that added it. A commit adds a record if
+    /// it contains the record and none of its parents does.
     fn authors(&mut self, tip: &str, records: &BTreeMap<String, String>) -> Result<Authors> {
         let mut authors = Authors::new();
         let mut waiting = vec![tip.to_owned()];

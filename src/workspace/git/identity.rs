@@ -1,11 +1,11 @@
-//! Finds the history of a work tree by the identity of the repository, independent of its location.
+//! Finds the history of a work tree by the identity of its repository, wherever the repository is located.
 //!
-//! A history is a folder below `repos` in the state folder. A repository has several names: its `project.id`, its root
-//! commit, the address of its remote, a generated id before the first commit, the path of its folder. The strongest one is
-//! its identity. A name is the name of a folder, or refers to another folder by a file `same-as`; so a history stays in its
-//! folder when the repository gets a stronger name, and nothing is moved. The names of the repository are recorded in the
-//! history's folder and checked before a name is accepted: a copied `project.id`, or another repository at the same path,
-//! is rejected.
+//! A history is a folder below `repos` in the state folder. A repository has several names: its `project.id`, its
+//! root commit, the address of its remote, an id generated before the first commit, and the path of its folder. The
+//! strongest name is its identity. Each name has a folder below `repos`, which contains either the history or a
+//! file `same-as` that refers to another folder; so when a repository gets a stronger name, its history stays where
+//! it is. The history's folder also records the names of the repository. They are checked before a name is
+//! accepted: a copied `project.id`, or another repository at the same path, is rejected.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -24,11 +24,11 @@ use crate::workspace::git::plumbing::{GitObject, Repository, object_id};
 use crate::workspace::git::{path_bytes, remote_address};
 use crate::workspace::{Result, Workspace, WorkspaceError};
 
-/// The file that refers from a name to another folder.
+/// The file in the folder of a name that refers to another folder.
 const SAME_AS: &str = "same-as";
 /// The file that records what identifies the repository.
 const RECORD: &str = "identity.json";
-/// The file with the id of a repository without a commit, in the common git folder.
+/// The file in the common git folder that contains the id of a repository without commits.
 const UNBORN: &str = "glee-id";
 const MOST_LINKS: usize = 8;
 
@@ -38,11 +38,11 @@ pub enum Identity {
     Project(String),
     /// The first commit of the first-parent chain of `HEAD`.
     Root(String),
-    /// The normalised address of its remote, in a shallow clone.
+    /// In a shallow clone, the normalised address of the remote.
     Remote(String),
-    /// A generated id, before the first commit; `None` if none was generated yet.
+    /// Before the first commit, a generated id; `None` if it was not generated yet.
     Unborn(Option<String>),
-    /// The path of the folder, outside git and where there is no other name.
+    /// The path of the folder, outside git or if the repository has no other name.
     Folder,
 }
 
@@ -72,10 +72,10 @@ impl Identity {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistoryPlace {
-    /// The name of its folder below `repos`.
+    /// The name of the history's folder below `repos`.
     pub key: String,
     pub identity: Identity,
-    /// Notices for the user, a line each.
+    /// Notices for the user, each one line.
     pub notices: Vec<String>,
 }
 
@@ -87,7 +87,7 @@ struct RepositoryRecord {
     /// The root commits of the trees that used the history.
     #[serde(default)]
     roots: Vec<String>,
-    /// The remotes of the full clones that used it.
+    /// The remotes of the full clones that used the history.
     #[serde(default)]
     remotes: Vec<String>,
 }
@@ -101,7 +101,7 @@ struct Facts {
     id: Option<String>,
     root: Option<String>,
     is_unborn: bool,
-    /// The id of a repository without a commit.
+    /// The generated id of a repository without commits.
     unborn: Option<String>,
     /// The normalised address of the remote, if there is a commit.
     remote: Option<String>,
@@ -115,14 +115,14 @@ enum Access {
 }
 
 impl Workspace {
-    /// The place of this tree's history for reading; nothing is written. Fails if git fails, or if `project.id` or a history
-    /// that may belong to this tree cannot be read.
+    /// The place of this tree's history, for reading; nothing is written. Fails if git fails, if `project.id`
+    /// cannot be read, or if a history that may belong to this tree cannot be read.
     pub fn history(&self, state_dir: &Path) -> Result<HistoryPlace> {
         self.place_of_history(state_dir, Access::Read)
     }
 
-    /// As [`Workspace::history`], for writing: records what identifies the repository, and merges a second history of it into
-    /// this one.
+    /// Like [`Workspace::history`], but for writing: records what identifies the repository, and merges a second
+    /// history of the same repository into the returned one.
     pub fn claim_history(&self, state_dir: &Path) -> Result<HistoryPlace> {
         self.place_of_history(state_dir, Access::Write)
     }
@@ -195,8 +195,8 @@ impl Workspace {
         Ok(Facts { id, is_unborn, unborn, remote, is_shallow: !is_unborn && root.is_none(), root })
     }
 
-    /// The names under which the history may be, the strongest first, each with whether it proves that the history belongs
-    /// to this tree.
+    /// The names under which the history may be stored, the strongest first, each with a flag: whether the name
+    /// proves that the history belongs to this tree.
     fn candidates(&self, facts: &Facts) -> Vec<(String, bool)> {
         let proven = facts.proven_names().map(|name| (name.key(&self.root), true));
         let remote =
@@ -205,8 +205,9 @@ impl Workspace {
         proven.chain(remote).chain([folder, (self.path_key(), false)]).collect()
     }
 
-    /// The name of the history in earlier versions: the BLAKE3 hash (hex) of the folder that contains the common `.git`, of
-    /// the common folder itself if it has another name, of the root outside git.
+    /// The name of the history in earlier versions of Glee: the BLAKE3 hash (hex) of a path. In git, this is the
+    /// path of the folder that contains the common `.git`, or of the common git folder if it has another name;
+    /// outside git, it is the root.
     fn path_key(&self) -> String {
         let place = match &self.repository {
             None => &self.root,
@@ -218,8 +219,9 @@ impl Workspace {
         blake3::hash(&path_bytes::bytes(place)).to_hex().to_string()
     }
 
-    /// Whether a tree with the same `project.id` may be of the recorded repository: a full clone by its root commit, or
-    /// because it contains a recorded one; a shallow one by its remote.
+    /// Whether a tree with the same `project.id` may belong to the recorded repository. A full clone does if its
+    /// root commit is recorded or if it contains a recorded root commit; a shallow clone does if its remote is
+    /// recorded.
     fn may_share(&self, record: &RepositoryRecord, facts: &Facts) -> Result<bool> {
         let Some(git) = &self.repository else { return Ok(record.roots.is_empty()) };
         if record.roots.is_empty() || facts.root.as_ref().is_some_and(|root| record.roots.contains(root)) {
@@ -264,7 +266,8 @@ impl Workspace {
         names.extend(facts.proven_names());
         let mut remotes = Vec::new();
         if let (Some(git), Some(_)) = (&self.repository, &facts.root) {
-            // A shallow clone finds the history by where it was cloned from: a remote, or this repository itself.
+            // A shallow clone finds the history by the address from which it was cloned: a remote, or the path of
+            // this repository.
             names.extend(facts.remote.clone().map(Identity::Remote));
             remotes.extend(facts.remote.clone());
             for folder in [&self.root, &git.common] {
@@ -343,7 +346,7 @@ impl Registry {
         folder
     }
 
-    /// Lets a name refer to a folder, unless the name has a history of its own that is not merged.
+    /// Makes a name refer to a folder, unless the name has its own history that was not merged.
     fn redirect(&self, name: &str, folder: &str) -> io::Result<()> {
         if name == folder || self.resolve(name) == folder || self.database(name).exists() {
             return Ok(());
@@ -356,8 +359,8 @@ impl Registry {
         text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
     }
 
-    /// Copies the disputes of a second history into the one at `key`. The second one remains; its name refers to the first
-    /// from now on.
+    /// Copies the disputes of the history `second` into the history `key`. The files of `second` remain, but its
+    /// name refers to `key` afterwards.
     fn merge(&self, second: &str, key: &str) -> Result<()> {
         if let Some(other) = Journal::open_read(&self.database(second))? {
             let mut journal = Journal::open(&self.database(key))?;
@@ -370,7 +373,8 @@ impl Registry {
 }
 
 impl Repository {
-    /// The first commit of the first-parent chain of `HEAD`; `None` before the first commit, and in a shallow clone without it.
+    /// The first commit of the first-parent chain of `HEAD`; `None` before the first commit, and in a shallow clone
+    /// that does not contain it.
     fn root_commit(&self) -> Result<Option<String>> {
         let Some(head) = &self.head else { return Ok(None) };
         let found = self.call(["rev-list", "--first-parent", "--max-parents=0", head]).output()?;
@@ -423,7 +427,7 @@ impl Repository {
         file.as_file().sync_all().map_err(failed)?;
         match file.persist_noclobber(&path) {
             Ok(_) => Ok(random),
-            // Another process created it at the same time; an invalid file is replaced.
+            // Another process created the file at the same time. If its content is invalid, the file is replaced.
             Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => match self.unborn_id()? {
                 Some(id) => Ok(id),
                 None => error.file.persist(&path).map(|_| random).map_err(|error| failed(error.error)),

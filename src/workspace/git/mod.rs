@@ -1,4 +1,4 @@
-//! Git as plumbing: the one place that runs it, what it knows of a work tree, identity and exchange of histories.
+//! Runs git, scans work trees, identifies repositories and their histories, and exchanges histories with remotes.
 
 pub(crate) mod exchange;
 pub(crate) mod identity;

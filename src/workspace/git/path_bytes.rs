@@ -1,6 +1,7 @@
-//! Paths as bytes: as git prints them, as the file system takes them, and as text.
+//! Converts paths between git's bytes, paths of the file system, and text.
 //!
-//! A path of git is bytes without NUL, with `/` between components; on Unix it converts to a `Path` and back unchanged.
+//! A git path is a sequence of bytes without NUL, with `/` between components. On Unix, it converts to a `Path` and
+//! back unchanged.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -14,12 +15,12 @@ pub(crate) fn path(bytes: &[u8]) -> PathBuf {
     PathBuf::from(OsStr::from_bytes(bytes))
 }
 
-/// The path as text, invalid UTF-8 replaced.
+/// The path as text, with invalid UTF-8 replaced.
 pub(crate) fn shown(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The parts of a list between separators, empty ones left out.
+/// The non-empty parts of a list between separators.
 pub(crate) fn items(list: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
     list.split(move |byte| *byte == separator).filter(|item| !item.is_empty())
 }
@@ -33,17 +34,17 @@ pub(crate) fn name(path: &[u8]) -> &[u8] {
     path.rsplit(|byte| *byte == b'/').next().unwrap_or_default()
 }
 
-/// The folder of a path, without the slash; empty at the top.
+/// The parent folder of a path, without the slash at its end; empty for a path at the top.
 pub(crate) fn folder(path: &[u8]) -> &[u8] {
     path.iter().rposition(|byte| *byte == b'/').map_or(&[], |slash| &path[..slash])
 }
 
-/// The path of a name in a folder, which is empty for the top.
+/// The path of `name` in `folder`; an empty `folder` is the top.
 pub(crate) fn joined(folder: &[u8], name: &[u8]) -> Vec<u8> {
     if folder.is_empty() { name.to_vec() } else { [folder, b"/", name].concat() }
 }
 
-/// The folders that contain a path, without the top.
+/// All parent folders of a path except the top, the outermost first.
 pub(crate) fn above(path: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
     memchr::memchr_iter(b'/', path).map(|end| &path[..end])
 }
@@ -69,7 +70,7 @@ pub(crate) fn quoted(path: &[u8]) -> Vec<u8> {
     text
 }
 
-/// Reads a line of a word, a space and a path that is quoted as by [`quoted`].
+/// Parses a line that consists of a word, a space and a path, which may be quoted as by [`quoted`].
 pub(crate) fn word_and_path(line: &[u8]) -> Option<(String, Vec<u8>)> {
     let (word, path) = line.split_at(memchr::memchr(b' ', line)?);
     Some((shown(word), unquoted(&path[1..])?))

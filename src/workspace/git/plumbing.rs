@@ -1,9 +1,9 @@
-//! The one place that runs git, as plumbing.
+//! Runs git; no other module does.
 //!
-//! Every command runs by the absolute path of the program, at the top of the work tree, without the caller's `GIT_*`
-//! variables (except the index of a running hook), and without anything that a repository could make git run or write
-//! during a read: file-system monitors, hooks, pagers, external diffs, lazy fetches, optional locks. Commands that convert
-//! content (`status`, `diff` on files, `add`) run filters and are never used.
+//! Every command runs git by the absolute path of the program, at the top of the work tree, without the caller's
+//! `GIT_*` variables (except the index of a running hook). Everything that a repository could make git run or write
+//! during a read is disabled: file-system monitors, hooks, pagers, external diffs, lazy fetches, optional locks.
+//! Commands that convert content (`status`, `diff` on files, `add`) would run filters and are never used.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -37,11 +37,11 @@ const SETTINGS: [&str; 11] = [
     "submodule.recurse=false",
 ];
 
-/// In a hook, the index of the commit in progress: `git commit FILE` and `git commit -a` use another one than the work
-/// tree's.
+/// The variable that, in a hook, names the index of the commit in progress: `git commit FILE` and `git commit -a`
+/// use a different index from that of the work tree.
 pub(crate) const INDEX: &str = "GIT_INDEX_FILE";
 
-/// Variables that locate the user's own settings, not a repository.
+/// Variables of the caller that git still receives: they locate the user's own settings, not a repository.
 const KEPT: [&str; 4] =
     ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CEILING_DIRECTORIES"];
 
@@ -60,7 +60,8 @@ pub(crate) struct Repository {
     pub(crate) index: PathBuf,
     pub(crate) head: Option<String>,
     pub(crate) empty_tree: &'static str,
-    /// Whether git discovers it from the work tree; otherwise each call passes its folders.
+    /// Whether git discovers the repository from the work tree; otherwise each call passes the repository's folders
+    /// to git.
     pub(crate) is_discovered: bool,
 }
 
@@ -88,7 +89,7 @@ impl Repository {
         if lines.first() == Some(&b"true".as_slice()) || text.contains("cannot use bare repository") {
             return Err(WorkspaceError::Bare(marked.to_owned()));
         }
-        // Before the first commit, git prints the other answers, echoes `HEAD` and fails.
+        // Before the first commit, git prints the other values and the unresolved word `HEAD`, and then fails.
         let [_, top, git_dir, common, format, head, ..] = lines.as_slice() else {
             if text.contains("not a git repository") {
                 return Ok(None);
@@ -117,8 +118,9 @@ impl Repository {
         }))
     }
 
-    /// A repository whose folders are passed to git: a nested one (git would fall back from a broken one to the repository
-    /// around it), or one of Glee's own that is used for the files of `top`.
+    /// A repository whose folders are passed to git, so that git does not search for it. This is used for nested
+    /// repositories, since git would use the outer repository if the nested one is broken, and for Glee's own
+    /// repositories with files of `top`.
     pub(crate) fn placed(
         program: &Path,
         top: &Path,
@@ -138,7 +140,7 @@ impl Repository {
         }
     }
 
-    /// A repository of Glee's own that is used for the files of `top`.
+    /// Glee's own repository in `folder`, with files of `top`.
     pub(crate) fn backup(folder: &Path, top: &Path, empty_tree: &'static str) -> Result<Self> {
         Ok(Self::placed(&find(top)?, top, folder.to_owned(), folder.to_owned(), empty_tree))
     }
@@ -154,7 +156,7 @@ impl Repository {
         GitCall { command, time_limit: None }
     }
 
-    /// Creates an empty repository in the same object format, unless it exists.
+    /// Creates an empty repository with this one's object format in `folder`, unless it already exists.
     pub(crate) fn create_empty(&self, folder: &Path) -> io::Result<()> {
         for name in ["refs", "objects/pack"] {
             private::folder(&folder.join(name))?;
@@ -191,7 +193,7 @@ impl Repository {
             .ok_or_else(|| WorkspaceError::NoMergeBase { one: one.to_owned(), other: other.to_owned() })
     }
 
-    /// The regular files of a commit by path, each with its id and whether it is executable.
+    /// The regular files of a commit by path, each with its blob id and whether it is executable.
     pub(crate) fn files_of(&self, commit: &str) -> Result<BTreeMap<String, (String, bool)>> {
         let listed = self.call(["ls-tree", "-r", "-z", "--full-tree", commit]).output()?;
         let files = records(&listed).filter(|(mode, ..)| mode & 0o170_000 == 0o100_000);
@@ -203,7 +205,8 @@ impl Repository {
         self.merge_base(&self.commit(revision)?, &head)
     }
 
-    /// The two commits of `A..B`, or of `A...B` with the common ancestor of both for A; a missing side is `HEAD`.
+    /// The two ends of a range: for `A..B`, A and B; for `A...B`, the common ancestor of A and B, and B. A missing
+    /// side is `HEAD`.
     pub(crate) fn range(&self, range: &str) -> Result<(String, String)> {
         let side = |revision: &str| self.commit(if revision.is_empty() { "HEAD" } else { revision });
         let bad = || WorkspaceError::BadRevision(range.to_owned());
@@ -217,7 +220,8 @@ impl Repository {
         }
     }
 
-    /// Fails if a folder of refs is a link, as an extracted archive may contain one: git would change refs in its target.
+    /// Fails if a folder of refs is a link, which an extracted archive may contain: git would change the refs in
+    /// the link's target.
     pub(crate) fn refuse_links(&self, folders: [&str; 2]) -> Result<()> {
         let linked = folders.map(|folder| self.common.join(folder)).into_iter().find(|path| path.is_symlink());
         linked.map_or(Ok(()), |linked| Err(WorkspaceError::LinkedRefs(linked)))
@@ -258,7 +262,7 @@ impl GitCall {
         self.privately()
     }
 
-    /// Makes files that only the owner may read.
+    /// Makes git create files that only the owner can read.
     fn privately(mut self) -> Self {
         self.command.env("GIT_CONFIG_COUNT", "1");
         self.command.env("GIT_CONFIG_KEY_0", "core.sharedRepository").env("GIT_CONFIG_VALUE_0", "0600");
@@ -271,7 +275,7 @@ impl GitCall {
         self
     }
 
-    /// Writes new objects to a folder of Glee's own instead of the repository.
+    /// Makes the command write new objects to Glee's own `folder` instead of the repository.
     pub(crate) fn writing_to(mut self, folder: &Path, repository: &Repository) -> Self {
         self.command.env("GIT_OBJECT_DIRECTORY", folder);
         self.privately().reading_from(&[&repository.common.join("objects")])
@@ -328,7 +332,8 @@ impl GitCall {
         let limit = self.time_limit;
         let (output, why) = thread::scope(|scope| {
             if let Some(mut pipe) = pipe {
-                // A command that fails early does not read its input; its exit status reports the failure.
+                // A write error is ignored: a command that fails early does not read its input, and its exit status
+                // reports the failure.
                 scope.spawn(move || pipe.write_all(input));
             }
             let guard = scope.spawn(move || kill_if_stuck(process, limit, &is_ended));
@@ -349,9 +354,9 @@ impl GitCall {
     }
 }
 
-/// Kills a process that waits for the other end of a FIFO in two consecutive checks, or that exceeds `limit`; returns the
-/// reason. git opens whatever has the name of an ignore or attribute file, and would wait forever for the writer of a FIFO.
-/// Only Linux reports what a process waits for.
+/// Kills a process that waits for the other end of a FIFO in two consecutive checks, or that exceeds `limit`;
+/// returns the reason. git opens an ignore or attribute file even if it is a FIFO, and would wait forever for a
+/// writer. Only Linux reports what a process waits for.
 fn kill_if_stuck(process: u32, limit: Option<Duration>, ended: &mpsc::Receiver<()>) -> Option<&'static str> {
     let began = Instant::now();
     let mut waiting = 0;
@@ -371,7 +376,7 @@ fn kill_if_stuck(process: u32, limit: Option<Duration>, ended: &mpsc::Receiver<(
     None
 }
 
-/// Reads any number of objects with one process.
+/// A `git cat-file` process, which reads any number of objects.
 pub(crate) struct Objects {
     child: Child,
     stdin: ChildStdin,
@@ -381,13 +386,13 @@ pub(crate) struct Objects {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum GitObject {
     Bytes(Vec<u8>),
-    /// Larger than the cap.
+    /// The object is larger than the caller's limit.
     Larger,
     Missing,
 }
 
 impl GitObject {
-    /// Its bytes, or why a review skips it.
+    /// The bytes of the object, or why a review skips it.
     pub(crate) fn bytes(self) -> Result<Vec<u8>, SkipReason> {
         match self {
             Self::Bytes(bytes) => Ok(bytes),
@@ -398,7 +403,7 @@ impl GitObject {
 }
 
 impl Objects {
-    /// Reads a file by `<id>:<path>`, where the path has no line break; a folder counts as missing.
+    /// Reads the file `<id>:<path>`; the path must not contain a line break. A folder counts as missing.
     pub(crate) fn read_file(&mut self, name: &str) -> Result<GitObject> {
         match self.header("info", name)? {
             Some((_, kind)) if kind == "blob" => self.read(name, u64::MAX),
@@ -406,7 +411,8 @@ impl Objects {
         }
     }
 
-    /// Reads an object of at most `cap` bytes by its id, or by `<id>:<path>` where the path has no line break.
+    /// Reads an object of at most `cap` bytes by its id, or by `<id>:<path>`; the path must not contain a line
+    /// break.
     pub(crate) fn read(&mut self, id: &str, cap: u64) -> Result<GitObject> {
         let Some((size, _)) = self.header("info", id)? else {
             return Ok(GitObject::Missing);
@@ -449,7 +455,7 @@ impl Drop for Objects {
     }
 }
 
-/// The records of `ls-tree -z` and `ls-files -z --stage`: a mode, two words and a path.
+/// Parses the output of `ls-tree -z` and `ls-files -z --stage`: each record is a mode, two words and a path.
 pub(crate) fn records(listed: &[u8]) -> impl Iterator<Item = (u32, &str, &str, &[u8])> {
     path_bytes::items(listed, 0).filter_map(|record| {
         let (head, path) = record.split_at(memchr::memchr(b'\t', record)?);
@@ -482,7 +488,7 @@ fn is_scrubbed(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| name.starts_with("GIT_") && !KEPT.contains(&name))
 }
 
-/// The first git in an absolute folder of `PATH`. Fails if it lies inside the tree.
+/// The first git in an absolute folder of `PATH`. Fails if this program is inside the tree.
 pub(crate) fn find(tree: &Path) -> Result<PathBuf> {
     find_in(&std::env::var_os("PATH").unwrap_or_default(), tree)
 }
@@ -495,14 +501,15 @@ fn find_in(path: &OsStr, tree: &Path) -> Result<PathBuf> {
     }
     let program = which::which_in("git", Some(folders), tree).map_err(|_| WorkspaceError::NoGit)?;
     let real = program.canonicalize().map_err(|_| WorkspaceError::NoGit)?;
-    // The root folder as a tree contains every program.
+    // If the tree is the root folder, every program is inside it, and the check is skipped.
     if tree.parent().is_some() && (real.starts_with(tree) || program.starts_with(tree)) {
         return Err(WorkspaceError::GitInside { program, root: tree.to_owned() });
     }
     Ok(program)
 }
 
-/// The index that the caller names; `None` if it belongs to another repository or work tree, by the folder it is in.
+/// The index that the caller's `GIT_INDEX_FILE` names; `None` if the folder of this index belongs to another
+/// repository or work tree.
 ///
 /// As in git, a relative path is resolved at the top of the work tree; if there is no such file, at `start`.
 fn named_index(named: &Path, start: &Path, top: &Path, git_dir: &Path) -> Result<Option<PathBuf>> {
@@ -517,7 +524,7 @@ fn named_index(named: &Path, start: &Path, top: &Path, git_dir: &Path) -> Result
         return Ok(None);
     }
     let path = folder.join(name);
-    // git would wait for a FIFO.
+    // git would wait forever if the index were a FIFO.
     if std::fs::metadata(&path).is_ok_and(|meta| !meta.is_file()) {
         let source = io::Error::other("not a regular file");
         return Err(WorkspaceError::Unreadable { path: path.display().to_string(), source });
@@ -525,13 +532,13 @@ fn named_index(named: &Path, start: &Path, top: &Path, git_dir: &Path) -> Result
     Ok(Some(path))
 }
 
-/// The name of a command for an error: the first word that is neither an option nor a setting.
+/// The git command to name in an error: the first word that is neither an option nor a setting.
 fn subcommand(command: &Command) -> String {
     let mut words = command.get_args().map(OsStr::to_string_lossy);
     words.find(|word| !word.starts_with('-') && !word.contains('=')).unwrap_or_default().into_owned()
 }
 
-/// A folder as git reads it in a list of alternates.
+/// A folder, quoted as in git's list of alternate object folders.
 fn alternate(folder: &Path) -> OsString {
     let bytes = path_bytes::bytes(folder);
     let quoted = path_bytes::quoted(&bytes);

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use crate::workspace::git::path_bytes;
 
-/// The address without scheme, user, password, default port, query, `.git` and trailing slashes, its host in lower case:
-/// `host[:port]/path`, or `file:/path` for a local folder, with a relative path resolved at `top`. `None` for an address
-/// without host or path.
+/// The address without scheme, user, password, default port, query, `.git` and trailing slashes, and with the host
+/// in lower case. The result is `host[:port]/path`, or `file:/path` for a local folder; a relative path is resolved
+/// at `top`. `None` if the address has no host or no path.
 pub(crate) fn normalised(address: &str, top: &Path) -> Option<String> {
     let address = address.trim();
     if let Some((scheme, rest)) = address.split_once("://") {
@@ -27,7 +27,7 @@ pub(crate) fn normalised(address: &str, top: &Path) -> Option<String> {
         let host = if port.is_empty() { host.as_str() } else { host.strip_suffix(port).unwrap_or(&host) };
         return joined(host, path);
     }
-    // `user@host:path`; in a local path a colon follows a slash.
+    // The form `user@host:path`. If a slash precedes the first colon, the address is a local path.
     let scp = address.split_once(':').filter(|(host, _)| !host.is_empty() && !host.contains('/'));
     match scp {
         Some((host, path)) => joined(&host.rsplit('@').next().unwrap_or_default().to_lowercase(), path),

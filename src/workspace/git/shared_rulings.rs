@@ -1,5 +1,5 @@
-//! The files of shared rulings: those of a commit, which bind, and those of the tree, which `glee disputes check` reads.
-//! Links are never followed.
+//! Reads the files of shared rulings. The files of a commit are binding; `glee disputes check` reads those in the
+//! tree. Links are never followed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,8 +22,8 @@ const LARGE: &str = "it is larger than 64 KiB";
 const UNREADABLE: &str = "it cannot be read";
 
 impl Workspace {
-    /// The commit whose shared rulings bind in a review: the base of a change, never the change itself; `HEAD` for files and
-    /// folders. `None` outside git and before the first commit.
+    /// The commit whose shared rulings are binding in a review: for a change, its base and never the change itself;
+    /// for files and folders, `HEAD`. `None` outside git and before the first commit.
     pub fn rulings_base(&self, spec: &TargetSpec) -> Result<Option<String>> {
         let Some(git) = &self.repository else { return Ok(None) };
         match spec {
@@ -32,7 +32,7 @@ impl Workspace {
         }
     }
 
-    /// The files of shared rulings at a commit, given by its id; ordered by name. Notes for readers are excluded.
+    /// The files of shared rulings at the commit with this id, ordered by name. Notes for readers are excluded.
     pub fn rulings_at(&self, commit: &str) -> Result<Vec<RulingFile>> {
         let Some(git) = &self.repository else { return Ok(Vec::new()) };
         let listed = git.call(["ls-tree", "-z", "--full-tree", commit, &format!("{FOLDER}/")]).output()?;
@@ -92,7 +92,8 @@ impl Workspace {
         (!name.is_empty()).then_some(name)
     }
 
-    /// For each anchor, whether its block is missing: in its file and, moved, in every other file that is not ignored.
+    /// For each anchor, whether its block is missing from the anchor's file and has not moved to any other file
+    /// that is not ignored.
     pub fn gone(&self, anchors: &[&Anchor]) -> Result<Vec<bool>> {
         let has_block = |path: &str, anchor: &Anchor| {
             self.read(path).is_some_and(|text| Blocks::of(path, &text).place(anchor).is_some())

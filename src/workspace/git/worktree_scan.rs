@@ -1,8 +1,8 @@
 //! The index with its recorded times and sizes, and the untracked files that are not ignored.
 //!
-//! Whether a file equals its index entry is decided here from `lstat` alone: git's own check passes a file whose times are
-//! inconclusive through the repository's filters. The times of the index are only available from `ls-files --debug`; a
-//! field that is missing there is an error.
+//! Whether a file equals its index entry is decided here from `lstat` alone: for a file with inconclusive times,
+//! git's own check would run the repository's filters. Only `ls-files --debug` prints the times in the index; a
+//! field that is missing in its output is an error.
 
 use std::collections::HashMap;
 use std::fs::Metadata;
@@ -32,15 +32,15 @@ pub(crate) struct IndexEntry {
     pub(crate) path: Vec<u8>,
     pub(crate) mode: u32,
     pub(crate) id: String,
-    /// 0, or 1 to 3 during a merge.
+    /// 0, or 1 to 3 for the versions of a file with a merge conflict.
     pub(crate) stage: u8,
     ctime: Time,
     mtime: Time,
     ino: u32,
     size: u32,
-    /// Whether a sparse checkout leaves out its file.
+    /// Whether a sparse checkout leaves out the file.
     pub(crate) is_sparse: bool,
-    /// Whether only its name is in the index (`git add --intent-to-add`).
+    /// Whether the index contains only the name of the file (`git add --intent-to-add`).
     pub(crate) is_intent: bool,
 }
 
@@ -56,7 +56,8 @@ pub(crate) struct Scan {
 
 impl Repository {
     pub(crate) fn scan(&self) -> Result<Scan> {
-        // Read first: an index that is written later only makes more entries inconclusive.
+        // Read before the entries: if the index is written in between, more entries are inconclusive, but no
+        // changed file counts as equal.
         let index_written = std::fs::metadata(&self.index).map_or((0, 0), |meta| times(&meta).1);
         let mut scan = Scan { index_written, ..Scan::default() };
         let listed = self.call(LIST).output()?;
@@ -72,7 +73,7 @@ impl Repository {
 }
 
 impl Scan {
-    /// Reads one record and returns what follows it.
+    /// Parses one record and returns the rest of the output.
     fn take<'a>(&mut self, listed: &'a [u8]) -> Option<&'a [u8]> {
         let (record, rest) = listed.split_at(memchr::memchr(0, listed)?);
         let rest = &rest[1..];
@@ -116,7 +117,7 @@ impl Scan {
         let (ctime, mtime) = times(meta);
         let same =
             (ctime, mtime, cut(meta.ino()), cut(meta.len())) == (entry.ctime, entry.mtime, entry.ino, entry.size);
-        // A change in the clock tick in which the index was written does not show in the times.
+        // A file may change in the same clock tick in which the index is written, and its times then remain equal.
         same_kind && same && entry.stage == 0 && entry.mtime < self.index_written && !entry.is_intent
     }
 }
@@ -143,7 +144,7 @@ impl<'a> Lstat<'a> {
         self.root.join(path_bytes::path(path))
     }
 
-    /// Whether a folder and all folders above it are folders and not links.
+    /// Whether a folder and all folders above it are real folders, not links.
     fn is_real(&mut self, folder: &[u8]) -> bool {
         if folder.is_empty() {
             return true;

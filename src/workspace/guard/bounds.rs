@@ -6,9 +6,9 @@ use std::fmt;
 pub(crate) const REPOSITORIES: usize = 64;
 /// The maximum depth of nested repositories.
 pub(crate) const DEPTH: usize = 8;
-/// The maximum number of files of all nested repositories.
+/// The maximum number of files in all nested repositories together.
 pub(crate) const FILES: usize = 20_000;
-/// The maximum size of all nested repositories, in bytes.
+/// The maximum size of all nested repositories together, in bytes.
 pub(crate) const BYTES: u64 = 1 << 30;
 
 /// A bound on the nested repositories that snapshots and fingerprints include.

@@ -1,7 +1,7 @@
 //! The files that configure Glee itself: `.glee`, and `.gleeignore` in any folder.
 //!
-//! A change under review must not decide how it is reviewed. These files are read from the base commit of the change, as
-//! stored in the repository, and compared with those of the tree.
+//! A change under review must not decide how it is reviewed. Therefore, these files are read from the base commit
+//! of the change, as stored in the repository, and compared with the files in the tree.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -17,27 +17,27 @@ use crate::workspace::snapshot::{FileKind, TreeId};
 use crate::workspace::{Result, TargetSpec, Workspace};
 
 const FOLDER: &str = ".glee";
-/// The maximum size of one such file, in bytes.
+/// The maximum size of a file that configures Glee, in bytes.
 const CAP: u64 = 4 << 20;
 
 /// The files that configure Glee, at the base commit of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ControlFiles {
     pub base: String,
-    /// The paths of the files that differ in the tree.
+    /// The paths of the files that differ between the base commit and the tree.
     pub edited: Vec<String>,
     files: RecordedIgnores,
 }
 
 impl Workspace {
-    /// The control files at the base of a change; `None` if the target is no change.
+    /// The control files at the base of a change; `None` if the target is not a change.
     pub fn control_files_of(&self, spec: &TargetSpec) -> Result<Option<ControlFiles>> {
         let Some(git) = &self.repository else { return Ok(None) };
         let Some(base) = git.base_of(spec)? else { return Ok(None) };
         self.control_files_at(&base).map(Some)
     }
 
-    /// The control files at a commit, given by its id.
+    /// The control files at the commit with this id.
     pub fn control_files_at(&self, commit: &str) -> Result<ControlFiles> {
         let mut files = BTreeMap::new();
         let mut paths = BTreeSet::new();
@@ -90,14 +90,14 @@ impl Workspace {
 }
 
 impl ControlFiles {
-    /// Writes the files below a folder.
+    /// Writes each file to its path below `folder`.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         self.files.iter().try_for_each(|(path, bytes)| private::write(&folder.join(path), bytes))
     }
 }
 
 impl Repository {
-    /// The base commit of a change; `None` if the target is no change or has no such commit.
+    /// The base commit of a change; `None` if the target is not a change or has no base commit.
     pub(crate) fn base_of(&self, spec: &TargetSpec) -> Result<Option<String>> {
         Ok(match spec {
             TargetSpec::Uncommitted | TargetSpec::Staged | TargetSpec::Diff { .. } => self.head.clone(),

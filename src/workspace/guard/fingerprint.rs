@@ -1,9 +1,10 @@
 //! Fingerprints of a tree and its repository, and the differences between two of them.
 //!
-//! A fingerprint covers the content and permissions of every tracked and every untracked, unignored file, the control files
-//! of agents and editors even if they are ignored, and the index, HEAD, refs, hooks and settings of the repository and of
-//! nested repositories. No filter runs and nothing is written. A file is read only if its times are inconclusive; a file
-//! that equals its index entry is represented by its object id.
+//! A fingerprint covers the content and permissions of all tracked files and of all untracked files that are not
+//! ignored. It also covers the control files of agents and editors, even if they are ignored, and the index, HEAD,
+//! refs, hooks and settings of the repository and of nested repositories. No filter runs and nothing is written. A
+//! file is read only if its times are inconclusive; a file that equals its index entry is represented by its object
+//! id.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Metadata;
@@ -20,20 +21,21 @@ use crate::workspace::guard::nested_repos::{Inside, Nested, Unfollowed, listing}
 use crate::workspace::snapshot::{differing, permissions};
 use crate::workspace::{Result, Workspace};
 
-/// Larger files are compared by their times and size only, in bytes.
+/// The size in bytes above which a file is compared only by its times and its size.
 const DIGESTED: u64 = 16 << 20;
-/// A file whose status changed less than this before the fingerprint may change again with equal times.
+/// The assumed resolution of file times: a file that changed less than this before the fingerprint may change again
+/// and keep the same times.
 const TICK: Duration = Duration::from_millis(20);
-/// The approximate number of control files in one folder, and the depth: some agents keep whole trees there.
+/// Approximate bounds on the control files in one folder, by number and depth: some agents keep whole trees there.
 const CONTROL_FILES: usize = 2_000;
 const CONTROL_DEPTH: usize = 4;
 
 #[derive(Clone, Debug, Default)]
 pub struct TreeFingerprint {
     files: BTreeMap<Vec<u8>, FileState>,
-    /// HEAD, refs and files of the git folders by name.
+    /// HEAD, the refs, and the files of the git folders, each by its name.
     repository: BTreeMap<String, String>,
-    /// The same for nested repositories by folder.
+    /// What `repository` contains, for each nested repository by its folder.
     nested: BTreeMap<Vec<u8>, BTreeMap<String, String>>,
     /// The nested repositories that are not covered because they exceed a bound.
     pub unfollowed: Vec<Unfollowed>,
@@ -43,7 +45,7 @@ pub struct TreeFingerprint {
 struct FileState {
     stat: Stat,
     permissions: u32,
-    /// Whether an equal `stat` later proves an equal content.
+    /// Whether an equal `stat` at a later time proves that the content is unchanged.
     is_settled: bool,
     digest: Digest,
 }
@@ -59,7 +61,7 @@ struct Stat {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Digest {
-    /// The id of an equal object of the repository.
+    /// The id of the object in the repository that has the same content.
     Object(String),
     Content(blake3::Hash),
     /// Only the times and the size are compared.
@@ -86,7 +88,7 @@ pub enum ChangeKind {
 pub struct ObservedChange {
     pub subject: ChangedSubject,
     pub kind: ChangeKind,
-    /// A path inside the tree, or the name of a part of the repository.
+    /// A path in the tree, or the name of a part of the repository.
     pub name: String,
 }
 
@@ -102,7 +104,8 @@ impl fmt::Display for ObservedChange {
 }
 
 impl Workspace {
-    /// The current fingerprint of the tree. Files with the same times as in an `earlier` one are not read again.
+    /// The current fingerprint of the tree. A file whose times are the same as in the `earlier` fingerprint is not
+    /// read again.
     pub fn fingerprint(&self, earlier: Option<&TreeFingerprint>) -> Result<TreeFingerprint> {
         let now = SystemTime::now();
         let mut found = TreeFingerprint::default();
@@ -140,7 +143,8 @@ impl Workspace {
         Ok(found)
     }
 
-    /// The differences between two fingerprints, each taken with the other or with the same third one as its `earlier`.
+    /// The differences between two fingerprints. Either one was taken with the other as its `earlier`, or both with
+    /// the same third fingerprint.
     pub fn differences(&self, before: &TreeFingerprint, after: &TreeFingerprint) -> Result<Vec<ObservedChange>> {
         let mut found = Vec::new();
         for (path, old, new) in differing(&before.files, &after.files) {
@@ -179,7 +183,7 @@ impl Workspace {
         Ok(match (&old.digest, &new.digest) {
             (Digest::Object(id), Digest::Content(hash)) | (Digest::Content(hash), Digest::Object(id)) => {
                 let Some(git) = &self.repository else { return Ok(false) };
-                // If git converts line ends, the hashes differ and a file with new times counts as changed.
+                // If git converts line ends, the hashes differ, and a file whose times changed counts as changed.
                 matches!(git.objects(None)?.read(id, DIGESTED)?, GitObject::Bytes(bytes) if blake3::hash(&bytes) == *hash)
             }
             (Digest::Stat, Digest::Stat) => old.stat == new.stat,
@@ -187,7 +191,7 @@ impl Workspace {
         })
     }
 
-    /// The control files of agents, editors and Glee, ignored or not.
+    /// The control files of agents, editors and Glee, including ignored ones.
     fn control_paths(&self) -> Vec<Vec<u8>> {
         let mut paths = Vec::new();
         for name in control_files::PLACES {
@@ -214,7 +218,8 @@ impl Workspace {
 }
 
 impl Nested {
-    /// As [`Repository::parts`]; for a linked work tree of the outer repository only its own parts.
+    /// Like [`Repository::parts`]; for a linked work tree of the outer repository, only the parts that belong to
+    /// this work tree alone.
     fn parts(&self, is_linked: bool) -> Result<BTreeMap<String, String>> {
         let refs = if is_linked { BTreeMap::new() } else { self.repository.refs()? };
         let mut parts = self.repository.parts(&self.scan, refs);
@@ -235,7 +240,7 @@ impl Repository {
         Ok(refs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
     }
 
-    /// The content of the git folders that defines the state and behaviour of the repository, without its objects.
+    /// The parts of the git folders that define the state and behaviour of the repository, without its objects.
     fn parts(&self, scan: &Scan, refs: BTreeMap<String, String>) -> BTreeMap<String, String> {
         let mut parts = refs;
         let mut index = blake3::Hasher::new();
@@ -296,7 +301,7 @@ fn state_of(meta: &Metadata, now: SystemTime) -> FileState {
     FileState { is_settled: is_before(stat.changed, now), stat, permissions, digest: Digest::Stat }
 }
 
-/// Whether a time is a tick or more before another.
+/// Whether a time is more than [`TICK`] before `now`.
 fn is_before((seconds, nanos): (i64, i64), now: SystemTime) -> bool {
     let (Ok(seconds), Ok(nanos)) = (u64::try_from(seconds), u32::try_from(nanos)) else { return true };
     SystemTime::UNIX_EPOCH.checked_add(Duration::new(seconds, nanos) + TICK).is_some_and(|time| time < now)

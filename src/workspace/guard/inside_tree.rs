@@ -1,26 +1,26 @@
-//! Whether a path is inside a tree: the files that Glee keeps for a run must be outside the coder's reach.
+//! Checks whether a path is inside a tree: a coder can write there, so Glee keeps the files of a run elsewhere.
 
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
 use crate::workspace::Workspace;
 
-/// How many links are followed at most, as by the kernel.
+/// The maximum number of links that are followed, as in the kernel.
 const LINKS: usize = 40;
 
 impl Workspace {
-    /// Whether a path leads into the tree or its repository, directly or through a link in one of them. The path need not
-    /// exist; a relative one starts at the working folder.
+    /// Whether a path leads into the tree or its repository, or passes a link that is inside one of them. The path
+    /// need not exist; a relative path starts at the working folder.
     pub fn holds(&self, path: &Path) -> bool {
         let folders = self.folders();
-        // Without a working folder the path is unknown.
+        // Without a working folder, a relative path cannot be resolved; it counts as inside.
         let Ok(absolute) = std::path::absolute(path) else { return true };
         let is_inside = |place: &PathBuf| folders.iter().any(|folder| place.starts_with(folder));
         passed(&absolute).is_none_or(|places| places.iter().any(is_inside))
     }
 }
 
-/// The links that an absolute path passes, and its target; `None` for a loop of links.
+/// The links that an absolute path passes and, as the last item, its target; `None` for a loop of links.
 fn passed(path: &Path) -> Option<Vec<PathBuf>> {
     let reversed = |path: &Path| path.components().rev().map(|part| part.as_os_str().to_owned()).collect();
     let mut places = Vec::new();

@@ -1,4 +1,4 @@
-//! Guards of the tree: fingerprints that show writes, locks, nested repositories, files that steer Glee.
+//! Protects the tree: fingerprints that reveal writes, locks, nested repositories, and files that configure Glee.
 
 pub(crate) mod bounds;
 pub(crate) mod config_changes;

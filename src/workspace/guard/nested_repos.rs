@@ -1,8 +1,9 @@
-//! Nested repositories: populated submodules and folders with a `.git` of their own, to a bounded depth.
+//! Nested repositories: populated submodules, and folders with their own `.git`, to a bounded depth.
 //!
-//! git lists such a folder as a single entry. Its files are listed here by its own index and ignore rules, so that they are
-//! in snapshots and fingerprints like all other files. A submodule without a `.git`, and a repository that git cannot read,
-//! are walked by the ignore files instead. A repository is included as a whole or not at all.
+//! git lists such a folder as a single entry. Its files are listed here by its own index and ignore rules, so that
+//! snapshots and fingerprints include them like all other files. If a submodule has no `.git`, or git cannot read a
+//! repository, a walk that applies the ignore files lists the files instead. A repository is included as a whole or
+//! not at all.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -19,12 +20,12 @@ const POINTER: u64 = 64 << 10;
 
 #[derive(Debug)]
 pub(crate) struct Nested {
-    /// Its folder, relative to the root of the tree.
+    /// The folder of the repository, relative to the root of the tree.
     pub(crate) folder: Vec<u8>,
-    /// The commit of its `HEAD`; `None` before the first one.
+    /// The commit of the repository's `HEAD`; `None` before the first commit.
     pub(crate) head: Option<String>,
     pub(crate) repository: Repository,
-    /// Its index and untracked files; empty if it exceeds a bound or git cannot list it.
+    /// The index and untracked files of the repository; empty if it exceeds a bound or git cannot list it.
     pub(crate) scan: Scan,
 }
 
@@ -39,7 +40,7 @@ pub(crate) struct Inside {
 /// A nested repository that exceeds a bound: its files are in no snapshot and no fingerprint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unfollowed {
-    /// Its folder, relative to the root of the tree.
+    /// The folder of the repository, relative to the root of the tree.
     pub folder: String,
     pub bound: Bound,
 }
@@ -48,12 +49,12 @@ pub struct Unfollowed {
 struct Listed {
     files: Vec<Vec<u8>>,
     bytes: u64,
-    /// Folders in it that may be repositories.
+    /// The folders in this folder that may be repositories.
     candidates: Vec<Vec<u8>>,
     scan: Scan,
 }
 
-/// Lists the repositories in some folders of a tree, and those nested in them.
+/// Lists the repositories among the folders `candidates`, and the repositories nested in them.
 pub(crate) fn inside(root: &Path, candidates: Vec<Vec<u8>>) -> Inside {
     let mut inside = Inside::default();
     let mut level = candidates;
@@ -66,7 +67,7 @@ pub(crate) fn inside(root: &Path, candidates: Vec<Vec<u8>>) -> Inside {
         if level.is_empty() {
             break;
         }
-        // git is only needed, and searched for, if there is a repository.
+        // git is needed, and searched for, only if there is a nested folder.
         let program = plumbing::find(root).ok();
         for folder in std::mem::take(&mut level) {
             let repository = program.as_ref().and_then(|program| Repository::inside(program, &lstat.full(&folder)));
@@ -104,7 +105,8 @@ pub(crate) fn inside(root: &Path, candidates: Vec<Vec<u8>>) -> Inside {
     inside
 }
 
-/// Walks a folder by the ignore files; returns the files that are in no repository, and the folders that are repositories.
+/// Walks a folder and applies the ignore files. Returns the files that are not in a nested repository, and the
+/// folders that are nested repositories.
 fn walked(root: &Path, folder: &[u8]) -> io::Result<[Vec<Vec<u8>>; 2]> {
     let mut candidates = Vec::new();
     let mut is_repository = |path: &[u8], is_dir: bool| {
@@ -120,7 +122,7 @@ fn walked(root: &Path, folder: &[u8]) -> io::Result<[Vec<Vec<u8>>; 2]> {
 }
 
 impl Listed {
-    /// Lists one folder, by its repository if it has one that git can list.
+    /// Lists one folder: by git if the folder has a repository that git can list, else by a walk.
     fn of(root: &Path, folder: &[u8], repository: Option<&Repository>) -> Self {
         let mut lstat = Lstat::below(root);
         let below = |path: &Vec<u8>| [folder, b"/", path].concat();
@@ -167,7 +169,7 @@ impl Repository {
         };
         let is_readable = git_dir.join("HEAD").symlink_metadata().is_ok_and(|meta| meta.is_file() || meta.is_symlink())
             && common.join("objects").is_dir()
-            // git waits for a FIFO.
+            // git would wait forever if one of these files were a FIFO.
             && ["index", "config", "config.worktree", "info/exclude", "info/sparse-checkout"].iter().all(|name| {
                 [&git_dir, &common].iter().all(|place| place.join(name).metadata().is_ok_and(|meta| meta.is_file())
                     || place.join(name).metadata().is_err())
@@ -192,8 +194,8 @@ impl Repository {
     }
 }
 
-/// The files of a folder outside git that `.gitignore` does not exclude, with hidden files and those of the nested
-/// repositories; and these repositories.
+/// For a folder outside git, the files that `.gitignore` does not exclude, including hidden files and the files of
+/// nested repositories; and the nested repositories themselves.
 pub(crate) fn listing(root: &Path) -> Result<(BTreeSet<Vec<u8>>, Inside)> {
     let [files, candidates] = walked(root, b"").map_err(WorkspaceError::unreadable(root))?;
     let inside = inside(root, candidates);

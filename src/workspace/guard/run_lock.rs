@@ -1,6 +1,6 @@
 //! One writer per work tree: a file lock that the kernel holds for the life of the process.
 //!
-//! The lock file is never removed; its content only describes the holder in the error of other runs.
+//! The lock file is never removed. Its content only describes the holder, for the error message of another run.
 
 use std::fs::{File, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
@@ -14,7 +14,7 @@ use crate::system::private;
 use crate::workspace::git::path_bytes;
 use crate::workspace::{Result, Workspace, WorkspaceError};
 
-/// The lock of a work tree, released when dropped and when the process ends.
+/// The lock of a work tree; it is released when this value is dropped and when the process ends.
 #[derive(Debug)]
 pub struct TreeLock {
     _file: File,
@@ -23,8 +23,9 @@ pub struct TreeLock {
 impl Workspace {
     /// Locks this work tree for a run that may edit it.
     ///
-    /// The file is in `state_dir` and named after the root: each linked work tree has a lock of its own. Fails with
-    /// [`WorkspaceError::Locked`] if another run holds it, or if the state folder cannot be used.
+    /// The lock file is in `state_dir` and named after the root, so that each linked work tree has its own lock.
+    /// Fails with [`WorkspaceError::Locked`] if another run holds the lock. Also fails if the state folder cannot
+    /// be used.
     pub fn lock(&self, state_dir: &Path, run: &RunId) -> Result<TreeLock> {
         let name = blake3::hash(&path_bytes::bytes(self.root())).to_hex();
         let path = state_dir.join(format!("tree-{}.lock", &name[..16]));

@@ -1,7 +1,7 @@
 //! Identifies the tree of a run by its folders and its history, independent of its path.
 //!
-//! A folder is identified by its inode and creation time, so that a moved repository is recognised and another one at the
-//! same path is not. A copied repository is recognised by the commit at which the run began.
+//! A folder is identified by its inode and creation time: a moved repository is recognised, and another repository
+//! at the same path is not taken for it. A copied repository is recognised by the commit at which the run began.
 
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -26,7 +26,7 @@ pub(crate) struct TreeIdentity {
     mark: Option<Mark>,
     /// The common git folder of all work trees; `None` outside git.
     common: Option<Mark>,
-    /// The folder of this work tree below it, quoted; empty for the main one.
+    /// The path of this work tree's git folder below the common git folder, quoted; empty for the main work tree.
     worktree: String,
     head: Option<String>,
 }

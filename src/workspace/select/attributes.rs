@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// The attributes of files by name, by path.
+/// The attributes of each file: by path, a map from the name of an attribute to its value.
 #[derive(Debug, Default)]
 pub(crate) struct Attributes(pub(crate) BTreeMap<Vec<u8>, BTreeMap<String, String>>);
 
@@ -10,7 +10,7 @@ pub(crate) const ASKED: [&str; 7] =
     ["linguist-generated", "text", "eol", "crlf", "filter", "ident", "working-tree-encoding"];
 
 impl Attributes {
-    /// Whether a file is marked as generated; `None` if it is unspecified.
+    /// Whether a file is marked as generated; `None` if the attribute is unspecified.
     pub(crate) fn generated(&self, path: &[u8]) -> Option<bool> {
         match self.value(path, "linguist-generated")? {
             "set" | "true" => Some(true),
@@ -29,7 +29,7 @@ impl Attributes {
         }
     }
 
-    /// Whether the bytes in the work tree may differ from the object's.
+    /// Whether the bytes of a file in the work tree may differ from those of its git object.
     pub(crate) fn converts(&self, path: &[u8], autocrlf: bool) -> bool {
         self.converts_line_ends(path).unwrap_or(autocrlf) || self.is_filtered(path)
     }

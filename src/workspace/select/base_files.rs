@@ -1,4 +1,5 @@
-//! Files at the base commit of a change: the scripts that a review runs, because a change must not decide how it is reviewed.
+//! Reads the scripts that a review runs from the base commit of a change: a change must not decide how it is
+//! reviewed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Permissions;
@@ -19,17 +20,17 @@ const NEIGHBOURS: usize = 2_000;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BaseFiles {
-    /// Bytes, and whether the file is executable, by path.
+    /// By path, the bytes of each file and whether it is executable.
     files: BTreeMap<String, (Vec<u8>, bool)>,
-    /// The requested files that differ in the tree, or whose neighbours do.
+    /// The requested files that differ in the tree, or that have a neighbour which differs there.
     pub edited: BTreeSet<String>,
-    /// The requested files that are only in the tree.
+    /// The requested files that exist in the tree but not in the commit.
     pub added: BTreeSet<String>,
 }
 
 impl Workspace {
-    /// The files at these paths of a commit, each with the files in and below its folder, which a script may load; for a
-    /// file at the top of the tree, only with those at the top.
+    /// Reads the `wanted` files of a commit, each with the files in and below its folder, since a script may load
+    /// them. For a file at the top of the tree, only the other files at the top are read along with it.
     pub fn files_at(&self, commit: &str, wanted: &BTreeSet<String>) -> Result<BaseFiles> {
         let mut found = BaseFiles::default();
         let Some(git) = &self.repository else { return Ok(found) };
@@ -56,7 +57,7 @@ impl Workspace {
                     found.files.insert(other.clone(), (bytes, *executable));
                 }
                 let now = text_files::read_capped(&self.root.join(other), CAP).ok().flatten();
-                // Other files at the top are rarely part of the script.
+                // An edited neighbour at the top does not count: it is rarely part of the script.
                 let counts = other == path || !folder.is_empty();
                 is_edited |= counts && now.as_ref() != found.files.get(other).map(|(bytes, _)| bytes);
             }
@@ -69,7 +70,7 @@ impl Workspace {
     }
 }
 
-/// Whether a folder of the tree has a file that the commit lacks: a module that may be loaded instead of another.
+/// Whether a folder of the tree has a file that the commit lacks: a script may load such a file instead of another.
 fn has_more(root: &Path, folder: &str, entries: &BTreeMap<String, (String, bool)>) -> bool {
     let below = walk::everything(&root.join(folder)).flatten().filter(walk::is_file);
     let mut paths =
@@ -78,7 +79,7 @@ fn has_more(root: &Path, folder: &str, entries: &BTreeMap<String, (String, bool)
 }
 
 impl BaseFiles {
-    /// Writes the files below a folder; returns the written path of each edited one.
+    /// Writes each file to its path below `folder`; returns the path of the written copy of each edited file.
     pub fn write(&self, folder: &Path) -> io::Result<BTreeMap<String, PathBuf>> {
         for (path, (bytes, executable)) in &self.files {
             let place = folder.join(path);

@@ -1,4 +1,4 @@
-//! The changes since a recorded tree as a target: the second round of a run and later ones.
+//! Selects the changes since a recorded tree, for the second and later rounds of a run.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -17,13 +17,13 @@ use crate::workspace::{Result, Workspace};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Since {
     pub target: Target,
-    /// The files that are ignored now and were not when the run began.
+    /// The files that are ignored now but were not ignored when the run began.
     pub hidden: Vec<String>,
 }
 
 impl Workspace {
-    /// Selects the files that differ from a recorded tree, with the changed lines. `rules` are those at the start of the run;
-    /// without them the current rules apply.
+    /// Selects the files that differ from a recorded tree, with the changed lines. `rules` are the selection rules
+    /// at the start of the run; without them, the current rules apply.
     pub fn select_since(
         &self,
         before: &TreeId,
@@ -46,7 +46,7 @@ impl Workspace {
             !is_ignored
         });
         let marks = self.attributes(paths.iter().copied())?;
-        // Only files that were marked as generated at the start, too, are skipped.
+        // A file is skipped as generated only if it was already marked as generated at the start.
         let marked: Vec<&Vec<u8>> =
             paths.iter().copied().filter(|path| marks.generated(path) == Some(true)).collect();
         let earlier = match (&self.repository, rules) {
@@ -75,8 +75,8 @@ impl Workspace {
     }
 }
 
-/// A file that was changed from `old` to `new`; `hidden` is the content of one that is ignored now. `None` if such a file is
-/// unchanged.
+/// A file that changed from `old` to `new`. For a file that is ignored now, `hidden` is its current content, and
+/// the result is `None` if that content is unchanged.
 fn file(
     path: &[u8],
     [old, new]: [Option<&ManifestEntry>; 2],

@@ -38,7 +38,7 @@ const HEAD: usize = 8 << 10;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Selected {
-    /// It is reviewed even if it is generated.
+    /// The user named the file; it is reviewed even if it is generated.
     ByName,
     ByWalk,
 }
@@ -46,15 +46,15 @@ pub(crate) enum Selected {
 /// The file before the change under review.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Before<'a> {
-    /// The target is no change: the markers of the tree count.
+    /// The target is not a change: the markers in the tree count.
     Same,
-    /// There was no file at this path, or it is unknown: no marker counts.
+    /// The file did not exist before the change, or its earlier content is unknown: no marker counts.
     Unknown,
     Was(&'a [u8]),
 }
 
-/// The text of a file, or why it is not reviewed. `now` and `then` are the attribute `linguist-generated` after and before
-/// the change.
+/// The text of a file, or why it is not reviewed. `now` and `then` are the values of the attribute
+/// `linguist-generated` after and before the change.
 pub(crate) fn text(
     path: &str,
     bytes: Vec<u8>,
@@ -92,7 +92,8 @@ pub(crate) fn is_text(path: &str, bytes: &[u8]) -> bool {
         file_name(path).rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default();
     let is_code = !ending.is_empty() && TEXT.contains(&format!(" {ending} ")) || bytes.starts_with(b"#!");
     match is_code {
-        // Bytes above ASCII may be in a legacy encoding; a tenth of random bytes are control characters.
+        // Bytes above ASCII may belong to a legacy encoding, so only control characters count. In random bytes, a
+        // tenth are control characters.
         true => {
             let head = &bytes[..bytes.len().min(HEAD)];
             text_files::wide(bytes).is_some() || controls(head).saturating_mul(20) <= head.len()
@@ -101,7 +102,8 @@ pub(crate) fn is_text(path: &str, bytes: &[u8]) -> bool {
     }
 }
 
-/// Whether more than a tenth of the first 8 KiB is neither UTF-8 nor text, and it is not UTF-16.
+/// Whether a file is binary: it is not UTF-16, and more than a tenth of its first 8 KiB is invalid UTF-8, NUL or
+/// control characters.
 pub(crate) fn is_binary(bytes: &[u8]) -> bool {
     let head = &bytes[..bytes.len().min(HEAD)];
     let invalid: usize = head.utf8_chunks().map(|chunk| chunk.invalid().len()).sum();
@@ -109,7 +111,7 @@ pub(crate) fn is_binary(bytes: &[u8]) -> bool {
     (invalid + nul + controls(head)) * 10 > head.len() && text_files::wide(bytes).is_none()
 }
 
-/// The number of control characters that do not occur in text, without NUL.
+/// The number of control characters, except NUL, that do not occur in text.
 fn controls(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| matches!(byte, 1..=7 | 0xe..=0x1a | 0x1c..=0x1f | 0x7f)).count()
 }
@@ -123,7 +125,7 @@ fn has_generated_marker(text: &str) -> bool {
     text.lines().take(5).any(|line| line.contains("@generated") || line.contains("DO NOT EDIT"))
 }
 
-/// A path as text; if it is not UTF-8, with git's escapes.
+/// A path as text, with git's escapes if it is not UTF-8.
 pub(crate) fn path_text(path: &[u8]) -> String {
     match std::str::from_utf8(path) {
         Ok(text) => text.to_owned(),

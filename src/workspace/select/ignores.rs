@@ -1,7 +1,8 @@
 //! Which paths the tree's ignore files exclude.
 //!
-//! The deepest folder decides, as in git; nothing below an ignored folder is checked again. A FIFO or a link in the place of
-//! an ignore file is not opened. In the review of a change, `.gleeignore` may come from the base commit.
+//! As in git, the ignore file in the deepest folder takes precedence, and everything below an ignored folder is
+//! ignored. An ignore file that is a FIFO or a link is not opened. In the review of a change, `.gleeignore` may
+//! come from the base commit.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read as _;
@@ -19,18 +20,18 @@ pub(crate) const CAP: u64 = 1 << 20;
 
 pub(crate) const GLEE: &str = ".gleeignore";
 
-/// Recorded files that replace those of the tree, by path.
+/// Recorded ignore files that replace those in the tree, by path.
 pub(crate) type RecordedIgnores = Arc<BTreeMap<String, Vec<u8>>>;
 
 pub(crate) struct Ignores<'a> {
     root: &'a Path,
     names: &'static [&'static str],
-    /// The files that replace the `.gleeignore` files of the tree.
+    /// The recorded files that replace the `.gleeignore` files of the tree.
     recorded: Option<RecordedIgnores>,
-    /// Whether they replace the `.gitignore` files, too.
+    /// Whether `recorded` also replaces the `.gitignore` files.
     all_recorded: bool,
     folders: HashMap<Vec<u8>, Arc<[Gitignore]>>,
-    /// The rules outside the tree, the strongest first.
+    /// The rules from files outside the tree, the strongest first.
     outside: Vec<Gitignore>,
 }
 
@@ -44,12 +45,13 @@ impl<'a> Ignores<'a> {
         Self::of_names(root, &[], None)
     }
 
-    /// Only `.gleeignore`: for files that git lists.
+    /// Applies only `.gleeignore`, for files that git lists.
     pub(crate) fn glee(root: &'a Path, recorded: Option<&RecordedIgnores>) -> Self {
         Self::of_names(root, &[GLEE], recorded)
     }
 
-    /// git's rules from recorded `.gitignore` files and outside the tree: `excludes`, or the current ones of the user.
+    /// Applies git's rules: recorded `.gitignore` files and, from outside the tree, `excludes` or else the user's
+    /// current rules.
     pub(crate) fn recorded(root: &'a Path, recorded: RecordedIgnores, excludes: Option<&[u8]>) -> Self {
         let outside = match excludes {
             Some(excludes) => rules(root, &String::from_utf8_lossy(excludes)).into_iter().collect(),
@@ -58,17 +60,17 @@ impl<'a> Ignores<'a> {
         Self { all_recorded: true, outside, ..Self::of_names(root, &[".gitignore"], Some(&recorded)) }
     }
 
-    /// Only git's rules: for snapshots. `exclude` is the file of the repository outside the tree.
+    /// Applies only git's rules, for snapshots. `exclude` is the repository's ignore file outside the tree.
     pub(crate) fn git(root: &'a Path, exclude: Option<PathBuf>) -> Self {
         Self { outside: outside(root, exclude), ..Self::of_names(root, &[".gitignore"], None) }
     }
 
-    /// The rules of Glee and git: for folders that are walked.
+    /// Applies the rules of Glee and git, for folders that are walked.
     pub(crate) fn both(root: &'a Path, recorded: Option<&RecordedIgnores>, exclude: Option<PathBuf>) -> Self {
         Self { outside: outside(root, exclude), ..Self::of_names(root, &[GLEE, ".gitignore"], recorded) }
     }
 
-    /// Whether a path is ignored whose folders are not.
+    /// Whether a path is ignored, given that none of its parent folders is.
     pub(crate) fn is_ignored_here(&mut self, path: &[u8], is_dir: bool) -> bool {
         let full = self.root.join(path_bytes::path(path));
         for folder in path_bytes::above(path).rev().chain([b"".as_slice()]) {
@@ -85,12 +87,12 @@ impl<'a> Ignores<'a> {
         found.is_some_and(|found| found.is_ignore())
     }
 
-    /// Whether a folder is ignored, or one above it.
+    /// Whether a folder or one of its parent folders is ignored.
     pub(crate) fn is_ignored_folder(&mut self, path: &[u8]) -> bool {
         self.is_ignored_here(path, true) || self.is_ignored(path)
     }
 
-    /// Whether a file is ignored, or a folder above it.
+    /// Whether a file or one of its parent folders is ignored.
     pub(crate) fn is_ignored(&mut self, path: &[u8]) -> bool {
         path_bytes::above(path).any(|folder| self.is_ignored_here(folder, true))
             || self.is_ignored_here(path, false)
@@ -114,12 +116,13 @@ impl<'a> Ignores<'a> {
     }
 }
 
-/// Reads an ignore file with patterns relative to `place`.
+/// Reads an ignore file, whose patterns are relative to `place`.
 fn read(place: &Path, file: &Path) -> Option<Gitignore> {
     rules(place, &text_files::lossy(text_files::read_capped(file, CAP).ok()??))
 }
 
-/// The rules of the repository's own file, and of the user's file, which may be a link.
+/// The rules of the repository's ignore file outside the tree and of the user's ignore file; the latter may be a
+/// link.
 fn outside(root: &Path, exclude: Option<PathBuf>) -> Vec<Gitignore> {
     let users = || {
         let mut bytes = Vec::new();
@@ -129,7 +132,7 @@ fn outside(root: &Path, exclude: Option<PathBuf>) -> Vec<Gitignore> {
     exclude.and_then(|file| read(root, &file)).into_iter().chain(users()).collect()
 }
 
-/// The patterns of a text; invalid lines are skipped, as by git.
+/// Parses the patterns of an ignore file; invalid lines are skipped, as by git.
 fn rules(place: &Path, text: &str) -> Option<Gitignore> {
     let mut builder = GitignoreBuilder::new(place);
     for line in text.trim_start_matches('\u{feff}').lines() {

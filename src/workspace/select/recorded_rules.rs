@@ -1,7 +1,8 @@
 //! The ignore and attribute rules at the start of a run: a coder must not decide what the next round excludes.
 //!
-//! A coder may write ignore and attribute files, in the tree or in `.git`, and git settings that name others. The initial
-//! ones are recorded with the run; git reads them in a tree that contains nothing else.
+//! A coder may write ignore and attribute files, in the tree or in `.git`, and git settings that name other such
+//! files. The rules at the start are recorded with the run; to evaluate attributes, git reads them in a tree that
+//! contains nothing else.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -19,24 +20,24 @@ use crate::workspace::select::ignores;
 use crate::workspace::select::ignores::RecordedIgnores;
 use crate::workspace::{Result, Workspace, WorkspaceError};
 
-/// The maximum size of a file of rules, in bytes.
+/// The maximum size of a rule file, in bytes.
 const CAP: u64 = 1 << 20;
 
-/// The files of rules in any folder of the tree.
+/// The names of the rule files in the folders of the tree.
 const NAMES: [&str; 3] = [ignores::GLEE, ".gitignore", ".gitattributes"];
 
-/// The files of rules at the start of a run.
+/// The rule files at the start of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SelectionRules {
-    /// Those of the tree, by path.
+    /// The rule files of the tree, by path.
     files: BTreeMap<String, String>,
-    /// `info/exclude` of the repository.
+    /// The content of the repository's `info/exclude`.
     exclude: String,
-    /// The file that `core.excludesFile` named.
+    /// The content of the file that `core.excludesFile` named.
     excludes_file: String,
-    /// `info/attributes` of the repository.
+    /// The content of the repository's `info/attributes`.
     attributes: String,
-    /// The file that `core.attributesFile` named.
+    /// The content of the file that `core.attributesFile` named.
     attributes_file: String,
 }
 
@@ -91,7 +92,7 @@ impl SelectionRules {
         skeleton.call(["-c", &setting, "check-attr", "-z", "--stdin"]).attributes(paths)
     }
 
-    /// A work tree and a repository that contain only the rules.
+    /// Creates a work tree and a repository that contain only the recorded rules.
     fn skeleton(&self, git: &Repository) -> io::Result<TempDir> {
         let folder = tempfile::tempdir()?;
         let write = |path: &str, text: &str| {
@@ -109,12 +110,12 @@ impl SelectionRules {
 }
 
 impl Repository {
-    /// The ignore files outside the tree: the user's, and the repository's own.
+    /// The texts of the ignore files outside the tree: the user's, and the repository's own.
     pub(crate) fn excludes(&self) -> Result<(String, String)> {
         Ok((self.named_file("core.excludesFile", "ignore")?, text(&self.common.join("info/exclude"))))
     }
 
-    /// The text of the file that a setting names, or of git's default.
+    /// The text of the file that a setting names; without the setting, of git's default file.
     fn named_file(&self, key: &str, default: &str) -> Result<String> {
         let named = self.call(["config", "--type=path", "--get", key]).answer()?;
         let named = named.map(|path| self.top.join(path_bytes::path(path.trim_ascii_end())));
@@ -124,7 +125,7 @@ impl Repository {
     }
 }
 
-/// The text of a file of rules, which may be a link; empty if there is none.
+/// The text of a rule file, which may be a link; empty if the file does not exist.
 fn text(path: &Path) -> String {
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     text_files::read_capped(&real, CAP).ok().flatten().map(text_files::lossy).unwrap_or_default()

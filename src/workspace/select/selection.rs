@@ -13,19 +13,19 @@ use crate::workspace::select::filter;
 pub enum TargetSpec {
     /// Everything that differs from `HEAD`: staged, unstaged, and untracked files that are not ignored.
     Uncommitted,
-    /// The staged changes, as in the index.
+    /// The staged changes; the files are read from the index.
     Staged,
-    /// The changes since the common ancestor of `HEAD` and a revision, with the uncommitted ones.
+    /// The changes since the common ancestor of `HEAD` and a revision, including the uncommitted changes.
     Base(String),
-    /// One commit against its first parent.
+    /// The changes of one commit relative to its first parent.
     Commit(String),
     /// `A..B`: from A to B. `A...B`: from the common ancestor of both to B. A missing side is `HEAD`.
     Range(String),
-    /// A unified diff. A file that already has the diff's result is read; to a file in the diff's initial state the diff is
-    /// applied in memory; of any other file, or a missing one, only the lines of the diff's new side are reviewed, at their
-    /// line numbers.
+    /// A unified diff. A file in the diff's final state is read. To a file in the diff's initial state, the diff is
+    /// applied in memory. If a file is in another state or missing, only the lines of the diff's new side are
+    /// reviewed, at their line numbers.
     Diff {
-        /// Its name, `-` for stdin.
+        /// The name of the diff; `-` for stdin.
         name: String,
         text: Vec<u8>,
     },
@@ -42,13 +42,14 @@ pub struct SelectOptions {
     pub shard: u64,
 }
 
-/// The files of a review, the skipped ones, and the shards.
+/// The reviewed files, the skipped files, and the shards of a review.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     pub description: String,
     /// The commit under review, or `HEAD`.
     pub commit: Option<String>,
-    /// The git tree under review; for a work tree, `blake3:` and a hash of the reviewed paths and texts.
+    /// The id of the git tree under review; for a work tree, `blake3:` followed by a hash of the reviewed paths and
+    /// texts.
     pub tree: String,
     /// The files, by path.
     pub files: Vec<SourceFile>,
@@ -59,7 +60,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// For each shard, the files it covers with the number of lines under review.
+    /// For each shard, the files it covers, each with the number of lines under review.
     pub fn coverage(&self) -> Vec<Vec<Coverage>> {
         let coverage = |index: &usize| {
             let file = &self.files[*index];
@@ -79,7 +80,7 @@ impl Target {
 pub(crate) struct Selection {
     pub(crate) files: Vec<SourceFile>,
     pub(crate) skipped: Vec<Skip>,
-    /// The bytes of the diffs of deleted files so far.
+    /// The total size, in bytes, of the diffs of deleted files added so far.
     pub(crate) deleted: usize,
     /// The commit under review, if it is not `HEAD`.
     pub(crate) commit: Option<String>,
@@ -88,7 +89,7 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    /// Adds a file of a change; of one over the size limit only the changed part.
+    /// Adds a file of a change; if the file exceeds `max_file`, only its changed part is added.
     pub(crate) fn add(&mut self, file: SourceFile, max_file: u64) {
         if file.is_deleted() {
             let size = file.diff.as_ref().map_or(0, String::len);

@@ -1,12 +1,12 @@
-//! Shards: the files of one call of a reviewer, cut by path within bounds of size.
+//! Splits the files of a review by path into shards of bounded size. A reviewer receives one shard per call.
 
 use crate::protocol::request::SourceFile;
 
 /// Splits files, sorted by path, into shards of at most `limit` bytes of code each.
 ///
-/// The paths around a cut decide where a shard ends, independent of the files before them, so that changing, adding or
-/// removing a file leaves other shards unchanged. Files of one folder stay together if they fit; a file larger than the
-/// limit is a shard of its own. The same files always give the same shards.
+/// The position of a cut depends on the paths around it, not on the files before them, so that changing, adding or
+/// removing a file leaves most other shards unchanged. Files of one folder stay together if they fit into one
+/// shard; a file that is larger than the limit is a shard of its own. The same files always give the same shards.
 pub(crate) fn split(files: &[SourceFile], limit: u64) -> Vec<Vec<usize>> {
     let sizes: Vec<u64> = files.iter().map(size).collect();
     let mut shards = Vec::new();
@@ -23,7 +23,7 @@ pub(crate) fn split(files: &[SourceFile], limit: u64) -> Vec<Vec<usize>> {
 fn end_of_shard(files: &[SourceFile], sizes: &[u64], start: usize, limit: u64) -> usize {
     let mut used = 0;
     let mut fitting = start;
-    // Each possible cut, with the size of the shard up to it.
+    // Each possible cut, with the size of the shard that it would end.
     let mut cuts: Vec<(usize, u64)> = Vec::new();
     while let Some(size) = sizes.get(fitting)
         && (fitting == start || used + size <= limit)
@@ -44,7 +44,7 @@ fn end_of_shard(files: &[SourceFile], sizes: &[u64], start: usize, limit: u64) -
     if let Some(at) = strongest(&mut cuts.iter().copied().filter(|cut| is_large(cut) && between_folders(cut))) {
         return at;
     }
-    // A folder that fits into one shard is not cut to make the shard before it larger.
+    // A folder that fits into one shard is not split to make the preceding shard larger.
     if let Some((at, _)) = cuts.iter().rev().find(|cut| between_folders(cut)) {
         let next = folder(&files[*at]);
         let together = files[*at..].iter().zip(&sizes[*at..]).take_while(|(file, _)| folder(file) == next);
@@ -123,7 +123,7 @@ mod tests {
                 all += 1;
             }
         }
-        // On average hardly more than the shard of the file itself is another one.
+        // On average, a change affects at most one shard besides the one that contains the changed file.
         assert!(new <= all * 2, "{new} new shards in {all} changes");
     }
 

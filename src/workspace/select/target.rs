@@ -1,8 +1,9 @@
 //! Selects the files of a target, with their texts and changed lines.
 //!
-//! Files are ordered by path. Files of the target that are not reviewed are listed with the reason. `.gleeignore` applies to
-//! every target; a file that is named is reviewed even if it is ignored or generated. Folders are walked as in ripgrep:
-//! without files that `.gitignore` excludes, and without names with a leading dot unless they are named.
+//! Files are ordered by path. Files of the target that are not reviewed are listed with the reason. `.gleeignore`
+//! applies to every target, but a file that the user names is reviewed even if it is ignored or generated. Folders
+//! are walked as by ripgrep: files that `.gitignore` excludes are left out, and so are names with a leading dot
+//! unless the user names them.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -20,8 +21,9 @@ use crate::workspace::select::{filter, shards, walk};
 use crate::workspace::{Result, Workspace, WorkspaceError};
 
 impl Workspace {
-    /// Selects the files of a review. Fails for a path, revision or diff that cannot be read, a target that needs git
-    /// outside git, and an empty target (exit code 2, nothing written). If no file of a change can be read, the exit code is 4.
+    /// Selects the files of a review. Fails with exit code 2, with nothing written, if a path, revision or diff
+    /// cannot be read, if a target needs git but is outside git, or if the target is empty. If no file of a change
+    /// can be read, the exit code is 4.
     pub fn select(&self, spec: &TargetSpec, options: &SelectOptions) -> Result<Target> {
         let description = describe(spec);
         let git = || self.repository.as_ref().ok_or_else(|| WorkspaceError::NotGit(description.clone()));
@@ -57,7 +59,7 @@ impl Workspace {
     /// Sorts a selection and splits it into shards.
     pub(crate) fn finish(&self, mut selection: Selection, description: String, options: &SelectOptions) -> Target {
         selection.files.sort_by(|a, b| a.path.cmp(&b.path));
-        // The escaped form of a name that is not UTF-8 may equal the name of another file.
+        // A name that is not UTF-8 is escaped, and may then equal the name of another file.
         let skipped = &mut selection.skipped;
         selection.files.dedup_by(|later, first| {
             let same = later.path == first.path;
@@ -75,7 +77,7 @@ impl Workspace {
         }
     }
 
-    /// Whole files: the named ones, and those in named folders.
+    /// Selects whole files: the named files, and the files in named folders.
     fn select_paths(&self, paths: &[PathBuf], options: &SelectOptions) -> Result<Selection> {
         let mut chosen: BTreeMap<Vec<u8>, Selected> = BTreeMap::new();
         let mut selection = Selection::default();
@@ -130,7 +132,7 @@ impl Workspace {
         bytes.ok_or(SkipReason::Oversized)
     }
 
-    /// A path of the user relative to the root, links resolved.
+    /// Converts a path from the user to a path relative to the root, with links resolved.
     fn relative(&self, path: &Path) -> Result<Vec<u8>> {
         let shown = || path.display().to_string();
         let real = self.start.join(path).canonicalize().map_err(WorkspaceError::unreadable(path))?;
@@ -150,12 +152,13 @@ impl Repository {
         Ok(set.is_some_and(|value| matches!(value.trim_ascii(), b"true" | b"input" | b"yes" | b"on" | b"1")))
     }
 
-    /// The attributes of files, from one process.
+    /// The attributes of files, read by one git process.
     pub(crate) fn attributes<'a>(&self, paths: impl Iterator<Item = &'a Vec<u8>>) -> Result<Attributes> {
         self.call(["check-attr", "-z", "--stdin"]).attributes(paths)
     }
 
-    /// The attributes of files by the `.gitattributes` of a commit, and by the files outside the tree.
+    /// The attributes of files according to the `.gitattributes` files of a commit and the attribute files outside
+    /// the tree.
     pub(crate) fn attributes_at<'a>(
         &self,
         commit: &str,

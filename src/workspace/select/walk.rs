@@ -1,4 +1,5 @@
-//! Walks folders of the work tree by ignore rules. Links are never followed; only folders and ignore files are opened.
+//! Walks folders of the work tree and applies ignore rules. Links are never followed; only folders and ignore files
+//! are opened.
 
 use std::fs::FileType;
 use std::io;
@@ -9,7 +10,8 @@ use ignore::{DirEntry, WalkBuilder};
 use crate::workspace::git::path_bytes;
 use crate::workspace::select::ignores::Ignores;
 
-/// The ignored files and folders below a folder. Folders end with a slash and are not walked.
+/// The ignored files and folders below a folder. The path of an ignored folder ends with a slash; its content is
+/// not listed.
 pub(crate) fn ignored(root: &Path, folder: &[u8], ignores: &mut Ignores<'_>) -> io::Result<Vec<Vec<u8>>> {
     let mut found = Vec::new();
     visit(root, folder, &mut |path, kind| {
@@ -33,9 +35,9 @@ pub(crate) fn file((path, kind): (Vec<u8>, Option<FileType>)) -> Option<Vec<u8>>
     kind.is_some_and(|kind| kind.is_file() || kind.is_symlink()).then_some(path)
 }
 
-/// Everything below a folder except folders, what is ignored, and that for which `is_excluded` returns true, given its path
-/// and whether it is a folder. A folder that cannot be read is an entry without a type. `folder` is relative to the root and
-/// empty for the root itself.
+/// Returns everything below a folder except folders, ignored paths, and paths for which `is_excluded` returns true.
+/// `is_excluded` receives a path and whether it is a folder. A folder that cannot be read is returned without a
+/// type. `folder` is relative to the root, and empty for the root itself.
 pub(crate) fn walk(
     root: &Path,
     folder: &[u8],
@@ -56,8 +58,9 @@ pub(crate) fn walk(
     Ok(found)
 }
 
-/// Calls `visit` with the path and type of everything below a folder except `.git`, and descends into the folders for which
-/// it returns true. A folder that cannot be read is passed once more, without a type.
+/// Calls `visit` with the path and type of everything below a folder except `.git`, and enters the folders for
+/// which `visit` returns true. For a subfolder that cannot be read, `visit` is called a second time, without a
+/// type.
 fn visit(root: &Path, folder: &[u8], visit: &mut dyn FnMut(&[u8], Option<FileType>) -> bool) -> io::Result<()> {
     let mut waiting = vec![folder.to_vec()];
     let mut is_first = true;
@@ -87,7 +90,8 @@ fn visit(root: &Path, folder: &[u8], visit: &mut dyn FnMut(&[u8], Option<FileTyp
     Ok(())
 }
 
-/// Everything at and below a path, inside or outside the tree; only a link at the path itself is followed.
+/// The entry at a path and all entries below it, inside or outside the tree. A link is followed only if it is the
+/// path itself.
 pub(crate) fn everything(path: &Path) -> impl Iterator<Item = io::Result<DirEntry>> + use<> {
     let walk = WalkBuilder::new(path).standard_filters(false).build();
     walk.map(|entry| entry.map_err(|error| error.into_io_error().unwrap_or_else(|| io::Error::other("a loop"))))
