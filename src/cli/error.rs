@@ -1,4 +1,4 @@
-//! The errors of commands: message, causes, hint and exit code.
+//! Errors of commands, with message, causes, hint and exit code.
 
 use std::fmt::Write as _;
 

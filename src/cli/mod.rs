@@ -25,7 +25,7 @@ use crate::domain::ExitReason;
 use crate::protocol::{secrets, text::printable};
 use crate::system::{log, private};
 
-/// The commands in groups; fits on a screen of 24 lines.
+/// The help text, with the commands in groups. It fits on a screen of 24 lines.
 const HELP: &str = "\
 {about}
 
@@ -89,7 +89,7 @@ enum Command {
 }
 
 impl Command {
-    /// Whether the command may start or resume a run. For other commands, signals keep their default effect.
+    /// Whether the command may start or resume a run. For all other commands, signals keep their default effect.
     fn runs_agents(&self) -> bool {
         matches!(self, Self::Review(_) | Self::Runs(_) | Self::Consensus(_) | Self::Gate(_) | Self::Watch(_))
     }
@@ -120,7 +120,7 @@ fn clean(line: &str) -> String {
     printable::line(&*secrets::redact(line.trim_end_matches('\n'))) + "\n"
 }
 
-/// Prints help and version to stdout with exit code 0, errors to stderr with exit code 2.
+/// Prints help and version to stdout and returns exit code 0; prints errors to stderr and returns exit code 2.
 fn usage(error: &clap::Error) -> ExitCode {
     // Writing fails only if the stream is closed.
     drop(error.print());
@@ -129,7 +129,7 @@ fn usage(error: &clap::Error) -> ExitCode {
 
 fn run(command: &Command, globals: &Globals) -> CommandResult {
     if let Ok(state_dir) = paths::state_dir() {
-        // Ignored: it fails if another user owns the folder.
+        // An error is ignored: it occurs if another user owns the folder.
         drop(private::tighten(&state_dir));
     }
     let (variable, filter) = (log::VARIABLE, std::env::var(log::VARIABLE).ok());

@@ -1,4 +1,5 @@
-//! Glee's re-executions of itself: hidden first arguments, handled before the command-line parser.
+//! Internal programs for which Glee executes itself. They are selected by hidden first arguments, which are handled
+//! before the command-line parser runs.
 
 use std::ffi::OsString;
 use std::io::Read as _;
@@ -27,7 +28,8 @@ pub(crate) fn dispatch(args: &[OsString]) -> Option<ExitCode> {
     }
 }
 
-/// Reads the request from stdin, writes the answer to stdout, and uses the working directory as the tree.
+/// Runs an embedded agent: reads the request from stdin, writes the answer to stdout, and uses the working
+/// directory as the tree.
 fn embedded_agent(args: &[OsString]) -> ExitCode {
     match answer(args) {
         Ok(reason) => ExitCode::from(reason.code()),
@@ -38,7 +40,7 @@ fn embedded_agent(args: &[OsString]) -> ExitCode {
     }
 }
 
-/// Replays a recorded call. `args` contains the path of the record; stdin, the nonce of the new request.
+/// Replays a recorded call. `args` contains the path of the record; stdin contains the nonce of the new request.
 fn recorded_call(args: &[OsString]) -> ExitCode {
     let mut nonce = String::new();
     let record = args.first().map(std::path::PathBuf::from).unwrap_or_default();

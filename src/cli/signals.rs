@@ -1,7 +1,8 @@
-//! How INT, TERM and HUP end the program. A separate thread receives them, so work in the main thread cannot delay
-//! them. It asks the attached run to stop, which ends its agents and writes a report. If the event loop does not
-//! answer for [`PATIENCE`], the process exits at once. This is safe: every write to the history is a transaction,
-//! and the supervisors end their agents when the process is gone.
+//! How the signals INT, TERM and HUP end the program. A separate thread receives the signals, so work in the main
+//! thread cannot delay them. The thread asks the attached run to stop; the run then ends its agents and writes a
+//! report. If the run's event loop does not respond for the duration [`PATIENCE`], the process exits at once. This
+//! is safe: every write to the history is a transaction, and the supervisors end their agents when the process is
+//! gone.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError, mpsc};
@@ -18,11 +19,12 @@ use crate::cli::ui::stream;
 use crate::cli::ui::terminal::Terminal;
 use crate::domain::ExitReason;
 
-/// The timeout for an answer of the event loop after a signal.
+/// How long the signal thread waits for a response of the event loop.
 const PATIENCE: Duration = Duration::from_millis(600);
-/// The interval between queries of the event loop. A suspension of the process counts as one interval.
+/// The interval at which the signal thread checks for a response. If the process is suspended, the time counts as
+/// one interval.
 const STEP: Duration = Duration::from_millis(30);
-/// The timeout for the last message if stderr is blocked.
+/// How long the process waits for its last message to be printed if stderr is blocked.
 const LAST_MESSAGE: Duration = Duration::from_millis(150);
 
 pub(crate) struct SignalScope {
@@ -30,7 +32,7 @@ pub(crate) struct SignalScope {
     pub(crate) cause: Arc<AtomicU8>,
     pub(crate) terminal: Terminal,
     pub(crate) event_loop: Arc<Loop>,
-    /// The hint that explains how to resume the run, and whether the start of the run is recorded.
+    /// The hint that explains how to resume the run, and a flag that is set once the start of the run is recorded.
     pub(crate) resume: Option<(String, Arc<AtomicBool>)>,
 }
 
@@ -52,7 +54,7 @@ impl Loop {
 
 static ATTACHED_RUN: Mutex<Option<SignalScope>> = Mutex::new(None);
 
-/// While no run is attached, a signal ends the process at once.
+/// Starts the signal thread. While no run is attached, a signal ends the process at once.
 pub(crate) fn receive() {
     static STARTED: Once = Once::new();
     STARTED.call_once(|| {
@@ -109,7 +111,8 @@ fn end(signal: u8, run: Option<&SignalScope>) {
             message = message.hint(hint);
         }
         let (done, finished) = mpsc::channel();
-        // The main thread may hold the terminal or stderr, and the reader of stderr may have stopped.
+        // The message is printed by another thread, because the main thread may hold the terminal or stderr, and
+        // the reader of stderr may have stopped.
         thread::spawn(move || {
             terminal.restore();
             stream::err(&message.render(false));

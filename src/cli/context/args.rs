@@ -10,7 +10,7 @@ use crate::cli::report::{Format, json::pretty};
 use crate::domain::Route;
 use crate::rules::consensus::Policy;
 
-/// The words of a flag, each with its value and its help text (empty for none).
+/// The words that a flag accepts, each with its value and its help text (empty for no help).
 pub(crate) type Words<T> = &'static [(&'static str, T, &'static str)];
 
 const FORMATS: Words<Format> = &[
@@ -41,7 +41,8 @@ pub(crate) fn one_of<T: Copy + Send + Sync + 'static>(words: Words<T>) -> impl T
     })
 }
 
-// The structs below have no doc comments: clap would use them as the help of the commands that flatten them.
+// The structs below have no doc comments, because clap would use these as the help of every command that flattens a
+// struct.
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReportFormat {

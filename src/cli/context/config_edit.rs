@@ -25,7 +25,7 @@ pub(crate) struct ConfigTarget<'a> {
 }
 
 impl<'a> ConfigTarget<'a> {
-    /// Returns the project's file, or the user's with `--user`.
+    /// Returns the project's configuration file, or with `--user` the user's.
     pub(crate) fn find(globals: &'a Globals, user: bool) -> Result<Self, CommandError> {
         let places = Places::find(globals)?;
         let (owner, path, name) = if user {
@@ -49,18 +49,19 @@ impl<'a> ConfigTarget<'a> {
         Ok(file::read(&self.path, self.links())?)
     }
 
-    /// Replaces the file by `text`, which must be a valid configuration. The new text is trusted unless the file
-    /// was untrusted before.
+    /// Replaces the content of the file by `text`, which must be a valid configuration. The new content is trusted
+    /// unless the old one was untrusted or invalid.
     pub(crate) fn write(&self, text: &str) -> Result<(), CommandError> {
         self.replace(text, Some(&self.name), self.before()?)
     }
 
-    /// Changes the file's text; a missing file starts with [`HEAD`].
+    /// Changes the file's text by `edit`. If the file does not exist, `edit` receives [`HEAD`].
     pub(crate) fn change(&self, edit: impl FnOnce(&str) -> Result<String, EditError>) -> Result<(), CommandError> {
         let text = self.read()?.unwrap_or_else(|| HEAD.to_owned());
         let changed = edit(&text).map_err(|error| self.refused(error))?;
         let before = self.before()?;
-        // If the file was valid, the cause of an error is the command line, so the error does not name the file.
+        // If the file was valid before, an error is caused by the command line, so the message must not name the
+        // file.
         let name = (before == Before::Broken).then_some(self.name.as_str());
         self.replace(&changed, name, before)
     }
@@ -82,7 +83,7 @@ impl<'a> ConfigTarget<'a> {
     }
 
     fn before(&self) -> Result<Before, CommandError> {
-        // Without a file, there may still be templates and scripts that require trust.
+        // Even without a file, the project may have templates and scripts that require trust.
         let text = self.read()?.unwrap_or_default();
         let places = &self.places;
         match config::check_text(&places.sources(self.globals), self.owner, Some(&self.name), &text) {
@@ -111,7 +112,7 @@ impl<'a> ConfigTarget<'a> {
 /// The state of the file before a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Before {
-    /// Missing, trusted, or without content that requires trust.
+    /// The file is missing, is trusted, or contains nothing that requires trust.
     Trusted,
     Untrusted,
     Broken,

@@ -39,8 +39,9 @@ pub(crate) struct CommandContext<'a> {
     pub(crate) globals: &'a Globals,
 }
 
-/// The settings of a run, and the files edited by the change that commands name. With `steering`, the project's
-/// configuration, the ignore rules and the files that commands name come from its commit.
+/// Returns the settings of a run, and the names of files that commands use and that the change under review edits.
+/// With `steering`, the project's configuration, the ignore rules and the files that commands use are read from the
+/// commit of `steering`.
 pub(crate) fn settings(
     globals: &Globals,
     flags: Vec<(String, serde_json::Value)>,
@@ -51,7 +52,7 @@ pub(crate) fn settings(
         return Ok((load::runnable(globals, flags, None)?.1, Vec::new()));
     };
     let places = load::Places::find(globals)?;
-    // A fixed path, so that a resumed run finds its programs again.
+    // The path is the same for every run on this commit, so a resumed run finds its programs again.
     let folder = places.state.join("steering").join(&steering.base);
     private::folder(&folder)?;
     steering.write(&folder)?;
@@ -83,10 +84,10 @@ pub(crate) fn settings(
     Ok((settings, files.edited.into_iter().collect()))
 }
 
-/// The commands that a run may start, and the variables that it sets.
+/// The commands that a run may start. The values of the agents' variables are included as further commands.
 fn commands(settings: &Settings) -> Vec<Vec<String>> {
     let own = settings.agents.iter().flat_map(|agent| {
-        // The first word makes `scripts` treat the variables as arguments, not as programs.
+        // Because of the first word, `scripts` treats the variables as arguments and not as programs.
         let variables = std::iter::once("env".to_owned()).chain(agent.env.values().cloned()).collect();
         [agent.command.clone(), variables]
     });
@@ -99,7 +100,7 @@ fn not_at_base(what: &str, why: &str) -> CommandError {
         .hint("a change must not decide how it is reviewed: bring the file to the base branch first")
 }
 
-/// The agents' programs. Fails if an agent has neither its own program nor its backup's.
+/// Finds the agents' programs. Fails if neither the program of an agent nor that of its backup is found.
 pub(crate) fn programs(agents: &[Agent], backups: &[Agent], root: &Path) -> Result<Agents, CommandError> {
     own_process::provide_open_files(agents.len())?;
     let programs = Agents::new(Arc::new(ProcessRunner::new()?)).remembering(&state_dir()?);
@@ -107,7 +108,7 @@ pub(crate) fn programs(agents: &[Agent], backups: &[Agent], root: &Path) -> Resu
     Ok(programs)
 }
 
-/// Fails before any paid call if `sandbox: required` is unavailable.
+/// Fails if `sandbox: required` is set but the sandbox is unavailable. Called before any call is paid for.
 pub(crate) fn require_sandbox(settings: &Settings) -> Result<(), CommandError> {
     if settings.sandbox == Sandbox::Required && !sandbox::layers().landlock {
         return Err(CommandError::usage(
@@ -118,7 +119,7 @@ pub(crate) fn require_sandbox(settings: &Settings) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Settles open disputes of a run. Returns them, and whether the user or a signal stopped it.
+/// Settles open disputes of a run. Returns the disputes, and whether the user or a signal stopped the run.
 pub(crate) fn settle(
     context: &CommandContext<'_>,
     workspace: Workspace,
@@ -146,7 +147,7 @@ pub(crate) fn review<F: Future<Output = Result<EndedReview, RunError>>>(
     let resume = format!("resume it with `glee runs resume {}`", id.short());
     let (mut ended, cause) = execute(context, workspace, settings, agents, id, Some(&resume), run)?;
     if ended.rest == Rest::Stopped {
-        // Stopping at a dialog has the same exit code as Ctrl-C.
+        // If the user stops the run in a dialog, the exit code is the same as for Ctrl-C.
         ended.outcome.exit = cause.unwrap_or(ExitReason::Signal(2));
         ended.outcome.notices.push(format!("the run was stopped early, and its results are recorded; {resume}"));
     }
@@ -155,7 +156,7 @@ pub(crate) fn review<F: Future<Output = Result<EndedReview, RunError>>>(
     Ok(cause.filter(|cause| matches!(cause, ExitReason::Signal(_))).unwrap_or(ended.outcome.exit))
 }
 
-/// Executes `run`; also returns the cause if it was stopped.
+/// Executes `run`. If the run was stopped, also returns the cause.
 fn execute<T, F: Future<Output = Result<T, RunError>>>(
     context: &CommandContext<'_>,
     workspace: Arc<Workspace>,
@@ -167,7 +168,7 @@ fn execute<T, F: Future<Output = Result<T, RunError>>>(
 ) -> Result<(T, Option<ExitReason>), CommandError> {
     require_sandbox(&settings)?;
     let state_dir = state_dir()?;
-    // Has to precede the creation of the lock file.
+    // This check must precede the creation of the lock file.
     refuse_inside(&workspace, &state_dir)?;
     let _lock: Option<TreeLock> = match context.mode {
         Mode::Review => None,
@@ -197,8 +198,9 @@ pub(crate) fn sink(format: Format, terminal: &Terminal) -> Box<dyn EventSink> {
     }
 }
 
-/// Drives a run to its end or until a signal or the time limit stops it, and returns the cause. `resume` contains
-/// the hint for resuming and whether the start of the run is recorded.
+/// Drives a run until it ends, or until a signal or the time limit stops it; in the second case, returns the cause.
+/// `resume` contains the hint that explains how to resume the run, and a flag that is set once the start of the run
+/// is recorded.
 pub(crate) fn drive<T, F: Future<Output = T>>(
     time_limit: Duration,
     terminal: &Terminal,
@@ -228,7 +230,7 @@ pub(crate) fn drive<T, F: Future<Output = T>>(
         ended
     });
     drop(attached);
-    // A dialog waiting for input must not block the end of the program.
+    // A dialog that waits for input must not prevent the program from ending.
     runtime.shutdown_background();
     terminal.restore();
     let cause = match cause.load(Ordering::Relaxed) {
@@ -257,7 +259,7 @@ pub(crate) fn report(
     Ok(stream::out(&report::render(format, &outcome, &options))?)
 }
 
-/// Records that an event was recorded, after which the run can be resumed.
+/// Sets `is_recorded` when the first event was recorded: from then on, the run can be resumed.
 struct StartObserver {
     sink: Box<dyn EventSink>,
     is_recorded: Arc<AtomicBool>,
@@ -274,7 +276,7 @@ impl EventSink for StartObserver {
     }
 }
 
-/// Uses the route given on the command line; a person still gives the rulings.
+/// Chooses the route given on the command line. The rulings themselves are still given by a person.
 struct ChosenRoute {
     route: Route,
     dialog: Dialog,
@@ -292,17 +294,17 @@ impl DisputeResolver for ChosenRoute {
     }
 }
 
-/// This command line with `--fix`, quoted for a shell.
+/// The current command line with `--fix` added, quoted for a shell.
 fn fix_command() -> String {
     let words = std::env::args().skip(1).chain(["--fix".to_owned()]);
     let quoted = words.map(|word| shlex::try_quote(&word).map_or_else(|_| word.clone(), Into::into));
     format!("glee {}", quoted.collect::<Vec<String>>().join(" "))
 }
 
-/// The cause of a stop at `budget.duration`; not a valid signal number.
+/// The value of `cause` if `budget.duration` ended the run; it is not a valid signal number.
 const OVER_BUDGET: u8 = u8::MAX;
 
-/// Stops the run after `left`, excluding time during which the program was suspended.
+/// Stops the run after the duration `left`, not counting time during which the program was suspended.
 async fn stop_after(mut left: Duration, handle: Arc<StopHandle>, cause: Arc<AtomicU8>) {
     const STEP: Duration = Duration::from_secs(1);
     while !left.is_zero() {

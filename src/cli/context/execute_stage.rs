@@ -52,7 +52,7 @@ pub(crate) struct StageContext<'a> {
     format: Format,
     pub(crate) settings: Settings,
     pub(crate) workspace: Workspace,
-    /// The folder whose `.glee` folder defines stages and stores their outcomes.
+    /// The project folder. Its `.glee` folder defines stages and stores their outcomes.
     pub(crate) project: PathBuf,
 }
 
@@ -69,7 +69,8 @@ impl<'a> StageContext<'a> {
         history::open(self.globals, &self.workspace)
     }
 
-    /// Resumes the last run with the same request if it is unfinished, else starts a new one.
+    /// Resumes the last run of the stage if it is unfinished and its request was the same; otherwise starts a new
+    /// run.
     pub(crate) fn ask(&self, plan: StagePlan, fresh: bool) -> Result<StageOutcome, CommandError> {
         let last = consensus::last(&self.journal()?, &plan.id, &plan.stage)?;
         match last {
@@ -85,7 +86,7 @@ impl<'a> StageContext<'a> {
     }
 
     fn execute(&self, run: RunId, plan: &StagePlan, new: Option<StagePlan>) -> Result<StageOutcome, CommandError> {
-        // Fails before any paid call if the files cannot be written.
+        // This fails if the files cannot be written, before any call is paid for.
         files::folder(&self.project, &plan.id, &plan.stage)?;
         let root = self.workspace.root();
         let agents = execute::programs(&consensus::agents_of(plan), &plan.backups, root)?;

@@ -1,4 +1,4 @@
-//! The global options, and colour, verbosity and interactivity derived from them.
+//! The global options, and the colour, verbosity and interactivity that follow from them.
 
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
@@ -67,7 +67,8 @@ impl Globals {
         }
     }
 
-    /// Whether prompts are possible: no `--no-input`, and stdin and stderr are terminals with a movable cursor.
+    /// Whether prompts are possible: `--no-input` is not given, and stdin and stderr are terminals whose cursor can
+    /// be moved.
     pub(crate) fn interactive(&self) -> bool {
         !self.no_input && std::io::stdin().is_terminal() && std::io::stderr().is_terminal() && !is_dumb()
     }
@@ -86,7 +87,7 @@ impl Globals {
         self.style_of(columns.unwrap_or(100).max(20))
     }
 
-    /// The style of a table on stdout: the width of the terminal, else unlimited.
+    /// The style of a table on stdout. The width is that of the terminal; without a terminal, it is unlimited.
     pub(crate) fn table_style(&self) -> Style {
         let columns = console::Term::stdout().size_checked().map(|(_, columns)| usize::from(columns));
         self.style_of(columns.unwrap_or(usize::MAX))
@@ -102,7 +103,7 @@ impl Globals {
         }
     }
 
-    /// Whether a flag is given by its old name; if so, prints the current name.
+    /// Returns `is_given`: whether a flag is given by its old name. If so, prints a notice with the current name.
     pub(crate) fn is_earlier(&self, is_given: bool, earlier: &str, today: &str) -> bool {
         if is_given {
             self.say(&renamed::notice(earlier, today));
@@ -110,7 +111,7 @@ impl Globals {
         is_given
     }
 
-    /// The current name of a configuration key; prints it if `key` is an old name.
+    /// The current name of a configuration key. If `key` is an old name, prints a notice with the current one.
     pub(crate) fn key_today<'k>(&self, key: &'k str) -> &'k str {
         let Some(today) = renamed::today(key) else { return key };
         self.say(&renamed::notice(key, today));

@@ -26,7 +26,7 @@ impl Input {
         Ok(Self { name, reader: BufReader::new(source) })
     }
 
-    /// Reads all input; fails above `most` MiB, because a device may be endless.
+    /// Reads all input. Fails if there are more than `most` MiB, because a device may be endless.
     pub(crate) fn bytes(self, most: u64) -> Result<Vec<u8>, CommandError> {
         let mut bytes = Vec::new();
         let read = self.reader.take((most << 20) + 1).read_to_end(&mut bytes);

@@ -14,7 +14,7 @@ use crate::domain::ExitReason;
 #[derive(Clone, Debug)]
 pub(crate) struct Places {
     pub(crate) root: PathBuf,
-    /// The user's configuration file; `None` without a home folder.
+    /// The user's configuration file; `None` if there is no home folder.
     pub(crate) user_file: Option<PathBuf>,
     pub(crate) state: PathBuf,
 }
@@ -34,7 +34,8 @@ impl Places {
             project_root: Some(&self.root),
             project_copy: None,
             user_file: self.user_file.clone(),
-            // Names of Glee's variables are valid UTF-8; an invalid value fails when the setting is parsed.
+            // The names of Glee's own variables are valid UTF-8, so other names can be skipped. An invalid value is
+            // detected when the setting is parsed.
             env: std::env::vars_os()
                 .filter_map(|(name, value)| Some((name.into_string().ok()?, value.to_string_lossy().into_owned())))
                 .collect(),
@@ -45,7 +46,7 @@ impl Places {
     }
 }
 
-/// Loads the settings for a command that starts no agents; an untrusted project is not an error.
+/// Loads the settings for a command that starts no agents. An untrusted project is therefore not an error.
 pub(crate) fn load(globals: &Globals) -> Result<(Places, Loaded), CommandError> {
     let places = Places::find(globals)?;
     let loaded = config::load(&places.sources(globals))?;
@@ -53,8 +54,9 @@ pub(crate) fn load(globals: &Globals) -> Result<(Places, Loaded), CommandError> 
     Ok((places, loaded))
 }
 
-/// Loads the settings for a command that starts agents: all names must be connected, and the project trusted.
-/// `flags` are settings from the command line by dotted key; `copy` is a folder with a copy of the project's file.
+/// Loads the settings for a command that starts agents. Fails if a setting names an agent that is not connected, or
+/// if the project is not trusted. `flags` are settings from the command line, as pairs of dotted key and value;
+/// `copy` is a folder with a copy of the project's configuration file.
 pub(crate) fn runnable(
     globals: &Globals,
     flags: Vec<(String, Value)>,

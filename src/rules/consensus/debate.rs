@@ -1,5 +1,5 @@
 //! The effect of cross-examination and defence on a finding (phase 5.5). A missing answer never counts as
-//! agreement; its reviewer is reported.
+//! agreement; the reviewer that did not answer is reported.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -7,7 +7,7 @@ use super::group::{Level, Member};
 use super::similarity::vectors;
 pub use crate::domain::{DefenceWord, ExaminationWord};
 
-/// The largest adjustment of a confidence by one answer, in either direction.
+/// The most, in either direction, by which one answer can change a confidence.
 const LARGEST: i32 = 30;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct Examination {
     pub by: String,
     pub finding: String,
     pub word: ExaminationWord,
-    /// The requested change of the confidence, clamped to ±30.
+    /// The change of the confidence that the reviewer requests. It is limited to ±30.
     pub adjustment: i32,
     pub reasoning: String,
 }
@@ -25,17 +25,18 @@ pub struct Defence {
     pub by: String,
     pub finding: String,
     pub word: DefenceWord,
-    /// As in [`Examination`]; applies only with `modify`.
+    /// As in [`Examination`], but it applies only if the word is `modify`.
     pub adjustment: i32,
     pub reasoning: String,
     pub revised_severity: Option<Level>,
     pub revised_description: Option<String>,
 }
 
-/// The answers of rounds 2 and 3; empty if there is no debate.
+/// The answers of rounds 2 and 3; empty if there was no debate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Debate {
-    /// All participants, including those without findings; the members' reviewers are added.
+    /// The names of participants, including reviewers without findings. The reviewers of the members count as
+    /// participants even if they are not listed here.
     pub reviewers: Vec<String>,
     pub examinations: Vec<Examination>,
     pub defences: Vec<Defence>,
@@ -67,8 +68,8 @@ impl<'a> Index<'a> {
         index
     }
 
-    /// The debate's effect on a group's members. Each reviewer counts once for each group, examinations of its own
-    /// findings are ignored, and only the raiser of a finding defends it.
+    /// Computes the effect of the debate on a group with these members. Each reviewer counts once per group, a
+    /// reviewer's examinations of its own findings are ignored, and only the raiser of a finding can defend it.
     pub(crate) fn effect(&self, members: &[&'a Member]) -> Effect<'a> {
         let mut effect = Effect::default();
         let mut defences: Vec<&'a Defence> = Vec::new();
@@ -134,7 +135,7 @@ impl Effect<'_> {
         self.is_conceded() && self.cross_examination() <= -10
     }
 
-    /// Whether a reviewer disagrees with reasons and the raiser neither concedes nor revises the finding.
+    /// Whether a reviewer gave reasons for disagreeing, and the raiser neither conceded nor revised the finding.
     pub(crate) fn is_contested(&self) -> bool {
         let against =
             |said: &&Examination| said.word == ExaminationWord::Disagree && is_substantive(&said.reasoning);
@@ -156,7 +157,7 @@ pub(crate) fn is_substantive(reasoning: &str) -> bool {
 }
 
 pub(crate) fn reviewers<'a>(members: &'a [Member], debate: &'a Debate) -> BTreeSet<&'a str> {
-    // Deduplicates before sorting: there are many members and few names.
+    // Duplicates are removed before sorting, because there are many members and few names.
     let mut names: HashSet<&str> = members.iter().map(|member| member.model.as_str()).collect();
     names.extend(debate.reviewers.iter().map(String::as_str));
     names.into_iter().collect()

@@ -1,4 +1,4 @@
-//! Evidence that requires no judgement, the validation score (phase 4), and the challenge (phase 5).
+//! Evidence that can be determined without judgement, the validation score (phase 4), and the challenge (phase 5).
 
 use std::sync::LazyLock;
 
@@ -30,17 +30,18 @@ const AGAINST_PRACTICE: &str = "disable certificate, disable tls, verify=false, 
                                 use eval, use md5, disable authentication, skip validation, hardcode the password, \
                                 store the password in plain";
 
-/// One matcher for each list above, in this order.
+/// One matcher for each of the four lists above, in the same order.
 static PHRASES: LazyLock<[Phrases; 4]> =
     LazyLock::new(|| [CONDITIONS, CONSEQUENCES, KNOWN_PATTERNS, AGAINST_PRACTICE].map(Phrases::of));
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Evidence {
-    /// It cites a line that is not known to be missing, or identifiers of the code.
+    /// Whether the finding cites a line or identifiers of the code, and no check has shown that the cited code does
+    /// not exist.
     pub(crate) cites: bool,
     pub(crate) line: bool,
     pub(crate) trigger: bool,
-    /// It describes a known pattern, or a rule confirms it.
+    /// Whether the finding describes a known pattern, or a rule or an advisory confirms it.
     pub(crate) known: bool,
     pub(crate) against: bool,
     pub(crate) suggests: bool,
@@ -69,7 +70,8 @@ impl Evidence {
         }
     }
 
-    /// Evidence quality (phase 4, step 2): a cited line with a concrete trigger 3, cited code 2, otherwise 1.
+    /// The quality of the evidence (phase 4, step 2): 3 for a cited line with a concrete trigger, 2 for other cited
+    /// code, otherwise 1.
     fn quality(self) -> i32 {
         match (self.line && self.trigger, self.cites) {
             (true, _) => 3,
@@ -78,15 +80,16 @@ impl Evidence {
         }
     }
 
-    /// The weight of a side of a conflict. Points are for cited code, a trigger, a sound severity, a suggestion and
-    /// a confirming rule; cited code that does not exist is deducted.
+    /// The weight of one side of a conflict. One point each is given for a cited line, a trigger, a sound severity,
+    /// a suggestion, and a confirmation by a rule or an advisory. Two points are deducted if the cited code does
+    /// not exist.
     pub(crate) fn weight(self, severity: Level, confidence: Option<u8>) -> i32 {
         let sound = severity < Level::High || confidence.is_none_or(|sure| sure >= 70) && self.trigger;
         let points = [self.line, self.trigger, sound, self.suggests, self.confirmed];
         i32::try_from(points.into_iter().filter(|point| *point).count()).unwrap_or(0) - 2 * i32::from(self.refuted)
     }
 
-    /// Whether it is concrete as rule 9 requires.
+    /// Whether the evidence is concrete in the sense of rule 9.
     pub(crate) fn is_concrete(self) -> bool {
         self.line && self.trigger || self.confirmed
     }
@@ -98,8 +101,9 @@ pub(crate) const REVERSAL: &str = "evidence that the cited code does not behave 
 
 pub(crate) const UNSTATED: &str = "no confidence stated: scored as a finding whose evidence requires a review";
 
-/// The validation score (phase 4), and whether a critical finding lacks the required confidence. An unstated
-/// confidence scores as one that requires a review of the evidence; rules about numbers do not apply to it.
+/// The validation score (phase 4), and whether the finding is critical without the confidence that this requires. A
+/// finding without a stated confidence is scored as one whose evidence requires a review; rules about numeric
+/// confidences do not apply to it.
 pub(crate) fn score(entry: &NormalMember<'_>, evidence: Evidence) -> (i32, bool) {
     let confidence = entry.confidence;
     let mut score = match confidence {

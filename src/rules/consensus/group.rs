@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{AdvisoryStatus, Anchor, Class, RawFinding, Tag, Untrusted};
 
-/// Comparisons ignore this title.
+/// The title of a finding without a text. Comparisons ignore it.
 pub(crate) const UNTITLED: &str = "(a finding without a text)";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -20,10 +20,10 @@ pub enum Level {
 }
 
 impl Level {
-    /// From lowest to highest.
+    /// All levels, from lowest to highest.
     pub const ALL: [Self; 4] = [Self::Low, Self::Medium, Self::High, Self::Critical];
 
-    /// The level of a tag; an unknown word is high, because it counts as mandatory.
+    /// The level of a tag. An unknown word has the level high, because Glee treats it as mandatory.
     pub fn of(tag: Option<Tag>) -> Self {
         match tag {
             Some(Tag::Critical) => Self::Critical,
@@ -37,7 +37,7 @@ impl Level {
         [Tag::Low, Tag::Medium, Tag::High, Tag::Critical][self as usize]
     }
 
-    /// The next lower level; the lowest stays.
+    /// The next lower level. The lowest level remains the same.
     #[must_use]
     pub fn lower(self) -> Self {
         Self::ALL[(self as usize).saturating_sub(1)]
@@ -47,7 +47,8 @@ impl Level {
 /// One reviewer's finding in a [`Group`], with a normalised severity.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Member {
-    /// Unique within the merge; in a run, the call and the position in its answer.
+    /// Unique within the merge. In a run, it consists of the call and the position of the finding in the call's
+    /// answer.
     pub id: String,
     /// The name of the reviewer.
     pub model: String,
@@ -59,7 +60,7 @@ pub struct Member {
     pub block: Option<(u32, u32)>,
     /// Whether the reviewer denies that this is an issue.
     pub denies: bool,
-    /// Whether it was first observed in round 2 of a debate.
+    /// Whether the finding was first observed in round 2 of a debate.
     pub observed: bool,
     pub checked: CheckedEvidence,
 }
@@ -105,17 +106,17 @@ impl Policy {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ConflictKind {
-    /// One issue with severities two or more levels apart.
+    /// The reviewers' severities for one issue are two or more levels apart.
     #[serde(rename = "A")]
     Severity,
-    /// One reviewer reports an issue, another one denies it.
+    /// One reviewer reports an issue; another reviewer denies that it is one.
     #[serde(rename = "B")]
     Validity,
     #[serde(rename = "C")]
     Cause,
 }
 
-/// The relation of a group's members (phases 2 to 4).
+/// How the members of a group relate to each other (phases 2 to 4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GroupState {
     Agreed,
@@ -123,7 +124,7 @@ pub enum GroupState {
     Unique,
 }
 
-/// The agreement on an accepted finding; variants are in the order of the report.
+/// The degree of agreement on an accepted finding. The report lists findings in the order of the variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Agreement {
@@ -140,36 +141,36 @@ pub struct Group {
     pub repeats: Vec<usize>,
     pub class: Class,
     pub state: GroupState,
-    /// `None` unless accepted.
+    /// `None` unless the group is accepted.
     pub agreement: Option<Agreement>,
     pub severity: Level,
     /// The confidence before the debate and the bonus; `None` if no reviewer stated one.
     pub original_confidence: Option<u8>,
     pub confidence: Option<u8>,
-    /// The policy's change of the confidence, and its name in the formula.
+    /// The amount by which the policy changes the confidence, and the name of this amount in the formula.
     pub(crate) bonus: (i32, &'static str),
     pub formula: String,
-    /// The validation score of phase 4, for findings of one reviewer.
+    /// The validation score of phase 4, for a group with only one reviewer.
     pub score: Option<i32>,
-    /// The member with the most detailed description.
+    /// The index of the member with the most detailed description.
     pub described_by: usize,
-    /// The description from the raiser's defence.
+    /// The revised description, if the raiser gave one in its defence.
     pub revised: Option<String>,
-    /// The member with the most actionable suggestion.
+    /// The index of the member with the most actionable suggestion.
     pub suggested_by: usize,
     pub notes: Vec<String>,
     pub why: String,
     pub challenge: Option<EvidenceChallenge>,
     /// The evidence that would change the decision.
     pub reversal: String,
-    /// The action that settles it; `None` unless disputed.
+    /// The action that settles the dispute; `None` unless the group is disputed.
     pub action: Option<String>,
-    /// Whether all raisers withdrew it and no other reviewer supports it.
+    /// Whether all raisers withdrew the finding, and no other reviewer supports it.
     pub withdrawn: bool,
     pub advised: AdvisoryStatus,
-    /// Reviewers that support it in round 2 and did not raise it.
+    /// Reviewers that did not raise the finding, but support it in round 2.
     pub supporters: Vec<String>,
-    /// Whether it is severe and unresolved, and the recommendation depends on it.
+    /// Whether the group is severe and unresolved, and the recommendation depends on it.
     pub escalate: bool,
 }
 
@@ -185,19 +186,19 @@ impl Group {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Consensus {
-    /// Ordered by class (accepted first), severity, confidence and agreement.
+    /// The groups, ordered by class (accepted first), severity, confidence and agreement.
     pub groups: Vec<Group>,
     pub statistics: Statistics,
     pub summary: String,
 }
 
-/// The results of checking a finding against the reviewed code; nothing is checked by default.
+/// The results of checking a finding against the reviewed code. By default, nothing was checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckedEvidence {
     pub place: Option<bool>,
-    /// Whether identifiers of the text occur in the cited block.
+    /// Whether identifiers in the finding's text occur in the cited block.
     pub identifiers: Option<bool>,
-    /// Whether an embedded rule reports the same.
+    /// Whether an embedded rule reports the same problem.
     pub confirmed: bool,
     pub advisory: AdvisoryStatus,
 }
@@ -226,23 +227,24 @@ pub struct EvidenceChallenge {
     pub holds: bool,
 }
 
-/// `agreements + conflicts_resolved + disputes_unresolved + unique_findings_accepted + unique_findings_rejected +
-/// unique_findings_uncorroborated + withdrawn == groups`; `findings_per_model` adds up to
-/// `total_findings_received`.
+/// Counts over all groups. Two sums always hold: `agreements + conflicts_resolved + disputes_unresolved +
+/// unique_findings_accepted + unique_findings_rejected + unique_findings_uncorroborated + withdrawn == groups`, and
+/// the values of `findings_per_model` add up to `total_findings_received`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Statistics {
     pub total_findings_received: usize,
     pub findings_per_model: BTreeMap<String, usize>,
-    /// Findings merged into another one of the same group and reviewer, or of the same root cause.
+    /// Findings that were merged into another finding of the same group and reviewer, or into one with the same
+    /// root cause.
     pub repeats_folded: usize,
     pub groups: usize,
     pub agreements: usize,
-    /// Conflicts that ended accepted or rejected.
+    /// Groups with a conflict that were finally accepted or rejected.
     pub conflicts_resolved: usize,
     pub disputes_unresolved: usize,
     pub unique_findings_accepted: usize,
     pub unique_findings_rejected: usize,
-    /// Groups of one reviewer without a verdict of another one.
+    /// Groups with only one reviewer, on which no other reviewer gave a verdict.
     pub unique_findings_uncorroborated: usize,
     pub withdrawn: usize,
     pub security_advisories_checked: usize,

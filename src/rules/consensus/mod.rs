@@ -1,23 +1,27 @@
 //! Merges the findings of several reviewers: normalises them, groups those that report the same problem, and decides
 //! each group by a policy.
 //!
-//! A finding enters as a [`Member`], is normalised (`normalise`) and joins a group (`similarity`); a policy decides on
-//! the `Votes` of each group and returns a [`Group`].
+//! Each finding becomes a [`Member`], is normalised (`normalise`) and joins a group (`similarity`). A policy then
+//! decides on the [`Votes`](votes::Votes) of each group and returns a [`Group`].
 //!
-//! The steps are phases 1 to 7 of the debate arbitrator's specification, and phase 5.5 for a debate. A [`Policy`] is a
-//! file here and an arm in [`merge`]. Every member belongs to exactly one group, and the result is independent of the
-//! order of the members. Where the specification is silent or contradicts itself, this module decides:
-//! - The agreement boost counts once, as `consensus_bonus`: `min(15, 5 x reviewers)` if reviewers agree, the table's
-//!   adjustment for a finding of one reviewer, -10 for a conflict won. An adjustment is at most ±30.
-//! - Severities are a conflict (type A) if they are two levels apart; adjacent levels are settled by the median, rounded
-//!   up. Type C is one location and category with almost disjoint texts.
-//! - A conflict is won by clearly stronger evidence (two points or more). Otherwise two diagnoses of one location are
-//!   combined; conflicts about validity and severity stay disputed.
-//! - A confidence that no reviewer states is absent from the output. A finding of one reviewer without it scores as one
-//!   that requires a review of its evidence; it is neither a critical claim below 70 nor one at 85 (rule 9).
-//! - Only the score decides the change of a unique finding's confidence (phase 4).
-//! - A critical finding of one reviewer below 85 or without concrete evidence (rule 9) is disputed if its score would
-//!   accept it (rule 10).
+//! The steps are phases 1 to 7 of the debate arbitrator's specification, and phase 5.5 if there was a debate. Each
+//! [`Policy`] has a file in this module and an arm in [`merge`]. Every member belongs to exactly one group, and the
+//! result is independent of the order of the members. The specification leaves gaps and contradicts itself in places;
+//! there, this module decides as follows:
+//! - The agreement boost is added once, as `consensus_bonus`. It is `min(15, 5 x reviewers)` if reviewers agree, the
+//!   value from the specification's table for a finding of one reviewer, and -10 if a conflict was won. One answer of
+//!   a debate changes a confidence by at most ±30.
+//! - Severities conflict (type A) if they are two or more levels apart. Closer severities are settled by the median,
+//!   rounded up. In a conflict of type C, the location and category are the same, but the texts have almost no words
+//!   in common.
+//! - Clearly stronger evidence (two points or more) wins a conflict. Without it, two diagnoses of one location are
+//!   combined, and conflicts about validity or severity remain disputed.
+//! - If no reviewer states a confidence, the output contains none. A finding of one reviewer without a confidence is
+//!   scored as one whose evidence requires a review. It does not count as a critical claim below 70, and it does not
+//!   reach the confidence of 85 that rule 9 requires.
+//! - Only the score decides how the confidence of a unique finding changes (phase 4).
+//! - Rule 9 requires a confidence of at least 85 and concrete evidence for a critical finding of one reviewer. A
+//!   finding that lacks one of these is disputed if its score would otherwise accept it (rule 10).
 
 mod debate;
 mod evidence;

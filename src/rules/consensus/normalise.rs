@@ -1,6 +1,7 @@
-//! Phase 1: normalises paths, categories, severities and confidences, and merges repetitions by one reviewer.
+//! Phase 1: normalises paths, categories, severities and confidences, and merges findings that one reviewer
+//! repeats.
 //!
-//! The order of the entries depends only on their content, so results are reproducible.
+//! The order of the entries depends only on their content, so that results are reproducible.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -12,10 +13,10 @@ use super::group::{Level, Member};
 use super::similarity::phrases::Phrases;
 use crate::rules::parallel;
 
-/// The deduction from the confidence of an observation made in round 2.
+/// The amount that is deducted from the confidence of an observation made in round 2.
 const LATE: u8 = 10;
 
-/// The largest distance, in lines, within one location.
+/// The largest distance, in lines, between two findings at one location.
 pub(crate) const NEAR: u32 = 5;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -34,7 +35,8 @@ impl Category {
     }
 }
 
-/// Prefixes of words in a category or rule, with the category they indicate; the first match counts.
+/// Prefixes of words in a category or rule name, each list with the category that it indicates. The first match
+/// counts.
 static NAMES: LazyLock<[(Phrases, Category); 4]> = LazyLock::new(|| {
     let security = "secur, vulnerab, injection, xss, csrf, ssrf, traversal, cwe-, cve-";
     let architecture = "maintain, readab, architect, design, style, naming, documentation";
@@ -46,7 +48,8 @@ static NAMES: LazyLock<[(Phrases, Category); 4]> = LazyLock::new(|| {
     ]
 });
 
-/// Prefixes of words in a title; fewer than `NAMES`, since texts mention many topics.
+/// Prefixes of words in a title, each list with the category that it indicates. There are fewer than in `NAMES`,
+/// because titles mention many topics.
 static TEXTS: LazyLock<[(Phrases, Category); 3]> = LazyLock::new(|| {
     let security = "vulnerab, sql injection, command injection, cross-site, path traversal, xss, csrf";
     [
@@ -56,7 +59,8 @@ static TEXTS: LazyLock<[(Phrases, Category); 3]> = LazyLock::new(|| {
     ]
 });
 
-/// The category of a finding from, in this order: the given one, its rule, its title; else `bug`.
+/// The category of a finding. It is derived from the given category, otherwise from the rule, otherwise from the
+/// title; the default is `bug`.
 pub fn category(given: Option<&str>, rule: Option<&str>, title: &str) -> Category {
     let find = |list: &[(Phrases, Category)], text: &str| {
         list.iter().find(|(phrases, _)| phrases.begin_a_word(text)).map(|(_, category)| *category)
@@ -84,7 +88,8 @@ const VENDORS: &[(&str, &[&str])] = &[
     ("zhipu", &["glm"]),
 ];
 
-/// The vendor that a reviewer's name indicates; an unknown name is its own vendor.
+/// The vendor that a reviewer's name indicates. If the name indicates no known vendor, the name itself counts as
+/// the vendor.
 pub fn vendor(model: &str) -> String {
     let name = model.to_lowercase();
     let parts = VENDORS.iter().flat_map(|(vendor, parts)| parts.iter().map(move |part| (*part, *vendor)));
@@ -95,7 +100,7 @@ pub fn vendor(model: &str) -> String {
 #[derive(Clone, Debug)]
 pub(crate) struct NormalMember<'a> {
     pub(crate) member: &'a Member,
-    /// Index into the merge's members.
+    /// The index of `member` in the merge's list of members.
     pub(crate) index: usize,
     pub(crate) repeats: Vec<usize>,
     pub(crate) model: u32,
@@ -112,7 +117,7 @@ pub(crate) enum PlaceMatch {
     Same,
     Near,
     Block,
-    /// At least one has no line.
+    /// At least one of the two entries has no line.
     Unknown,
     Apart,
 }
@@ -143,7 +148,7 @@ impl NormalMember<'_> {
     }
 }
 
-/// Normalises all members, ordered by file, location and text.
+/// Normalises all members, and orders the resulting entries by file, location and text.
 pub(crate) fn entries<'a>(members: &'a [Member], tree: &[String]) -> Vec<NormalMember<'a>> {
     let file_numbers = file_numbers(members, tree);
     let no_debate = Debate::default();
@@ -173,7 +178,7 @@ pub(crate) fn entries<'a>(members: &'a [Member], tree: &[String]) -> Vec<NormalM
         .collect();
     entries.sort_by(|a, b| {
         let (x, y) = (a.member, b.member);
-        // Ordering by reviewer would favour one reviewer in a tie (rule 7).
+        // The reviewer's name is not a criterion: it would favour one reviewer in a tie (rule 7).
         (a.file, a.lines, x.title())
             .cmp(&(b.file, b.lines, y.title()))
             .then_with(|| (x.description(), x.suggestion()).cmp(&(y.description(), y.suggestion())))
@@ -183,13 +188,14 @@ pub(crate) fn entries<'a>(members: &'a [Member], tree: &[String]) -> Vec<NormalM
     fold(entries)
 }
 
-/// The stated confidence, reduced for an observation of round 2.
+/// The confidence that the reviewer stated; reduced if the finding was first observed in round 2.
 pub(crate) fn confidence(member: &Member) -> Option<u8> {
     let stated = member.raw.confidence?.get();
     Some(if member.observed { stated.saturating_sub(LATE) } else { stated })
 }
 
-/// Merges repetitions by one reviewer at one location into the first, with the higher severity and confidence.
+/// If one reviewer repeats a finding at the same location, merges the repetition into the first entry, which gets
+/// the higher severity and confidence of the two.
 fn fold(entries: Vec<NormalMember<'_>>) -> Vec<NormalMember<'_>> {
     /// Reviewer, file, category, denial and text hash.
     type Key = (u32, Option<u32>, Category, bool, u64);
@@ -217,7 +223,7 @@ fn fold(entries: Vec<NormalMember<'_>>) -> Vec<NormalMember<'_>> {
     kept
 }
 
-/// Hashes the title, and the description if there is no location, ignoring case and punctuation.
+/// Hashes the title, ignoring case and punctuation. The description is included if the finding has no location.
 fn text_hash(member: &Member, is_located: bool) -> u64 {
     use std::hash::{DefaultHasher, Hasher as _};
     let mut said = String::with_capacity(member.title().len() + 1);
@@ -233,7 +239,8 @@ fn text_hash(member: &Member, is_located: bool) -> u64 {
     hasher.finish()
 }
 
-/// The number of each member's path, in path order. A bare file name resolves to the only path that ends in it.
+/// The number of each member's path; paths are numbered in alphabetical order. A bare file name resolves to the
+/// only path that ends in it.
 fn file_numbers(members: &[Member], tree: &[String]) -> Vec<Option<u32>> {
     let named: Vec<Option<&str>> =
         members.iter().map(|member| member.raw.file.as_deref().filter(|path| !path.trim().is_empty())).collect();
@@ -257,7 +264,7 @@ fn file_numbers(members: &[Member], tree: &[String]) -> Vec<Option<u32>> {
     named.into_iter().map(|path| path.map(|path| numbers[meant[path]])).collect()
 }
 
-/// Converts a path to forward slashes without `./`.
+/// Converts a path to forward slashes, and removes `.` components.
 fn canonical(path: &str) -> String {
     let path = path.trim().replace('\\', "/");
     path.split('/').filter(|part| !part.is_empty() && *part != ".").collect::<Vec<_>>().join("/")

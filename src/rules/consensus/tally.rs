@@ -1,5 +1,5 @@
-//! Orders groups, marks those that require a person, and counts statistics: each finding counts once, as a member
-//! or repeat of one group, and each group in exactly one row.
+//! Orders groups, marks the groups that require a decision by a person, and computes statistics. Each finding
+//! counts once, as a member or a repeat of one group, and each group counts in exactly one row of the statistics.
 
 use std::cmp::Reverse;
 use std::fmt::Write as _;
@@ -21,7 +21,7 @@ impl Statistics {
             ..Self::default()
         };
         for member in members {
-            // Every reviewer already has an entry; `entry` would copy each name.
+            // The map already has an entry for every reviewer. `entry` would copy each name.
             if let Some(count) = sum.findings_per_model.get_mut(&member.model) {
                 *count += 1;
             }
@@ -76,7 +76,8 @@ impl Statistics {
     }
 }
 
-/// Marks severe disputes that require a person because no accepted finding settles the recommendation.
+/// Marks severe disputes that a person must decide. There are none if a severe finding is accepted, because that
+/// finding alone settles the recommendation.
 pub(crate) fn escalate(groups: &mut [Group]) {
     let settled = groups.iter().any(|group| group.class == Class::Accepted && group.severity >= Level::High);
     for group in groups {
@@ -84,7 +85,7 @@ pub(crate) fn escalate(groups: &mut [Group]) {
     }
 }
 
-/// Orders by class (accepted first), severity, confidence, agreement and location.
+/// Orders groups by class (accepted first), severity, confidence, agreement and location.
 pub(crate) fn sort(groups: &mut [Group], members: &[Member]) {
     groups.sort_by_cached_key(|group| {
         let lead = &members[group.members[0]];

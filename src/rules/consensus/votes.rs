@@ -1,4 +1,5 @@
-//! The votes on one group, from which policies decide: raisers, deniers, and the results of the debate.
+//! The votes on one group: its raisers, its deniers and the results of the debate. Policies decide a group by its
+//! votes.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -12,14 +13,15 @@ use crate::rules::parallel;
 
 const UNLIKE: f32 = 0.1;
 
-/// The least distance, in levels, between severities that conflict.
+/// The least distance, in levels, at which two severities conflict.
 const FAR: usize = 2;
 
-/// Points that a confirming advisory adds to the confidence.
+/// Points added to the confidence if a security advisory confirms the finding.
 const ADVISORY: i32 = 10;
 
 pub(crate) struct Votes<'a> {
-    /// The members that call it an issue, or all if none does; the group's representative comes first.
+    /// The members that regard the finding as an issue, or all members if none does. The group's representative
+    /// comes first.
     pub(crate) affirming: Vec<&'a NormalMember<'a>>,
     pub(crate) denying: Vec<&'a NormalMember<'a>>,
     pub(crate) evidence: Vec<Evidence>,
@@ -90,7 +92,7 @@ impl<'a> Votes<'a> {
         self.affirming.iter().map(|entry| entry.member.model.as_str()).collect()
     }
 
-    /// Reviewers that support the finding in round 2 and did not raise it.
+    /// Reviewers that did not raise the finding, but support it in round 2.
     pub(crate) fn supporters(&self) -> Vec<&'a str> {
         let raisers = self.names();
         let support = self.effect.examinations.iter().filter(|said| said.word != ExaminationWord::Disagree);
@@ -117,7 +119,7 @@ impl<'a> Votes<'a> {
         median(self.affirming.iter().map(|entry| entry.severity).collect())
     }
 
-    /// The severity of an unsettled dispute.
+    /// The highest severity of the affirming members; it is the severity of an unsettled dispute.
     pub(crate) fn highest_severity(&self) -> Level {
         self.affirming.iter().map(|entry| entry.severity).max().unwrap_or(Level::Medium)
     }
@@ -134,7 +136,8 @@ impl<'a> Votes<'a> {
         i32::try_from(self.affirming.len()).unwrap_or(i32::MAX).saturating_mul(5).min(15)
     }
 
-    /// As [`Self::agreement_bonus`], with 2 instead of 5 points for each further reviewer of the same vendor.
+    /// Like [`Self::agreement_bonus`], but if several reviewers have the same vendor, the first adds 5 points and
+    /// each other one adds 2.
     pub(crate) fn independent_bonus(&self) -> i32 {
         let mut vendors = BTreeSet::new();
         let points = self.affirming.iter().map(|entry| {
@@ -155,7 +158,7 @@ impl<'a> Votes<'a> {
 
     pub(crate) fn undecided(&self) -> Group {
         let best = |key: &dyn Fn(&Member) -> (bool, usize)| {
-            // `max_by_key` returns the last maximum; reversing selects the first member.
+            // `max_by_key` returns the last of several maxima; on the reversed list, this is the first member.
             let best = self.affirming.iter().rev().max_by_key(|entry| key(entry.member));
             best.map_or(0, |entry| entry.index)
         };
@@ -174,7 +177,7 @@ impl<'a> Votes<'a> {
             score: None,
             described_by: best(&|member| (false, member.description().len())),
             revised: self.effect.defence.and_then(|said| said.revised_description.clone()),
-            // Prefers suggestions with code, then long ones.
+            // A suggestion with code is preferred. If several have code, or none has, the longest is preferred.
             suggested_by: best(&|member| (member.suggestion().contains('`'), member.suggestion().len())),
             notes: Vec::new(),
             why: String::new(),
@@ -256,14 +259,14 @@ impl<'a> Votes<'a> {
         }
     }
 
-    /// The challenge of phase 5, required below a confidence of 70 or a score of 5.
+    /// The challenge of phase 5. It is required if the confidence is below 70 or the score is below 5.
     pub(crate) fn challenge(&self, score: Option<i32>) -> Option<EvidenceChallenge> {
         let asked = self.highest_confidence().is_some_and(|sure| sure < 70) || score.is_some_and(|score| score < 5);
         asked.then(|| evidence::challenge(self.affirming[0], self.evidence[0]))
     }
 }
 
-/// The median level; between two middle levels, the level halfway, rounded up.
+/// The median level. For an even number of levels, it is the mean of the two middle levels, rounded up.
 pub(crate) fn median(mut levels: Vec<Level>) -> Level {
     levels.sort_unstable();
     let Some(last) = levels.len().checked_sub(1) else { return Level::Medium };

@@ -1,4 +1,4 @@
-//! `glee stats`: counts over the history.
+//! `glee stats`: prints counts over the whole history.
 
 use crate::cli::context::{CommandResult, Globals, JsonFlag, history, place, print};
 use crate::cli::report::stage as report;
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     })
 }
 
-/// Parses a percentage into a fraction: `5%` and `5` are 0.05.
+/// Parses a percentage into a fraction: both `5%` and `5` become 0.05.
 fn percent(text: &str) -> Result<f64, String> {
     let number = text.trim().trim_end_matches('%').trim().parse::<f64>().ok();
     number

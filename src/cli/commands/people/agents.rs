@@ -67,7 +67,7 @@ fn list(args: &Args, globals: &Globals) -> CommandResult {
     own_process::provide_open_files(loaded.settings.agents.len())?;
     let agents = Agents::new(Arc::new(ProcessRunner::new()?)).remembering(&places.state);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    // The programs of an untrusted project are located, but not run.
+    // If the project is not trusted, its programs are located, but not run.
     let trusted = loaded.untrusted.is_none();
     let rows = loaded.settings.agents.iter().map(|agent| row(&agents, agent, &places.root, trusted));
     let rows = runtime.block_on(futures_util::future::join_all(rows));
@@ -88,7 +88,7 @@ fn print_json(value: &impl Serialize) -> CommandResult {
     print(&secrets::redact(&pretty(value)))
 }
 
-/// Omits the variables that the agent sets, which may be secret.
+/// One agent in the JSON output. It omits the variables that are set for the agent, because they may be secret.
 #[derive(Debug, Serialize)]
 struct Row<'a> {
     name: &'a AgentName,
@@ -111,7 +111,7 @@ struct Missing {
 
 async fn row<'a>(agents: &Agents, agent: &'a Agent, root: &Path, trusted: bool) -> Row<'a> {
     let (program, missing) = match agents.program(agent, root) {
-        // An embedded agent's program is Glee itself.
+        // No program is printed for an embedded agent, because it is Glee itself.
         Ok(_) if agent.adapter == AdapterKind::Builtin.as_str() => (None, None),
         Ok(program) => (Some(program), None),
         Err(AgentError { message, hint, .. }) => (None, Some(Missing { error: message, hint })),

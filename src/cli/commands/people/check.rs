@@ -15,7 +15,7 @@ use crate::protocol::{secrets, text::printable};
 
 pub(super) const NO_AGENT: &str = "no agent is connected; connect one with `glee connect <agent> --role <role>`";
 
-/// Probes the agents one after another, so that they do not affect each other.
+/// Checks the agents one after another, so that they do not affect each other.
 pub(crate) fn run(globals: &Globals) -> CommandResult {
     let (places, Settings { agents, limits, sandbox, .. }) = settings::runnable(globals, Vec::new(), None)?;
     own_process::provide_open_files(1)?;

@@ -59,7 +59,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let (_, loaded) = settings::load(globals)?;
     let agents = &loaded.settings.agents;
     let named = agents.iter().find(|agent| agent.name.0 == args.agent);
-    // `glee connect mine --role reviewer` creates the agent `mine-reviewer`; `mine` still refers to its program.
+    // Once `glee connect mine --role reviewer` has created the agent `mine-reviewer`, `mine` still refers to the
+    // program of that agent.
     let twin = named.or_else(|| {
         let is_program = KNOWN_PROGRAMS.contains(&args.agent.as_str());
         agents.iter().find(|agent| !is_program && agent.name.0 == default_name(&args.agent, agent.role))
@@ -115,7 +116,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     Ok(ExitReason::Clean)
 }
 
-/// An entry for the program of `twin` in another role, with its adapter, model and variables.
+/// The configuration entry of an agent that runs the program of `twin` in another role. The adapter, the model and
+/// the variables of `twin` are kept.
 fn further(args: &Args, twin: &Agent, name: &str, role: Role) -> Result<Map<String, Value>, CommandError> {
     let command = command_line(twin, role)?;
     let mut entry = entry(args, name, role, &command)?;
@@ -142,7 +144,7 @@ fn command_line(agent: &Agent, role: Role) -> Result<String, CommandError> {
         .hint(format!("connect a program that can: `glee connect <agent> --role {role}`")))
 }
 
-/// The arguments that differ from the values of `known`.
+/// The keys to change: those for which the arguments give a value that differs from the one of `known`.
 fn update(args: &Args, known: &Agent, role: Role) -> Result<Map<String, Value>, CommandError> {
     let name = known.name.0.as_str();
     let mut update = entry(args, name, role, args.command.as_deref().unwrap_or("claude"))?;
@@ -164,7 +166,8 @@ fn update(args: &Args, known: &Agent, role: Role) -> Result<Map<String, Value>, 
     Ok(update)
 }
 
-/// Sets keys of an agent. If another file defines the agent, an entry with its name is added.
+/// Sets keys of an agent in the text of a configuration file. If another file defines the agent, an entry with the
+/// agent's name is added to this one.
 fn changed(text: &str, name: &str, update: &Map<String, Value>) -> Result<String, EditError> {
     let set =
         |text: String, (key, value): (&String, &Value)| edit::set(&text, &format!("agents.{name}.{key}"), value);
@@ -230,7 +233,8 @@ fn command(args: &Args, role: Role) -> Result<String, CommandError> {
     Err(CommandError::usage(format!("`{agent}` is not a program that Glee knows")).hint(hint))
 }
 
-/// Embedded agents keep their name. A program can have one agent per role.
+/// The name of an agent for which the user gives none. An embedded agent keeps its own name. For a program, the
+/// role is added, because a program can have one agent per role.
 pub(crate) fn default_name(agent: &str, role: Role) -> String {
     match agent.strip_prefix("builtin:") {
         Some(kind) => kind.to_owned(),

@@ -27,7 +27,7 @@ pub(crate) struct Args {
     force: bool,
 }
 
-/// Programs or embedded agents, as `glee connect` names them.
+/// The program or embedded agent for each role, by the names that `glee connect` accepts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Assignment {
     coder: Option<String>,
@@ -79,7 +79,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     Ok(ExitReason::Clean)
 }
 
-/// The first program is the coder and the judge, the others are reviewers. A single program has all roles.
+/// Assigns roles to the installed programs. The first program becomes coder and judge, the others become reviewers.
+/// If there is only one program, it has all roles.
 fn suggest(installed: &[&str]) -> Assignment {
     let Some((first, others)) = installed.split_first() else {
         let [rules, fixer, referee] = BUILTINS.map(|(name, _)| format!("builtin:{name}"));
@@ -128,7 +129,7 @@ impl Assignment {
 }
 
 fn text(assignment: &Assignment) -> String {
-    // 64 random bits make it practically impossible that two projects have the same id.
+    // With 64 random bits, it is practically impossible that two projects have the same id.
     let id = format!("{:016x}", uuid::Uuid::new_v4().as_u64_pair().0);
     let mut text = format!(
         "{HEAD}\n# Names this project's history in every clone and checkout.\nproject:\n  id: \"{id}\"\n\n# The agents and their roles. Add more with: glee connect <agent> --role coder|reviewer|judge|aggregator\nagents:"

@@ -1,4 +1,5 @@
-//! `glee doctor`: prints what a bug report needs, without secrets. It reports parts that cannot be read.
+//! `glee doctor`: prints the information that a bug report needs, without secrets. If a part cannot be read, prints
+//! the error in its place.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -22,11 +23,11 @@ Example:
   glee doctor > report.txt")]
 pub(crate) struct Args {}
 
-/// The prefixes of variables that affect Glee or an agent.
+/// The prefixes of the names of environment variables that affect Glee or an agent.
 const VARIABLES: &str = "GLEE_ ANTHROPIC_ CLAUDE_ OPENAI_ CODEX_ GEMINI_ GOOGLE_ OPENCODE_ QWEN_ COPILOT_ GH_TOKEN \
     GITHUB_TOKEN HTTP http NO_COLOR CI TERM LANG XDG_";
 
-/// Parts of the names of options whose values are secret.
+/// Words that occur in the names of options with secret values.
 const SECRETS: [&str; 4] = ["key", "token", "secret", "password"];
 
 pub(crate) fn run(_args: &Args, globals: &Globals) -> CommandResult {

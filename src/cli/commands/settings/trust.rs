@@ -1,4 +1,4 @@
-//! `glee trust`: allows this project's configuration to run the programs that it names.
+//! `glee trust`: allows the configuration of this project to run the programs that it names.
 
 use crate::cli::context::{CommandResult, ConfigTarget, Globals, print};
 use crate::config;

@@ -99,10 +99,10 @@ fn not_findings(why: &str) -> CommandError {
 
 struct Merger {
     policy: Policy,
-    /// `None` outside of a work tree.
+    /// The work tree; `None` if the command runs outside of one.
     workspace: Option<Workspace>,
     advisories: Advisories,
-    /// The text of files by path; `None` if a file cannot be read.
+    /// The text of each file, by path; `None` if the file cannot be read.
     texts: HashMap<String, Option<String>>,
 }
 
@@ -119,7 +119,7 @@ impl Merger {
         Ok(Self { policy, workspace, advisories, texts: HashMap::new() })
     }
 
-    /// Returns false if the output is closed.
+    /// Merges `input` and writes the answer. Returns false if the output is closed.
     fn answer(
         &mut self,
         input: &mut MergeInput,

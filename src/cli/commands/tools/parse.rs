@@ -1,4 +1,4 @@
-//! `glee parse`: prints an agent's answer as Glee parses it, for authors of adapters.
+//! `glee parse`: shows how Glee parses an agent's answer. It is meant for authors of adapters.
 
 use std::fmt::Write as _;
 use std::io::{self, BufRead};
@@ -129,7 +129,8 @@ fn review_text(answer: &ReviewAnswer, look: Style) -> String {
     text
 }
 
-/// An answer to a finding as id, word, colour of the word, text and evidence.
+/// An answer to a finding: the finding's id, the word of the answer, the colour of the word, the text, and the
+/// evidence.
 type Row<'a> = (FindingId, &'static str, Color, &'a Untrusted, &'a [Untrusted]);
 
 fn response_row(response: &Response) -> Row<'_> {
@@ -142,7 +143,7 @@ fn recheck_row(check: &Recheck) -> Row<'_> {
     (check.finding, word, tone, &check.reason, &[])
 }
 
-/// `name` is the key of the answers in JSON.
+/// Prints the answers to findings. `name` is their key in JSON.
 fn answers<T: Serialize>(
     read: &AnswersByFinding<T>,
     name: &str,

@@ -1,4 +1,4 @@
-//! `glee vote`: decides tuples by the votes of three voters, offline.
+//! `glee vote`: decides tuples by the votes of three voters, without calling agents.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
@@ -102,7 +102,8 @@ impl Ballot {
         }
     }
 
-    /// Decides line by line. If a line is malformed, the answers before it are written.
+    /// Decides the input line by line. If a line is malformed, the answers to the preceding lines are still
+    /// written.
     fn lines(&self, input: impl BufRead, out: &mut impl Write, name: &str) -> Result<io::Result<()>, CommandError> {
         for (number, line) in (1_u64..).zip(input.split(b'\n')) {
             let line = line.map_err(|error| unreadable(name, error).hint(HINT))?;
@@ -161,7 +162,7 @@ struct Decided<'a> {
     flag_reason: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     deciding_code: Option<&'a str>,
-    /// The voters whose missing vote counted as KEEP.
+    /// The voters that did not vote. Their missing votes counted as KEEP.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     absent: Vec<Voter>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -176,7 +177,7 @@ struct VoteInput {
     conflict_flags: Option<Flags>,
 }
 
-/// The votes on each tuple, in the order of the input.
+/// The tuples and the votes on them, in the order of the input.
 struct Tuples(Vec<(String, Votes)>);
 
 impl<'de> Deserialize<'de> for Tuples {
@@ -218,7 +219,7 @@ impl Votes {
     }
 }
 
-/// `None` for null and `{}`.
+/// A vote that may be missing: `null` and `{}` are read as `None`.
 #[derive(Default, Deserialize)]
 #[serde(try_from = "Value")]
 struct MaybeVote(Option<Vote<'static, Value>>);
@@ -248,7 +249,7 @@ impl TryFrom<Value> for MaybeVote {
     }
 }
 
-/// If several flags name a tuple, the last one applies.
+/// The flagged tuples and their types of conflict. If several flags name the same tuple, the last one applies.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected a list of flags, or a map from tuple to conflict type")]
 enum Flags {

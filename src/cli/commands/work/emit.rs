@@ -118,7 +118,8 @@ fn one(mut client: Client, args: &Args, kind: &str, globals: &Globals) -> Comman
 
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Waits until no review runs or is about to start. While the work is paused, only a person can start one.
+/// Waits until no review runs or is about to start. While the work is paused, only reviews that a person requests
+/// can start.
 fn decided(client: &mut Client) -> Result<WatchReport, CommandError> {
     loop {
         let answer = connection::accepted(client.command(&WatchCommand::Status)?)?;
@@ -135,19 +136,21 @@ fn decided(client: &mut Client) -> Result<WatchReport, CommandError> {
     }
 }
 
-/// Sends the lines of a file, and reads the answers of the watch in parallel.
+/// Sends the lines of a file to the watch, and reads its answers at the same time.
 fn all(mut client: Client, path: &Path, globals: &Globals) -> CommandResult {
     let mut source = Input::open(globals, Some(path))?.reader;
-    // The watch closes a connection without a first message, and the first line may be late.
+    // The watch closes a connection on which no first message arrives in time. The first line of the file may be
+    // late, so a query of the status is sent first.
     connection::accepted(client.command(&WatchCommand::Status)?)?;
     let mut writer = client.speaker()?;
-    // Set before the writer is shut down, which makes the watch close the connection.
+    // This is set before the writer is shut down, because the watch then closes the connection, which ends the loop
+    // below.
     let sent_all = Arc::new(AtomicBool::new(false));
     let is_sent = Arc::clone(&sent_all);
     let sending = thread::spawn(move || {
         let copied = io::copy(&mut source, &mut writer);
         is_sent.store(true, Ordering::Release);
-        // Signals the end of the input. Fails if the watch has exited.
+        // This signals the end of the input. It fails if the watch has exited.
         drop(writer.shutdown(Shutdown::Write));
         copied
     });
@@ -166,7 +169,7 @@ fn all(mut client: Client, path: &Path, globals: &Globals) -> CommandResult {
         CommandError::new(ExitReason::AgentFailed, anyhow::anyhow!("the watch ended before all events were sent"))
             .hint(format!("{recorded} events were recorded; send the rest when the watch runs again"))
     };
-    // The thread may still wait for input, so it is not joined.
+    // In this case the thread is not joined, because it may still wait for input.
     if !sent_all.load(Ordering::Acquire) {
         return Err(cut_off());
     }

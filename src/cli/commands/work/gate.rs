@@ -1,4 +1,4 @@
-//! `glee gate`: puts questions about the requirements to agents, and to a person if the agents disagree.
+//! `glee gate`: asks agents questions about the requirements, and asks a person if the agents disagree.
 
 use std::path::{Path, PathBuf};
 

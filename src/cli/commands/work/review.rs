@@ -90,7 +90,7 @@ impl Args {
         }
     }
 
-    /// What happens to the index when the coder edits staged files.
+    /// Determines what happens to the index when the coder edits staged files.
     fn staged_use(&self) -> Option<Staged> {
         match (self.mode(), self.staged, self.restage) {
             (Mode::Review, ..) | (_, false, _) => None,
@@ -124,7 +124,7 @@ impl Args {
     }
 }
 
-/// Whether the only argument is a range of commits and not an existing path.
+/// Whether `path`, the only argument, is a range of commits and not an existing path.
 fn is_range(path: &Path, workspace: &Workspace) -> bool {
     let text = path.to_string_lossy();
     workspace.is_git()
@@ -185,12 +185,12 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     })
 }
 
-/// Whether this is continuous integration, which reviews changes that no person has read yet.
+/// Whether Glee runs in continuous integration, where it reviews changes that no person has read yet.
 fn is_ci() -> bool {
     std::env::var("CI").is_ok_and(|word| !matches!(word.as_str(), "" | "0" | "false"))
 }
 
-/// A finding for each file of the change that controls how the change is reviewed.
+/// Creates a finding for each file that the change edits and that controls how this change is reviewed.
 fn edited(steering: &ControlFiles, scripts: &[String]) -> Vec<RawFinding> {
     let base: String = steering.base.chars().take(12).collect();
     let finding = |path: &String| {
@@ -214,7 +214,7 @@ fn edited(steering: &ControlFiles, scripts: &[String]) -> Vec<RawFinding> {
         }
     };
     let others = scripts.iter().filter(|script| !steering.edited.contains(script));
-    // `rulings::edits` creates the findings about shared rulings.
+    // Shared rulings are omitted: `rulings::edits` creates the findings about edits of them.
     let edited = steering.edited.iter().filter(|path| !is_shared(path));
     edited.chain(others).map(finding).collect()
 }

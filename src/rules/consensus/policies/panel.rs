@@ -1,8 +1,9 @@
 //! The policy `panel`: agreement decides the rank and class of a finding; findings are never deleted.
 //!
-//! Findings of two or more reviewers are accepted. A finding of one is uncorroborated, with its score and the check
-//! that would decide it, unless another reviewer agreed in the debate. A reasoned contradiction makes it a dispute
-//! between reviewers. Only the raiser can withdraw a finding, and only without support from others.
+//! A finding of two or more reviewers is accepted. A finding of one reviewer is accepted if another reviewer agreed
+//! with it in the debate. Otherwise it is uncorroborated, and is reported with its score and the check that would
+//! decide it. A contradiction with reasons makes a finding a dispute between reviewers. Only the raiser can
+//! withdraw a finding, and only if no other reviewer supports it.
 
 use crate::domain::{Class, ExaminationWord};
 use crate::rules::consensus::debate::Debate;

@@ -14,10 +14,10 @@ use crate::rules::consensus::normalise::{Category, NormalMember, category};
 use crate::rules::consensus::similarity::groups;
 use crate::rules::consensus::votes::{Votes, Voting};
 
-/// A side of a conflict is clearly stronger if its evidence scores this many points more.
+/// One side of a conflict is clearly stronger if the score of its evidence is higher by at least this many points.
 const CLEARLY: i32 = 2;
 
-/// The number of preceding findings that are searched for one that includes a finding.
+/// A finding may be part of one of the findings before it; at most this many of them are searched.
 const NEIGHBOURS: usize = 16;
 
 const SINGLE: &str = "single source: ";
@@ -39,8 +39,8 @@ pub(crate) fn decide(members: &[Member], entries: &[NormalMember<'_>], debate: &
     joined.collect()
 }
 
-/// Phase 7: merges accepted findings that are part of another one, or that report the same problem elsewhere. Each
-/// inner list becomes one group; its main group comes first.
+/// Phase 7: merges an accepted finding into another one if it is part of that finding, or reports the same problem
+/// at another location. Each inner list becomes one group; its main group comes first.
 fn assemble(groups: Vec<Group>, members: &[Member]) -> Vec<Vec<Group>> {
     let mut kept: Vec<Vec<Group>> = Vec::with_capacity(groups.len());
     let mut causes: HashMap<(Category, String), usize> = HashMap::new();
@@ -53,7 +53,7 @@ fn assemble(groups: Vec<Group>, members: &[Member]) -> Vec<Vec<Group>> {
         }
         let category = category(raw.category.as_deref(), raw.rule.as_deref(), member.title());
         let title = member.title().split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
-        // Preceding findings are mostly of the same file.
+        // The findings are sorted by file, so most of the preceding ones are in the same file.
         let part_of = || {
             let mut near = kept.iter().enumerate().rev().take(NEIGHBOURS);
             let is_whole = |other: &Group| {
@@ -73,8 +73,9 @@ fn assemble(groups: Vec<Group>, members: &[Member]) -> Vec<Vec<Group>> {
     kept
 }
 
-/// Merges groups. Each reviewer is a member once, with the highest severity and confidence of its findings; its
-/// other findings become repeats. Reviewers that report the same problem at different locations agree.
+/// Merges several groups into one. Each reviewer becomes one member, with the highest severity and confidence of
+/// its findings; its other findings become repeats. Reviewers that report the same problem at different locations
+/// agree.
 fn join<'a>(
     voting: &Voting<'_>,
     all: &[Member],
@@ -125,7 +126,7 @@ fn join<'a>(
     group
 }
 
-/// Whether another finding about the same lines includes everything that a finding says.
+/// Whether `other` covers the lines of `member`, and its description contains `title`, the title of `member`.
 fn is_part(member: &Member, title: &str, other: &Member) -> bool {
     let lines = |member: &Member| member.raw.line.map(|line| (line, member.raw.end_line.unwrap_or(line)));
     let (Some(inner), Some(outer)) = (lines(member), lines(other)) else { return false };
@@ -137,7 +138,7 @@ fn is_part(member: &Member, title: &str, other: &Member) -> bool {
 
 fn group(votes: &Votes<'_>) -> Group {
     let state = match votes.state() {
-        // Three reviewers agree that it is an issue; the median is its severity.
+        // At least three reviewers agree that this is an issue, so the median settles its severity.
         GroupState::Conflicted(ConflictKind::Severity) if votes.affirming.len() > 2 && !votes.unlike => {
             GroupState::Agreed
         }
@@ -171,8 +172,8 @@ fn agreed(votes: &Votes<'_>) -> Group {
     }
 }
 
-/// Phase 2 for a finding of one reviewer that others support in round 2. Their support counts in the
-/// cross-examination, so no bonus is added.
+/// Applies phase 2 to a finding that one reviewer raised and others support in round 2. No bonus is added, because
+/// the cross-examination already counts this support.
 fn supported(votes: &Votes<'_>) -> Group {
     let (score, _) = evidence::score(votes.affirming[0], votes.evidence[0]);
     let (raiser, supporters) = (&votes.lead().model, votes.supporters().join(", "));
@@ -196,7 +197,8 @@ fn conflicted(votes: &Votes<'_>, conflict: ConflictKind) -> Group {
             std::iter::once((votes.affirming[0], strongest)).chain(denying).collect()
         }
     };
-    // The sort is stable, and members are sorted by confidence: the higher confidence decides a tie.
+    // The sort is stable, and the members are already sorted by confidence. If two sides have equal weight, the one
+    // with the higher confidence therefore wins.
     sides.sort_by_key(|(_, weight)| Reverse(*weight));
     let (winner, weight) = sides[0];
     let rival = sides.iter().skip(1).find(|(entry, _)| opposes(conflict, winner, entry));
@@ -323,8 +325,8 @@ fn unique(votes: &Votes<'_>) -> Group {
     }
 }
 
-/// Whether a finding of one reviewer is accepted, and the change of its confidence, both by score (phase 4). Below
-/// a confidence of 40 the table requires exceptional evidence.
+/// Decides a finding of one reviewer by its score: whether it is accepted, and how its confidence changes (phase
+/// 4). If the confidence is below 40, the specification's table requires exceptional evidence.
 fn unique_decision(confidence: Option<u8>, score: i32) -> (bool, i32) {
     match (confidence, score) {
         (_, 5..) => (true, -5),
@@ -334,7 +336,8 @@ fn unique_decision(confidence: Option<u8>, score: i32) -> (bool, i32) {
     }
 }
 
-/// Applies a failed challenge: the group is disputed if it meets no criterion; otherwise its severity is lowered.
+/// Applies a failed challenge. If the group meets no criterion, it becomes disputed; otherwise its severity is
+/// lowered.
 fn weaken(group: &mut Group, EvidenceChallenge { criteria, weakest, test, .. }: EvidenceChallenge) {
     if criteria == Criteria::default() {
         group.class = Class::Disputed;

@@ -1,8 +1,10 @@
 //! Groups entries of different reviewers that report the same problem, by text and location.
 //!
-//! A location alone never groups entries. Candidates are near a finding's lines or, in a large neighbourhood, share
-//! its rarest terms, so the cost is nearly linear. Groups are joined from the most similar pair downwards while the
-//! average similarity of all their pairs reaches the threshold of their locations.
+//! A location alone is not a reason to group entries. An entry is compared only with candidates: the entries near
+//! its lines or, if there are too many of these, the ones that share its rarest terms. The cost is therefore nearly
+//! linear. Groups are joined in the order of their most similar pairs. Two groups are joined only if the
+//! similarities between the entries of one and the entries of the other reach, on average, the thresholds for their
+//! locations.
 
 use std::ops::Range;
 
@@ -11,13 +13,15 @@ use crate::rules::consensus::normalise::{Category, NEAR, NormalMember, PlaceMatc
 use crate::rules::consensus::similarity::vectors::{Vectors, as_u32};
 use crate::rules::parallel;
 
-/// The least cosine of two texts, by location. Findings at one location share identifiers regardless of the
-/// problem, so a shared location requires a higher cosine than texts alone.
+/// The least cosine at which two texts match, by the relation of their locations. Findings at one location share
+/// identifiers even if their problems differ, so entries at a shared location need a higher cosine than entries
+/// without one.
 const SAME_LINES: f32 = 0.18;
 const SAME_BLOCK: f32 = 0.22;
 const TEXT_ALONE: f32 = 0.13;
 
-/// The largest neighbourhood compared completely; beyond it, entries that share rare terms are compared.
+/// The largest number of neighbours that are all compared with an entry. If there are more, only entries that share
+/// rare terms with it are compared.
 const CANDIDATES: usize = 256;
 
 const KEPT: usize = 32;
@@ -37,7 +41,7 @@ pub(crate) fn vectors(entries: &[NormalMember<'_>]) -> Vectors {
         .collect();
     let texts = texts.iter().map(|(title, description)| {
         let title = title.unwrap_or_default();
-        // Avoids counting the words of a title twice if the description begins with it.
+        // If the description begins with the title, the words of the title must not count twice.
         let begins = description.trim_start().starts_with(title.trim_end_matches(['.', '…', ' ']));
         if begins { [description.as_ref(), ""] } else { [title, description] }
     });
@@ -116,8 +120,8 @@ impl Finder<'_> {
         pairs
     }
 
-    /// Calls `look` for each entry that may match `index`. `seen_from` holds, for each entry, the last `index` that
-    /// it was passed for.
+    /// Calls `look` for each entry that may match the entry `index`. `seen_from[other]` is the last `index` for
+    /// which `look` was called with `other`; it prevents repeated calls.
     fn look_from(&self, index: usize, file: &Range<usize>, seen_from: &mut [usize], mut look: impl FnMut(usize)) {
         let entry = &self.entries[index];
         let mut scopes: [Range<usize>; 2] = [0..0, 0..0];
@@ -125,7 +129,8 @@ impl Finder<'_> {
             (None, _) => scopes[0] = 0..self.entries.len(),
             (Some(_), None) => scopes = [file.clone(), self.fileless()],
             (Some(_), Some((_, last))) => {
-                // For two entries with lines, the earlier one finds the later one.
+                // If both entries have lines, the pair is found from the earlier entry, so only later entries are
+                // searched.
                 let reach = entry.block.map_or(last, |block| block.1.max(last)).saturating_add(NEAR);
                 let later = &self.entries[index + 1..file.end];
                 let end = later.partition_point(|other| other.lines.is_some_and(|lines| lines.0 <= reach));
@@ -165,7 +170,7 @@ impl Finder<'_> {
         }
     }
 
-    /// The cosine divided by the threshold of the locations; `None` below 1.
+    /// The cosine divided by the threshold for the two locations; `None` if the result is below 1.
     fn likeness(&self, a: usize, b: usize, cosine: impl Fn(usize) -> f32) -> Option<f32> {
         let (x, y) = (&self.entries[a], &self.entries[b]);
         if x.model == y.model {
@@ -175,7 +180,8 @@ impl Finder<'_> {
         (likeness >= 1.0).then_some(likeness)
     }
 
-    /// The least cosine for two entries, by location; `None` if they never match.
+    /// The least cosine at which two entries match, by the relation of their locations; `None` if they can never
+    /// match.
     fn threshold(&self, a: usize, b: usize) -> Option<f32> {
         match self.entries[a].place(&self.entries[b]) {
             PlaceMatch::Same => Some(SAME_LINES),
@@ -201,12 +207,12 @@ impl Finder<'_> {
     }
 }
 
-/// Groups entries by phase 1 of the specification: location and category, independent of the text.
+/// Groups entries as phase 1 of the specification requires: by location and category, independent of the text.
 pub(crate) fn by_place(entries: &[NormalMember<'_>]) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut open: Vec<usize> = Vec::new();
     for (index, entry) in entries.iter().enumerate() {
-        // Drops groups that later entries cannot reach.
+        // Closes groups that no later entry can join.
         open.retain(|group| {
             groups[*group].iter().any(|member| {
                 let member = &entries[*member];
@@ -229,10 +235,11 @@ pub(crate) fn by_place(entries: &[NormalMember<'_>]) -> Vec<Vec<usize>> {
     groups
 }
 
-/// The three match rules: the same line; within five lines or in the same function, with the same category.
+/// The three match rules: the same line; a distance of at most five lines; the same function. Each of them also
+/// requires the same category; at the same line, `bug` matches every category.
 fn matches_place(a: &NormalMember<'_>, b: &NormalMember<'_>) -> bool {
     match a.place(b) {
-        // Reviewers use `bug` for any defect.
+        // Reviewers use `bug` for any kind of defect.
         PlaceMatch::Same => a.category == b.category || [a.category, b.category].contains(&Category::Bug),
         PlaceMatch::Near | PlaceMatch::Block => a.category == b.category,
         PlaceMatch::Unknown | PlaceMatch::Apart => false,

@@ -1,9 +1,10 @@
 //! Whether two findings about the same unchanged code report the same problem.
 //!
-//! Categories are ignored, because different defects of one function often share one. The words must be similar by
-//! the measure that merges findings, the lines must be near, and the findings must not differ in kind of defect,
-//! identifiers, rule, or direction of the request. In doubt findings are different: displaying a finding again is
-//! better than hiding it by a decision about another one.
+//! Categories are ignored, because different defects of one function often have the same category. The words must
+//! be similar by the measure that is also used for merging findings, and the lines must be near. The findings must
+//! not differ in the kind of defect, the identifiers, the rule, or in whether they request more or less. In doubt,
+//! two findings are different: it is better to display a finding again than to hide it because of a decision about
+//! another finding.
 
 use std::collections::BTreeSet;
 
@@ -12,9 +13,10 @@ use crate::rules::consensus::similarity::vectors::Vectors;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Likeness {
-    /// The same, with this certainty, 0 to 1; 1 only for equal words.
+    /// The same problem, with this certainty from 0 to 1. The certainty is 1 only if the words are equal.
     Same(f32),
-    /// Possibly the same: no contradiction, but this cosine of the words is too low.
+    /// Possibly the same problem: nothing contradicts it, but the cosine of the words, given here, is too low for
+    /// certainty.
     Unsure(f32),
     Different,
 }
@@ -29,29 +31,31 @@ impl Likeness {
     }
 }
 
-/// The largest distance, in lines of one block, at which similar words are sufficient.
+/// The largest distance, in lines of one block, at which similar words are enough for a match.
 pub const NEAR: u32 = 3;
 
-/// The least number of terms in a text that is compared by its words alone.
+/// The least number of terms of a long text. Two long texts can be compared by their words alone.
 const LONG: usize = 5;
 
-/// The least cosine of two long texts, and of two short ones that name the same kind of defect. Measured on eight
-/// models that reviewed the same code several times: .2 matches 1 of 1,750 different findings, .25 misses 1% of
-/// equal ones.
+/// The least cosine at which two long texts match, or two short ones that name the same kind of defect. It was
+/// measured with eight models that reviewed the same code several times: at .2, 1 of 1,750 pairs of different
+/// findings matches; at .25, 1% of the pairs of equal findings do not match.
 const SAME: f32 = 0.21;
-/// The least cosine of two short texts if one of them names no kind of defect.
+/// The least cosine at which two short texts match if one of them names no kind of defect.
 const SHORT: f32 = 0.5;
-/// The least cosine of two long texts that each name a kind of defect that the other lacks (`APART`), and of two
-/// without a common kind or with different identifiers (`DISJOINT`). Short texts are different in these cases.
+/// The least cosine at which two long texts match despite a difference. `APART`: each text names a kind of defect
+/// that the other does not name. `DISJOINT`: both texts name kinds of defects, but none in common. `OTHER_NAMES`:
+/// both texts name identifiers, but none in common. Short texts with such a difference never match.
 const APART: f32 = 0.3;
 const DISJOINT: f32 = 0.5;
 const OTHER_NAMES: f32 = 0.35;
 
-/// The least cosine of two possibly equal texts. Measured like `SAME`, with one ruled finding: between the two
-/// limits are 3 of 103 equal findings, which `SAME` misses, and 1 of 451 different ones.
+/// The least cosine at which two texts are possibly equal. It was measured like `SAME`, but on pairs in which one
+/// finding has a ruling. Between `UNSURE` and `SAME` are 3 of 103 pairs of equal findings, and 1 of 451 pairs of
+/// different ones.
 const UNSURE: f32 = 0.1;
 
-/// Kinds of defects, as prefixes of words that name them.
+/// The kinds of defects. Each kind is a list of prefixes of words that name it.
 const KINDS: &[&[&str]] = &[
     &["md5", "sha1", "sha256", "hash", "digest", "checksum"],
     &["password", "passwd", "credential", "secret", "hardcoded", "hard-coded", "token", "apikey"],
@@ -92,12 +96,13 @@ const KINDS: &[&[&str]] = &[
     &["cache", "cached", "lru_cache", "memoiz"],
 ];
 
-/// The least cosine of two texts that differ only in a negation.
+/// If only one of two texts contains a negation and their cosine is at least this, the negation is considered their
+/// only difference, and they do not match.
 const EXCEPT_NEGATION: f32 = 0.95;
 const NEGATIONS: &[&str] =
     &["not", "never", "no", "without", "cannot", "isn", "aren", "doesn", "don", "nobody", "nothing"];
 
-/// Words that request a removal, and words that report something missing.
+/// Words that request a removal (`TOO_MUCH`), and words that report that something is missing (`TOO_LITTLE`).
 const TOO_MUCH: &[&str] = &["unnecessary", "redundant", "needless", "superfluous", "remove", "drop", "overkill"];
 const TOO_LITTLE: &[&str] =
     &["missing", "lacks", "lacking", "add", "absent", "without", "needs", "require", "requires"];
@@ -117,12 +122,12 @@ pub fn names(title: &str, code: &str) -> Vec<String> {
     names_among(title, |word| known.contains(word))
 }
 
-/// Yields the identifiers of at least three bytes, with repetitions.
+/// Yields the identifiers in `code` that have at least three bytes, with repetitions.
 pub fn identifiers(code: &str) -> impl Iterator<Item = &str> {
     code.split(|c: char| !is_part(c)).filter(|word| word.len() >= 3)
 }
 
-/// As [`names`]; `is_known` is true for identifiers of the code.
+/// Like [`names`], but `is_known` decides whether a word is an identifier of the code.
 pub fn names_among(title: &str, is_known: impl Fn(&str) -> bool) -> Vec<String> {
     let named = title.split(|c: char| !is_part(c)).filter(|word| is_known(word));
     let named: BTreeSet<&str> = named.filter(|word| !PLAIN.contains(&word.to_lowercase().as_str())).collect();
@@ -162,7 +167,7 @@ impl<'a> Wordings<'a> {
         }
         let (rule, other_rule) = (specific(ours.anchor), specific(theirs.anchor));
         if ours.anchor.text == theirs.anchor.text && !ours.anchor.text.is_empty() {
-            // Equal words at two lines report two occurrences of one kind of defect.
+            // Equal words at two different lines report two occurrences of one kind of defect.
             let same_place = distance.is_none_or(|distance| distance <= if rule.is_some() { 0 } else { NEAR });
             return if same_place { Likeness::Same(1.0) } else { Likeness::Different };
         }
@@ -182,8 +187,8 @@ impl<'a> Wordings<'a> {
         }
     }
 
-    /// The similarity of two anchors in different code, 0 to 1; `None` if they request opposites or name different
-    /// rules.
+    /// The similarity, from 0 to 1, of two anchors in different code. `None` if one anchor requests the opposite of
+    /// the other, or if they name different rules.
     pub fn resemblance(&self, a: usize, b: usize) -> Option<f32> {
         let (ours, theirs) = (&self.profiles[a], &self.profiles[b]);
         let contradict = ours.asks_the_opposite(theirs) || ours.names_another_rule(theirs);
@@ -198,7 +203,7 @@ impl<'a> Profile<'a> {
         Self { anchor, kinds: kinds(&anchor.text), asks_for_less, asks_for_more, negates: says(NEGATIONS) }
     }
 
-    /// The least cosine for [`Likeness::Same`]; `None` if no cosine is sufficient.
+    /// The least cosine at which the two findings are [`Likeness::Same`]; `None` if no cosine is enough.
     fn demanded(&self, other: &Self, is_long: bool, same_rule: bool) -> Option<f32> {
         let (ours, theirs) = (self.kinds, other.kinds);
         let (names, other_names) = (&self.anchor.names, &other.anchor.names);
@@ -226,7 +231,7 @@ impl<'a> Profile<'a> {
     }
 }
 
-/// The rule of a finding, if it is an identifier and not a general word such as `security`.
+/// The rule of a finding, if the rule is an identifier and not a general word such as `security`.
 fn specific(anchor: &Anchor) -> Option<&str> {
     let is_identifier =
         |rule: &str| rule.contains(|c: char| c.is_ascii_digit() || matches!(c, '-' | '_' | '/' | '.'));

@@ -1,4 +1,4 @@
-//! Detects findings of the same problem: word vectors, phrases, groups, identity.
+//! Detects findings that report the same problem. The modules are word vectors, phrases, groups and identity.
 
 pub(crate) mod groups;
 pub mod identity;

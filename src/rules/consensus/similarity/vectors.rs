@@ -1,7 +1,7 @@
-//! TF-IDF vectors of the texts of one run's findings.
+//! TF-IDF vectors of the findings' texts in one run.
 //!
-//! Terms are lightly stemmed words and parts of identifiers, numbered in the order of the texts: equal texts in
-//! equal order have bitwise equal vectors.
+//! Terms are lightly stemmed words, and parts of identifiers. They are numbered in the order in which the texts
+//! contain them, so the same texts in the same order always have bitwise equal vectors.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -20,18 +20,18 @@ fn is_stop_word(word: &str) -> bool {
     stops
 }
 
-/// Endings removed from words of six letters or more; the longest come first.
+/// Endings that are removed from words of six or more letters. Longer endings come first.
 const ENDINGS: &[&str] = &["ations", "ation", "ings", "ing", "ed", "es", "ly", "s"];
 
-/// The number of each word. Look-ups dominate large merges, so the hasher is a fast one.
+/// The number of each word. The hasher is a fast one, because look-ups take most of the time of a large merge.
 type Numbers = HashMap<Box<str>, u32, RandomState>;
 
 pub(crate) struct Vectors {
-    /// The start of each text in `terms`.
+    /// The index in `terms` at which each text starts.
     starts: Vec<u32>,
-    /// Term and weight, sorted by term within a text; each text's vector has length 1.
+    /// Pairs of a term and its weight, sorted by term within each text. The vector of each text has length 1.
     terms: Vec<(u32, f32)>,
-    /// The start of each term in `holders`, which lists the texts that contain it.
+    /// The index in `holders` at which each term starts. `holders` lists the texts that contain the term.
     held: Vec<u32>,
     holders: Vec<u32>,
 }
@@ -120,7 +120,7 @@ impl Vectors {
         &self.holders[self.held[term as usize] as usize..self.held[term as usize + 1] as usize]
     }
 
-    /// The cosine of two texts, 0 to 1.
+    /// The cosine of two texts, from 0 to 1.
     pub(crate) fn cosine(&self, a: usize, b: usize) -> f32 {
         let (mut rest, mut sum) = (self.terms(a), 0.0);
         for (term, weight) in self.terms(b) {
@@ -135,7 +135,8 @@ impl Vectors {
     }
 }
 
-/// Compares one text with many; laid out by term, because comparisons dominate merges of one large file.
+/// Compares one text with many. The weights of that text are stored by term, because comparisons take most of the
+/// time when the findings of one large file are merged.
 pub(crate) struct Comparer<'a> {
     vectors: &'a Vectors,
     text: Option<usize>,
@@ -161,12 +162,12 @@ impl Comparer<'_> {
 struct Counts {
     words: Vec<Box<str>>,
     lengths: Vec<u32>,
-    /// Word and damped count, one text after another.
+    /// Pairs of a word and its damped count, one text after another.
     terms: Vec<(u32, f32)>,
 }
 
 impl Counts {
-    /// Replaces word numbers by `number_of` and sorts each text by them.
+    /// Replaces each word number by its entry in `number_of`, and sorts the terms of each text by the new numbers.
     fn numbered(&self, number_of: &[u32]) -> Vec<(u32, f32)> {
         let mut terms: Vec<(u32, f32)> =
             self.terms.iter().map(|(word, count)| (number_of[*word as usize], *count)).collect();
@@ -213,7 +214,7 @@ pub(crate) fn as_u32(count: usize) -> u32 {
     u32::try_from(count).expect("a run has fewer than 2^32 terms")
 }
 
-/// Calls `give` for each term of a text; `lower` is a reused buffer.
+/// Calls `give` for each term of a text. `lower` is a buffer that calls reuse.
 pub(crate) fn tokens(text: &str, lower: &mut String, give: &mut impl FnMut(&str)) {
     for word in text.split(|c: char| !(c.is_alphanumeric() || c == '_')) {
         let word = word.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -245,7 +246,8 @@ fn term(word: &str, give: &mut impl FnMut(&str)) {
     give(stem.unwrap_or(word));
 }
 
-/// A non-ASCII word: the whole word and its pairs of characters, since some scripts do not separate words.
+/// Yields the terms of a non-ASCII word: the whole word, and each pair of adjacent characters, since some scripts
+/// do not separate words.
 fn foreign(word: &str, give: &mut impl FnMut(&str)) {
     let lower = word.to_lowercase();
     give(&lower);
@@ -269,7 +271,7 @@ fn parts(bytes: &[u8], give: &mut impl FnMut(Range<usize>)) {
         let capitals = at - start;
         let is_small = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_lowercase);
         if capitals > 1 && is_small(at) {
-            // The last capital belongs to the next part.
+            // The last capital letter belongs to the next part.
             at -= 1;
         } else {
             while is_small(at) {

@@ -57,13 +57,13 @@ const ENDED: Words<RulingFilter> = &[
 struct Listing<'a> {
     schema: u32,
     disputes: &'a [DisputeRow],
-    /// Disputes of other histories, which do not bind.
+    /// Disputes of other histories. Their rulings do not bind here.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     elsewhere: &'a [SharedDispute],
 }
 
 pub(crate) fn run(args: &Filters, globals: &Globals) -> CommandResult {
-    // One more than requested: it shows whether there are older disputes.
+    // Reads one dispute more than requested, to detect whether there are older ones.
     let filter = DisputeFilter {
         recent: if args.gone { None } else { Some(args.recent.saturating_add(1)) },
         open_only: args.open,
@@ -100,7 +100,7 @@ pub(crate) fn run(args: &Filters, globals: &Globals) -> CommandResult {
     damage.map_or(Ok(ExitReason::Clean), Err)
 }
 
-/// Explains an empty list. It claims agreement only if a coder could have objected.
+/// Explains why the list is empty. The text claims agreement only if a coder could have objected.
 fn nothing(globals: &Globals) -> Result<&'static str, CommandError> {
     let runs = history::read_here(globals, |journal| journal.runs(None))?.map(|(runs, _)| runs).unwrap_or_default();
     let answered = runs.iter().any(|run| run.mode != Mode::Review && run.mandatory > 0);
@@ -146,7 +146,7 @@ fn row_of(shared: &SharedDispute) -> DisputeRow {
     }
 }
 
-/// `from` describes the origin of a dispute of another history.
+/// The cells of one row. If the dispute comes from another history, `from` describes its origin.
 fn cells(row: &DisputeRow, name: &str, from: Option<&str>, look: Style) -> [String; 6] {
     let severity = Severity { tag: Tag::parse(&row.tag), raw: row.tag.clone() };
     let (ruled, words) = ruling(row);
@@ -280,7 +280,7 @@ mod tests {
         assert_eq!(since("1970-01-02T00:00:00Z"), Ok(Timestamp::from_second(86_400).unwrap()));
         let three_days_ago = Timestamp::now() - SignedDuration::from_hours(72);
         for age in ["3d", "72h", "3 days"] {
-            // A change to or from daylight saving time shifts the result by an hour.
+            // If daylight saving time began or ended in between, the result is shifted by an hour.
             assert!((since(age).unwrap() - three_days_ago).total(jiff::Unit::Hour).unwrap().abs() < 2.0, "{age}");
         }
         let midnight = "2026-11-01T00:00".parse::<DateTime>().unwrap().to_zoned(TimeZone::system()).unwrap();

@@ -1,4 +1,4 @@
-//! `glee disputes prune`: ends the rulings whose code is gone.
+//! `glee disputes prune`: ends rulings on code that no longer exists.
 
 use super::{common, list};
 use crate::cli::context::{CommandResult, Globals, history, place, print};

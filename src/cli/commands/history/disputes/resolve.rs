@@ -1,6 +1,6 @@
-//! `glee disputes resolve`: settles open disputes by the user's ruling or by the judge. A ruling on the command
-//! line is recorded at once; a dialog or the judge reopens the run. An enforced finding is implemented when the run
-//! is resumed.
+//! `glee disputes resolve`: settles open disputes by the user's ruling or by the judge. A ruling given on the
+//! command line is recorded at once; for a ruling by dialog or by the judge, the run is reopened. A finding that
+//! the ruling enforces is implemented when the run is resumed.
 
 use clap::ValueEnum;
 use jiff::civil::Date;
@@ -113,7 +113,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     }
 }
 
-/// The open disputes to settle, each with its run, oldest first.
+/// The open disputes that the arguments select, each with its run, oldest first.
 fn wanted(args: &Args, globals: &Globals) -> Result<Vec<(DisputeNumber, RunId)>, CommandError> {
     let Some(number) = args.number.map(DisputeNumber) else {
         let filter = DisputeFilter { open_only: true, ..DisputeFilter::default() };
@@ -154,7 +154,7 @@ fn next(globals: &Globals, run: &RunId, enforced: bool) {
     globals.say(&format!("Next: `glee runs resume {}` {next}", run.short()));
 }
 
-/// Settles disputes run by run: the judge rules, or a person in a dialog.
+/// Settles disputes run by run. Either the judge rules, or a person in a dialog.
 fn settle(globals: &Globals, disputes: &[(DisputeNumber, RunId)], named: Option<Route>) -> CommandResult {
     if named.is_none() && !globals.interactive() {
         return Err(CommandError::usage("the command names no decision, and there is no terminal to ask on")
@@ -215,7 +215,7 @@ fn last_day(text: &str) -> Result<Date, String> {
     }
 }
 
-/// The disposition that the user chose; `None` if the judge or a dialog decides.
+/// The disposition that the user chose; `None` if the decision is left to the judge or a dialog.
 fn disposition(args: &Args, word: Option<Word>) -> Result<Option<Disposition>, CommandError> {
     let kind = match (word, args.disposition) {
         (Some(Word::Judge) | None, _) => return Ok(None),

@@ -77,7 +77,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         .hint(format!("read them, then `glee disputes share {} --by '<your name>'`", list.join(" "))))
 }
 
-/// The settled disputes whose ruling binds existing code and has no file yet, oldest first.
+/// The settled disputes whose rulings apply to existing code and are not shared as files yet, oldest first.
 fn unshared(
     globals: &Globals,
     workspace: &Workspace,
@@ -116,7 +116,7 @@ fn form(
     let ruling = review::disputes::rulings::shared_form(&record, &plan, person).ok_or_else(|| {
         CommandError::usage(format!("dispute {number} has no location in the code, so its ruling binds nothing"))
     })?;
-    // Identifiers are never secrets, but redaction may mistake them for secrets.
+    // Identifiers are never secrets, but redaction may mistake them for secrets, so they are kept as they are.
     let SharedRuling { id, run, anchor, .. } = ruling.clone();
     Ok(SharedRuling { id, run, anchor, ..secrets::redact_value(ruling) })
 }

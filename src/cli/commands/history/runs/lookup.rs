@@ -51,13 +51,14 @@ pub(crate) struct Recalled {
     pub(crate) settings: Settings,
     pub(crate) plan: Plan,
     pub(crate) events: Vec<Event>,
-    /// The route for disputes: from this command line, otherwise from the one that started the run.
+    /// The route for disputes. It comes from this command line, otherwise from the command line that started the
+    /// run.
     pub(crate) chosen: Option<Route>,
-    /// The judges to call if the plan of the run has none.
+    /// The judges that are called if the run's plan contains none.
     pub(crate) judges: Vec<Agent>,
 }
 
-/// `named` is the route for disputes on this command line.
+/// Loads what is needed to resume `run`. `named` is the route for disputes that this command line gives, if any.
 pub(crate) fn recall(
     globals: &Globals,
     mut workspace: Workspace,
@@ -68,7 +69,7 @@ pub(crate) fn recall(
     refuse_pruned(journal, run)?;
     let events = journal.events(run)?;
     let plan = plan(&events, run)?;
-    // The coder's changes to `.glee` in this run do not apply to the run itself.
+    // If the coder changed `.glee` in this run, the changes do not apply to the run itself.
     let steering = match (&plan.steered_by, view::tree_before_steering(&events)) {
         (Some(commit), _) => Some(workspace.control_files_at(commit)),
         (None, Some(tree)) => Some(workspace.control_files_in(&tree, &place::state_dir()?)),

@@ -1,4 +1,4 @@
-//! `glee runs replay`: decides a recorded run again, by its own rules or others, without calls.
+//! `glee runs replay`: decides a recorded run again, by its own rules or by other rules, without calling agents.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! `glee runs undo`: undoes the changes of a run's coder, and restores them with `--redo`.
+//! `glee runs undo`: undoes the changes that the coder made in a run. `--redo` restores them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -100,7 +100,8 @@ fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
     Ok(if is_whole && undone.new.is_empty() { ExitReason::Clean } else { ExitReason::DisputeOpen })
 }
 
-/// Asks about each conflict that can be forced; `None` without a terminal, or if the user chose none.
+/// Asks about each conflict that can be overridden by force. `None` if there is no terminal, or if the user chose
+/// no conflict.
 fn chosen(globals: &Globals, conflicts: &[UndoConflict], redo: bool) -> Option<Forced> {
     if !globals.interactive() {
         return None;
@@ -209,7 +210,8 @@ impl Found {
         Ok(Self { workspace, journal, run, kept_as, left })
     }
 
-    /// Finds a run in the history of the path that the tree had when the run was recorded.
+    /// Finds a run of a tree that has been moved since. The run is recorded in the history that belongs to the
+    /// tree's former path.
     fn elsewhere(
         globals: &Globals,
         workspace: &Workspace,

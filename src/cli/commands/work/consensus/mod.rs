@@ -1,4 +1,4 @@
-//! `glee consensus`: agreement of several agents before code.
+//! `glee consensus`: several agents agree on a plan before code is written.
 
 mod ask;
 mod list;

@@ -1,4 +1,4 @@
-//! `glee consensus resolve`: records a person's decision that ends a deadlock.
+//! `glee consensus resolve`: ends a deadlock by recording a person's decision.
 
 use crate::cli::context::{CommandError, CommandResult, Globals, ReasonFlag, ReportFormat, StageContext};
 use crate::workflows::consensus::{self, Last, NextStep};
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     context.finish(outcome)
 }
 
-/// Fails unless exactly one stage waits for a decision.
+/// Returns the stage that waits for a decision. Fails unless exactly one stage does.
 fn waiting(mut all: Vec<Last>, args: &Args) -> Result<Last, CommandError> {
     all.retain(|last| {
         matches!(last.outcome.step, NextStep::Stage { .. })

@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let mut pipeline = Pipeline { context: &context, args, prompt, input: None, resolved: Vec::new() };
     let mut outcomes = Vec::new();
     let mut exit = ExitReason::Clean;
-    // Fails before any paid call if something is missing.
+    // Plans every step first, so that a missing part is an error before any call is paid for.
     for step in &steps {
         pipeline.plan(step)?;
     }
@@ -79,7 +79,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     Ok(exit)
 }
 
-/// Adds the checkpoints that stages name. `folder` is the folder of the pipeline file, to resolve its paths.
+/// Returns the steps with the checkpoints that stages name. `folder` contains the pipeline file; its paths are
+/// relative to `folder`.
 fn steps(context: &StageContext<'_>, steps: &[PipelineStep], folder: &Path) -> Result<Vec<Step>, CommandError> {
     let mut all = Vec::new();
     for step in steps {
@@ -123,7 +124,7 @@ impl Pipeline<'_> {
         }
     }
 
-    /// Executes a step unless the same request is already settled.
+    /// Executes a step, unless the same request was already settled by an earlier run.
     fn step(&self, step: &Step) -> Result<StageOutcome, CommandError> {
         let plan = self.plan(step)?;
         let last = consensus::last(&self.context.journal()?, &plan.id, &plan.stage)?;
@@ -136,7 +137,7 @@ impl Pipeline<'_> {
         });
         match settled {
             Some(last) => {
-                // Restores the files if they were deleted.
+                // Writes the files again, in case they were deleted.
                 self.context.write(&last.outcome)?;
                 Ok(last.outcome)
             }

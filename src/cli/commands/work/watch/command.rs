@@ -1,4 +1,4 @@
-//! Commands to a running watch: status, review, pause, resume, issues, stop.
+//! Commands that are sent to a running watch: status, review, pause, resume, issues, stop.
 
 use crate::cli::commands::work::watch::connection::{accepted, address, connect, part};
 use crate::cli::context::{CommandError, CommandResult, Globals, JsonFlag, ReasonFlag, history, place, stream};
@@ -72,7 +72,7 @@ pub(crate) fn run(command: &Command, globals: &Globals) -> CommandResult {
     }
 }
 
-/// Fails if no watch runs.
+/// Sends a command to the watch, and shows its reply. Fails if no watch runs.
 fn send(globals: &Globals, command: &WatchCommand) -> CommandResult {
     show_reply(globals, connect(globals)??.command(command)?)
 }
@@ -88,7 +88,7 @@ fn show(globals: &Globals, report: &WatchReport) -> ExitReason {
     ExitReason::Clean
 }
 
-/// Queries a running watch or, if none runs, the history. Also returns whether the watch runs.
+/// Queries the running watch. If no watch runs, reads the history instead. Also returns whether a watch runs.
 fn query<T>(
     globals: &Globals,
     command: &WatchCommand,
@@ -108,7 +108,8 @@ fn query<T>(
     }
 }
 
-/// Sends a command to the watch. Records its effect if none runs, so that a pause can always be ended.
+/// Sends a command to the running watch. If no watch runs, records the effect of the command in the history
+/// instead, so that a pause can be ended at any time.
 fn change(globals: &Globals, command: &WatchCommand) -> CommandResult {
     let error = match connect(globals)? {
         Ok(mut client) => return show_reply(globals, client.command(command)?),
@@ -117,7 +118,8 @@ fn change(globals: &Globals, command: &WatchCommand) -> CommandResult {
     };
     let workspace = place::workspace(globals)?;
     let root = workspace.root().to_string_lossy();
-    // Excludes a running watch whose socket was removed: it writes to the history itself.
+    // The lock fails if a watch runs whose socket was removed. In this case only the watch may write to the
+    // history.
     let _lock = lock(&address(&workspace)?, workspace.root())?;
     let mut journal = history::open(globals, &workspace)?;
     let Some(last) = recorded(&journal, &root)? else { return Err(error.into()) };

@@ -1,4 +1,4 @@
-//! `glee watch`: supervises long-running agents, and sends commands to a running watch.
+//! `glee watch`: supervises long-running agents. Subcommands are sent to a running watch.
 
 mod command;
 pub(crate) mod connection;
