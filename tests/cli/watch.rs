@@ -490,7 +490,7 @@ fn spec_26_a_watch_that_ends_with_its_agents_says_how_they_ended() {
     fs::write(sandbox.home().join("verdict"), "blocker").expect("a written file");
     let (code, told) = Watching::start(&sandbox, &["--fresh", TASK[0], TASK[1]]).ends();
     assert_eq!(code, 3, "a person has to decide: {told}");
-    assert!(told.contains("the last agent has ended"), "{told}");
+    assert!(told.contains("the watch ends with its last agent"), "{told}");
 
     // An agent that joined keeps a watch running until it reports that it is done.
     fs::write(sandbox.home().join("verdict"), "approved").expect("a written file");
