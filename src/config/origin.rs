@@ -2,7 +2,8 @@ use std::fmt;
 
 use crate::config::files::yaml::YamlPosition;
 
-/// The source of a value. It is displayed as the prefix of a message: `.glee/config.yml:3:5: `, or empty.
+/// The source of a value. It is displayed as the prefix of a message, for example `.glee/config.yml:3:5: `. The
+/// prefix is empty for defaults and flags.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     Default,
@@ -44,7 +45,7 @@ impl Origin {
         ["default", "user", "project", "variable", "flag"][self.rank()]
     }
 
-    /// `.glee/config.yml:3`, for lists of values.
+    /// The form in lists of values, for example `.glee/config.yml:3`.
     pub fn label(&self) -> String {
         match self {
             Self::Default => "default".to_owned(),

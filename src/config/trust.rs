@@ -1,10 +1,11 @@
 //! Trust: Glee refuses a project's file that runs programs or sets variables until the user approves it. These
 //! parts of the project's file need trust: a command that is neither an embedded agent nor the bare name of a known
-//! program, an adapter that differs from the command's, `env`, `review.verify`, `watch.notify`, and the server in
-//! `advisories.url`. So do the files of the tree that these commands name (`config::files::scripts`), and the
-//! templates in `.glee/prompts`. Rules in `.glee/rules` are data. The hash covers exactly this content, normalised;
-//! comments, order and other settings may change without a new approval. Records are in the state folder, one file
-//! per project and hash.
+//! program, an adapter other than the command's own adapter, `env`, `review.verify`, `watch.notify`, and the server
+//! in `advisories.url`. Trust is also needed for the files of the tree that these commands name
+//! (`config::files::scripts`), and for the templates in `.glee/prompts`. Rules in `.glee/rules` are data and need
+//! no trust. The hash covers exactly the content that needs trust, normalised. Comments, the order of keys and
+//! other settings may change without a new approval. The state folder holds the records, one file for each pair of
+//! project and hash.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -27,7 +28,7 @@ pub struct UntrustedConfig {
     pub hash: String,
     /// What the file would run or set, one line each, for display.
     pub runs: Vec<String>,
-    /// The lines that are new since the last approval; empty if there is none.
+    /// The lines of `runs` that are new since the last approval; empty if there was no approval.
     pub changed: Vec<String>,
 }
 
@@ -77,14 +78,14 @@ pub(crate) fn needed(project: &Layer, roots: Option<&Roots>) -> Option<Untrusted
     (!runs.is_empty()).then(|| UntrustedConfig { hash: format!("blake3:{hash}"), runs, changed: Vec::new() })
 }
 
-/// The hashes of a project's templates, by path. The use of a template that is not a file fails later.
+/// The path and the hash of each template in a project. A template that is not a file fails later, when it is used.
 fn templates(project: &Path) -> BTreeMap<String, String> {
     let found = prompts::TEMPLATES.iter().filter_map(|(name, _)| {
         let path = format!(".glee/prompts/{name}");
         let place = project.join(&path);
         place.symlink_metadata().ok()?;
         let hash = if place.is_file() { scripts::hash(&place).ok() } else { None };
-        // This text is part of recorded hashes.
+        // This text must not change, because recorded hashes depend on it.
         Some((path, hash.unwrap_or_else(|| "no file that can be read".to_owned())))
     });
     found.collect()
@@ -155,7 +156,7 @@ impl Store {
         Ok(self.of(project)?.iter().any(|record| record.hash == hash))
     }
 
-    /// The lines of `runs` that this project's last record lacks; empty without a record.
+    /// The lines of `runs` that the last record of this project does not contain; empty if there is no record.
     pub fn changed(&self, project: &Path, runs: &[String]) -> Result<Vec<String>, TrustError> {
         let Some(last) = self.of(project)?.pop() else { return Ok(Vec::new()) };
         Ok(runs.iter().filter(|line| !last.runs.contains(line)).cloned().collect())
@@ -201,7 +202,7 @@ impl Store {
                 continue;
             }
             let text = files::read(&path).map_err(unreadable)?;
-            // An invalid record, or one under a wrong file name, is ignored.
+            // A record that is invalid or has the wrong file name is ignored.
             if let Ok(record) = serde_json::from_slice::<TrustRecord>(&text)
                 && self.file(&record.project, &record.hash) == path
             {
@@ -343,7 +344,7 @@ mod tests {
         store.trust(Path::new("/p"), &content).unwrap();
         let file = store.file(Path::new("/p"), &content.hash);
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
-        // A record moved to the file name of another project is ignored.
+        // A record that was moved to the file name of another project is ignored.
         fs::rename(&file, store.file(Path::new("/q"), &content.hash)).unwrap();
         assert_eq!(store.list().unwrap(), []);
         let link = folder.path().join("link");

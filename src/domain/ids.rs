@@ -61,7 +61,7 @@ impl From<DisputeNumber> for RulingRef {
 }
 
 impl RulingRef {
-    /// The number of displayed digits of an id; a reference needs at least as many.
+    /// The number of digits of an id that are displayed. A reference to a ruling needs at least as many.
     const SHOWN: usize = 8;
 
     /// The number of the dispute in this history; `None` for a ruling that is known only from a file.
@@ -72,7 +72,7 @@ impl RulingRef {
         }
     }
 
-    /// The form in prompts, which reviewers repeat: `D12`, or `D3f9a0c12` with the first 8 digits of an id.
+    /// The mark that prompts contain and reviewers repeat: `D12`, or `D3f9a0c12` with the first 8 digits of an id.
     pub fn mark(&self) -> String {
         match self {
             Self::Number(number) => format!("D{number}"),
@@ -80,8 +80,8 @@ impl RulingRef {
         }
     }
 
-    /// Finds the reference in `text` among `shown`: a mark, a bare number, or more digits of an id. `None` if it is
-    /// ambiguous.
+    /// Finds the ruling among `shown` to which `text` refers by a mark, a bare number, or at least 8 digits of an
+    /// id. `None` if no ruling matches, or if the digits match several.
     pub fn among<'a>(text: &str, shown: &'a [Self]) -> Option<&'a Self> {
         let text = text.trim();
         let digits = text.strip_prefix(['D', 'd']).unwrap_or(text).to_ascii_lowercase();

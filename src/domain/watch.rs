@@ -27,7 +27,7 @@ pub enum EventType {
 }
 
 impl EventType {
-    /// In the order of the specification.
+    /// All kinds of events, in the order of the specification.
     pub const ALL: [Self; 6] =
         [Self::Milestone, Self::Blocker, Self::RequestReview, Self::UserManual, Self::Note, Self::Done];
 }
@@ -57,7 +57,7 @@ pub enum Trigger {
     Blocker,
     RequestReview,
     UserManual,
-    /// No agent has reported an event for `watch.idle_review`.
+    /// No agent has reported an event for the time in `watch.idle_review`.
     TimeoutFallback,
     /// Agents have answered a clarification request.
     Clarified,
@@ -119,16 +119,16 @@ pub struct PeerIssue {
 pub struct PeerReview {
     pub verdict: Verdict,
     pub summary: Untrusted,
-    /// Has at least one entry unless the verdict is `approved`.
+    /// The issues. There is at least one unless the verdict is `approved`.
     pub issues: Vec<PeerIssue>,
-    /// The time that the reviewer states, or the time of arrival.
+    /// The time that the reviewer states, otherwise the time at which the review arrived.
     pub timestamp: Timestamp,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ballot {
     pub reviewer: AgentName,
-    /// Without a verdict the reviewer is *absent*, which never counts as `approved`.
+    /// `None` means that the reviewer is *absent*, which never counts as `approved`.
     pub verdict: Option<Verdict>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub absent: Option<Untrusted>,
@@ -137,7 +137,7 @@ pub struct Ballot {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
-    /// Rule 1.
+    /// Rule 1 (`rules::watch::verdicts` lists the rules).
     StopAndEscalate,
     /// Rule 2.
     PauseAndClarify,
@@ -185,18 +185,19 @@ pub struct WatchPlan {
     pub root: String,
     /// Agents that Glee starts and whose events it reads.
     pub agents: Vec<Agent>,
-    /// Tasks of those agents whose program answers a prompt.
+    /// The tasks of those `agents` that are called with a prompt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<Job>,
     pub reviewers: Vec<Agent>,
-    /// The judge of issues that a clarification did not settle.
+    /// The judge that rules on issues which a clarification did not settle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judge: Option<Agent>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub backups: Vec<Agent>,
     pub focus_areas: Vec<String>,
     pub max_words: u32,
-    /// The id of the tree's content at the cycle; absent if it could not be recorded.
+    /// The id of the tree's content when the watch first started. Absent at later starts, or if the content could
+    /// not be recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<String>,
 }

@@ -1,5 +1,5 @@
-//! Appends events: number, chain and views in one transaction. When a method returns, its events are on the disk;
-//! after an error the history is unchanged.
+//! Appends events. Numbers, chain and views are updated in one transaction. When a method returns, its events are
+//! on the disk; after an error the history is unchanged.
 
 use jiff::civil::Date;
 use jiff::{Timestamp, Unit};
@@ -40,8 +40,8 @@ impl Journal {
         self.append_with(run, kinds, Vec::new())
     }
 
-    /// Appends the events of `run` and those of `elsewhere` to other runs, all or none. Returns the events of
-    /// `run`.
+    /// Appends `kinds` to `run`, and each event of `elsewhere` to the run that is given with the event. Appends all
+    /// events or none. Returns the events of `run`.
     pub fn append_with(
         &mut self,
         run: &RunId,
@@ -86,8 +86,8 @@ impl Journal {
         })
     }
 
-    /// Settles an open dispute by a person's ruling, outside of a run. The ruling binds up to the day `until`, in
-    /// UTC.
+    /// Settles an open dispute by a person's ruling, outside of a run. `until` is the last day, in UTC, on which
+    /// the ruling binds.
     pub fn resolve(
         &mut self,
         number: DisputeNumber,
@@ -95,7 +95,8 @@ impl Journal {
         reason: String,
         until: Option<Date>,
     ) -> Result<RunId, JournalError> {
-        // A dispute's run never changes; the disposition is read under the write lock.
+        // The run is read without the write lock because a dispute's run never changes. The disposition is read
+        // under the lock.
         let run = self.dispute(number)?.ok_or(JournalError::UnknownDispute(number))?.run;
         let settled = self.write(&run, |tail| {
             let disposition_now = tail.disposition(number)?;
@@ -112,7 +113,7 @@ impl Journal {
         settled.map_or(Ok(run), |disposition| Err(JournalError::AlreadySettled { number, disposition }))
     }
 
-    /// Revokes the ruling of a settled dispute, which becomes open again. Returns its run.
+    /// Reopens a settled dispute and revokes its ruling. Returns the dispute's run.
     pub fn reopen(&mut self, number: DisputeNumber, reason: String) -> Result<RunId, JournalError> {
         let run = self.dispute(number)?.ok_or(JournalError::UnknownDispute(number))?.run;
         let was_settled = self.write(&run, |tail| {
@@ -125,7 +126,7 @@ impl Journal {
         if was_settled { Ok(run) } else { Err(JournalError::NotSettled(number)) }
     }
 
-    /// Ends the rulings of settled disputes, skips open ones, and returns the number of ended rulings.
+    /// Ends the rulings of those `disputes` that are settled. Returns the number of rulings that were ended.
     pub fn end_rulings(&mut self, disputes: &[(DisputeNumber, RunId)]) -> Result<usize, JournalError> {
         let Some((_, first)) = disputes.first() else { return Ok(0) };
         self.write(first, |tail| {
@@ -176,7 +177,7 @@ impl<'a> Tail<'a> {
         Ok(())
     }
 
-    /// `None` while the dispute is open.
+    /// The disposition of a dispute; `None` while the dispute is open.
     fn disposition(&self, number: DisputeNumber) -> rusqlite::Result<Option<Disposition>> {
         let sql = "SELECT disposition FROM dispute WHERE number = ?1";
         self.db.query_row(sql, [number.0.cast_signed()], |row| from_json(row, "disposition"))

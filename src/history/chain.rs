@@ -1,6 +1,6 @@
 //! The hash chain over the whole history, and its verification. Each record contains the hash of the record before
-//! it: an altered, removed or moved record breaks the chain. A writer of the file could compute a new chain: to
-//! detect this, keep [`Verification::head`] elsewhere.
+//! it, so an altered, removed or moved record breaks the chain. A program that can write the file could compute a
+//! new chain. To detect this, keep a copy of [`Verification::head`] elsewhere.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use crate::domain::RunId;
 use crate::history::projections::{self, VIEWS};
 use crate::history::{queries::query, recover, store::Journal};
 
-/// BLAKE3 over the previous hash and the columns, each preceded by its length.
+/// The BLAKE3 hash of the previous hash and the columns, each preceded by its length.
 pub(crate) fn link(prev: &str, run: &str, seq: i64, at: &str, body: &str) -> String {
     let mut hasher = blake3::Hasher::new();
     for part in [prev.as_bytes(), run.as_bytes(), &seq.to_le_bytes(), at.as_bytes(), body.as_bytes()] {
@@ -35,7 +35,7 @@ pub struct Verification {
 pub struct Fault {
     /// Counted from 1; `None` if the fault is outside the events.
     pub record: Option<u64>,
-    /// The run and the number in the run, if readable.
+    /// The run, and the number of the record within the run, if they are readable.
     pub place: Option<(RunId, u64)>,
     pub flaw: Corruption,
 }
@@ -45,7 +45,7 @@ pub struct Fault {
 pub enum Corruption {
     /// The content does not match the hash.
     Altered,
-    /// Records before it were removed, added or moved.
+    /// Records before this one were removed, added or moved.
     OutOfOrder,
     Removed,
     /// The record is after the recorded end of the history.
@@ -86,11 +86,11 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Number, run, number in the run, time, body, previous hash, hash.
+/// Number, run, number within the run, time, body, previous hash, hash.
 type Record = (i64, String, i64, String, String, String, String);
 
 impl Journal {
-    /// Verifies records and views. A torn file is a fault, not an error.
+    /// Verifies records and views. A torn file is reported as a fault, not as an error.
     pub fn verify(&self) -> Result<Verification, JournalError> {
         let mut check = Verification { records: 0, head: String::new(), fault: None };
         check.fault = match self.walk(&mut check).map_err(|error| self.fault(error)) {
@@ -105,7 +105,7 @@ impl Journal {
     }
 
     fn walk(&self, check: &mut Verification) -> rusqlite::Result<Option<Fault>> {
-        // The transaction excludes concurrently appended events.
+        // The transaction hides events that other processes append meanwhile.
         let _snapshot = self.db.unchecked_transaction()?;
         let fresh = recover::empty()?;
         let building = fresh.unchecked_transaction()?;
@@ -154,13 +154,13 @@ impl Journal {
                 return no_record(Corruption::View { row: format!("{table} {row}") });
             }
         }
-        // SQLite's check of pages and indexes is last because it does not name the record.
+        // SQLite's own check of pages and indexes comes last because it does not name the damaged record.
         let error: String = self.db.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
         if error == "ok" { Ok(None) } else { no_record(Corruption::Torn { error }) }
     }
 }
 
-/// The key of the first different row.
+/// The key of the first row that differs.
 fn difference(here: &Connection, there: &Connection, table: &str, key: &str) -> rusqlite::Result<Option<String>> {
     let sql = format!("SELECT {key}, * FROM {table} ORDER BY {key}");
     let (mut ours, mut theirs) = (here.prepare(&sql)?, there.prepare(&sql)?);

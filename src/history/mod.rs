@@ -1,7 +1,7 @@
-//! The history store: append, queries, hash chain. One SQLite database per repository, outside the work tree so
-//! that a coder cannot rewrite it. The table of events only grows; all other tables except `record` are views of
-//! it, updated in the same transaction. [`Journal::verify`] compares them. Processes may append concurrently: each
-//! takes the write lock before it reads the end of the chain.
+//! The history store: append, queries, hash chain. Each repository has one SQLite database, which is outside the
+//! work tree so that a coder cannot rewrite it. The table of events only grows. All other tables except `record`
+//! are views of the events, updated in the same transaction; [`Journal::verify`] compares them with the events.
+//! Processes may append concurrently: each takes the write lock before it reads the end of the chain.
 
 mod append;
 mod chain;

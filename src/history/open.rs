@@ -1,4 +1,4 @@
-//! Opens a history: folders, file, schema of the database. Two processes may create a database concurrently: the
+//! Opens a history: folders, file, schema of the database. Two processes may create a database concurrently, so the
 //! schema version is read again under the write lock.
 
 use std::path::{Path, PathBuf};
@@ -21,15 +21,15 @@ pub(crate) const STEPS: [&str; 4] = [
 ];
 const NEWEST: i64 = STEPS.len() as i64;
 
-/// `glee`, in the file's header.
+/// The application id in the header of the database file: `glee` in ASCII.
 const APPLICATION: i64 = 0x676c_6565;
 
-/// The timeout for the lock of another process.
+/// The maximum time to wait for a lock that another process holds.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Journal {
-    /// Opens a history for writing. Creates folders (mode 0700) and file (0600), and migrates an older schema. Does
-    /// not change a newer, damaged or foreign file.
+    /// Opens a history for writing. Creates missing folders (mode 0700) and a missing file (0600), and migrates an
+    /// older schema. Does not change a file that is newer, damaged or foreign.
     pub fn open(path: &Path) -> Result<Self, JournalError> {
         let path = create(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
@@ -43,7 +43,8 @@ impl Journal {
         let Some(path) = existing(path)? else { return Ok(None) };
         let opened = Self { db: connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)?, path: path.clone() };
         let (journal, version) = match opened.schema_version() {
-            // In a read-only folder SQLite cannot create the shared memory of a WAL. Without a log it needs none.
+            // In a read-only folder SQLite cannot create the shared memory of a write-ahead log. If there is no
+            // such log, the file is opened as immutable, which needs no shared memory.
             Err(JournalError::Access { .. }) if !has_log(&path) => {
                 let journal = Self { db: connect_immutable(&path)?, path };
                 let version = journal.schema_version()?;
@@ -69,7 +70,7 @@ impl Journal {
         Ok(folder)
     }
 
-    /// The folder of a run; possibly missing.
+    /// The folder of a run. It may not exist.
     pub fn folder_of(&self, run: &RunId) -> PathBuf {
         let name: String = run.0.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
         self.path.with_file_name("runs").join(name)
@@ -79,10 +80,10 @@ impl Journal {
         fault(&self.path, source)
     }
 
-    /// 0 for an empty database.
+    /// The version of the schema; 0 for an empty database.
     fn schema_version(&self) -> Result<i64, JournalError> {
         let fault = |source| self.fault(source);
-        // One snapshot, because another process may be creating the database.
+        // All values are read from one snapshot, because another process may be creating the database.
         let _snapshot = self.db.unchecked_transaction().map_err(fault)?;
         let pragma = |name| self.db.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(fault);
         let (application, version) = (pragma("application_id")?, pragma("user_version")?);
@@ -154,7 +155,8 @@ fn connect_immutable(path: &Path) -> Result<Connection, JournalError> {
     connect(Path::new(&uri), OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI)
 }
 
-/// Creates the file if it is missing. Resolves the folder's links; the file must not be a link.
+/// Creates the file if it is missing. Links in the path of the folder are resolved; the file itself must not be a
+/// link.
 fn create(path: &Path) -> Result<PathBuf, JournalError> {
     let made = || {
         private::folder(folder_of(path))?;

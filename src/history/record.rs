@@ -17,7 +17,7 @@ use crate::history::queries::rows::{DisputeFilter, DisputeRecord, RulingFilter, 
 use crate::history::store::Journal;
 use crate::protocol::secrets;
 
-/// In bytes.
+/// The size of the largest accepted record, in bytes.
 pub const MAX_RECORD: usize = 256 << 10;
 
 /// The longest name, e-mail address or id, in bytes.
@@ -25,7 +25,7 @@ const MAX_WORD: usize = 256;
 
 const FORM: u32 = 1;
 
-/// The tolerance for clocks that are ahead.
+/// How far the clock of another machine may be ahead.
 const AHEAD: SignedDuration = SignedDuration::from_hours(24);
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,7 +38,7 @@ pub struct Author {
 pub struct HistoryRecord {
     glee: u32,
     pub author: Author,
-    /// The time of the content, not of sending.
+    /// The time at which the content last changed, not the time of sending.
     pub at: Timestamp,
     #[serde(flatten)]
     pub content: RecordContent,
@@ -88,7 +88,7 @@ pub enum Refusal {
 pub struct SharedDispute {
     pub id: DisputeId,
     pub author: Author,
-    /// The remote or the local history.
+    /// The remote, or the history on this machine, from which the record comes.
     pub source: String,
     #[serde(flatten)]
     pub record: DisputeRecord,
@@ -98,7 +98,7 @@ pub struct SharedDispute {
 pub struct Outgoing {
     /// Pairs of hash and bytes.
     pub records: Vec<(String, String)>,
-    /// Descriptions of records that are too large.
+    /// Descriptions of the records that are too large to send.
     pub large: Vec<String>,
 }
 
@@ -195,7 +195,7 @@ impl HistoryRecord {
     }
 }
 
-/// Whether a path is absolute, invalid, leaves the tree, or enters `.git`.
+/// Whether a path is absolute or invalid, leaves the tree, or enters `.git`.
 fn escapes(path: &str) -> bool {
     let is_bad = |part: &str| part == ".." || part.eq_ignore_ascii_case(".git");
     let has_drive = matches!(path.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
@@ -212,8 +212,9 @@ fn short(text: &str) -> String {
 }
 
 impl Journal {
-    /// All records that this history sends: row and outcome of each ended run, and the present state of each
-    /// dispute. Earlier records are sent unchanged; changed content becomes a new record by `author`.
+    /// All records that this history sends: the row and the outcome of each ended run, and the present state of
+    /// each dispute. Records that were sent earlier are sent unchanged; changed content becomes a new record by
+    /// `author`.
     pub fn outgoing(&mut self, author: &Author) -> Result<Outgoing, JournalError> {
         let mut contents = Vec::new();
         for row in self.runs(None)? {
@@ -263,7 +264,8 @@ impl Journal {
         Ok(found)
     }
 
-    /// Stores new disputes of another history on this machine as foreign records.
+    /// Stores, as foreign records, the disputes of another history on this machine that this history does not
+    /// contain.
     pub fn merge_disputes(&mut self, other: &Self, source: &str) -> Result<(), JournalError> {
         let own = self.own_ids()?;
         let mut records = Vec::new();
@@ -287,7 +289,8 @@ impl Journal {
         Ok(!found.is_empty())
     }
 
-    /// Stores records from a remote. Returns the indexes of duplicates: same kind, subject, author and time.
+    /// Stores records from a remote. Returns the indexes of duplicates, which have the kind, subject, author and
+    /// time of a known record.
     pub fn import(
         &mut self,
         source: &str,
@@ -340,7 +343,7 @@ impl Journal {
         Ok(ids.into_iter().collect())
     }
 
-    /// The latest record per dispute and author that matches `filter`, newest first.
+    /// The foreign disputes that match `filter`, newest first: for each dispute, the latest record by each author.
     pub fn shared_disputes(&self, filter: &DisputeFilter) -> Result<Vec<SharedDispute>, JournalError> {
         let own = self.own_ids()?;
         let sql = "SELECT source, body FROM record WHERE kind = 'dispute' AND source <> '' ORDER BY at DESC, hash";
@@ -364,7 +367,8 @@ impl Journal {
         Ok(found)
     }
 
-    /// Finds a dispute by its number, its id, or at least four digits of its id. Fails if none or several match.
+    /// Finds a dispute by its number, its id, or at least four leading digits of its id. Fails if no dispute or
+    /// several disputes match.
     pub fn find_dispute(&self, text: &str) -> Result<FoundDispute, JournalError> {
         let wanted = text.trim().to_ascii_lowercase();
         let number = wanted.parse().ok().map(DisputeNumber);

@@ -1,4 +1,5 @@
-//! Reads the intact part of a damaged history: copies readable events to a temporary database with new views.
+//! Reads the intact part of a damaged history: copies the readable events to a temporary database, and builds the
+//! views from them.
 
 use std::path::Path;
 
@@ -17,7 +18,7 @@ pub(crate) fn empty() -> rusqlite::Result<Connection> {
 }
 
 impl Journal {
-    /// The readable events of `path`, possibly incomplete. Fails if no event is readable.
+    /// Opens the readable events of `path`, which may be incomplete. Fails if no event is readable.
     pub fn open_damaged(path: &Path) -> Result<Self, JournalError> {
         let damaged = open::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         let db = readable(&damaged).map_err(|error| open::fault(path, error))?;
@@ -26,7 +27,7 @@ impl Journal {
 }
 
 fn readable(damaged: &Connection) -> rusqlite::Result<Connection> {
-    // Otherwise SQLite refuses a file that is shorter than its header states.
+    // Without this setting, SQLite refuses a file that is shorter than its header states.
     damaged.pragma_update(None, "writable_schema", true)?;
     let number = |sql| damaged.query_row(sql, [], |row| row.get::<_, i64>(0));
     let last = number("SELECT events FROM chain").or_else(|_| number("SELECT coalesce(max(id), 0) FROM event"))?;
@@ -44,7 +45,7 @@ fn readable(damaged: &Connection) -> rusqlite::Result<Connection> {
             });
             let Ok((event, columns)) = record else { continue };
             if copy.execute(params_from_iter(columns)).is_ok() {
-                // Ignores an event that contradicts an earlier one.
+                // An event that contradicts an earlier one has no effect on the views.
                 drop(projections::apply(&building, &event));
             }
         }

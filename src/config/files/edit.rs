@@ -1,5 +1,5 @@
-//! Edits of a configuration file's text that keep comments, order, quoting and line ends. An edit is refused unless
-//! the edited text parses to the old document with exactly the one change, and keeps all comments.
+//! Edits the text of a configuration file, and keeps comments, order, quoting and line ends. An edit is refused
+//! unless the edited text contains all comments and parses to the old document with exactly the requested change.
 
 use std::fmt::Write as _;
 use std::str::FromStr as _;
@@ -23,7 +23,7 @@ pub enum EditError {
     Refused(String),
 }
 
-/// `agents.<name>.<key>` is a key of an existing agent.
+/// Sets a dotted key. `agents.<name>.<key>` names a key of an existing agent.
 pub fn set(text: &str, key: &str, value: &Value) -> Result<String, EditError> {
     let before = read(text)?;
     let path = path(&before, spelled(&before, key))?;
@@ -40,7 +40,8 @@ pub fn unset(text: &str, key: &str) -> Result<String, EditError> {
     if at(&before, &path).is_none() {
         return Err(EditError::NotSet(key.to_owned()));
     }
-    // A section with no other key is removed, or left empty if its removal would delete a comment.
+    // A section that contains no other key is removed as a whole. If this would delete a comment, only the key is
+    // removed, and the section remains empty.
     let whole = (1..path.len())
         .find(|length| at(&before, &path[..*length]).is_some_and(|section| holds_only(section, &path[*length..])))
         .unwrap_or(path.len());
@@ -83,7 +84,8 @@ fn read(text: &str) -> Result<Value, EditError> {
     }
 }
 
-/// The name of a key in this file: the earlier name if the file uses it.
+/// The name under which this file contains a key: the earlier name if the file uses that name, else the present
+/// name.
 fn spelled<'k>(document: &Value, key: &'k str) -> &'k str {
     renamed::earlier(key).filter(|earlier| schema::at(document, earlier).is_some()).unwrap_or(key)
 }
@@ -138,7 +140,7 @@ fn holds_only(section: &Value, path: &[String]) -> bool {
         && section.get(key).is_some_and(|value| rest.is_empty() || holds_only(value, rest))
 }
 
-/// A document without empty sections, which equal missing ones.
+/// Removes empty sections from a document, because an empty section equals a missing one.
 fn pruned(value: Value) -> Value {
     let Value::Object(map) = value else { return value };
     let map: Map<String, Value> =
@@ -146,8 +148,8 @@ fn pruned(value: Value) -> Value {
     if map.is_empty() { Value::Null } else { Value::Object(map) }
 }
 
-/// The first candidate that parses to `wanted`, except for empty sections, and lacks at most `lost` comments. Keeps
-/// the line ends of `text`.
+/// The first candidate that parses to `wanted` (apart from empty sections) and lacks at most `lost` comments of
+/// `text`. The result has the line ends of `text`.
 fn verified(
     text: &str,
     key: &str,
@@ -169,7 +171,7 @@ fn comments(text: &str) -> Vec<String> {
     YamlFile::parse(text).tree().comments().map(|comment| comment.text().trim_end().to_owned()).collect()
 }
 
-/// The number of comments of `before` that `after` lacks or reorders.
+/// The number of comments of `before` that `after` does not contain in the same order.
 fn lost_comments(before: &str, after: &str) -> usize {
     let mut left = comments(after).into_iter();
     let mut is_lost = |comment: &String| {
@@ -231,7 +233,7 @@ fn replace(text: &str, before: &Value, path: &[String], value: &Value) -> Option
             Some(scalar) => document.try_set_path(&name, scalar),
             None => document.try_set_path(&name, word.as_str()),
         },
-        // Lists in block style keep it; other lists are written on one line.
+        // A list in block style keeps this style; other lists are written on one line.
         Value::Array(_) if !is_block(&document, before, path) => document.try_set_path(&name, flow_list(value)?),
         _ => document.try_set_path(&name, edited(value)?),
     }
@@ -239,7 +241,7 @@ fn replace(text: &str, before: &Value, path: &[String], value: &Value) -> Option
     Some(file.to_string())
 }
 
-/// A word in the quoting style of the old one; `None` for a plain one.
+/// The new word in the quoting style of the old word; `None` if the old word has no quotes.
 fn in_quotes(document: &Document, name: &str, word: &str) -> Option<yaml_edit::Scalar> {
     let old = document.try_get_path(name).ok()?.as_scalar()?.to_string();
     let text = match old.chars().next()? {
@@ -282,7 +284,7 @@ fn remove(text: &str, path: &[String]) -> Option<String> {
     let file = YamlFile::from_str(text).ok()?;
     file.document()?.try_remove_path(&name(path)).ok()?;
     let changed = file.to_string();
-    // Also removes the blank line before the last section.
+    // If the last section was removed, the blank line before it is removed too.
     let blank_end = |text: &str| text.ends_with("\n\n") || text.ends_with("\n\r\n");
     if blank_end(&changed) && !blank_end(text) {
         return Some(format!("{}\n", changed.trim_end_matches(['\r', '\n'])));
@@ -406,7 +408,7 @@ limits: {total: 30m, idle: 5m} # caps
         }
     }
 
-    /// Description, text, key, value, and the text afterwards.
+    /// Description, text before the edit, key, value, and text after the edit.
     type Case = (&'static str, &'static str, &'static str, Value, &'static str);
 
     #[test]
@@ -705,7 +707,8 @@ limits: {total: 30m, idle: 5m} # caps
                         prop_assert_eq!(numbered_comments(&changed), numbered_comments(&text));
                         prop_assert_eq!(changed.matches('\n').count() == changed.matches("\r\n").count(), crlf);
                     }
-                    // Replacing a section or list by a value would delete its comments.
+                    // An edit may be refused only if a value would replace a section or a list, and so delete
+                    // comments.
                     Err(error) => prop_assert!(!scalar, "{}: {}", key, error),
                 }
             }

@@ -1,5 +1,5 @@
-//! Configuration files: reads regular files of at most [`MAX_BYTES`], and replaces files atomically. Neither a
-//! project's `.glee` nor the file in it may be a link, which could redirect Glee; the user's file may be a link.
+//! Reads regular files of at most [`MAX_BYTES`], and replaces files atomically. Neither a project's `.glee` nor the
+//! file in it may be a link, because a link could redirect Glee. The user's file may be a link.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _, Write as _};
@@ -40,7 +40,7 @@ impl Advice for FileError {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Links {
-    /// For the user's file: dotfiles are often links.
+    /// For the user's file, because users often keep dotfiles as links.
     Followed,
     /// For the project's file and its folder.
     Refused,
@@ -69,13 +69,13 @@ pub fn write(path: &Path, text: &str, links: Links) -> Result<(), FileError> {
     let folder = path.parent().ok_or_else(|| FileError::Kind(path.to_owned(), "regular file"))?;
     let exists = exists(path, links)?;
     fs::create_dir_all(folder).map_err(unwritable)?;
-    // Replaces the target of a link, not the link.
+    // If the path is a link, the target of the link is replaced, not the link.
     let target = if exists { path.canonicalize().map_err(unwritable)? } else { path.to_owned() };
     let folder = target.parent().unwrap_or(folder);
     let mut file = tempfile::Builder::new().prefix(".config").tempfile_in(folder).map_err(unwritable)?;
     let permissions = match exists {
         true => fs::metadata(&target).map_err(unwritable)?.permissions(),
-        // The temporary file has mode 0600.
+        // A new file gets this mode, because the temporary file has mode 0600.
         false => fs::Permissions::from_mode(0o644),
     };
     file.as_file().set_permissions(permissions).map_err(unwritable)?;
@@ -89,7 +89,7 @@ pub fn write(path: &Path, text: &str, links: Links) -> Result<(), FileError> {
     })
 }
 
-/// Fails for anything that is neither a regular file nor missing.
+/// Whether the file exists. Fails if the path is anything other than a regular file.
 fn exists(path: &Path, links: Links) -> Result<bool, FileError> {
     if links == Links::Refused
         && let Some(folder) = path.parent()

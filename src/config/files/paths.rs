@@ -23,7 +23,7 @@ impl Advice for NoHome {
     }
 }
 
-/// `GLEE_STATE_DIR`, or `glee` in the XDG state folder; possibly missing.
+/// The folder of Glee's state: `GLEE_STATE_DIR`, or `glee` in the XDG state folder. It may not exist.
 pub fn state_dir() -> Result<PathBuf, NoHome> {
     if let Some(folder) = std::env::var_os(STATE_VARIABLE).filter(|folder| !folder.is_empty()) {
         return std::path::absolute(folder).map_err(|_| NoHome);
@@ -32,7 +32,7 @@ pub fn state_dir() -> Result<PathBuf, NoHome> {
     Ok(strategy.state_dir().unwrap_or_else(|| strategy.data_dir()).join("glee"))
 }
 
-/// `glee/config.yml` in the XDG configuration folder; possibly missing.
+/// The user's configuration file: `glee/config.yml` in the XDG configuration folder. It may not exist.
 pub fn user_config_file() -> Result<PathBuf, NoHome> {
     Ok(etcetera::choose_base_strategy().map_err(|_| NoHome)?.config_dir().join("glee/config.yml"))
 }

@@ -1,5 +1,6 @@
-//! Shared rulings as YAML files, `.glee/rulings/<id>.yml`. An unknown key, an invalid value and a file name other
-//! than the id are errors with their line; such a file does not bind. Written files parse to the same ruling.
+//! Reads and writes shared rulings as YAML files, `.glee/rulings/<id>.yml`. An unknown key, an invalid value or a
+//! file name that differs from the id is an error, which is reported with its line. The ruling in such a file does
+//! not bind. A written file parses to the same ruling.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +20,7 @@ pub const MAX_FILES: usize = 2_000;
 
 const HEAD: &str = "# A ruling shared with everybody who reviews this repository. Check: `glee disputes check`\n";
 
-/// The reason why a file does not bind.
+/// The reason why the ruling in a file does not bind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// Counted from 1.
@@ -87,7 +88,7 @@ pub fn read(name: &str, bytes: &[u8]) -> Result<SharedRuling, Problem> {
     let node = yaml::parse(text)
         .map_err(|error| Problem::new(error.at.map_or(1, |position| position.line), error.message))?;
     let ruling: SharedRuling = serde_json::from_value(node.json()).map_err(|error| {
-        // The error has the key in backticks.
+        // The error message contains the key in backticks.
         let message = error.to_string();
         Problem::new(message.split('`').nth(1).and_then(|key| line_of(&node, key)).unwrap_or(1), message)
     })?;
@@ -107,7 +108,7 @@ pub fn read(name: &str, bytes: &[u8]) -> Result<SharedRuling, Problem> {
     Ok(ruling)
 }
 
-/// The text of a ruling's file. Fails if it does not parse to the same ruling.
+/// The text of a ruling's file. Fails if a value is invalid or the text is too large.
 pub fn write(ruling: &SharedRuling) -> Result<String, ShareError> {
     if let Some((key, why)) = ruling.problem() {
         return Err(ShareError::Invalid(key, why));
@@ -132,7 +133,7 @@ pub fn write(ruling: &SharedRuling) -> Result<String, ShareError> {
     if written.len() as u64 > MAX_BYTES { Err(ShareError::Size) } else { Ok(written) }
 }
 
-/// Writes a ruling's file atomically. Fails if it exists with other content, unless `replace`.
+/// Writes a ruling's file atomically. Fails if the file exists with other content and `replace` is false.
 pub fn share(root: &Path, ruling: &SharedRuling, replace: bool) -> Result<Shared, ShareError> {
     let (path, text) = (path(root, &ruling.id), write(ruling)?);
     file::metadata(&root.join(PROJECT_FOLDER), Links::Refused)?;
@@ -145,7 +146,7 @@ pub fn share(root: &Path, ruling: &SharedRuling, replace: bool) -> Result<Shared
     Ok(Shared::Written)
 }
 
-/// A text of several lines as a literal block, if that preserves it.
+/// Writes a text of several lines as a literal block; `None` if a block would not preserve the text.
 fn block(key: &str, text: &str) -> Option<String> {
     let is_plain =
         |line: &str| !line.chars().any(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}'));
@@ -157,7 +158,7 @@ fn block(key: &str, text: &str) -> Option<String> {
     is_block.then(|| format!("{key}: |-\n{}", text.split('\n').map(line).collect::<String>()))
 }
 
-/// The first key that the parsed value lacks, with its line.
+/// The first key of a file, with its line, that is missing in `known`, the parsed value.
 fn unknown(given: &YamlNode, known: &Value) -> Option<(u32, String)> {
     match &given.tree {
         YamlTree::Map(entries) => entries.iter().find_map(|entry| match known.get(&entry.key) {

@@ -1,17 +1,17 @@
-//! Finds files of the tree that commands name; their content is part of what the commands do. Candidates are the
-//! words of a command, the value of `name=value`, the words inside a word such as the text after `-c`, and the
-//! module after `-m`. The trust hash covers the files found, and a review of a commit takes them from that commit.
-//! Files that a script reads are not found.
+//! Finds the files of the tree that a command names, because their content is part of what the command does.
+//! Candidates are the words of the command, the value in `name=value`, the words inside a word such as the text
+//! after `-c`, and the module after `-m`. The trust hash covers the files that are found, and the review of a
+//! commit takes these files from that commit. Files that a script reads are not found.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// Endings to try after each word.
+/// The endings that are tried after each word.
 const ENDINGS: [&str; 8] = ["", ".py", ".js", ".mjs", ".cjs", ".ts", "/index.js", "/__main__.py"];
 
-/// The searched folders: the project, and the work tree around it.
+/// The folders that are searched: the project, and the work tree around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Roots(Vec<PathBuf>);
 
@@ -23,7 +23,7 @@ impl Roots {
         Self(roots)
     }
 
-    /// For a copy of a tree, without the work tree around it.
+    /// The roots for a copy of a project: a work tree around the copy is not searched.
     pub(crate) fn copy(folder: &Path) -> Self {
         Self(vec![folder.to_owned()])
     }
@@ -32,14 +32,14 @@ impl Roots {
         &self.0[0]
     }
 
-    /// The hashes of the files that a command names, by path.
+    /// The path and the hash of each file that a command names.
     pub(crate) fn files(&self, command: &[String]) -> BTreeMap<String, String> {
         let mut files = BTreeMap::new();
         for root in &self.0 {
             for path in paths(command, root) {
                 let place = root.join(&path);
                 if place.is_file() {
-                    // Differs from every recorded hash: an unreadable file is not trusted.
+                    // This text differs from every recorded hash, so an unreadable file is never trusted.
                     let hash = hash(&place).unwrap_or_else(|error| format!("unreadable: {error}"));
                     files.insert(path, hash);
                 }
@@ -60,7 +60,7 @@ pub fn paths(command: &[String], root: &Path) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for (index, word) in command.iter().enumerate() {
         let is_module = index > 0 && command[index - 1] == "-m";
-        // The system searches a bare program in PATH only.
+        // If a command names its program without a path, the system searches for the program only in PATH.
         if index == 0 && !word.contains(['/', '.']) {
             continue;
         }
@@ -73,7 +73,7 @@ pub fn paths(command: &[String], root: &Path) -> BTreeSet<String> {
     found
 }
 
-/// Replaces every reference to a file of `replaced` in a command.
+/// Replaces every reference of a command to a file in `replaced` by the path given there.
 pub fn replaced(command: &[String], root: &Path, replaced: &BTreeMap<String, PathBuf>) -> Vec<String> {
     let replacement = |token: &str, is_module: bool| {
         if is_module {
@@ -104,7 +104,7 @@ pub fn replaced(command: &[String], root: &Path, replaced: &BTreeMap<String, Pat
     command.iter().enumerate().map(word).collect()
 }
 
-/// Whether a command runs one of these files as a module, which [`replaced`] cannot handle.
+/// Whether a command runs one of `files` as a module, which [`replaced`] cannot handle.
 pub fn is_module_of(command: &[String], root: &Path, files: &BTreeMap<String, PathBuf>) -> bool {
     command.windows(2).filter(|words| words[0] == "-m").any(|words| {
         let path = below(&words[1].replace('.', "/"), root);
@@ -112,7 +112,7 @@ pub fn is_module_of(command: &[String], root: &Path, files: &BTreeMap<String, Pa
     })
 }
 
-/// The parts of a word that may be paths: the word, the text after `=`, and the words inside.
+/// The parts of a word that may be paths: the whole word, the text after `=`, and the words inside it.
 fn tokens(word: &str) -> Vec<&str> {
     let is_break = |c: char| c.is_whitespace() || ";|&()<>\"'`$=,:{}".contains(c);
     let mut tokens: Vec<&str> = word.split(is_break).filter(|token| !token.is_empty()).collect();
@@ -123,7 +123,7 @@ fn tokens(word: &str) -> Vec<&str> {
     tokens
 }
 
-/// A word as a normalised path below `root`; `None` for paths outside.
+/// A word as a normalised path below `root`; `None` for a path outside `root`.
 fn below(word: &str, root: &Path) -> Option<String> {
     if word.is_empty() || word.contains('\0') {
         return None;

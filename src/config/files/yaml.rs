@@ -99,7 +99,7 @@ impl From<&Error> for Unreadable {
                 format!("nested more than {MAX_DEPTH} levels deep")
             }
             Error::Budget { breach: BudgetBreach::Nodes { .. }, .. } => format!("more than {MAX_NODES} values"),
-            // The library appends the position.
+            // The library appends the position to the message. It is removed here.
             other => {
                 let message = other.to_string();
                 message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message).to_owned()
@@ -185,7 +185,7 @@ pub fn flow(value: &Value) -> String {
     }
 }
 
-/// A plain scalar if it parses to the same text, else double quotes.
+/// Writes a text as a plain scalar if this parses to the same text, else in double quotes.
 fn word(text: &str) -> String {
     let harmless = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | '+' | '=' | ' ' | ':');
     let plain = text.chars().all(harmless)
@@ -253,7 +253,7 @@ mod tests {
             assert_eq!(refusal(text), (message.to_owned(), line, column), "{text}");
         }
         assert_eq!(refusal(&wide).0, "more than 20000 values");
-        // Merge keys are unknown keys.
+        // A merge key is parsed as an ordinary key.
         assert_eq!(parse("<<: {a: 1}\n").unwrap().json(), json!({"<<": {"a": 1}}));
     }
 

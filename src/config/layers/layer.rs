@@ -12,7 +12,7 @@ use crate::config::{error::ConfigError, schema::suggest::closest};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
-    /// Normalised.
+    /// The normalised value.
     pub value: Value,
     pub origin: Origin,
 }
@@ -31,7 +31,8 @@ pub(crate) struct Layer {
     pub(crate) notices: Vec<String>,
 }
 
-/// `name` is the file in messages; without it messages have no position.
+/// Parses the text of a configuration file. `name` is the name of the file in messages; without a name, messages
+/// contain no position.
 pub(crate) fn from_text(owner: Owner, name: Option<&str>, text: &str) -> Result<Layer, ConfigError> {
     let place = |at: Option<YamlPosition>| match name {
         Some(name) => Origin::File { owner, name: name.to_owned(), at },
@@ -44,7 +45,8 @@ pub(crate) fn from_text(owner: Owner, name: Option<&str>, text: &str) -> Result<
     Ok(reader.layer)
 }
 
-/// Reads the variables that set a key. Fails for an unknown variable with the prefix of one.
+/// Reads the variables that set a key. Fails for an unknown variable that begins like one of them, for example with
+/// `GLEE_REVIEW_`.
 pub(crate) fn from_variables(variables: &[(String, String)]) -> Result<Layer, ConfigError> {
     const SECTIONS: [&str; 4] = ["GLEE_REVIEW_", "GLEE_BUDGET_", "GLEE_LIMITS_", "GLEE_AGENTS_"];
     let keys = || schema::KEYS.iter().map(|key| key.name.as_str());
@@ -132,7 +134,7 @@ impl Reader<'_> {
     }
 
     fn section(&mut self, name: &str, node: &YamlNode) -> Result<(), ConfigError> {
-        // An empty section, such as one with all keys commented out.
+        // The section is empty, for example because all its keys are commented out.
         if node.tree == YamlTree::Scalar(Value::Null) {
             return Ok(());
         }

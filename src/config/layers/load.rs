@@ -23,14 +23,14 @@ const PROJECT_ID: &str = "project.id";
 #[derive(Clone, Debug, Default)]
 pub struct ConfigSources<'a> {
     pub project_root: Option<&'a Path>,
-    /// Another folder with the project's file; trust still refers to the project.
+    /// A copy of the project, from which the project's file is read. Trust still refers to `project_root`.
     pub project_copy: Option<PathBuf>,
     pub user_file: Option<PathBuf>,
     pub env: Vec<(String, String)>,
     /// By dotted key.
     pub flags: Vec<(String, Value)>,
     pub trust_flag: Option<&'a str>,
-    /// The folder of trust records; `None`: only `trust_flag` applies.
+    /// The state folder, which contains the trust records. Without it, only `trust_flag` can grant trust.
     pub state_dir: Option<PathBuf>,
 }
 
@@ -39,7 +39,7 @@ pub struct Loaded {
     pub settings: Settings,
     /// By dotted key.
     pub values: BTreeMap<String, Setting>,
-    /// One line per renamed key.
+    /// One line for each key that is used under an earlier name.
     pub notices: Vec<String>,
     /// The part of the project's file that lacks trust.
     pub untrusted: Option<UntrustedConfig>,
@@ -89,7 +89,8 @@ fn optional(path: Option<&Path>, owner: Owner) -> Result<Option<Layer>, ConfigEr
     layer::from_text(owner, Some(&name), &text).map(Some)
 }
 
-/// The project's `project.id`. Ignores errors in other keys: the history is found with a broken configuration.
+/// The value of `project.id` in the project's file. Errors in other keys are ignored, so that the history is found
+/// even if the configuration is invalid.
 pub fn project_id(root: &Path) -> Result<Option<String>, ConfigError> {
     let Some(text) = file::read(&root.join(PROJECT_FILE), Links::Refused)? else { return Ok(None) };
     let place = |at| Origin::File { owner: Owner::Project, name: PROJECT_FILE.to_owned(), at };
@@ -136,8 +137,9 @@ pub fn check_names(settings: &Settings) -> Result<(), ConfigError> {
     }
 }
 
-/// Checks a text as [`load`] does, without variables and flags, before it is written. Returns what needs trust.
-/// `name` is the file in messages; without it messages have no position.
+/// Checks the text of a configuration file before it is written, as [`load`] does but without variables and flags.
+/// Returns the part that needs trust. `name` is the name of the file in messages; without a name, messages contain
+/// no position.
 pub fn check_text(
     sources: &ConfigSources<'_>,
     owner: Owner,
@@ -157,7 +159,7 @@ pub fn check_text(
     Ok(trust::needed(&layers.project, roots.as_ref()))
 }
 
-/// Parses and checks a value for a dotted key. Returns it as written to a file.
+/// Parses and checks a value for a dotted key. Returns the value in the form in which it is written to a file.
 pub fn typed(key: &str, text: &str) -> Result<Value, ConfigError> {
     let found = match key.strip_prefix("agents.").and_then(|rest| rest.rsplit_once('.')) {
         Some((_, last)) => schema::find_agent_key(last).ok_or_else(|| layer::unknown(Origin::Flag, key))?,

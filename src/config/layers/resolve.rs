@@ -1,4 +1,5 @@
-//! Merges the layers: later layers override earlier ones, agents merge by name, every value keeps its origin.
+//! Merges the layers. Later layers override earlier ones, agents are merged by name, and every value keeps its
+//! origin.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -25,7 +26,7 @@ pub(crate) struct ConfigLayers {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Resolved {
-    /// The project's agents come before the user's.
+    /// In the list of agents, the project's agents come before the user's.
     pub(crate) settings: Settings,
     pub(crate) values: BTreeMap<String, Setting>,
 }
@@ -55,7 +56,7 @@ fn value(layers: &ConfigLayers, key: &'static SettingKey) -> Result<Setting, Con
     let name = key.name.as_str();
     let [user, project, variable, flag] = [&layers.user, &layers.project, &layers.variables, &layers.flags]
         .map(|layer: &Layer| layer.values.get(name));
-    // The settings of a recorded run are passed as flags.
+    // Flags may set such a key, because the settings of a recorded run are passed as flags.
     if let Some(Setting { origin, .. }) = user.or(variable).filter(|_| key.is_of_project()) {
         return Err(ConfigError::OfProject { place: origin.clone(), key: name.to_owned() });
     }
@@ -68,8 +69,9 @@ fn value(layers: &ConfigLayers, key: &'static SettingKey) -> Result<Setting, Con
     Ok(flag.or(variable).unwrap_or(files).clone())
 }
 
-/// Merges a project's value with `below`, the user's value or the default. A project may set values up to the
-/// looser of the default and the user's; a stricter value of the user remains.
+/// Merges a project's value with `below`, which is the user's value or the default. A project's value may be as
+/// loose as the default or the user's value, whichever is looser. If `below` is stricter than the project's value,
+/// `below` applies.
 fn guard<'a>(
     key: &SettingKey,
     name: &str,
@@ -89,8 +91,9 @@ fn guard<'a>(
     Err(ConfigError::Looser { place: project.origin.clone(), key: name.to_owned(), value, bound })
 }
 
-/// The looseness of a value: milliseconds, bytes, millionths of a number. `false` is looser than `true`, an earlier
-/// word than a later one, and `none` is the loosest.
+/// The looseness of a value as a number: durations count in milliseconds, sizes in bytes, numbers in millionths.
+/// `false` is looser than `true`, an earlier word of an enum is looser than a later one, and `none` is the loosest
+/// value.
 fn amount(key: &SettingKey, value: &Value) -> u128 {
     match value {
         Value::Bool(strict) => u128::from(!strict),
@@ -107,7 +110,8 @@ fn amount(key: &SettingKey, value: &Value) -> u128 {
     }
 }
 
-/// Makes mandatory and optional tags disjoint: the higher layer decides. Fails if one layer has a tag in both.
+/// Makes mandatory and optional tags disjoint: a tag in two lists remains only in the list from the higher layer.
+/// If both lists come from the same layer, a common tag is an error.
 fn disjoint(values: &mut BTreeMap<String, Setting>) -> Result<(), ConfigError> {
     for mandatory in ["review.opinions.mandatory", "review.issues.mandatory"] {
         for optional in ["review.opinions.optional", "review.issues.optional"] {
@@ -338,7 +342,7 @@ limits: {max_output_size: 3MB}
         // Unknown keys are ignored; missing keys have their defaults.
         record.insert("review.moods".to_owned(), json!("bright"));
         record.remove("review.debate");
-        // Earlier versions recorded the earlier names.
+        // Earlier versions of Glee recorded keys under their earlier names.
         let duration = record.remove("budget.duration").unwrap();
         record.insert("budget.wall".to_owned(), duration);
         let review = ReviewSettings { debate: DebateRounds::Off, ..settings.review.clone() };
@@ -439,7 +443,7 @@ review: {issues: {mandatory: [HIGH]}}
                     "project.yml:1:24: a project may not loosen `limits.call_timeout` from 1h to 61m | set it for yourself: `glee config set --user limits.call_timeout 61m`",
                 ),
             ),
-            // A project cannot exceed the looser of the default and the user's limit.
+            // A project cannot set a limit that is looser than both the default and the user's limit.
             ("5m", "20m", Ok("5m (user.yml:1)")),
             (
                 "5m",

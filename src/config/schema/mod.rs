@@ -19,7 +19,7 @@ use crate::domain::Role;
 
 #[derive(Debug)]
 pub(crate) struct SettingKey {
-    /// The dotted name; the last part for an agent's key.
+    /// The dotted name. For an agent's key, only the last part of the name.
     pub(crate) name: String,
     /// `null` for an agent's key.
     pub(crate) default: Value,
@@ -27,7 +27,7 @@ pub(crate) struct SettingKey {
     of_agent: bool,
 }
 
-/// Programs whose bare name is a complete command: the adapter adds the arguments of every role.
+/// Programs that can be configured by their bare name: the adapter adds the arguments for each role.
 pub const KNOWN_PROGRAMS: [&str; 6] = ["claude", "codex", "gemini", "opencode", "qwen", "copilot"];
 
 pub const BUILTINS: [(&str, Role); 3] =
@@ -35,11 +35,11 @@ pub const BUILTINS: [(&str, Role); 3] =
 
 static SCHEMA: LazyLock<Value> = LazyLock::new(json_schema);
 
-/// The keys outside `agents`, in the order of lists.
+/// The keys outside `agents`, in the order in which [`Settings`] declares them.
 pub(crate) static KEYS: LazyLock<Vec<SettingKey>> =
     LazyLock::new(|| keys(&SCHEMA, "", &json!(Settings::default())));
 
-/// The keys of an agent, in the order of a file.
+/// The keys of an agent, in the order in which [`AgentForm`] declares them.
 pub(crate) static AGENT_KEYS: LazyLock<Vec<SettingKey>> =
     LazyLock::new(|| keys(&SCHEMA["properties"]["agents"]["items"], "", &Value::Null));
 
@@ -73,7 +73,7 @@ impl SettingKey {
         self.schema["x-project"] == "own"
     }
 
-    /// The words of the enum, the strictest last.
+    /// The words that the key accepts, from the loosest to the strictest.
     pub(crate) fn words(&self) -> Vec<&str> {
         if self.schema["type"] == "boolean" { vec!["true", "false"] } else { words(&self.schema) }
     }
@@ -118,7 +118,7 @@ impl SettingKey {
             Ok(Some(Value::String(_))) if value.is_string() => Ok(value),
             Ok(Some(typed)) if !typed.is_null() => Ok(typed.clone()),
             Ok(_) => Err(InvalidValue::word(&value, &words)),
-            // The error is an `InvalidValue` as JSON.
+            // The text of the error is an `InvalidValue` as JSON.
             Err(error) => {
                 Err(serde_json::from_str(&error.to_string()).unwrap_or_else(|_| InvalidValue::word(&value, &words)))
             }
@@ -150,7 +150,7 @@ pub(crate) fn find_agent_key(name: &str) -> Option<&'static SettingKey> {
     AGENT_KEYS.iter().find(|key| key.name == name)
 }
 
-/// The keys directly in a section; the empty name is the whole document.
+/// The keys directly in a section. An empty name means the whole document.
 pub(crate) fn children(section: &str) -> Vec<&'static str> {
     let place = if section.starts_with("agents.") || section.starts_with("agents[") {
         &SCHEMA["properties"]["agents"]["items"]
@@ -176,7 +176,7 @@ pub(crate) fn nested(values: impl IntoIterator<Item = (String, Value)>) -> Value
     document
 }
 
-/// Builds settings from dotted keys; missing keys have their defaults.
+/// Builds settings from dotted keys. Missing keys get their defaults.
 pub(crate) fn typed(values: impl IntoIterator<Item = (String, Value)>) -> serde_json::Result<Settings> {
     serde_json::from_value(nested(values))
 }
@@ -222,7 +222,7 @@ impl Settings {
         KEYS.iter().map(|key| (key.name.clone(), value(key))).collect()
     }
 
-    /// Missing keys have their defaults; unknown keys are ignored.
+    /// Builds settings from the record of a run. Missing keys get their defaults; unknown keys are ignored.
     pub fn of_record(record: &BTreeMap<String, Value>) -> Self {
         typed(record.iter().filter_map(|(name, value)| Some((find(name)?.name.clone(), value.clone()))))
             .unwrap_or_default()

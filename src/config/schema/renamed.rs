@@ -1,6 +1,6 @@
 //! Earlier names of keys, accepted in files, variables, on the command line and in recorded runs.
 
-/// The earlier and the present name.
+/// Pairs of an earlier name and the present name.
 pub(crate) const KEYS: [(&str, &str); 12] = [
     ("limits.total", "limits.call_timeout"),
     ("limits.first_output", "limits.first_output_timeout"),

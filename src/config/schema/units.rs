@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::fmt::friendly::{Spacing, SpanParser, SpanPrinter};
 
-/// The longest duration; its addition to a time cannot overflow.
+/// The longest accepted duration. Adding it to a time cannot overflow.
 const LONGEST: Duration = Duration::from_secs(365 * DAY);
 
 const LARGEST: u64 = 1 << 40;
@@ -25,7 +25,7 @@ const UNITS: [(&str, u64); 8] = [
 
 /// Parses numbers with the units `h`, `m`, `s` and `ms`, in this order.
 pub(crate) fn duration(text: &str) -> Option<Duration> {
-    // The parser also accepts spaces, fractions and words.
+    // The parser also accepts spaces, fractions and words, which are refused here.
     let is_plain = text.chars().all(|c| c.is_ascii_digit() || "hms".contains(c));
     SpanParser::new().parse_unsigned_duration(text).ok().filter(|time| is_plain && *time <= LONGEST)
 }
@@ -36,7 +36,7 @@ pub(crate) fn duration_text(time: Duration) -> String {
 
 const MOST_DAYS: u64 = 36_500;
 
-/// Parses days such as `90d`, or a duration; not zero.
+/// Parses a number of days such as `90d`, or a duration. Zero is invalid.
 pub(crate) fn age(text: &str) -> Option<Duration> {
     let days = text.strip_suffix('d').filter(|days| days.bytes().all(|byte| byte.is_ascii_digit()));
     let age = match days {
@@ -53,7 +53,7 @@ pub(crate) fn age_text(age: Duration) -> String {
     }
 }
 
-/// Parses a whole number with a unit: `KiB MiB GiB` or `kB KB MB GB`.
+/// Parses a whole number with one of the [`UNITS`].
 pub(crate) fn size(text: &str) -> Option<u64> {
     let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit())?);
     let (_, bytes) = UNITS.into_iter().find(|(name, _)| *name == unit.trim_start())?;

@@ -1,5 +1,6 @@
-//! The forms of values: accepted values, errors for others, and JSON Schema. A [`ValueForm`] parses a value and
-//! writes it back normalised: a command becomes a list of words, a single word a list.
+//! The forms of values: which values a key accepts, the error for any other value, and the JSON Schema. A
+//! [`ValueForm`] parses a value and writes it back normalised: a command becomes a list of words, and a single word
+//! becomes a list.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,7 +19,7 @@ use crate::rules::review::mandatory;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InvalidValue {
-    /// The error without the key: `` cannot be `judg` ``.
+    /// The error message without the name of the key, for example `` cannot be `judg` ``.
     pub problem: String,
     pub allowed: String,
     pub suggestion: Option<String>,
@@ -105,7 +106,7 @@ pub(crate) struct As<F>(PhantomData<F>);
 impl<F: ValueForm> As<F> {
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<F::Value, D::Error> {
         let given = Value::deserialize(deserializer)?;
-        // serde stores errors as text.
+        // serde keeps only the text of an error, so the error is passed as JSON.
         F::read(&given).ok_or_else(|| D::Error::custom(json!(F::misfit(&given))))
     }
 
@@ -148,7 +149,7 @@ impl<F: ValueForm> ValueForm for Option<F> {
     }
 }
 
-/// The word `none` or `all`, or a value. `null` means `none`.
+/// The word `none` (or `all`), or a value. `null` means `none`.
 pub(crate) struct Or<F, const NONE: bool>(PhantomData<F>);
 
 pub(crate) type OrNone<F> = Or<F, true>;
@@ -359,7 +360,7 @@ form! {
     {"type": "array", "items": {"type": "string", "minLength": 1}},
     |given| list(given, Self::item);
 
-    /// Accepts tags of other vendors, but no misspelt ones: they would make findings optional.
+    /// Accepts the tags of other vendors, but no misspelt tags: a misspelt tag would make findings optional.
     fn item(item: &Value) -> bool {
         item.as_str().is_some_and(|text| {
             let word = is_line(text)
@@ -418,7 +419,7 @@ form! {
 }
 
 form! {
-    /// A program with its arguments: text that is split as a shell does, or a list of words.
+    /// A program with its arguments: either text, which is split as a shell splits it, or a list of words.
     Command: Vec<String> = "a program with its arguments, as text or as a list of words",
     {"type": ["string", "array"], "format": "command", "minLength": 1, "items": {"type": "string"}, "minItems": 1},
     |given| {
@@ -490,7 +491,7 @@ fn is_line(text: &str) -> bool {
     !text.trim().is_empty() && !text.chars().any(char::is_control)
 }
 
-/// The words of a list if all items are valid.
+/// The words of a list; `None` if an item is invalid.
 fn list(given: &Value, fits: fn(&Value) -> bool) -> Option<Vec<String>> {
     let items = given.as_array()?;
     items.iter().all(fits).then(|| words(given))

@@ -23,7 +23,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// In the order of the specification.
+    /// All roles, in the order of the specification.
     pub const ALL: [Self; 4] = [Self::Coder, Self::Reviewer, Self::Judge, Self::Aggregator];
 }
 
@@ -63,7 +63,7 @@ pub struct Agent {
     /// The maximum wall time of a call; `limits.call_timeout` if absent.
     #[serde(default)]
     pub timeout: Option<Duration>,
-    /// The agent of the same role that answers when this one is over its limits or its program is missing.
+    /// The agent of the same role that answers if this agent is over its limits or its program is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backup: Option<AgentName>,
     /// The price of tokens if the program does not report costs.
@@ -79,7 +79,7 @@ impl Agent {
         self
     }
 
-    /// Whether the agent is part of this program, so that code stays on this machine.
+    /// Whether the agent is part of Glee, so that it sends no code to another machine.
     pub fn is_embedded(&self) -> bool {
         self.adapter == "builtin"
     }

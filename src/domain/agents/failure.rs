@@ -1,5 +1,5 @@
-//! The kinds of an agent's failure. The kind decides on retries, backups and the end of a run; the text of the
-//! program's error has no influence.
+//! The kinds of an agent's failure. The kind decides on retries, backups and the end of a run; the error text of
+//! the program does not influence them.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -59,7 +59,7 @@ impl FailureKind {
         matches!(self, Self::RateLimited { .. } | Self::Unavailable | Self::Empty)
     }
 
-    /// Whether an immediate second call may succeed: the agent crashed, or its output had no answer.
+    /// Whether an immediate second call may succeed, for example after a crash or an output without an answer.
     pub fn may_pass(self) -> bool {
         use FailureKind::{Crashed, Empty, Killed, MaxTurns, Protocol, Truncated, Unavailable};
         matches!(self, Unavailable | MaxTurns | Truncated | Empty | Killed | Crashed | Protocol)

@@ -24,7 +24,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Adds another call's usage; a number that both lack remains unknown.
+    /// Adds the usage of another call. A number that neither usage contains remains unknown.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         fn add<T: std::ops::Add<Output = T>>(a: Option<T>, b: Option<T>) -> Option<T> {
@@ -44,7 +44,7 @@ impl Usage {
         }
     }
 
-    /// The difference to an earlier sum; a number that either lacks is unknown.
+    /// The usage since an earlier sum. A number that either sum lacks is unknown.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         let less = |sum: Option<u64>, before: Option<u64>| Some(sum?.saturating_sub(before?));
@@ -112,7 +112,7 @@ impl Spent {
     }
 }
 
-/// What a program reported about a call besides the answer.
+/// What a program reported about a call in addition to the answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallMetadata {
     /// The session id, with which a later call can resume.
@@ -126,7 +126,7 @@ pub struct CallMetadata {
     /// The backup agent that answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<AgentName>,
-    /// The reason for the backup.
+    /// The reason why the backup agent was called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instead: Option<String>,
     #[serde(default, skip_serializing_if = "is_zero")]

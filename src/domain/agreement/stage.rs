@@ -13,12 +13,12 @@ use crate::domain::{Agent, AgentName, Untrusted};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StagePlan {
     pub root: String,
-    /// The user's id of the work, which is the name of its output folder.
+    /// The id that the user gave the work. The output folder has the same name.
     pub id: String,
     pub stage: String,
     #[serde(flatten)]
     pub subject: Subject,
-    /// The agents that answer, concurrently and read-only.
+    /// The agents that answer. They run concurrently and read-only.
     pub agents: Vec<Agent>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aggregator: Option<Agent>,
@@ -39,7 +39,7 @@ impl StagePlan {
 #[serde(tag = "subject", rename_all = "snake_case")]
 pub enum Subject {
     Stage {
-        /// The prompt in the stage's file.
+        /// The prompt that the stage's file contains.
         instructions: String,
         prompt: String,
         /// The synthesis of the previous stage, as JSON.
@@ -72,7 +72,7 @@ pub enum Said {
     Synthesis(Synthesis),
     Decision(Decision),
     Answers {
-        /// May lack questions, which count as unanswered.
+        /// A question without an entry counts as unanswered.
         answers: Vec<QuestionAnswer>,
     },
     Validation(Validation),
@@ -89,7 +89,8 @@ pub struct StageAnswer {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Synthesis {
-    /// Whether the aggregator reports the status `conflict`; `conflicts` is authoritative.
+    /// Whether the aggregator reports the status `conflict`. Only the list `conflicts` decides whether there is a
+    /// conflict.
     pub conflict: bool,
     /// Blank means no summary.
     pub summary: Untrusted,
@@ -157,7 +158,7 @@ pub struct Decision {
     pub confidence: Certainty,
 }
 
-/// The origin of the decision on a stage's conflicts or on a question.
+/// Who decided a stage's conflicts or a question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Settler {

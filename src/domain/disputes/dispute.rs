@@ -85,7 +85,7 @@ pub enum Route {
 }
 
 impl Route {
-    /// In the order of the dialog.
+    /// All routes, in the order in which the dialog lists them.
     pub const ALL: [Self; 3] = [Self::Judge, Self::Human, Self::Discard];
 }
 
@@ -119,7 +119,7 @@ impl Objector {
     }
 }
 
-/// A finding and the objection to it: a dispute without a number.
+/// A finding and the objection to it: a dispute that has no number yet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sides {
     pub finding: Finding,

@@ -1,5 +1,5 @@
-//! A ruling as a file of the repository, which applies in all clones and in continuous integration. It matches
-//! findings by visible fields only: the words of the title, the category and the rule.
+//! A ruling that is stored in a file of the repository. It applies in all clones and in continuous integration. It
+//! matches findings by visible fields only: the words of the title, the category and the rule.
 
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -13,7 +13,7 @@ use crate::domain::{
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SharedRuling {
     pub version: u32,
-    /// Derived from the run and the finding.
+    /// The dispute's id, which is derived from the run and the finding.
     pub id: DisputeId,
     pub run: RunId,
     pub finding: FindingId,
@@ -76,20 +76,20 @@ pub struct RuledBy {
     pub model: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub panel: Vec<AgentName>,
-    /// The person who gave the ruling, or is responsible for the ruling of a judge or a policy.
+    /// The person who gave the ruling, or who is responsible for the ruling of a judge or a policy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<String>,
 }
 
 impl SharedRuling {
-    /// The version that this program reads and writes.
+    /// The version of the format that this program reads and writes.
     pub const VERSION: u32 = 1;
 
     pub fn location(&self) -> Location {
         Location { file: self.file.clone(), line: self.line, end_line: self.end_line }
     }
 
-    /// The anchor, with the normalised words of the title as `text` and the normalised category.
+    /// The anchor of the finding. `text` contains the normalised words of the title; `category` is normalised too.
     pub fn anchor(&self, text: String, category: String) -> Anchor {
         Anchor {
             file: self.file.clone(),
@@ -102,7 +102,7 @@ impl SharedRuling {
         }
     }
 
-    /// The first invalid key, and the reason.
+    /// The first invalid key, and the reason why it is invalid.
     pub fn problem(&self) -> Option<(&'static str, &'static str)> {
         let is_hex = |text: &str, digits: usize| {
             text.len() == digits && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))

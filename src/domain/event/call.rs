@@ -7,7 +7,7 @@ use crate::domain::{
     Recheck, Response, Ruling, Said, Untrusted,
 };
 
-/// The purpose of a call; purpose and agent identify a call within a run.
+/// The purpose of a call. Within a run, the purpose and the agent identify a call.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(tag = "purpose", rename_all = "snake_case")]
 pub enum Purpose {
@@ -16,7 +16,7 @@ pub enum Purpose {
         round: u32,
         shard: u32,
     },
-    /// Round 2 of a debate: a reviewer examines the findings of others.
+    /// Round 2 of a debate: a reviewer examines the findings of other reviewers.
     Examine {
         round: u32,
     },
@@ -30,7 +30,7 @@ pub enum Purpose {
     Enforce {
         round: u32,
     },
-    /// The coder repairs its edits, on which commands of `review.verify` fail.
+    /// The coder repairs its edits because commands of `review.verify` fail on them.
     Repair {
         round: u32,
     },
@@ -94,7 +94,7 @@ pub struct CallId {
 }
 
 impl CallId {
-    /// The stem of the names of the call's files, made of letters, digits, `-` and `.`.
+    /// The common stem of the file names that belong to the call, made of letters, digits, `-` and `.`.
     pub fn file_stem(&self) -> String {
         let purpose = match &self.purpose {
             Purpose::Review { round, shard } => format!("review-{round}-{shard}"),
@@ -135,7 +135,7 @@ pub struct Transcript {
     pub stderr_bytes: u64,
     pub exit_code: Option<i32>,
     pub signal: Option<i32>,
-    /// Whether the process was sandboxed against writing.
+    /// Whether a sandbox prevented the process from writing.
     #[serde(default)]
     pub held: bool,
 }
@@ -151,16 +151,17 @@ pub enum CallAnswer {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         problem: Option<String>,
     },
-    /// Examinations of findings of others, and new findings. A missing examination is not an agreement.
+    /// A reviewer's examinations of the findings of other reviewers, and its new findings. A missing examination
+    /// does not count as agreement.
     Examine {
         examinations: Vec<Examined>,
         observations: Vec<RawFinding>,
     },
-    /// Defences of the reviewer's own findings. A missing defence is not a concession.
+    /// A reviewer's defences of its own findings. A missing defence does not count as a concession.
     Defend {
         defences: Vec<Defended>,
     },
-    /// `complete`: the closing line was valid.
+    /// `complete` means that the answer had a valid closing line.
     Respond {
         responses: Vec<Response>,
         complete: bool,
@@ -171,7 +172,8 @@ pub enum CallAnswer {
     Recheck {
         checks: Vec<Recheck>,
     },
-    /// Comparisons of findings with earlier disputes; a missing one means another problem.
+    /// Comparisons of findings with earlier disputes. Without a comparison, a finding counts as a different
+    /// problem.
     Compare {
         comparisons: Vec<Comparison>,
     },

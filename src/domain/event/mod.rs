@@ -1,6 +1,6 @@
 //! Events: the contract between a run and its listeners. The state of a run is a fold over its events. The history
-//! contains everything that a later reader needs, except raw output of agents, which it refers to by call id and
-//! hash. Recorded forms never lose or rename a field.
+//! contains everything that a later reader needs, except the raw output of agents: events refer to this output by
+//! call id and hash. Recorded forms never lose or rename a field.
 
 mod call;
 
@@ -24,7 +24,7 @@ pub use call::{CallAnswer, CallId, Part, Purpose, Transcript};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     pub run: RunId,
-    /// The number within the run, from 1 without gaps.
+    /// The number of the event within the run, counted from 1 without gaps.
     pub seq: u64,
     pub at: Timestamp,
     #[serde(flatten)]
@@ -44,12 +44,12 @@ pub struct Plan {
     pub agents: Vec<Agent>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub backups: Vec<Agent>,
-    /// For each shard, the files that a call covers.
+    /// The shards. Each lists the files that one call covers.
     pub shards: Vec<Vec<Coverage>>,
     pub skipped: Vec<Skip>,
-    /// The settings by dotted key, as `glee config list` prints them.
+    /// The settings by dotted key, in the form in which `glee config list` prints them.
     pub settings: BTreeMap<String, Value>,
-    /// The commit whose `.glee` applies, if the change under review edits it.
+    /// The commit whose `.glee` applies. Present if the change under review edits `.glee`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steered_by: Option<String>,
     /// Glee's own findings about the change, merged with those of the reviewers.
@@ -57,7 +57,7 @@ pub struct Plan {
     pub own: Vec<RawFinding>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub staged: Option<Staged>,
-    /// The route of every dispute, from `--on-dispute`.
+    /// The route for every dispute, given with `--on-dispute`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_dispute: Option<Route>,
     /// The commit whose `.glee/rulings` bind; absent outside git and before the first commit.
@@ -69,7 +69,7 @@ pub struct Plan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Staged {
-    /// It remains unchanged; the run reports which files in it lack the coder's edits.
+    /// The index remains unchanged; the run reports which of its files lack the coder's edits.
     Left,
     /// Glee stages the files that the coder changed (`--restage`).
     Restaged,
@@ -79,7 +79,7 @@ pub enum Staged {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// Only review; no file changes.
+    /// Code is only reviewed; no file changes.
     Review,
     /// The coder also receives the findings (`--fix`); disputes remain open.
     Fix,
@@ -97,7 +97,7 @@ pub struct Settlement {
     pub until: Option<Date>,
 }
 
-/// An event by workflow. It is recorded as an object with its name in `event`.
+/// An event, grouped by workflow. It is recorded as an object whose field `event` contains the name of the event.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum EventKind {
@@ -131,7 +131,7 @@ pub enum RunEvent {
         #[serde(default, skip_serializing_if = "CallMetadata::is_empty")]
         told: Box<CallMetadata>,
     },
-    /// Files changed while an unsandboxed read-only agent ran. Its answer is discarded.
+    /// Files changed while a read-only agent ran without a sandbox. The agent's answer is discarded.
     ReadOnlyViolated {
         call: CallId,
         changes: Vec<String>,
@@ -177,23 +177,24 @@ pub enum ReviewEvent {
         /// The files that the call still covers.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         asked: Vec<AskedFile>,
-        /// Earlier findings about changed code, which the reviewer reads again.
+        /// Earlier findings about code that has changed since. The reviewer reads this code again.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         superseded: Vec<RawFinding>,
     },
-    /// The findings of a complete review by file, for reuse in later reviews of the same content.
+    /// The findings of a complete review, by file. Later reviews of the same content reuse them.
     FilesReviewed {
         call: CallId,
-        /// The BLAKE3 hash (hex) of agent, program, prompt template, focus and rules.
+        /// The BLAKE3 hash (hex) of the agent, its program and focus, the prompt template and the rules.
         asker: String,
-        /// The random key of the hashes of lines.
+        /// The random key for hashing lines.
         salt: String,
         files: Vec<FileReview>,
-        /// Findings outside the files, reused only if all files are unchanged.
+        /// Findings that are in none of the files. They are reused only if all files are unchanged.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         others: Vec<RawFinding>,
     },
-    /// Advisories about findings, by the finding's call and number in the answer (phase 6).
+    /// The results of looking up findings in databases of advisories (phase 6). A key consists of the call that
+    /// raised the finding and the finding's number in the answer.
     AdvisoriesAsked {
         answers: BTreeMap<String, AdvisoryStatus>,
     },
@@ -207,8 +208,8 @@ pub enum ReviewEvent {
         debate_round: u32,
         message: DebateMessage,
     },
-    /// The debate of a round has ended. `findings` are the round's present findings and those observed in the
-    /// debate; `silent` did not answer.
+    /// The debate of a round has ended. `findings` contains the present findings of the round, and findings that
+    /// reviewers added during the debate. `silent` lists the reviewers that did not answer.
     DebateConcluded {
         round: u32,
         findings: Vec<Finding>,
@@ -223,7 +224,8 @@ pub enum ReviewEvent {
         finding: FindingId,
         dispute: RulingRef,
         disposition: Disposition,
-        /// The ruling's tag, if it is optional in this run; the finding is open with it.
+        /// The tag that the ruling gave the finding. Present if this tag is optional in this run; the finding then
+        /// remains open with this tag.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         new_tag: Option<Tag>,
         /// Whether the reviewer knows the ruling and has no new evidence.
@@ -236,18 +238,20 @@ pub enum ReviewEvent {
         #[serde(flatten)]
         earlier: Box<EarlierDispute>,
     },
-    /// The dispute of an equal finding waits for a person; a second one is not opened.
+    /// A finding equals one whose dispute waits for a person. No second dispute is opened.
     StillDisputed {
         finding: FindingId,
         dispute: DisputeNumber,
     },
     /// A snapshot of the tree before the coder's first edit.
     BeforeImage {
-        /// The path of its note below the state folder; in older runs a git ref, or an absolute path.
+        /// The path, below the state folder, of the file that describes the snapshot. Older runs recorded a git ref
+        /// or an absolute path.
         kept_as: String,
         tree: String,
     },
-    /// `tree` is the content after a call of the coder; at the anchors of `touched` the code changed.
+    /// The coder changed files. `tree` is the content after the coder's call; `touched` lists the findings at whose
+    /// anchors the code changed.
     TreeChanged {
         call: CallId,
         tree: String,
@@ -267,19 +271,19 @@ pub enum ReviewEvent {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum DisputeEvent {
-    /// A mandatory finding has an objection.
+    /// A dispute about a mandatory finding begins.
     DisputeOpened { dispute: Box<Dispute> },
     /// Open disputes are judged again.
     DisputesReopened {
         disputes: Vec<DisputeNumber>,
-        /// Judges that the run's plan lacks.
+        /// Judges that are not in the run's plan.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         judges: Vec<Agent>,
     },
-    /// A finding repeats one with an open dispute of the run `from`. The dispute continues in this run; both runs
-    /// record its end.
+    /// A finding repeats a finding of the run `from` whose dispute is still open. The dispute continues in this
+    /// run; both runs record its end.
     DisputeCarriedOn { dispute: Box<Dispute>, from: RunId },
-    /// The route of a dispute, from a person or the configured default.
+    /// A person, or the configured default, chose the route of a dispute.
     RouteChosen { dispute: DisputeNumber, route: Route, by_person: bool },
     /// A judge or a person ruled.
     RulingGiven { dispute: DisputeNumber, ruling: RulingRecord },
@@ -358,7 +362,7 @@ impl<'de> Deserialize<'de> for EventKind {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = Value::deserialize(deserializer)?;
         let mut read = GROUPS.iter().map(|group| group(&value).map_err(D::Error::custom));
-        // Events of other groups have names that this group does not contain.
+        // This error means that the event belongs to another group.
         let is_foreign = |error: &D::Error| error.to_string().starts_with("unknown variant");
         read.find(|read| !read.as_ref().is_err_and(is_foreign))
             .unwrap_or_else(|| Err(D::Error::custom(format!("unknown event `{}`", value["event"]))))

@@ -1,4 +1,4 @@
-//! Advisories of vulnerability databases about findings.
+//! The results of looking up findings in vulnerability databases.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,11 +9,11 @@ pub enum AdvisoryStatus {
     /// The finding names no package or advisory, or no database is configured.
     #[default]
     Unasked,
-    /// No entry, which is not a proof of safety.
+    /// The database has no matching entry. This does not prove that the package is safe.
     Nothing,
     /// The version in the lock file is affected; `version` is the package with its version.
     Confirmed { id: String, version: String },
-    /// The version in the lock file has the fix, which came with `fixed`.
+    /// The version in the lock file contains the fix; `fixed` is the version that introduced the fix.
     Patched { id: String, version: String, fixed: String },
 }
 
@@ -28,7 +28,7 @@ impl AdvisoryStatus {
         }
     }
 
-    /// The strongest status of several findings of one problem.
+    /// The strongest status among several findings that name the same problem.
     pub fn of<'a>(all: impl Iterator<Item = &'a Self>) -> Self {
         let strength = |status: &&Self| match status {
             Self::Unasked => 0,

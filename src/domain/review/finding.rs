@@ -1,5 +1,5 @@
-//! Findings: requests of reviewers. A [`RawFinding`] is parsed from an answer. `rules::consensus` merges equal ones
-//! to a `Group`, from which a run makes a [`Finding`]. The outcome contains a `SettledFinding`.
+//! Findings: requests of reviewers. A [`RawFinding`] is parsed from an answer. `rules::consensus` merges equal raw
+//! findings to a `Group`, and a run makes a [`Finding`] from each group. The outcome contains a `SettledFinding`.
 
 use std::fmt;
 
@@ -93,7 +93,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Whether the reviewer withdrew the finding, or others rejected it and it is optional.
+    /// Whether the reviewer withdrew the finding, or the finding is optional and other reviewers rejected it.
     pub fn is_rejected(&self) -> bool {
         self.consensus
             .as_ref()

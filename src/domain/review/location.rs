@@ -1,4 +1,5 @@
-//! Locations in the reviewed code. The path is text of an agent until `workspace` resolves it inside the tree.
+//! Locations in the reviewed code. The path of a location is text of an agent until `workspace` resolves it inside
+//! the tree.
 
 use std::fmt;
 
@@ -21,7 +22,8 @@ impl Location {
     }
 }
 
-/// The possible meanings of a path in the file `from`: relative to each enclosing folder, the nearest first.
+/// The possible meanings of a path that the file `from` mentions: the path relative to each folder that encloses
+/// `from`, the nearest folder first.
 pub fn meanings(path: &str, from: &str) -> impl Iterator<Item = String> {
     let folders = from.rmatch_indices('/').map(|(at, _)| &from[..=at]).chain([""]);
     folders.map(move |folder| format!("{folder}{path}"))

@@ -64,7 +64,8 @@ impl SkipReason {
         }
     }
 
-    /// Whether the file has content to review and the user did not exclude it.
+    /// Whether the file has content that should have been reviewed: the change did not delete the file, and the
+    /// user did not exclude it.
     pub fn is_unread(self) -> bool {
         !matches!(self, Self::Deleted | Self::Ignored)
     }

@@ -5,14 +5,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{AgentName, RawFinding, RunId};
 
-/// A reviewer's review of a file. A later review of the same content reuses it.
+/// A review of one file by one reviewer. Later reviews of the same content reuse it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FileReview {
     pub file: String,
     /// The BLAKE3 hash (hex) of what was under review: path, text, lines, change, and the rulings in force.
     pub key: String,
-    /// The hash of everything that is not compared line by line: the text before the change, its headers, the
-    /// rulings.
+    /// The hash of everything that is not compared line by line: the text before the change, the headers of the
+    /// change, and the rulings.
     pub frame: String,
     /// A keyed hash of each line, [`Self::DIGITS`] hexadecimal digits each; absent if lines are not compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -29,7 +29,7 @@ impl FileReview {
     pub const DIGITS: usize = 12;
 }
 
-/// A file that a call covers in part, because the rest is known.
+/// A file that a call still covers although earlier answers are reused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AskedFile {
     pub file: String,

@@ -35,7 +35,7 @@ impl Journal {
         Ok(Extent { commits, began: began.first().copied().flatten() })
     }
 
-    /// Empty for an unknown run. Fails for an unknown event.
+    /// The events of a run; empty for an unknown run. Fails for an event that this version of Glee does not know.
     pub fn events(&self, run: &RunId) -> Result<Vec<Event>, JournalError> {
         self.events_where(run, ALL)
     }
@@ -85,13 +85,13 @@ impl Journal {
         }))
     }
 
-    /// The findings as last recorded, by number.
+    /// The findings of a run as last recorded, in the order of their numbers.
     pub fn findings(&self, run: &RunId) -> Result<Vec<Finding>, JournalError> {
         self.rows("SELECT body FROM finding WHERE run = ?1 ORDER BY number", [&run.0], |row| from_json(row, "body"))
     }
 
-    /// The bindings of all disputes with an anchor, oldest first: a later one overrides an earlier one on the same
-    /// anchor.
+    /// The bindings of all disputes with an anchor, oldest first. Of two bindings with the same anchor, the later
+    /// one applies.
     pub fn bindings(&self) -> Result<Vec<Binding>, JournalError> {
         let mut bindings =
             self.rows("SELECT * FROM dispute WHERE anchor IS NOT NULL ORDER BY number", [], |row| {
@@ -146,7 +146,7 @@ impl Journal {
         Ok(replayed(number, self.events_where(&run, OF_DISPUTES)?))
     }
 
-    /// The `recent` newest runs or all, newest first.
+    /// The newest runs, newest first: at most `recent`, or all.
     pub fn runs(&self, recent: Option<u32>) -> Result<Vec<RunRow>, JournalError> {
         let sql = "SELECT *,
                 (SELECT count(*) FROM finding WHERE finding.run = id) AS findings,
@@ -172,7 +172,8 @@ impl Journal {
         })
     }
 
-    /// Finds a review by its id, a prefix or suffix of it, or `last`. Fails if none or several match.
+    /// Finds a review by its id, by a prefix or a suffix of the id, or as `last`. Fails if no review or several
+    /// reviews match.
     pub fn find_run(&self, text: &str) -> Result<RunId, JournalError> {
         self.find_in("run", text)
     }
@@ -234,8 +235,8 @@ pub(crate) fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
     })
 }
 
-/// Folds the events of a dispute; `None` if it was never opened. The time is that of the last opening, route,
-/// ruling or settlement.
+/// Folds the events of a dispute; `None` if the dispute was never opened. The returned time is that of the last
+/// opening, route, ruling or settlement.
 fn replayed(number: DisputeNumber, events: impl IntoIterator<Item = Event>) -> Option<(DisputeRecord, Timestamp)> {
     let mut found: Option<(DisputeRecord, Timestamp)> = None;
     for Event { run, at, kind, .. } in events {
@@ -317,7 +318,7 @@ fn dispute_row(row: &Row<'_>) -> rusqlite::Result<DisputeRow> {
     })
 }
 
-/// The statement for a filter; it uses an index, from the newest row.
+/// The SQL statement for a filter. It reads from the newest row, with an index.
 fn listing(filter: &DisputeFilter) -> (String, Vec<Value>) {
     let mut sql = String::from("SELECT dispute.* FROM ");
     let mut conditions = Vec::new();

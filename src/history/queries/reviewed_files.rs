@@ -6,12 +6,12 @@ use super::query;
 use crate::domain::{RunId, event::Event};
 use crate::history::{JournalError, chain::link, store::Journal};
 
-/// The most earlier reviews of a file per query.
+/// The maximum number of earlier reviews that a query returns.
 const RECENT: u32 = 4;
 
 impl Journal {
-    /// Reviews of a file by the same asker in other runs than `now`, as run and event number: those of the same
-    /// content (`key`) first, then the newest.
+    /// Finds reviews of a file by the same asker in runs other than `now`, each as its run and the number of its
+    /// event. Reviews of the same content (`key`) come first, then the newest reviews.
     pub fn reviewed(
         &self,
         (asker, file, key): (&str, &str, &str),

@@ -8,10 +8,10 @@ use crate::domain::{
     RulingWord, RunId, Tag, Untrusted,
 };
 
-/// All conditions must match.
+/// Selects disputes. A dispute must meet all conditions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DisputeFilter {
-    /// The maximum number, newest first.
+    /// The maximum number of disputes, of which the newest are selected.
     pub recent: Option<u32>,
     pub open_only: bool,
     pub ruling: Option<RulingFilter>,
@@ -34,7 +34,7 @@ pub struct DisputeRow {
     pub opened_at: Timestamp,
     pub settled_at: Option<Timestamp>,
     pub finding: FindingId,
-    /// The finding's tag, or the reviewer's unknown word.
+    /// The finding's tag, or the reviewer's word if it is not a known tag.
     pub tag: String,
     pub title: Untrusted,
     pub location: Option<Location>,
@@ -73,7 +73,7 @@ pub struct Reopened {
     pub reason: Untrusted,
 }
 
-/// A dispute's result for its code, as later runs apply it.
+/// The result of a dispute, as later runs apply it to the same code.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Binding {
     pub dispute: RulingRef,
@@ -85,18 +85,19 @@ pub struct Binding {
     pub location: Option<Location>,
     /// `None` while the dispute is open.
     pub disposition: Option<Disposition>,
-    /// The tag that the ruling gave a finding that is right but not mandatory.
+    /// The tag that the ruling gave the finding, if the finding is right but not mandatory.
     pub new_tag: Option<Tag>,
     pub rationale: Untrusted,
     pub settled_at: Option<Timestamp>,
     /// The last day, in UTC, on which the ruling binds.
     pub until: Option<Date>,
-    /// The day, in UTC, on which it was ended; [`until`](Self::until) and the settings may end it earlier.
+    /// The day, in UTC, on which the ruling was ended. [`until`](Self::until) and the settings may end the ruling
+    /// earlier.
     pub ended: Option<Date>,
-    /// Whether it may close a security finding: all rulings of this history, and shared ones with a responsible
-    /// person.
+    /// Whether the binding may close a security finding. This holds for all rulings of this history, and for shared
+    /// rulings that name a responsible person.
     pub is_vouched: bool,
-    /// The reopened dispute, whose ruling no longer binds.
+    /// The earlier dispute that this dispute reopens. The ruling of the earlier dispute no longer binds.
     pub reopens: Option<DisputeNumber>,
 }
 
@@ -115,7 +116,7 @@ impl Binding {
 pub struct RunRow {
     pub run: RunId,
     pub started: Timestamp,
-    /// `None` during the run, and after an interruption.
+    /// The time of the end; `None` during the run, and after an interruption.
     pub ended: Option<Timestamp>,
     pub target: String,
     pub mode: Mode,

@@ -109,7 +109,8 @@ fn judge() -> Ruler {
     Ruler::Judge { name: AgentName::from("claude-judge") }
 }
 
-/// A run with four disputes: enforced by a judge, dismissed by a judge, escalated and open, discarded by policy.
+/// A run with four disputes: one enforced by a judge, one dismissed by a judge, one escalated and still open, and
+/// one discarded by policy.
 fn sample(journal: &mut Journal) -> RunId {
     let run = run("1");
     let findings = [
@@ -338,7 +339,7 @@ fn a_run_is_found_by_either_end_of_its_id() {
     assert_eq!(found(""), Err("there is no run ``".to_owned()));
 }
 
-/// Finds every change of a row that SQLite's rules permit, and names the record.
+/// Verification finds every change of a row that SQLite's constraints permit, and names the record.
 #[test]
 fn every_altered_column_is_found() {
     let cases = [
@@ -425,7 +426,7 @@ fn many_writers_make_one_chain() {
             let (path, barrier) = (Arc::clone(&path), Arc::clone(&barrier));
             thread::spawn(move || {
                 barrier.wait();
-                // All processes find no database; only one creates the schema.
+                // Every thread may find no database; only one creates the schema.
                 let mut journal = Journal::open(&path)?;
                 let run = run(&writer.to_string());
                 journal.append(&run, started("x"))?;

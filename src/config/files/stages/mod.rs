@@ -14,7 +14,7 @@ use crate::domain::{Advice, Question, Role};
 /// The folder of a project's stages, relative to its root.
 pub const FOLDER: &str = ".glee/stages";
 
-/// `ask`, and the stages of the specification in its order.
+/// The packaged stages: `ask`, then the stages of the specification, in the specification's order.
 const PACKAGED: [(&str, &str); 7] = [
     ("ask", include_str!("ask.yml")),
     ("plan", include_str!("plan.yml")),
@@ -44,16 +44,16 @@ pub struct Stage {
     /// The required fields of every answer and of the synthesis.
     #[serde(default)]
     pub required_fields: Vec<String>,
-    /// Default: all agents of `roles`.
+    /// Default: all agents that have one of the `roles`.
     #[serde(default)]
     pub agents: Option<Vec<String>>,
-    /// Used if `agents` is missing.
+    /// Selects the agents if `agents` is missing.
     #[serde(default = "reviewers")]
     pub roles: Vec<Role>,
-    /// Default: the first aggregator.
+    /// Default: the first configured aggregator.
     #[serde(default)]
     pub aggregator: Option<String>,
-    /// Default: the first judge.
+    /// Default: the first configured judge.
     #[serde(default)]
     pub arbiter: Option<String>,
     #[serde(default)]
@@ -68,7 +68,7 @@ fn reviewers() -> Vec<Role> {
 #[serde(deny_unknown_fields)]
 pub struct Gate {
     pub gate: String,
-    /// Relative to the file that contains this path.
+    /// A path relative to the file that contains it.
     pub questions: PathBuf,
 }
 
@@ -136,7 +136,7 @@ impl Advice for StagesError {
     }
 }
 
-/// Checks the name of an id, a stage or a checkpoint, which becomes a file name.
+/// Checks an id, or the name of a stage or a checkpoint. Each becomes a file name.
 pub fn name(word: &str) -> Result<(), StagesError> {
     let fits = word.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
     if fits && word.len() <= 100 && word.starts_with(|c: char| c.is_ascii_alphanumeric()) {
@@ -176,7 +176,8 @@ pub fn pipeline(path: &Path) -> Result<Pipeline, StagesError> {
     Ok(pipeline)
 }
 
-/// Fails if a question has no unique id, no text, or a single option.
+/// Reads a list of questions. Fails if two questions have the same id, a question has no text, or a question has
+/// only one option.
 pub fn questions(path: &Path) -> Result<Vec<Question>, StagesError> {
     let Questions { questions } = parse(path, &read(path)?)?;
     let shape = |message: String| StagesError::Shape { path: path.to_owned(), message };
