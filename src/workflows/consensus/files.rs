@@ -1,6 +1,7 @@
-//! The outcome of a stage or a checkpoint as files of the project: `.glee/stages-out/<id>/<stage>/`.
+//! Writes the outcome of a stage or a checkpoint to files of the project: `.glee/stages-out/<id>/<stage>/`.
 //!
-//! They are atomic copies of the journal's content, for people, scripts and the next stage, and ignored by git.
+//! Each file is written atomically and copies content of the journal, for people, scripts and the next stage. Git
+//! ignores these files.
 
 use std::path::{Path, PathBuf};
 
@@ -13,8 +14,8 @@ use crate::domain::StageAnswer;
 /// Relative to the project's folder.
 pub const FOLDER: &str = ".glee/stages-out";
 
-/// The folder of a stage or a checkpoint, which may not exist. Fails if a part of the path is a symbolic link,
-/// which could lead out of the project.
+/// Returns the folder of a stage or a checkpoint, even if it does not exist. Fails if a part of the path is a
+/// symbolic link, which could lead out of the project.
 pub fn folder(root: &Path, id: &str, stage: &str) -> Result<PathBuf, FileError> {
     let mut folder = root.to_owned();
     for part in FOLDER.split('/').chain([id, stage]) {
@@ -65,7 +66,7 @@ fn put(folder: &Path, name: &str, value: &Value) -> Result<(), FileError> {
     file::write(&folder.join(name), &format!("{value:#}\n"), Links::Refused)
 }
 
-/// An agent's name as a file name that differs from the other files.
+/// Turns an agent's name into a file name that does not collide with the other files of the folder.
 fn plain(name: &str) -> String {
     let plain: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '-' }).collect();

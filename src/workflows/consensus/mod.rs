@@ -1,6 +1,6 @@
 //! Agreement before code: runs of stages and checkpoints.
 //!
-//! [`start`] records the plan and runs the workflow, [`resume`] folds the recorded events and runs the same
+//! [`start`] records the plan and runs the workflow. [`resume`] folds the recorded events and runs the same
 //! workflow. [`files`] also writes the outcome to the project.
 
 pub mod files;
@@ -35,7 +35,8 @@ pub use crate::workflows::run::workflow::Rest;
 pub use outcome::{NextStep, ResolvedQuestion, StageOutcome};
 pub use plan::{Asking, StagePlanError, checkpoint, stage};
 
-/// Starts a stage or a checkpoint. If the history or the tree fails, the recorded part can be resumed.
+/// Starts a stage or a checkpoint. If accessing the history or the tree fails, the run can be resumed from its
+/// recorded events.
 pub async fn start(
     setup: RunSetup,
     templates: PathBuf,
@@ -53,7 +54,8 @@ pub async fn start(
     consensus.run().await
 }
 
-/// Resumes a run that was interrupted or waits for a person. Fails as [`start`], and if the run was never started.
+/// Resumes a run that was interrupted or waits for a person. Fails for the same reasons as [`start`], and if the
+/// run was never started.
 pub async fn resume(
     setup: RunSetup,
     templates: PathBuf,
@@ -69,7 +71,7 @@ pub async fn resume(
     consensus.run().await
 }
 
-/// Fails if the history cannot be read, or the run is of another kind.
+/// Fails if the history cannot be read, or if the run is neither a stage nor a checkpoint.
 pub fn recorded(journal: &Journal, run: &RunId) -> Result<StageOutcome, RunError> {
     let state = StageState::of(&journal.events(run)?);
     outcome::outcome(&state, run, 0).ok_or_else(|| RunError::NotStarted(run.clone()))
@@ -82,7 +84,8 @@ pub struct Last {
 }
 
 impl Last {
-    /// Whether the run has the same plan; recorded plans are redacted.
+    /// Whether the run has this plan. The comparison is between redacted plans, because recorded plans are
+    /// redacted.
     pub fn asked_the_same(&self, plan: &StagePlan, settings: &Settings) -> bool {
         let plan = EventKind::Consensus(ConsensusEvent::StageStarted { plan: Box::new(plan.clone()) });
         match Redaction::from(settings.redaction).event(plan) {
@@ -104,7 +107,7 @@ pub fn last(journal: &Journal, id: &str, stage: &str) -> Result<Option<Last>, Ru
     Ok(outcome.zip(state.plan).map(|(outcome, plan)| Last { outcome, plan }))
 }
 
-/// The stages and checkpoints of an id whose last run waits for a person.
+/// The stages and checkpoints with this id, each if its last run waits for a person.
 pub fn waiting(journal: &Journal, id: &str) -> Result<Vec<Last>, RunError> {
     let rows = journal.stages()?;
     let names: BTreeSet<String> = rows.into_iter().filter(|row| row.id == id).map(|row| row.stage).collect();
@@ -112,8 +115,8 @@ pub fn waiting(journal: &Journal, id: &str) -> Result<Vec<Last>, RunError> {
     Ok(all.into_iter().flatten().filter(|last| last.outcome.exit == ExitReason::DisputeOpen).collect())
 }
 
-/// Records a person's decision of a deadlock. Fails if the stage does not wait for it, or the word is not an
-/// approach.
+/// Records a person's decision of a deadlock. Fails if the stage does not wait for a decision, or if the word does
+/// not name an approach.
 pub fn decide(
     journal: &mut Journal,
     run: &RunId,
@@ -141,8 +144,8 @@ pub fn decide(
     settle(journal, run, state, EventKind::Consensus(ConsensusEvent::StageDecided { decision, by: Settler::Human }))
 }
 
-/// Records a person's answer to a question. Fails if the question does not wait for it, or does not allow the
-/// answer.
+/// Records a person's answer to a question. Fails if the question does not wait for an answer, or does not allow
+/// this one.
 pub fn answer(
     journal: &mut Journal,
     run: &RunId,

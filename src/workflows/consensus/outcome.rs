@@ -20,20 +20,20 @@ pub struct StageOutcome {
     pub stage: String,
     #[serde(flatten)]
     pub step: NextStep,
-    /// Agents without an answer, each with the reason.
+    /// The agents that gave no answer, each with the reason.
     pub failures: Vec<(AgentName, String)>,
     pub spent: Spent,
     pub notices: Vec<String>,
     /// False if the run can be resumed.
     pub ended: bool,
-    /// In this process, in milliseconds.
+    /// The run time in this process, in milliseconds.
     pub millis: u64,
     pub exit: ExitReason,
     #[serde(serialize_with = "answers", skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<(AgentName, Option<StageAnswer>)>,
 }
 
-/// Answers as JSON: agent, content (null without an answer), and missing required fields.
+/// Serialises each answer as an agent, a content (null without an answer), and the missing required fields.
 fn answers<S: Serializer>(answers: &[(AgentName, Option<StageAnswer>)], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(answers.iter().map(|(agent, answer)| {
         let missing = answer.as_ref().map(|answer| &answer.missing_fields);
@@ -45,13 +45,13 @@ fn answers<S: Serializer>(answers: &[(AgentName, Option<StageAnswer>)], serializ
 #[serde(tag = "subject", rename_all = "snake_case")]
 pub enum NextStep {
     Stage {
-        /// `ok` also if a conflict was decided.
+        /// The status is also `ok` if there was a conflict and it was decided.
         status: Option<StageStatus>,
         verdict: Option<Box<StageVerdict>>,
         synthesis: Option<Box<Synthesis>>,
         deadlock: Option<String>,
         decision: Option<(Decision, Settler)>,
-        /// The arbiter's decision, if its confidence is too low to bind.
+        /// The arbiter's decision, if its confidence is too low for the decision to be binding.
         #[serde(skip_serializing_if = "Option::is_none")]
         uncertain: Option<Box<(Decision, AgentName)>>,
         advances: bool,
@@ -64,7 +64,7 @@ pub enum NextStep {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ResolvedQuestion {
-    /// The text; `question` is its id.
+    /// The text of the question; the field `question` is its id.
     pub asked: String,
     #[serde(flatten)]
     pub resolution: Resolution,
@@ -100,7 +100,7 @@ pub(crate) fn exit(state: &StageState) -> ExitReason {
     let answered = state.questions().iter().any(|question| !state.answers(question).is_empty());
     match state.questions().iter().all(|question| state.resolutions.contains_key(&question.id)) {
         true => ExitReason::Clean,
-        // Without any answer, this is a failure and not a question to a person.
+        // If no agent answered, the run has failed; there is nothing that a person could decide.
         false if !answered => lacking,
         false => ExitReason::DisputeOpen,
     }
@@ -229,7 +229,7 @@ impl StageOutcome {
         Some(value)
     }
 
-    /// `synthesis.json`, the input of the next stage; `None` without a synthesis.
+    /// The content of `synthesis.json`, the input of the next stage; `None` without a synthesis.
     pub fn synthesis_json(&self) -> Option<Value> {
         let NextStep::Stage { status, synthesis: Some(synthesis), decision, .. } = &self.step else {
             return None;
@@ -240,7 +240,7 @@ impl StageOutcome {
         fields.insert("stage".to_owned(), json!(self.stage));
         fields.insert("status".to_owned(), json!(status));
         if let Some((decision, by)) = decision {
-            // The next stage needs the approach itself, in addition to its author.
+            // The next stage needs the text of the approach, and not only the name of its author.
             let of = |name: &AgentName| self.answers.iter().find(|(other, _)| other == name)?.1.as_ref();
             let approach = match &decision.decision {
                 Approach::Of(name) => of(name).map(StageAnswer::value),
@@ -259,7 +259,7 @@ impl StageOutcome {
         Some(Value::Object(fields))
     }
 
-    /// The resolutions of a checkpoint, as the next stage reads them; `None` for a stage.
+    /// The resolutions of a checkpoint, in the format that the next stage reads; `None` for a stage.
     pub fn resolutions_json(&self) -> Option<Value> {
         let NextStep::Checkpoint { resolved, open } = &self.step else {
             return None;

@@ -1,4 +1,5 @@
-//! The agents of a stage or a checkpoint, chosen before any paid call. No other agent replaces a missing one.
+//! Chooses the agents of a stage or a checkpoint before any paid call. If an agent is missing, no other agent
+//! replaces it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use crate::domain::{Advice, Agent, AgentName, Question, Role, StagePlan, Subject
 use crate::protocol::prompts::{self, PromptError};
 use crate::workflows::review::plan::{self, ReviewPlanError};
 
-/// The minimum number of agents of a checkpoint, by the specification.
+/// The minimum number of agents in a checkpoint, as set by the specification.
 const AT_LEAST: usize = 3;
 
 #[derive(Clone, Debug, thiserror::Error)]
@@ -59,7 +60,7 @@ pub struct Asking<'a> {
     pub resolved: Option<Untrusted>,
 }
 
-/// Fails if a role is missing, an agent is not connected, or there are too few.
+/// Fails if a role is missing, an agent is not connected, or the agents are too few.
 pub fn stage(
     settings: &Settings,
     root: &Path,
@@ -85,7 +86,7 @@ pub fn stage(
     whole(settings, root, asking.id, &stage.name, subject, agents, Some(aggregator), arbiter)
 }
 
-/// Fails as [`stage`].
+/// Fails for the same reasons as [`stage`].
 pub fn checkpoint(
     settings: &Settings,
     root: &Path,
@@ -144,7 +145,8 @@ fn answering(settings: &Settings, named: Option<&[String]>, roles: &[Role]) -> R
     Ok(agents)
 }
 
-/// The named agent, or the first one with the role, except parties. Fails if the named agent is a party.
+/// Chooses the named agent, or the first agent with the role that is not a party. Fails if the named agent is a
+/// party.
 fn one(
     settings: &Settings,
     named: Option<&str>,

@@ -1,4 +1,4 @@
-//! The requests of a stage or a checkpoint, as functions of the state.
+//! Builds the requests of a stage or a checkpoint from its state.
 
 use std::collections::BTreeSet;
 
@@ -85,7 +85,7 @@ fn about(plan: &StagePlan) -> StageSubject {
     StageSubject { id: plan.id.clone(), stage: plan.stage.clone(), instructions, prompt, required_fields }
 }
 
-/// The reason for another attempt; `None` if the answer is sufficient, or failed after its retries.
+/// The reason for another attempt; `None` if the answer is sufficient, or if the call failed after all its retries.
 pub(crate) fn why_again(answer: &CallAnswer) -> Option<String> {
     let without = |fields: &[String]| {
         (!fields.is_empty()).then(|| format!("your last answer lacks these fields: {}", fields.join(", ")))

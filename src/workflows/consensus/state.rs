@@ -83,7 +83,7 @@ impl StageState {
         self.verdict.as_ref().map(|verdict| verdict.conflicts.clone()).unwrap_or_default()
     }
 
-    /// In the order of the plan.
+    /// The result has the order in which the plan lists the agents.
     pub(crate) fn positions(&self) -> Vec<(&AgentName, &StageAnswer)> {
         let agents = self.plan.iter().flat_map(|plan| &plan.agents);
         let position = |name| match self.said(name, &Part::Position)? {
@@ -105,7 +105,7 @@ impl StageState {
         }
     }
 
-    /// The arbiter's own decision, which may be too uncertain to bind.
+    /// The arbiter's own decision, even if its confidence is too low for it to be binding.
     pub(crate) fn arbitration(&self) -> Option<&Decision> {
         let arbiter = self.plan.as_ref()?.arbiter.as_ref()?;
         match self.said(&arbiter.name, &Part::Arbitrate)? {
@@ -121,7 +121,7 @@ impl StageState {
         }
     }
 
-    /// In the order of the plan.
+    /// The result has the order in which the plan lists the agents.
     pub(crate) fn answers(&self, question: &Question) -> Vec<(AgentName, &QuestionAnswer)> {
         let agents = self.plan.iter().flat_map(|plan| &plan.agents);
         let answer = |name: &AgentName| match self.said(name, &Part::Questions)? {

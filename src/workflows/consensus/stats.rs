@@ -1,4 +1,4 @@
-//! The rate of deadlocks (seed 002, 8) over the whole history, by stage and by agent.
+//! The rate of deadlocks over the whole history, by stage and by agent (seed 002, section 8).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,14 +14,14 @@ pub const BOUND: f64 = 0.05;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Counts {
-    /// Those with a verdict.
+    /// The number of stages that have a verdict.
     pub stages: u64,
     pub conflicts: u64,
-    /// Stages whose synthesis has no conflict.
+    /// The number of stages whose synthesis has no conflict.
     pub by_aggregator: u64,
     pub by_arbiter: u64,
     pub by_person: u64,
-    /// Conflicts that only a person could decide, decided or not.
+    /// The number of conflicts that only a person could decide, whether or not a person has decided them.
     pub deadlocks: u64,
 }
 
@@ -66,11 +66,11 @@ impl Counts {
 pub struct Deadlocks {
     pub all: Counts,
     pub by_stage: BTreeMap<String, Counts>,
-    /// A stage counts for each agent that answered, aggregated or arbitrated.
+    /// Counts each stage for every agent that answered, aggregated or arbitrated in it.
     pub by_agent: BTreeMap<String, Counts>,
 }
 
-/// Excludes checkpoints.
+/// Counts the deadlocks of all stages; checkpoints are excluded.
 pub fn deadlocks(journal: &Journal) -> Result<Deadlocks, RunError> {
     let mut found = Deadlocks::default();
     for row in journal.stages()? {

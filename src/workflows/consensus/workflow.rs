@@ -21,7 +21,7 @@ use crate::workflows::run::workflow::{Pending, Prepared, Rest, Step, Workflow, W
 pub(crate) struct ConsensusWorkflow {
     runner: Runner,
     state: StageState,
-    /// `None` during a question, or if nobody can be asked.
+    /// `None` while a person answers a question, or if no person can be asked.
     person: Option<Box<dyn Prompter>>,
     has_person: bool,
     left_open: BTreeSet<Asked>,
@@ -83,7 +83,7 @@ impl Workflow for ConsensusWorkflow {
             _ => true,
         };
         let steps: Vec<StageStep> = schedule::next_steps(&self.state).into_iter().filter(is_open).collect();
-        // The run ends and waits if only a person can continue it.
+        // If only a person can continue the run, this process ends and the run waits.
         if steps.is_empty() && self.state.ended.is_none() { vec![Step::Finish] } else { steps }
     }
 

@@ -43,12 +43,12 @@ pub(crate) fn exit(state: &ReviewState, review: &ReviewSettings) -> ExitReason {
     })
 }
 
-/// Files that could not be reviewed; excludes those that were left out on request.
+/// The files that could not be reviewed, without the files that were left out on request.
 fn unread(state: &ReviewState) -> impl Iterator<Item = &Skip> {
     state.skipped.iter().filter(|skip| skip.reason.is_unread())
 }
 
-/// Whether the coder failed, a judge failed in an open dispute, or a re-check got no answer.
+/// Whether the coder failed, a judge failed in a dispute that is still open, or a re-check got no answer.
 fn agent_failed(state: &ReviewState) -> bool {
     let unconfirmed = |finding| state.finding_state(finding) == FindingState::Unconfirmed;
     state.findings.iter().any(unconfirmed)
@@ -57,12 +57,12 @@ fn agent_failed(state: &ReviewState) -> bool {
             failed
                 && match &id.purpose {
                     Purpose::Respond { .. } | Purpose::Enforce { .. } => true,
-                    // A repair that passes counts, even without a valid answer.
+                    // A repair call without a valid answer is no failure if the commands pass afterwards.
                     Purpose::Repair { .. } => state.verified.iter().any(|verified| !verified.passed),
                     Purpose::Judge { dispute } => {
                         state.disputes.get(dispute).is_some_and(|dispute| dispute.is_open())
                     }
-                    // The quorum counts reviewers; a failed re-check leaves its findings unconfirmed.
+                    // A failed review is handled by the quorum. A failed re-check leaves its findings unconfirmed.
                     Purpose::Review { .. }
                     | Purpose::Examine { .. }
                     | Purpose::Defend { .. }
@@ -78,14 +78,14 @@ fn agent_failed(state: &ReviewState) -> bool {
 fn last_calls(state: &ReviewState) -> Vec<(&CallId, &RecordedCall)> {
     let mut last = BTreeMap::new();
     for (id, call) in &state.calls {
-        // Keys are ordered by attempt last: a later attempt replaces an earlier one.
+        // The attempt is the last field by which keys are ordered, so a later attempt replaces an earlier one.
         last.insert((&id.agent, &id.purpose), (id, call));
     }
     last.into_values().collect()
 }
 
-/// `changes` are the coder's over the whole run; `exit` and `millis` differ from the journal for an interrupted
-/// run.
+/// `changes` are the coder's changes over the whole run. If the run was interrupted, `exit` and `millis` differ
+/// from the values in the journal.
 pub(crate) fn outcome(
     state: &ReviewState,
     run: &RunId,
@@ -185,10 +185,12 @@ fn reused(state: &ReviewState) -> Vec<Reused> {
     by_run.into_iter().map(|((reviewer, _), from)| Reused { reviewer: reviewer.clone(), from }).collect()
 }
 
-/// The maximum distance, in lines, of a finding that repeats one of the same file in other words.
+/// The maximum number of lines between an earlier finding and a finding that repeats it in other words in the same
+/// file.
 const NEAR: u32 = 5;
 
-/// Earlier findings at changed code that a complete answer does not repeat, although its request named them.
+/// Earlier findings at changed code that a reviewer's complete answer does not repeat, although the request named
+/// them.
 fn no_longer_raised(state: &ReviewState) -> Vec<NoLongerRaised> {
     let mut gone = Vec::new();
     for ((reviewer, purpose), reuse) in &state.reused {
@@ -199,7 +201,7 @@ fn no_longer_raised(state: &ReviewState) -> Vec<NoLongerRaised> {
         };
         let is_near = |(a, b): (u32, u32)| a.abs_diff(b) <= NEAR;
         let repeats = |earlier: &RawFinding| {
-            // Moved code was reviewed in its new file.
+            // The code may have moved and been reviewed in its new file, so titles are compared in all files.
             findings.iter().any(|now| now.title == earlier.title)
                 || findings.iter().chain(&reuse.findings).any(|now| {
                     now.file == earlier.file
@@ -214,7 +216,7 @@ fn no_longer_raised(state: &ReviewState) -> Vec<NoLongerRaised> {
     gone
 }
 
-/// One report per reviewer, with the worst status over its shards and rounds.
+/// One report per reviewer, with the worst status over the reviewer's shards and rounds.
 fn reviewers(state: &ReviewState) -> Vec<ReviewerReport> {
     let rank = |status: AnswerStatus| match status {
         AnswerStatus::NotReviewed => 0,

@@ -1,6 +1,6 @@
-//! The plan of a run, made before any paid call.
+//! Makes the plan of a run, before any paid call.
 //!
-//! A missing role is an error; no other agent replaces it (design rule 1).
+//! A missing role is an error; Glee does not give the role to another agent (design rule 1).
 
 use crate::config::schema::values::ReviewerChoice;
 use crate::config::settings::{Settings, Validate};
@@ -62,9 +62,9 @@ impl Advice for ReviewPlanError {
     }
 }
 
-/// Plans a run. `asks` is true if a person can be asked; otherwise the route `judge` requires a judge. A judge also
-/// takes part if it validates findings, or if the policy `specification` requires it. Fails if a role is missing or
-/// the configured reviewers are unavailable.
+/// Plans a run. `asks` is true if a person can be asked; if it is false, the route `judge` requires a judge. A
+/// judge also takes part if it is configured to validate findings, or if the policy `specification` requires it.
+/// Fails if a role is missing or the configured reviewers are unavailable.
 pub fn plan(
     settings: &Settings,
     mode: Mode,
@@ -121,7 +121,8 @@ pub fn plan(
     })
 }
 
-/// Fails if an agent would receive a private key; embedded agents send nothing.
+/// Fails if an agent would receive a private key. Embedded agents are exempt, because they send nothing to other
+/// machines.
 fn private_keys<'a>(
     settings: &Settings,
     mut agents: impl Iterator<Item = &'a Agent>,
@@ -136,7 +137,7 @@ fn private_keys<'a>(
     found.map_or(Ok(()), |(file, line)| Err(ReviewPlanError::PrivateKey { file, line }))
 }
 
-/// The agents without backups of earlier agents, unless a backup is named.
+/// The agents of the settings, except each agent that is the backup of an agent listed before it.
 pub(crate) fn first_choice(settings: &Settings) -> impl Iterator<Item = &Agent> {
     settings
         .agents
@@ -149,7 +150,7 @@ pub(crate) fn first_choice(settings: &Settings) -> impl Iterator<Item = &Agent> 
         .map(|(_, agent)| agent)
 }
 
-/// The backups of `agents`, transitively.
+/// The backups of `agents`, the backups of these backups, and so on.
 pub(crate) fn backups(settings: &Settings, agents: &[Agent]) -> Result<Vec<Agent>, ReviewPlanError> {
     let mut found: Vec<Agent> = Vec::new();
     let mut asked: Vec<&Agent> = agents.iter().collect();
@@ -174,7 +175,8 @@ pub(crate) fn backups(settings: &Settings, agents: &[Agent]) -> Result<Vec<Agent
     Ok(found)
 }
 
-/// The panel, the first judge, or none. Fails if `review.judge.panel` is not a list of three connected judges.
+/// The judges of the panel; without a panel, the first judge, if there is one. Fails if `review.judge.panel` is not
+/// a list of three connected judges.
 pub fn judges(settings: &Settings) -> Result<Vec<&Agent>, ReviewPlanError> {
     let all = settings.agents.iter().filter(|agent| agent.role == Role::Judge);
     let panel = &settings.review.judge.panel;

@@ -1,4 +1,4 @@
-//! The requests of a review, as functions of the state.
+//! Builds the requests of a review from its state.
 
 use std::collections::BTreeSet;
 
@@ -160,16 +160,17 @@ impl RequestBuilder<'_> {
         Task::Judge { dispute: Box::new(dispute.clone()), files, written, precedents }
     }
 
-    /// A file for the judge of a finding: at the beginning of the round, or if added later, in its current version.
+    /// The version of a file that the judge of a finding receives: the version at the beginning of the round, or if
+    /// the file was added later, the current one.
     fn shown(&self, round: u32, path: &str) -> Option<SourceFile> {
         let now = || last_tree(self.state).and_then(|tree| self.text_at(tree, path));
         let text = self.shown_text(round, path).or_else(now)?;
         Some(SourceFile { path: path.to_owned(), text, changed: Vec::new(), diff: None })
     }
 
-    /// The reviewed text of a file before the coder's first edit.
+    /// The text of a file as it was reviewed before the coder's first edit.
     pub(crate) fn original_text(&self, path: &str) -> Option<String> {
-        // Only round 1 precedes the coder's edits.
+        // Only the code of round 1 was read before the coder's first edit.
         if let Some(source) = self.sources.file(1, path) {
             return Some(source.text.clone());
         }
@@ -217,7 +218,7 @@ impl RequestBuilder<'_> {
         Task::Recheck { changes, files }
     }
 
-    /// The diffs of the calls that touched a finding, limited to its file if it has one.
+    /// The diffs of the calls that touched a finding. If the finding names a file, only the diffs of this file.
     fn diff_for(&self, finding: &Finding) -> String {
         let touching = self.state.tree_changes.iter().filter(|change| change.touched.contains(&finding.id));
         let files = touching.flat_map(|change| &change.changes);

@@ -1,7 +1,7 @@
 //! Computes the steps that are due in a review: a pure function of its state.
 //!
-//! The returned steps may run concurrently. A step is due until its events are recorded, so a killed run resumes
-//! where it was.
+//! The returned steps may run concurrently. A step is due until its events are recorded, so a run that was killed
+//! resumes where it stopped.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ pub(crate) enum ReviewEffect {
     Merge {
         round: u32,
     },
-    /// Bind the findings of a round that repeat an earlier dispute according to a judge.
+    /// Bind those findings of a round that, according to a judge, repeat an earlier dispute.
     Recognise {
         round: u32,
     },
@@ -37,8 +37,8 @@ pub(crate) enum ReviewEffect {
     RecordTree(CallId),
     OpenDispute(FindingId),
     CarryOn(FindingId),
-    /// Choose the route of a dispute that the configuration sends to a judge: the judge, or a person if the run has
-    /// none.
+    /// Choose the route of a dispute that the configuration sends to a judge. The route is the judge, or a person
+    /// if the run has no judge.
     Send(DisputeNumber),
     Rule(DisputeNumber),
     /// Settle a dispute that has been decided.
@@ -67,14 +67,15 @@ pub(crate) struct SchedulePolicy {
     pub(crate) compare: bool,
     pub(crate) rounds: u32,
     pub(crate) verify: usize,
-    /// The maximum number of calls per round to repair edits that fail a command of `review.verify`.
+    /// The maximum number of calls per round in which the coder repairs edits that fail a command of
+    /// `review.verify`.
     pub(crate) repairs: u32,
     pub(crate) escalate_to: Route,
 }
 
 pub(crate) const REPAIRS: u32 = 2;
 
-/// All steps that are due. `parked` are disputes that stay open here and wait for a person elsewhere.
+/// All steps that are due. `parked` are disputes that this process leaves open because they wait for a person.
 pub(crate) fn next_steps(
     state: &ReviewState,
     policy: &SchedulePolicy,
@@ -97,7 +98,7 @@ pub(crate) fn next_steps(
         rechecks(state, policy, round),
         next_round(state, policy, round),
     ];
-    // Stages run in sequence, the steps of a stage concurrently.
+    // Stages run in sequence; the steps of one stage run concurrently.
     stages.into_iter().find(|steps| !steps.is_empty()).unwrap_or_else(|| vec![Step::Finish])
 }
 
@@ -132,8 +133,8 @@ fn merge(state: &ReviewState, round: u32) -> Vec<ReviewStep> {
     if state.unmerged().next().is_some() { vec![Step::Effect(ReviewEffect::Merge { round })] } else { Vec::new() }
 }
 
-/// Asks the first judge that is not embedded, once, about all findings of a round that may repeat an earlier
-/// dispute. Two unreadable answers count as "none repeats one".
+/// Asks the first judge that is not embedded one question about all findings of a round that may repeat an earlier
+/// dispute. After two unreadable answers, no finding counts as a repetition.
 fn compare(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
     if state.recognised(round).next().is_some() {
         return vec![Step::Effect(ReviewEffect::Recognise { round })];
@@ -146,7 +147,7 @@ fn compare(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Revi
     judge.and_then(|judge| ask(state, &judge.name, Purpose::Compare { round }, invalid)).into_iter().collect()
 }
 
-/// The events that bind the findings of a round that repeat an earlier dispute according to a judge.
+/// The events that bind those findings of a round that, according to a judge, repeat an earlier dispute.
 pub(crate) fn recognised(state: &ReviewState, round: u32) -> Vec<EventKind> {
     let bound = state.recognised(round).filter_map(|(finding, earlier)| {
         let (finding, dispute) = (finding.id, earlier.dispute.clone());
@@ -260,7 +261,7 @@ fn disputes(state: &ReviewState, policy: &SchedulePolicy, parked: &BTreeSet<Disp
     let mut steps: Vec<ReviewStep> = Vec::new();
     let mut asks = false;
     for step in open.flat_map(|dispute| of_dispute(state, policy, dispute)) {
-        // A person gets one question at a time; judges may run meanwhile.
+        // A person is asked one question at a time; judges may run at the same time.
         let is_question = matches!(step, Step::Prompt(DisputeQuestion::Route(_)));
         if !(is_question && asks) {
             steps.push(step);
@@ -270,11 +271,11 @@ fn disputes(state: &ReviewState, policy: &SchedulePolicy, parked: &BTreeSet<Disp
     steps
 }
 
-/// Depends only on events of this dispute.
+/// The steps that are due in one dispute. They depend only on the events of this dispute.
 pub(crate) fn of_dispute(state: &ReviewState, policy: &SchedulePolicy, dispute: &Dispute) -> Vec<ReviewStep> {
     let number = dispute.number;
     let is_reopened = state.reopened.contains(&number);
-    // Without `--arbitrate`, a coder's objection stays open.
+    // Without `--arbitrate`, a dispute that a coder's objection opened stays open.
     if policy.mode != Mode::Arbitrate && !is_reopened && !state.is_judged_first(&dispute.finding) {
         return Vec::new();
     }
@@ -335,7 +336,8 @@ fn verify(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Revie
     Vec::new()
 }
 
-/// Sends the failing commands and their output to the coder, again as long as its edits change the result.
+/// Sends the failing commands and their output to the coder. Repeats this while the commands fail, as long as each
+/// call changes files, at most `policy.repairs` times.
 fn repair(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
     let purpose = Purpose::Repair { round };
     let fails = policy.mode != Mode::Review && state.verified.iter().any(|verified| !verified.passed);
@@ -357,7 +359,7 @@ fn rechecks(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Rev
         return Vec::new();
     }
     let purpose = Purpose::Recheck { round };
-    // All reviewers that raised the finding are asked; one "not resolved" is enough.
+    // All reviewers that raised the finding are asked; a single "not resolved" keeps the finding open.
     let is_open = |id: &FindingId| {
         let finding = state.finding(*id);
         finding.is_some_and(|finding| state.finding_state(finding) != FindingState::NotResolved)
@@ -389,7 +391,7 @@ pub(crate) fn sent(state: &ReviewState, dispute: DisputeNumber) -> EventKind {
     })
 }
 
-/// The settlement of a decided dispute: by its last ruling, or by the route `discard`.
+/// The settlement of a decided dispute: the result of its last ruling, or of the route `discard`.
 pub(crate) fn settlement(state: &ReviewState, number: DisputeNumber) -> Option<crate::domain::event::Settlement> {
     use crate::domain::event::Settlement;
     let dispute = state.disputes.get(&number)?;
@@ -692,7 +694,7 @@ mod tests {
             (ruled, FindingState::Disputed { dispute: DisputeNumber(8) })
         );
 
-        // Without a valid answer from two attempts, or if the judge fails, all findings count as different.
+        // If both attempts bring no valid answer, or if the judge fails, all findings count as different.
         let mut play = begun(Mode::Arbitrate);
         play.answered(compare(1), CallAnswer::Invalid { error: "no word".into() })
             .answered(compare(2), CallAnswer::Invalid { error: "no word".into() });

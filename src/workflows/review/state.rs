@@ -1,4 +1,4 @@
-//! The state of a run: a fold over its events, read by resumption, outcome and schedule.
+//! The state of a run: a fold over its events. Resumption, outcome and schedule are computed from it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use crate::domain::{
 use crate::rules::consensus::Policy;
 use crate::workflows::run::attempts;
 
-/// The maximum number of requests to a reviewer about the change of a finding.
+/// The maximum number of requests to a reviewer about one change of a finding.
 const RECHECKS: u32 = 2;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +29,7 @@ pub(crate) struct RecordedCall {
 pub(crate) struct Reuse {
     pub(crate) from: Vec<ReusedFrom>,
     pub(crate) findings: Vec<RawFinding>,
-    /// The files that are still to be reviewed; empty if no call is made.
+    /// The files that have to be reviewed in spite of the reuse; empty if no call is made.
     pub(crate) asked: Vec<AskedFile>,
     pub(crate) superseded: Vec<RawFinding>,
 }
@@ -61,60 +61,63 @@ pub(crate) struct Verified {
 pub(crate) struct ReviewState {
     pub(crate) plan: Option<Plan>,
     pub(crate) settings: Settings,
-    /// Round 1 is at index 0.
+    /// The shards of each round; round 1 is at index 0.
     pub(crate) rounds: Vec<Vec<Vec<Coverage>>>,
     pub(crate) skipped: Vec<Skip>,
-    /// Whether no file of a later round could be read.
+    /// Whether there was a later round in which no file could be read.
     pub(crate) blind: bool,
     pub(crate) calls: BTreeMap<CallId, RecordedCall>,
     pub(crate) reused: BTreeMap<(AgentName, Purpose), Reuse>,
-    /// Usage of all calls, including failed and repeated ones.
+    /// The usage of all calls, including failed and repeated ones.
     pub(crate) spent: Spent,
     pub(crate) merged: BTreeSet<CallId>,
     pub(crate) findings: Vec<Finding>,
-    /// Complete rounds of debates: the run's round and the debate's.
+    /// The complete debate rounds, each as the round of the run and the round of the debate.
     pub(crate) debate_rounds: BTreeSet<(u32, u32)>,
-    /// Agents whose last answer in a debate is missing or incomplete, by purpose.
+    /// Agents whose last answer in a debate is missing or incomplete, with the purpose of the call.
     pub(crate) silent_debaters: BTreeSet<(AgentName, Purpose)>,
     pub(crate) concluded: BTreeSet<u32>,
     pub(crate) ruled: BTreeMap<FindingId, (RulingRef, Disposition)>,
     pub(crate) still_disputed: BTreeMap<FindingId, DisputeNumber>,
-    /// Findings whose reviewer insists, without new evidence, against a binding ruling.
+    /// Findings with which a reviewer insists against a binding ruling without new evidence.
     pub(crate) insisted: BTreeSet<FindingId>,
-    /// Earlier disputes that findings relate to without being bound.
+    /// For each finding, the earlier disputes that it is related to but that do not bind it.
     pub(crate) related: BTreeMap<FindingId, Vec<EarlierDispute>>,
     pub(crate) before: Option<(String, String)>,
     pub(crate) tree_changes: Vec<TreeChange>,
     pub(crate) responses: BTreeMap<FindingId, Response>,
-    /// The number of tree changes when the coder was last sent a finding; only later ones count for it.
+    /// The number of tree changes at the time when a finding was last sent to the coder. Only later changes count
+    /// as changes for this finding.
     pub(crate) asked_after: BTreeMap<FindingId, usize>,
     pub(crate) enforced: BTreeMap<FindingId, u32>,
-    /// By the reviewer that raised the finding.
+    /// The re-checks of each finding, by the reviewers that raised it.
     pub(crate) checks: BTreeMap<FindingId, BTreeMap<AgentName, Recheck>>,
-    /// Requests of this round about the last change of a finding that got no valid answer.
+    /// The number of requests in this round about the last change of a finding to which a reviewer gave no valid
+    /// answer.
     pub(crate) unanswered_checks: BTreeMap<(FindingId, AgentName), u32>,
     pub(crate) disputes: BTreeMap<DisputeNumber, Dispute>,
     pub(crate) lowered: BTreeMap<FindingId, Lowered>,
     pub(crate) disputed: BTreeMap<FindingId, DisputeNumber>,
     pub(crate) reopened: BTreeSet<DisputeNumber>,
-    /// The number of rulings of a dispute when it was reopened; these no longer apply.
+    /// The number of rulings that a dispute had when it was reopened; these rulings no longer apply.
     pub(crate) ruled_before: BTreeMap<DisputeNumber, usize>,
-    /// Disputes opened in an earlier run: its id, and the number of rulings at the time.
+    /// For each dispute that was opened in an earlier run, the id of that run and the number of rulings when the
+    /// dispute continued in this run.
     pub(crate) carried: BTreeMap<DisputeNumber, (RunId, usize)>,
     pub(crate) called_judges: Vec<Agent>,
     pub(crate) chosen: BTreeSet<DisputeNumber>,
-    /// Commands of `review.verify` that ran on the current tree.
+    /// The results of the commands of `review.verify` that ran on the current tree.
     pub(crate) verified: Vec<Verified>,
     pub(crate) notices: Vec<String>,
-    /// Advisories, by the member ids of the findings.
+    /// The advisories about findings, by the member ids of these findings.
     pub(crate) advised: BTreeMap<String, AdvisoryStatus>,
-    /// The session of the coder's last answered call: agent, id, usage.
+    /// The session of the coder's last answered call: the agent, the session's id, and its usage.
     pub(crate) coder_session: Option<(AgentName, String, Usage)>,
-    /// Read-only calls since the run was last resumed whose agents may have written.
+    /// Read-only calls whose agents may have written to the tree; only calls since the run was last resumed.
     pub(crate) violated: BTreeSet<CallId>,
     pub(crate) ended: Option<(ExitReason, u64)>,
     pub(crate) undone: bool,
-    /// Whether the stored data was deleted, which prevents undo and resumption.
+    /// Whether the stored data of the run was deleted, which makes undo and resumption impossible.
     pub(crate) pruned: bool,
 }
 
@@ -216,7 +219,7 @@ impl ReviewState {
                         Some(known) => {
                             let tag = self.findings[known].raw.severity.tag;
                             self.findings[known] = finding.clone();
-                            // A ruling stays in force after the debate.
+                            // A ruling that lowered the tag of a finding still applies after the debate.
                             if let (Some(tag), Some(lowered)) = (tag, self.lowered.get(&finding.id)) {
                                 self.retag(finding.id, tag, lowered.dispute.clone());
                             }
@@ -289,7 +292,8 @@ impl ReviewState {
                 let (id, number) = (dispute.finding.id, dispute.number);
                 self.still_disputed.remove(&id);
                 self.disputed.insert(id, number);
-                // A dispute that a judge escalated continues with the person.
+                // If a judge escalated the dispute, its route is set; its rulings still apply, and a person decides
+                // it.
                 if dispute.route.is_none() {
                     self.ruled_before.insert(number, dispute.rulings.len());
                 }
@@ -355,7 +359,7 @@ impl ReviewState {
     fn finish_call(&mut self, call: &CallId, answer: &CallAnswer) {
         let is_given = match call.purpose {
             Purpose::Enforce { .. } => true,
-            // A repair may touch any file; earlier implementations stay done.
+            // A repair may touch any file, so findings that were implemented before remain implemented.
             Purpose::Repair { .. } => false,
             _ => call.purpose.is_coder() && call.attempt == 1,
         };
@@ -408,7 +412,7 @@ impl ReviewState {
         }
     }
 
-    /// The agent can resume a session whose last call was answered.
+    /// Stores the session of a coder's call. The agent can resume it only if its last call was answered.
     fn take_session(&mut self, call: &CallId, answer: &CallAnswer, usage: &Usage, told: &CallMetadata) {
         if !call.purpose.is_coder() {
             return;
@@ -438,7 +442,7 @@ impl ReviewState {
         }
     }
 
-    /// Implemented findings that an agent raised and still has to re-check.
+    /// Implemented findings that the agent raised and that it still has to re-check.
     pub(crate) fn recheck_items(&self, agent: &AgentName) -> Vec<FindingId> {
         let is_changed = |finding: &&Finding| {
             use FindingState::{NotResolved, Resolved, Unchecked, Unconfirmed};
@@ -453,7 +457,7 @@ impl ReviewState {
             .collect()
     }
 
-    /// The reviewers that re-check the change of a finding: those that raised it.
+    /// The reviewers that re-check the change of a finding: the reviewers that raised it.
     pub(crate) fn checkers<'a>(&'a self, finding: &'a Finding) -> impl Iterator<Item = &'a AgentName> {
         self.agents(Role::Reviewer).map(|agent| &agent.name).filter(|name| finding.raised_by.contains(name))
     }
@@ -466,7 +470,8 @@ impl ReviewState {
         self.unanswered_checks.get(&(id, agent.clone())).is_some_and(|tries| *tries >= RECHECKS)
     }
 
-    /// The result of the re-checks of a changed finding: one "not resolved" or missing answer keeps it open.
+    /// The state of a finding after the re-checks of its change: one answer that is missing or says "not resolved"
+    /// keeps it open.
     fn checked(&self, finding: &Finding) -> FindingState {
         let id = finding.id;
         let said = || self.checks.get(&id).into_iter().flatten().map(|(_, check)| check);
@@ -485,11 +490,12 @@ impl ReviewState {
     pub(crate) fn uncertain(&self, round: u32) -> impl Iterator<Item = (&Finding, &EarlierDispute)> {
         let may_repeat = |id: FindingId| {
             let related = self.related.get(&id).into_iter().flatten();
-            // A finding that is open under another tag is raised again.
+            // A ruling that only changed the tag does not close its finding, so it is not compared.
             related.into_iter().find(|earlier| earlier.relation == Relation::MayRepeat && earlier.new_tag.is_none())
         };
         let of_round = self.findings.iter().filter(move |finding| finding.round == round);
-        // After the coder's answer, the dispute is about that answer.
+        // Once the coder has answered a finding, a dispute about it concerns that answer, so the finding is not
+        // compared.
         let is_new = |id| !self.responses.contains_key(id) && !self.disputed.contains_key(id);
         let of_round = of_round.filter(move |finding| is_new(&finding.id));
         of_round.filter_map(move |finding| Some((finding, may_repeat(finding.id)?)))
@@ -526,14 +532,14 @@ impl ReviewState {
         self.agents(Role::Judge).chain(&self.called_judges)
     }
 
-    /// Ignores rulings from before the dispute was reopened.
+    /// The last ruling of a dispute. Rulings from before the dispute was reopened are ignored.
     pub(crate) fn last_ruling<'a>(&self, dispute: &'a Dispute) -> Option<&'a RulingRecord> {
         let before = self.ruled_before.get(&dispute.number).copied().unwrap_or_default();
         dispute.rulings.get(before..)?.last()
     }
 
-    /// The open disputes that a resumed run asks about: all, if the `named` route is new; otherwise those without a
-    /// route, or with the default route `human`.
+    /// The open disputes that a resumed run asks about. If the route `named` is new, these are all open disputes;
+    /// otherwise, the disputes without a route and those with the default route `human`.
     pub(crate) fn stayed_open(&self, named: Option<Route>) -> Vec<DisputeNumber> {
         let is_fix = self.plan.as_ref().is_some_and(|plan| plan.mode == Mode::Fix);
         let judged = |number| self.calls.keys().any(|id| id.purpose == Purpose::Judge { dispute: number });
@@ -552,7 +558,7 @@ impl ReviewState {
             .collect()
     }
 
-    /// One finding for each dispute of an earlier run that stayed open and does not continue in this run yet.
+    /// One finding for each dispute that stayed open in an earlier run and does not yet continue in this run.
     pub(crate) fn left_open(&self) -> impl Iterator<Item = FindingId> {
         let mut taken: BTreeSet<DisputeNumber> = self.disputes.keys().copied().collect();
         self.still_disputed.iter().filter(move |(_, number)| taken.insert(**number)).map(|(id, _)| *id)
@@ -562,7 +568,8 @@ impl ReviewState {
         self.place(id).map(|index| &self.findings[index])
     }
 
-    /// The index of a finding. Findings are numbered from 1 in order; only older histories require the search.
+    /// The index of a finding. Findings are numbered from 1 in order; only histories of earlier versions require
+    /// the search.
     fn place(&self, id: FindingId) -> Option<usize> {
         let has_id = |finding: &Finding| finding.id == id;
         let expected = usize::try_from(id.0).ok().and_then(|number| number.checked_sub(1));
@@ -619,7 +626,8 @@ impl ReviewState {
         self.calls.keys().filter(is_repair).map(|id| id.attempt).max().unwrap_or(0)
     }
 
-    /// Whether the coder has to answer a finding in a round: new ones, and earlier mandatory ones that are open.
+    /// Whether the coder has to answer a finding in a round. This applies to new findings, and to earlier mandatory
+    /// findings that are still open.
     fn wants_response(&self, finding: &Finding, round: u32) -> bool {
         if finding.reverses.is_some() || finding.is_rejected() || self.is_judged_first(finding) {
             return false;
@@ -642,8 +650,9 @@ impl ReviewState {
             )
     }
 
-    /// Whether a mandatory finding goes to the judge before the coder: reviewers contradict each other, only one
-    /// raised it and the judge validates such findings, or the policy `specification` requires it.
+    /// Whether a judge rules on a mandatory finding before the coder receives it. This is so if reviewers
+    /// contradict each other, if only one reviewer raised the finding and the judge validates such findings, or if
+    /// the policy `specification` requires it.
     pub(crate) fn is_judged_first(&self, finding: &Finding) -> bool {
         let (Some(plan), Some(consensus)) = (&self.plan, &finding.consensus) else { return false };
         if !finding.mandatory || consensus.withdrawn {
@@ -659,15 +668,15 @@ impl ReviewState {
         }
     }
 
-    /// Whether a finding that is judged first skips the choice of a route. Contradictions between reviewers are
-    /// ordinary disputes in a run that settles disputes.
+    /// Whether a finding that is judged first goes to the judge without the choice of a route. Contradictions
+    /// between reviewers are ordinary disputes if the run settles disputes.
     pub(crate) fn is_sent_to_judge(&self, finding: &Finding) -> bool {
         let arbitrates = self.plan.as_ref().is_some_and(|plan| plan.mode == Mode::Arbitrate);
         let contradicted = finding.consensus.as_ref().is_some_and(|consensus| consensus.class == Class::Disputed);
         self.is_judged_first(finding) && !(arbitrates && contradicted)
     }
 
-    /// Whether the coder's last answer is `IMPLEMENTED` and the code at the anchor changed with it.
+    /// Whether the coder's last answer is `IMPLEMENTED` and the coder changed the code at the anchor.
     pub(crate) fn is_done(&self, id: FindingId) -> bool {
         self.says_implemented(id) && self.is_touched(id)
     }
@@ -681,11 +690,11 @@ impl ReviewState {
         self.tree_changes.iter().skip(*asked).any(|change| change.touched.contains(&id))
     }
 
-    /// Section 3.1 of the design.
+    /// The state of a finding, as defined in section 3.1 of the design.
     pub(crate) fn finding_state(&self, finding: &Finding) -> FindingState {
         let id = finding.id;
         if let Some(dispute) = self.still_disputed.get(&id) {
-            // The dispute may continue in this run, for another finding that repeats it.
+            // The dispute may continue in this run because of another finding that repeats it.
             let ended = self.disputes.get(dispute).and_then(|here| here.disposition.clone());
             return match ended {
                 None => FindingState::Disputed { dispute: *dispute },
@@ -732,7 +741,7 @@ impl ReviewState {
             .any(|change| change.call.purpose.round() == Some(round) && !change.changes.is_empty())
     }
 
-    /// An ended call of the coder whose changes are not recorded yet.
+    /// A call of the coder that has ended, but whose changes are not recorded yet.
     pub(crate) fn unrecorded_change(&self) -> Option<&CallId> {
         self.calls
             .keys()
@@ -740,7 +749,7 @@ impl ReviewState {
     }
 }
 
-/// The usage of a call that is fully reused.
+/// The usage that is reported for a call whose answer is fully reused.
 pub(crate) const NOTHING: Usage = Usage {
     input_tokens: Some(0),
     output_tokens: Some(0),

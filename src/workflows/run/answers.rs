@@ -1,4 +1,4 @@
-//! Parses the output of an agent according to its request.
+//! Parses the output of an agent in the format that its request requires.
 
 use std::io::{self, BufRead};
 

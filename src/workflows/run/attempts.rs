@@ -1,11 +1,11 @@
-//! Determines which attempt at a call is due, and its reason.
+//! Determines which attempt at a call is due, and why.
 
 use std::collections::BTreeMap;
 
 use crate::domain::AgentName;
 use crate::domain::event::{CallAnswer, CallId, Purpose};
 
-/// The last attempt of an agent at a purpose, with its record.
+/// The last call of an agent for a purpose, with the record of this call.
 pub(crate) fn last<'a, A>(
     calls: &'a BTreeMap<CallId, A>,
     agent: &AgentName,
@@ -15,7 +15,7 @@ pub(crate) fn last<'a, A>(
     calls.range(attempt(0)..=attempt(u32::MAX)).next_back()
 }
 
-/// The first attempt, or a later one up to `at_most` if the last answer is insufficient.
+/// The attempt that is due: the first, or if the last answer is insufficient, the next one up to `at_most`.
 pub(crate) fn next<A>(
     calls: &BTreeMap<CallId, A>,
     agent: &AgentName,

@@ -5,13 +5,13 @@ use crate::domain::Spent;
 use crate::domain::event::{CallId, Purpose};
 use crate::rules::budget;
 
-/// The maximum number of concurrent judges, if `review.jobs` is not lower.
+/// The maximum number of concurrent judges; `review.jobs` may lower it.
 const JUDGES: usize = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     Free,
-    /// The maximum number of calls is running.
+    /// No call can begin now: the maximum number of calls is running.
     Full,
     OverBudget,
 }
@@ -35,14 +35,14 @@ fn calls_left(settings: &Settings, spent: &Spent, running: usize) -> Option<u64>
     Some(settings.budget.caps().calls?.saturating_sub(used))
 }
 
-/// The limits of the next call, with its retries within `budget.calls`.
+/// The limits of the next call; `budget.calls` also limits its retries.
 pub(crate) fn limits(settings: &Settings, spent: &Spent) -> Limits {
     let left = calls_left(settings, spent, 1).map(|left| u32::try_from(left).unwrap_or(u32::MAX));
     let limits = settings.limits;
     Limits { retries: limits.retries.min(left.unwrap_or(u32::MAX)), ..limits }
 }
 
-/// The notices about reached caps; `then` is the instruction after raising them.
+/// The notices about caps that were reached; `then` is the instruction to follow after raising them.
 pub(crate) fn notices(settings: &Settings, spent: &Spent, then: &str) -> Vec<String> {
     let reached = budget::reached(&settings.budget.caps(), spent).into_iter();
     let notice = |(key, used)| {

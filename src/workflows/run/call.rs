@@ -1,4 +1,4 @@
-//! One call of an agent, from the request to the recorded answer.
+//! Makes one call of an agent, from the request to the recorded answer.
 
 use std::path::PathBuf;
 use std::sync::PoisonError;
@@ -24,10 +24,10 @@ pub(crate) struct CallRequest {
     pub(crate) task: Task,
     pub(crate) again: Option<String>,
     pub(crate) session: Option<Session>,
-    /// The current suspension, for agents that support it.
+    /// Whether the agent is suspended now; `None` for agents that cannot be suspended.
     pub(crate) suspended: Option<watch::Receiver<bool>>,
     pub(crate) is_guarded: bool,
-    /// The part of the run in the log: a round, a stage, a cycle.
+    /// The log span of the part of the run that makes the call: a round, a stage or a cycle.
     pub(crate) scope: Span,
 }
 
@@ -41,11 +41,11 @@ pub(crate) struct AgentCall {
     pub(crate) session: Option<Session>,
     pub(crate) limits: Limits,
     pub(crate) settings: Settings,
-    /// Folders that a read-only agent must not write to.
+    /// The folders that a read-only agent must not write to.
     pub(crate) protected: Vec<PathBuf>,
     pub(crate) files: TranscriptFiles,
     pub(crate) sink: Sink,
-    /// The current suspension, for agents that support it.
+    /// Whether the agent is suspended now; `None` for agents that cannot be suspended.
     pub(crate) suspended: Option<watch::Receiver<bool>>,
     pub(crate) stop: Stop,
     pub(crate) check: Option<WriteCheck>,
@@ -63,7 +63,7 @@ pub(crate) struct CallOutcome {
 }
 
 impl CallOutcome {
-    /// The outcome of a call without a process.
+    /// The outcome of a call for which no process was started.
     pub(crate) fn without_call(answer: CallAnswer) -> Self {
         Self {
             answer,
@@ -77,7 +77,7 @@ impl CallOutcome {
 }
 
 impl AgentCall {
-    /// Asks the agent or its backups, redacts the stored output, and reads the answer.
+    /// Asks the agent, or a backup in its place; redacts the stored output and reads the answer from it.
     pub(crate) async fn make(self) -> CallOutcome {
         let (id, agent) = (self.id.file_stem(), &self.agent.name.0);
         let span = info_span!(parent: &self.scope, "call", id, agent);
@@ -120,7 +120,7 @@ fn joined<T>(result: Result<T, tokio::task::JoinError>) -> T {
     result.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
 }
 
-/// Redacts the stored output and the answer before parsing it.
+/// Redacts the stored output and the answer, then parses the answer.
 fn read(
     result: Result<AnswerText, AgentError>,
     request: &Request,

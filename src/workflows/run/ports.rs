@@ -1,4 +1,4 @@
-//! The interfaces that a caller implements: listeners to events, and the person or policy that decides.
+//! The interfaces that a caller implements: listeners to events, and the person or the policy that makes decisions.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,7 +11,7 @@ use serde::Serialize;
 pub trait EventSink: Send {
     fn event(&mut self, event: &Event);
 
-    /// Receives the last line of a running agent's output, unescaped and never recorded.
+    /// Receives the last output line of a running agent. The line is neither escaped nor recorded.
     fn activity(&mut self, call: &CallId, line: &str) {
         let _ = (call, line);
     }
@@ -22,29 +22,29 @@ pub(crate) type Sink = Arc<Mutex<Box<dyn EventSink>>>;
 #[derive(Clone, Debug)]
 pub struct PersonQuestion {
     pub dispute: Dispute,
-    /// `None` if the finding does not name an existing location.
+    /// `None` if the finding names no location, or one that does not exist.
     pub excerpt: Option<Excerpt>,
     pub cited: Vec<Excerpt>,
-    /// The names of the connected judges; `None` excludes the route `judge`.
+    /// The names of the connected judges; if `None`, the route `judge` is not offered.
     pub judge: Option<String>,
     pub default: Route,
-    /// `review.on_dispute.default` or its command-line option.
+    /// The route from `review.on_dispute.default` or from the command-line option that overrides it.
     pub configured: Route,
-    /// The number of other waiting disputes; if it is not 0, "same for all" is offered.
+    /// The number of other disputes that wait for a route; if it is not 0, "same for all" is offered.
     pub waiting: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
     pub route: Route,
-    /// False for the configured default.
+    /// Whether a person chose the route; false for the configured default.
     pub by_person: bool,
     pub for_all: bool,
 }
 
-/// Decides disputes by a person or the configuration. Its methods may block on a person.
+/// Decides disputes by asking a person or by the configuration. Its methods may block until the person answers.
 pub trait DisputeResolver: Send {
-    /// `None` if the person interrupted: the run stops, resumable.
+    /// Returns `None` if the person interrupted the question: the run then stops and can be resumed.
     fn choose(&mut self, question: &PersonQuestion) -> Option<Choice>;
 
     fn rule(&mut self, question: &PersonQuestion) -> PersonAnswer<RulingWord>;
@@ -56,21 +56,21 @@ pub struct Deadlock {
     pub reason: String,
     pub conflicts: Vec<Untrusted>,
     pub positions: Vec<StagePosition>,
-    /// The arbiter's decision, whose confidence is too low to bind.
+    /// The arbiter's decision, if its confidence is too low for the decision to be binding.
     pub arbiter: Option<Decision>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PersonAnswer<T> {
-    /// With the reason, which may be empty.
+    /// The answer and its reason, which may be empty.
     Given((T, String)),
-    /// The run continues without an answer.
+    /// The person gave no answer, and the run continues.
     LeftOpen,
-    /// The run stops, resumable.
+    /// The person stopped the run, which can be resumed.
     Stopped,
 }
 
-/// Asks a person about disagreements. Its methods may block on the person.
+/// Asks a person about disagreements. Its methods may block until the person answers.
 pub trait Prompter: Send {
     fn decide(&mut self, deadlock: &Deadlock) -> PersonAnswer<Approach>;
 
@@ -81,7 +81,7 @@ pub trait Prompter: Send {
 pub struct OpenQuestion {
     #[serde(flatten)]
     pub question: Question,
-    /// The most frequent first.
+    /// The opinions, the most frequent one first.
     pub opinions: Vec<Opinion>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub validator: Option<Untrusted>,

@@ -1,7 +1,7 @@
 //! Removes secrets from requests, answers, records and stored files (`redaction.secrets`).
 //!
-//! Requests to embedded agents, which are part of this program, are not redacted; answers are redacted before they
-//! are parsed.
+//! Requests to embedded agents are not redacted, because these agents are part of this program. Answers are
+//! redacted before they are parsed.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Seek as _};
@@ -28,7 +28,7 @@ impl From<settings::Redaction> for Redaction {
 impl Redaction {
     pub(crate) const ON: Self = Self { on: true };
 
-    /// Hashes, ids and paths of the work tree remain unchanged.
+    /// Redacts the texts of an event. Hashes, ids and paths of the work tree remain unchanged.
     pub(crate) fn event(self, kind: EventKind) -> EventKind {
         if !self.on {
             return kind;
@@ -44,7 +44,7 @@ impl Redaction {
                 let plan = Box::new(WatchPlan { root, tree, ..secrets::redact_value(*plan) });
                 WatchEvent::WatchStarted { plan }.into()
             }
-            // Up to ten thousand events arrive per second.
+            // Redacts only the free texts, because up to ten thousand of these events arrive per second.
             EventKind::Watch(WatchEvent::EventReceived { mut said }) => {
                 let texts = said.summary.iter_mut().chain(&mut said.files);
                 texts.for_each(|text| *text = self.text(text.as_written()).into());
@@ -72,7 +72,7 @@ impl Redaction {
     pub(crate) fn answer(self, answer: AnswerText) -> AnswerText {
         match answer {
             AnswerText::Text(text) => AnswerText::Text(self.text(&text)),
-            // Already redacted with the other stored files.
+            // This file was redacted together with the other stored files.
             AnswerText::File(path) => AnswerText::File(path),
         }
     }
@@ -96,7 +96,7 @@ impl Redaction {
         if self.on { secrets::redact_value(changes) } else { changes }
     }
 
-    /// Removes the secrets from a stored file, atomically.
+    /// Replaces a stored file atomically by a copy without its secrets.
     pub(crate) fn file(self, path: &Path) -> io::Result<()> {
         if !self.on {
             return Ok(());
@@ -105,7 +105,7 @@ impl Redaction {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             opened => BufReader::new(opened?),
         };
-        // Most files contain no secrets and are not rewritten.
+        // Most files contain no secrets, so they are only read and not rewritten.
         if !secrets::copy(&mut input, &mut io::sink())? {
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! The resources of a run: its part of the history, its agents, the tree, and the write guard.
+//! The resources of a run: its part of the history, its agents, the tree and the write guard.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -60,7 +60,7 @@ pub(crate) struct Runner {
 
 pub(crate) struct EndedCall {
     pub(crate) events: Vec<EventKind>,
-    /// Files under review that another process changed during the call.
+    /// Files under review that a process other than the agent changed during the call.
     pub(crate) stale: Vec<String>,
 }
 
@@ -89,12 +89,12 @@ impl Runner {
         self.settings.redaction.into()
     }
 
-    /// Wall time of this process, in milliseconds.
+    /// The elapsed time of the run in this process, in milliseconds.
     pub(crate) fn millis(&self) -> u64 {
         u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// Records events of this run and of others in one transaction. Returns those of this run.
+    /// Records events of this run and of other runs in one transaction. Returns the events of this run.
     pub(crate) fn record(
         &mut self,
         kinds: Vec<EventKind>,
@@ -114,7 +114,7 @@ impl Runner {
         events.iter().for_each(|event| sink.event(event));
     }
 
-    /// Prepares a call and the event of its start. Fails if the project's prompt template is invalid.
+    /// Prepares a call and the event that records its start. Fails if the project's prompt template is invalid.
     pub(crate) fn call(
         &self,
         id: &CallId,
@@ -172,8 +172,9 @@ impl Runner {
         })
     }
 
-    /// The events of an ended call, including other changes by its agent. An interrupted call gets no answer and is
-    /// repeated on resumption. `covers` returns whether a file is under review.
+    /// The events that record the end of a call, what its agent did in addition, and the files that another process
+    /// changed. An interrupted call gets no answer and is repeated when the run is resumed. `covers` returns
+    /// whether a file is under review.
     pub(crate) fn ended(
         &mut self,
         id: CallId,
@@ -190,7 +191,7 @@ impl Runner {
                 events.extend(beyond.into_iter().map(|did| EventKind::notice(format!("{} {did}", id.agent))));
             }
             Some(observation) => {
-                // A process that was not started has not written.
+                // Without a transcript no process was started, so the agent cannot have written.
                 let is_held = transcript.as_ref().is_none_or(|transcript| transcript.held);
                 let found = self.guard.end(&self.workspace, &id, observation, is_held);
                 let Found { violations, stale: changed } = found;
@@ -219,7 +220,7 @@ impl Runner {
     }
 }
 
-/// An agent of a plan with its secret variables and arguments, which only the configuration has.
+/// Adds to a plan's agent its secret variables and arguments, which only the configuration contains.
 pub(crate) fn with_secrets(settings: &Settings, agent: &Agent) -> Agent {
     let Some(own) = settings.agents.iter().find(|own| own.name == agent.name) else {
         return Agent { env: BTreeMap::new(), ..agent.clone() };
@@ -229,7 +230,7 @@ pub(crate) fn with_secrets(settings: &Settings, agent: &Agent) -> Agent {
     Agent { env: own.env.clone(), command: command.clone(), ..agent.clone() }
 }
 
-/// The span of a run, whose log is stored with the raw answers.
+/// The log span of a run; its log is stored in the folder of the raw answers.
 fn open_log(journal: &Journal, run: &RunId) -> Result<Span, JournalError> {
     let span = info_span!("run", id = run.short());
     match log::keep_in(&journal.transcripts(run)?) {

@@ -34,16 +34,16 @@ pub(crate) enum Step<E, Q> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rest {
     Ended,
-    /// Stopped by a signal or a person; resumable.
+    /// A signal or a person stopped the run, which can be resumed.
     Stopped,
-    /// The budget is used up; resumable with a larger one.
+    /// The budget is used up; the run can be resumed with a larger one.
     OverBudget,
 }
 
-/// A request for an agent, or the answer that is recorded in place of a call.
+/// What a workflow prepares for a call: a request to send, or an answer to record instead of calling the agent.
 pub(crate) enum Prepared {
     Call(Box<CallRequest>),
-    /// Also records the start of the call.
+    /// Records the start of the call and this answer, without calling the agent.
     Refused(Box<CallRequest>, CallAnswer),
     Answered(CallAnswer),
 }
@@ -62,11 +62,11 @@ pub(crate) trait Workflow: Sized {
     /// The steps that are due, to run concurrently.
     fn next(&self) -> Vec<Step<Self::Effect, Self::Question>>;
     fn request(&mut self, call: &CallId) -> Result<Prepared, RunError>;
-    /// Performs an effect, or returns it as pending work.
+    /// Performs an effect, or returns the pending work that will perform it.
     fn effect(&mut self, effect: &Self::Effect) -> Result<Option<Pending<Self::Input>>, RunError>;
-    /// Asks a person; `None` if that is not possible now.
+    /// Asks a person; returns `None` if no person can be asked now.
     fn prompt(&mut self, question: &Self::Question) -> Option<Pending<Self::Input>>;
-    /// Records an input. Returns whether the run stops.
+    /// Records an input. Returns whether the run has to stop.
     fn take(&mut self, input: Self::Input, is_stopped: bool) -> Result<bool, RunError>;
     fn finish(&mut self) -> Result<(), RunError>;
 
@@ -84,7 +84,7 @@ pub(crate) trait Workflow: Sized {
         self.append_all(ended.events).map(drop)
     }
 
-    /// The answer to record for a call beyond the budget; by default the call waits.
+    /// The answer to record for a call that exceeds the budget; by default there is none, and the call waits.
     fn over_budget(&self) -> Option<CallAnswer> {
         None
     }
@@ -97,7 +97,7 @@ pub(crate) trait Workflow: Sized {
     /// Called before each wait of the loop.
     fn waiting(&mut self) {}
 
-    /// Whether external input is expected although no step is running.
+    /// Whether the loop has to wait for external input even if no step is running.
     fn expects_input(&self) -> bool {
         false
     }
@@ -120,7 +120,7 @@ pub(crate) trait WorkflowExt: Workflow {
         Ok(events.pop().expect("one event was appended"))
     }
 
-    /// Records all events or none; applies them to the state, and passes them to the listeners.
+    /// Records all events or none, applies the recorded ones to the state, and passes them to the listeners.
     fn append_all(&mut self, kinds: impl IntoIterator<Item = EventKind>) -> Result<Vec<Event>, RunError> {
         let kinds: Vec<EventKind> = kinds.into_iter().collect();
         let elsewhere = kinds.iter().flat_map(|kind| self.elsewhere(kind)).collect();
@@ -139,7 +139,7 @@ pub(crate) trait WorkflowExt: Workflow {
         self.append(EventKind::notice(text)).map(drop)
     }
 
-    /// Begins a call; `None` if its answer was recorded immediately.
+    /// Begins a call; returns `None` if the answer was recorded immediately.
     fn begin_call(&mut self, id: &CallId) -> Result<Option<Pending<CallOutcome>>, RunError> {
         let (request, refusal) = match self.request(id)? {
             Prepared::Call(request) => (request, None),
@@ -168,7 +168,7 @@ pub(crate) trait WorkflowExt: Workflow {
         let mut work = FuturesUnordered::<Pending<(Step<Self::Effect, Self::Question>, Done<Self::Input>)>>::new();
         let mut is_stopped = false;
         loop {
-            // Immediate steps may make others due.
+            // A step that finishes immediately may make other steps due, so the steps are computed again.
             let (mut again, mut is_held_back) = (!is_stopped, false);
             while std::mem::take(&mut again) {
                 is_held_back = false;
@@ -215,7 +215,7 @@ pub(crate) trait WorkflowExt: Workflow {
                     }
                 }
             }
-            // A stopped run does not wait for open dialogs.
+            // A stopped run does not wait for a person's answer to an open question.
             let is_idle = running.iter().all(|step| is_stopped && matches!(step, Step::Prompt(_)));
             if is_idle && !self.expects_input() {
                 return Ok(match (is_stopped, is_held_back) {
@@ -234,7 +234,7 @@ pub(crate) trait WorkflowExt: Workflow {
                 () = stop.stopped(), if !is_stopped => None,
                 input = self.input() => Some(Done::Input(input)),
             };
-            // The results of stopped calls may arrive before the stop signal.
+            // The results of calls that were stopped may arrive before the stop signal itself.
             if !is_stopped && stop.is_stopped() {
                 is_stopped = true;
                 self.stopping()?;
@@ -247,7 +247,8 @@ pub(crate) trait WorkflowExt: Workflow {
         }
     }
 
-    /// Whether a call can begin while others run. Tasks of a watch's agents are not limited.
+    /// Whether a call can begin while other calls run. Calls in which agents of a watch work on their tasks are not
+    /// limited.
     fn place(&self, call: &CallId, running: &[Step<Self::Effect, Self::Question>]) -> Place {
         let takes_place = |step: &&Step<_, _>| matches!(step, Step::Ask(call) if call.purpose != Purpose::Work);
         let running = running.iter().filter(takes_place).count();

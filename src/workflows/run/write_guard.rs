@@ -1,8 +1,9 @@
 //! Detects forbidden changes of the tree and its repository by agents.
 //!
-//! The tree is compared before and after each read-only agent. A difference is attributed to every agent that was
-//! running, except sandboxed ones: they cannot have written, so another process has, and findings on that file may
-//! be stale. The sandbox does not cover permissions. The answer of an agent that may have written is discarded.
+//! The tree before each call of a read-only agent is compared with the tree after it. A difference is attributed to
+//! every unsandboxed agent that was running. A sandboxed agent cannot have written, so another process must have
+//! changed the file, and the agent's findings on it may be stale. The sandbox does not prevent changes of file
+//! permissions, so these are attributed to all agents. The answer of an agent that may have written is discarded.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use crate::workspace::guard::control_files::{ControlKind, control_kind};
 use crate::workspace::root::Workspace;
 use crate::workspace::{ChangeKind, ChangedSubject, ObservedChange, TreeFingerprint, Unfollowed, WorkspaceError};
 
-/// Agents that start within this time share one observation.
+/// Agents that start within this time of each other share one observation of the tree.
 const SHARED: Duration = Duration::from_millis(500);
 
 #[derive(Debug, Default)]
@@ -51,7 +52,8 @@ pub(crate) struct Found {
 }
 
 impl WriteGuard {
-    /// Makes the first observation; a failure is ignored, and the next call repeats it.
+    /// Makes the first observation of the tree. If it fails, the error is ignored, and the next call repeats the
+    /// observation.
     pub(crate) fn begun(workspace: &Workspace) -> Self {
         let at = Instant::now();
         match workspace.fingerprint(None) {
@@ -65,7 +67,7 @@ impl WriteGuard {
         self.last.as_ref().map_or(&[], |(look, _)| look.unfollowed.as_slice())
     }
 
-    /// Registers a call. Returns the check to run after it.
+    /// Registers a call. Returns the check to run when the call ends.
     pub(crate) fn begin(
         &mut self,
         workspace: &Arc<Workspace>,
@@ -99,7 +101,7 @@ impl WriteGuard {
         let seen = self.calls.remove(call).unwrap_or_default();
         let mut found = Found::default();
         if let Err(error) = observed {
-            // The tree was readable at the agent's start.
+            // The tree was readable when the agent started, so the agent may have made it unreadable.
             found.violations.push(format!("left an unreadable tree: {error}"));
         }
         for difference in seen {
@@ -114,7 +116,7 @@ impl WriteGuard {
         found
     }
 
-    /// Ends a call of the coder. Returns its actions other than code edits, one line each.
+    /// Ends a call of the coder. Returns one line for each change that the coder made other than editing code.
     pub(crate) fn end_of_coder(
         &mut self,
         workspace: &Workspace,
@@ -133,7 +135,7 @@ impl WriteGuard {
     ) -> Result<(), WorkspaceError> {
         let look = fingerprint?;
         if let Some((earlier, seen_at)) = &self.last {
-            // A later observation has arrived first and included this one.
+            // A later observation arrived before this one and already includes its differences.
             if at < *seen_at {
                 return Ok(());
             }
@@ -164,7 +166,7 @@ pub(crate) fn discarded(call: &CallId, violations: &[String]) -> CallAnswer {
     CallAnswer::Failed { error, hint: Some(hint), cause: None }
 }
 
-/// The description of a coder's change that is not only an edit of code.
+/// Describes a coder's change that is not only an edit of code; `None` for a mere edit.
 fn beyond(difference: &ObservedChange) -> Option<String> {
     let name = &difference.name;
     match difference.subject {
@@ -210,7 +212,7 @@ mod tests {
         write("two");
         let of_second = checks.next().unwrap().observe();
         let violations = |found: Found| found.violations;
-        // The second observation arrives first; every agent that ran until then may have written.
+        // The second observation arrives first; every agent that was running when it was made may have written.
         assert_eq!(
             violations(guard.end(&workspace, &second, of_second, false)),
             ["created `one`", "created `two`"]

@@ -1,8 +1,8 @@
 //! Event-driven peer review: agents report events, and triggers begin reviews of their work.
 //!
-//! A watch resumes when it is started again in the same tree. It receives lines from a local socket ([`socket`])
-//! and from its agents (`workers`), records them in groups, begins the cycles that are due
-//! (`rules::watch::triggers`), asks the reviewers and performs the action that their verdicts decide
+//! A watch that is started again in the same tree resumes. It receives lines from a local socket ([`socket`]) and
+//! from its agents (`workers`), and records them in groups. It begins the cycles that are due
+//! (`rules::watch::triggers`), asks the reviewers, and performs the action that follows from their verdicts
 //! (`rules::watch::verdicts`).
 
 mod cycle;
@@ -30,19 +30,19 @@ use workflow::WatchWorkflow;
 
 pub use workflow::EndedWatch;
 
-/// Runs until stopped: resumes the last watch of the tree, or begins a new one.
+/// Runs a watch until it is stopped: resumes the last watch of the tree, or begins a new one.
 pub async fn run(setup: WatchSetup, plan: WatchPlan, fresh: bool) -> Result<EndedWatch, RunError> {
     let last = if fresh { None } else { folded(&setup.run.journal, &plan.root)? };
     let (run, state) = last.unwrap_or_else(|| (new_run(), WatchState::default()));
     WatchWorkflow::new(run, state, setup)?.run(plan).await
 }
 
-/// The final status of the last watch of a work tree; `None` without a watch.
+/// The last recorded status of the last watch of a work tree; `None` if there was no watch.
 pub fn recorded(journal: &Journal, root: &str) -> Result<Option<WatchReport>, RunError> {
     Ok(folded(journal, root)?.map(|(run, state)| status::standing(&run, &state)))
 }
 
-/// All issues of the last watch of a work tree, including closed ones; `None` without a watch.
+/// All issues of the last watch of a work tree, including closed ones; `None` if there was no watch.
 pub fn recorded_issues(journal: &Journal, root: &str) -> Result<Option<Vec<Issue>>, RunError> {
     Ok(folded(journal, root)?.map(|(_, state)| state.issues))
 }

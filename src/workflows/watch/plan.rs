@@ -51,7 +51,7 @@ impl Advice for WatchPlanError {
     }
 }
 
-/// Whether an agent answers a prompt and ends, and does not print events.
+/// Whether an agent's program answers a prompt and ends, instead of printing events.
 pub(crate) fn is_asked(agent: &Agent) -> bool {
     agent.adapter != "text"
 }

@@ -14,15 +14,15 @@ pub struct WatchSetup {
     pub templates: PathBuf,
     pub standing: watch::Sender<WatchReport>,
     pub intake: Intake,
-    /// The receiving end of `intake`.
+    /// The receiving end of the channel to which `intake` sends.
     pub received: mpsc::Receiver<Batch>,
     pub socket: Option<PathBuf>,
-    /// Whether the watch continues after its last agent.
+    /// Whether the watch continues after its last agent has ended.
     pub stay: bool,
 }
 
 pub(crate) struct TreeChanges {
     pub(crate) tree: Option<String>,
-    /// The diff for reviewers, or the reason why it cannot be read.
+    /// The diff that reviewers receive, or the reason why it cannot be read.
     pub(crate) changes: Result<Untrusted, String>,
 }

@@ -12,7 +12,8 @@ use crate::domain::{
 use crate::rules::watch::triggers::trigger;
 use crate::workflows::watch::issues::{Issue, LastEvent};
 
-/// The maximum number of summaries and of files of an agent since the last cycle; the newest are kept.
+/// The maximum number of summaries, and of files, that are kept of an agent since the last cycle. The oldest are
+/// dropped first.
 const KEPT: usize = 50;
 /// The maximum number of agents.
 const AGENTS: usize = 256;
@@ -23,12 +24,12 @@ pub(crate) type CycleAnswers = BTreeMap<CallId, CallAnswer>;
 pub(crate) struct WatchState {
     pub(crate) plan: Option<WatchPlan>,
     pub(crate) status: WatchStatus,
-    /// Whether only a person can resume the work: after a blocker or a person's `pause`.
+    /// Whether only a person can resume the work, because of a blocker or of a person's `pause`.
     pub(crate) held: bool,
-    /// Whether the work continues despite issues (rule 3).
+    /// Whether the work continues although there are issues (rule 3).
     pub(crate) flagged: bool,
     pub(crate) last_action: Option<Action>,
-    /// The last started cycle; 0 before the first.
+    /// The number of the last cycle that was started; 0 before the first cycle.
     pub(crate) cycle: u32,
     pub(crate) open: Option<Cycle>,
     pub(crate) agents: BTreeMap<AgentName, Seen>,
@@ -36,7 +37,7 @@ pub(crate) struct WatchState {
     /// The tree at the last cycle, or at the start of the watch.
     pub(crate) tree: Option<String>,
     pub(crate) clarification: Option<Clarification>,
-    /// The disputes of the current pause, open or settled.
+    /// All disputes of the current pause, whether open or settled.
     pub(crate) disputes: BTreeMap<DisputeNumber, Disputed>,
     pub(crate) works: CycleAnswers,
     pub(crate) unreviewed: BTreeSet<Trigger>,
@@ -48,7 +49,7 @@ pub(crate) struct WatchState {
 pub(crate) struct Cycle {
     pub(crate) number: u32,
     pub(crate) triggers: BTreeSet<Trigger>,
-    /// Empty until the tree is recorded.
+    /// The review requests of the cycle; empty until the tree is recorded.
     pub(crate) requests: Vec<ReviewRequest>,
     pub(crate) before: Option<String>,
     pub(crate) tree: Option<String>,
@@ -60,14 +61,14 @@ pub(crate) struct Cycle {
 pub(crate) struct Seen {
     pub(crate) events: u64,
     pub(crate) last: Option<LastEvent>,
-    /// The summaries since the last cycle.
+    /// The summaries that the agent reported since the last cycle.
     pub(crate) told: Vec<Untrusted>,
     pub(crate) told_more: u64,
     pub(crate) files: BTreeSet<String>,
     pub(crate) done: bool,
 }
 
-/// An issue that a judge rules on; its number is the id of the finding.
+/// An issue that a judge rules on. The issue's number is the id of the finding in the dispute.
 #[derive(Clone, Debug)]
 pub(crate) struct Disputed {
     pub(crate) dispute: Dispute,
@@ -104,7 +105,7 @@ impl Clarification {
 }
 
 impl WatchState {
-    /// Whether the agent is known or can be added.
+    /// Whether the agent is known, or can be added because the maximum number of agents is not reached.
     pub(crate) fn knows(&self, name: &AgentName) -> bool {
         self.agents.len() < AGENTS || self.agents.contains_key(name)
     }
@@ -158,7 +159,7 @@ impl WatchState {
                     for agent in &plan.agents {
                         self.agents.entry(agent.name.clone()).or_default();
                     }
-                    // A changed task is sent again.
+                    // A task that has changed is sent to its agent again.
                     let known = self.plan.iter().flat_map(|plan| plan.jobs.clone()).collect::<Vec<_>>();
                     let is_new =
                         |name: &AgentName| plan.jobs.iter().any(|job| job.agent == *name && !known.contains(job));
@@ -234,7 +235,7 @@ impl WatchState {
         let summary = said.summary.clone().unwrap_or_default();
         seen.events += 1;
         seen.done = said.kind == EventType::Done;
-        // An answer to a clarification is shown separately.
+        // The answer to a clarification is stored with the clarification, not with the summaries.
         if !summary.is_empty() && !answers {
             seen.told.push(summary.labelled(&format!("{}: ", said.kind)));
             if seen.told.len() > KEPT {
@@ -271,7 +272,8 @@ impl WatchState {
         self.flagged = action == Action::LogAndContinue;
         self.held |= action == Action::StopAndEscalate;
         self.status = status;
-        // A clarification is requested once; remaining issues wait for a person.
+        // If the action pauses the work, the clarification is kept: it is not requested again, and issues that
+        // remain wait for a person.
         if !action.pauses() {
             self.clarification = None;
         }
@@ -285,7 +287,7 @@ impl WatchState {
         self.flagged &= some_open;
     }
 
-    /// Adds an issue, unless the same reviewer raised it before, even if closed.
+    /// Adds an issue, unless the same reviewer has already raised it; this includes issues that were closed.
     fn raise(&mut self, cycle: u32, reviewer: &AgentName, issue: PeerIssue) {
         let is_known = |known: &Issue| {
             known.reviewer == *reviewer

@@ -9,17 +9,17 @@ use crate::workflows::watch::issues::{Issue, LastEvent};
 pub struct WatchReport {
     pub run: String,
     pub status: WatchStatus,
-    /// Whether work continues despite issues (rule 3).
+    /// Whether the work continues although there are issues (rule 3).
     pub flagged: bool,
     pub last_action: Option<Action>,
     pub cycle: u32,
     pub in_cycle: bool,
     pub pending: Vec<Trigger>,
-    /// Seconds until TIMEOUT_FALLBACK, if that is possible.
+    /// The number of seconds until the trigger TIMEOUT_FALLBACK; `None` if this trigger cannot occur.
     pub fallback_in: Option<u64>,
     pub agents: Vec<AgentReport>,
     pub events: u64,
-    /// Invalid lines since the start of this process.
+    /// The number of invalid lines since this process started.
     pub malformed: u64,
     pub issues: Vec<Issue>,
     pub clarification: Option<ClarificationReport>,
@@ -36,15 +36,15 @@ pub struct AgentReport {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AgentState {
-    /// Started by the watch and running.
+    /// The watch started the agent, which is running.
     Works,
-    /// Started by the watch and suspended.
+    /// The watch started the agent, which is suspended.
     Stands,
-    /// Started by the watch and ended.
+    /// The watch started the agent, which has ended.
     Ended,
-    /// Reported the end of its work.
+    /// The agent reported that its work is done.
     Done,
-    /// Started elsewhere.
+    /// Another process started the agent.
     Joined,
 }
 

@@ -1,4 +1,4 @@
-//! Detects changes of the files that agents are started with, since the start or resumption of a run.
+//! Detects whether a file that agents are started with has changed since the run was started or resumed.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,7 +8,8 @@ use crate::domain::event::{Mode, Plan};
 use crate::domain::{Agent, AgentName, Role};
 use crate::workflows::run::runner;
 
-/// Hashes of the files in the commands of reviewers and judges, so that a coder cannot replace these agents.
+/// Hashes of the files that the commands of reviewers and judges name. They reveal whether a coder replaced one of
+/// these agents.
 #[derive(Debug)]
 pub(crate) struct Scripts {
     roots: Roots,

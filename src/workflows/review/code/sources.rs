@@ -1,6 +1,7 @@
-//! The code under review as read at the start of each round.
+//! The code under review, as it was read at the start of each round.
 //!
-//! It is stored in the run's folder, so that resumed runs send the same bytes, and excerpts show the reviewed code.
+//! It is stored in the run's folder, so that a resumed run sends the same bytes and excerpts show the code that was
+//! reviewed.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -24,14 +25,14 @@ const RULES: &str = "selection.json";
 pub struct Sources {
     folder: PathBuf,
     redaction: Redaction,
-    /// By round and redacted path.
+    /// The files of each round, by their redacted paths.
     rounds: BTreeMap<u32, BTreeMap<String, SourceFile>>,
-    /// Caches redacted texts; `None` for a text without secrets.
+    /// Caches the redacted text of each round and path; `None` if the text contains no secrets.
     shown: RefCell<HashMap<(u32, String), Option<String>>>,
 }
 
 impl Sources {
-    /// Loads no round yet.
+    /// Does not load any round.
     pub(crate) fn new(folder: &Path, redaction: Redaction) -> Self {
         Self { folder: folder.to_owned(), redaction, rounds: BTreeMap::new(), shown: RefCell::default() }
     }
@@ -49,8 +50,8 @@ impl Sources {
         Ok(())
     }
 
-    /// Loads the rounds `1..=last`. Files that are unchanged in the tree at `root` are restored with their secrets,
-    /// for the embedded agents.
+    /// Loads the rounds `1..=last`. If a file is unchanged in the tree at `root`, its secrets are restored, because
+    /// embedded agents receive unredacted text.
     pub(crate) fn load(&mut self, last: u32, root: Option<&Path>) -> io::Result<()> {
         for round in 1..=last {
             let bytes = files::read(&Self::path_in(&self.folder, round))?;
@@ -68,7 +69,7 @@ impl Sources {
         private::write(&self.folder.join(RULES), &serde_json::to_vec(rules).map_err(io::Error::other)?)
     }
 
-    /// `None` for a run of an earlier version.
+    /// `None` if an earlier version of Glee recorded the run.
     pub(crate) fn rules(&self) -> Option<SelectionRules> {
         serde_json::from_slice(&std::fs::read(self.folder.join(RULES)).ok()?).ok()
     }
@@ -93,7 +94,7 @@ impl Sources {
         files.get(path).or_else(|| files.get(&self.redaction.text(path)))
     }
 
-    /// The redacted text of a file in a round, counted from 1.
+    /// The redacted text of a file in a round. Rounds are counted from 1.
     pub fn shown(&self, round: u32, path: &str) -> Option<String> {
         let file = self.file(round, path).or_else(|| self.first(path))?;
         let mut shown = self.shown.borrow_mut();

@@ -1,4 +1,4 @@
-//! The project's own prompt templates, as of the base of the change.
+//! Finds the project's own prompt templates, as they were at the base of the change under review.
 
 use std::path::{Path, PathBuf};
 
@@ -7,8 +7,8 @@ use crate::system::{files, private};
 use crate::workflows::run::error::RunError;
 use crate::workspace::root::Workspace;
 
-/// The folder of the templates: in the tree, or a copy from the base of the change or the start of a run with a
-/// coder.
+/// The folder of the templates: the one in the tree, or a copy of it from the base of the change or from the start
+/// of a run with a coder.
 pub(crate) fn templates(workspace: &Workspace, plan: &Plan, folder: &Path) -> Result<PathBuf, RunError> {
     let place = |root: &Path| root.join(".glee").join("prompts");
     let (own, copy) = (place(workspace.root()), folder.join("steering"));

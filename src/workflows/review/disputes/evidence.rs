@@ -1,7 +1,8 @@
-//! Evidence in a dispute: code from before the coder's first change.
+//! Determines which code is evidence in a dispute: the code that existed before the coder's first change.
 //!
-//! Code that the coder wrote in this run is not evidence by itself, since the coder is a party. A judge receives a
-//! list of these lines, and a dismissal based on them is escalated unless the judge justifies it.
+//! Code that the coder wrote in this run is not sufficient evidence, because the coder is a party. A judge receives
+//! a list of the lines that the coder wrote. A dismissal that relies on such lines is escalated, unless the judge
+//! justifies it.
 
 use std::collections::BTreeSet;
 
@@ -13,10 +14,10 @@ use crate::workflows::review::{code::coder_changes, requests::RequestBuilder};
 use crate::workspace::code::citation::inserted;
 
 impl RequestBuilder<'_> {
-    /// The support of the tree for a citation in the dispute about `finding`.
+    /// Whether the tree supports a citation in the dispute about `finding`.
     ///
-    /// In a changed file, the cited lines must be unchanged in both versions that the judge may have read: the one
-    /// that it was sent, and the current one.
+    /// The judge may have read two versions of a changed file: the one that was sent to it, and the current one.
+    /// The cited lines must be unchanged in both.
     pub(crate) fn support(&self, finding: &Finding, cited: &Reference) -> Support {
         let path = cited.path.as_str();
         let before = self.original_text(path);
@@ -48,7 +49,8 @@ impl RequestBuilder<'_> {
         reviewed.or_else(|| self.text_at(self.tree_of(round)?, path))
     }
 
-    /// The coder's code of this run: lines of files that were sent to the judge, paths of others.
+    /// The code that the coder wrote in this run: the lines in files that were sent to the judge, and only the
+    /// paths of other files.
     pub(crate) fn written(&self, shown: &[SourceFile]) -> Vec<CoderWritten> {
         let changed = self.state.tree_changes.iter().flat_map(|change| &change.changes);
         let paths: BTreeSet<&str> = changed.map(|change| change.file.as_str()).collect();

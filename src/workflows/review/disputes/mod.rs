@@ -1,7 +1,7 @@
 //! Disputes of a review.
 //!
-//! `objection` collects both sides, `references` and `evidence` check citations, `resolve` turns the judges'
-//! answers into a ruling, `rulings` reads those of earlier runs and of shared files.
+//! `objection` collects both sides, and `references` and `evidence` check citations. `resolve` turns the judges'
+//! answers into a ruling. `rulings` reads the rulings of earlier runs and of shared files.
 
 pub(crate) mod evidence;
 pub(crate) mod objection;

@@ -1,5 +1,5 @@
-//! The objection to a finding when its dispute is opened: the coder's, or the reviewers' statements if no coder was
-//! asked.
+//! Builds the objection to a finding when its dispute is opened: the coder's objection, or the reviewers'
+//! statements if no coder was asked.
 
 use crate::domain::{
     AgentName, Answer, Class, ExaminationWord, Finding, FindingId, Objector, RawFinding, Response, Sides,
@@ -27,7 +27,7 @@ impl ReviewState {
         Sides { finding: finding.clone(), objection, objector, earlier }
     }
 
-    /// The objection to a reversal is the finding that it would undo.
+    /// The objection to a finding that would reverse an earlier one is that earlier finding.
     fn reversal(&self, id: FindingId, earlier: FindingId) -> Response {
         let undone = self.finding(earlier);
         let title = undone.map(|finding| finding.raw.title.clone()).unwrap_or_default();
@@ -41,8 +41,8 @@ impl ReviewState {
         }
     }
 
-    /// The objection to a finding that no coder has seen: the other reviewers' verdicts and reasons, the defences,
-    /// or the lack of support. Its evidence is the opponents' citations.
+    /// The objection to a finding that no coder has seen: the other reviewers' verdicts and reasons, the defences
+    /// of the finding, or that no other reviewer supports it. Its evidence consists of the opponents' citations.
     fn between_reviewers(&self, finding: &Finding) -> Response {
         let consensus = finding.consensus.as_ref();
         let notes = consensus.into_iter().flat_map(|consensus| {
@@ -67,7 +67,7 @@ impl ReviewState {
         Response { finding: finding.id, answer: Answer::Disagree, text, evidence }
     }
 
-    /// Reviewers' denials, examinations and defences of a finding.
+    /// The denials, examinations and defences with which reviewers responded to a finding.
     fn statements<'a>(&'a self, finding: &'a Finding) -> Vec<Statement<'a>> {
         let round = finding.round;
         let positions = finding.consensus.iter().flat_map(|consensus| &consensus.positions);
@@ -104,7 +104,7 @@ impl ReviewState {
         denials.chain(examined).chain(defended).collect()
     }
 
-    /// `place` is `call/index`.
+    /// `place` has the form `call/index`.
     fn raw_finding(&self, place: &str) -> Option<&RawFinding> {
         let (stem, index) = place.rsplit_once('/')?;
         let (_, call) = self.calls.iter().find(|(id, _)| id.file_stem() == stem)?;
@@ -116,7 +116,7 @@ impl ReviewState {
 }
 
 struct Statement<'a> {
-    /// The review is round 1.
+    /// The round of the debate; 1 is the review itself.
     round: u32,
     by: &'a AgentName,
     verdict: &'a str,

@@ -1,7 +1,8 @@
-//! The rulings that a run applies: those of the history, and those shared as files of the repository.
+//! The rulings that a run applies: rulings in the history, and rulings that are shared as files of the repository.
 //!
-//! Files are read at the base commit of a change, so that a change cannot control its own review; an edit of these
-//! files is a finding. The history's version of a ruling takes precedence, because it is newer.
+//! These files are read at the base commit of a change, so that a change cannot control its own review. An edit of
+//! such a file is reported as a finding. If a ruling is in both places, the version in the history takes
+//! precedence, because it is newer.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,12 +27,12 @@ const NAMED: usize = 5;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SharedRulings {
     pub rulings: Vec<SharedRuling>,
-    /// Invalid files: name, line and reason.
+    /// The invalid files: name, line and reason.
     pub problems: Vec<(String, u32, String)>,
 }
 
 impl SharedRulings {
-    /// Reads the rulings of a commit; empty without a commit.
+    /// Reads the rulings in the files of a commit; without a commit, there are none.
     pub fn at(workspace: &Workspace, commit: Option<&str>) -> Result<Self, RunError> {
         let files = commit.map(|commit| workspace.rulings_at(commit)).transpose()?;
         Ok(Self::of(files.unwrap_or_default()))
@@ -91,8 +92,8 @@ pub fn binding(ruling: &SharedRuling) -> Binding {
     }
 }
 
-/// The shared form of a settled dispute's ruling, with the responsible person. `None` for an open dispute, or one
-/// without a location. `events` are those of its run.
+/// The ruling of a settled dispute in its shared form; `person` is responsible for it. `None` if the dispute is
+/// open or has no location. `events` are the events of the dispute's run.
 pub fn shared_form(record: &DisputeRecord, events: &[Event], person: Option<String>) -> Option<SharedRuling> {
     let (dispute, settlement) = (&record.dispute, record.settlement.as_ref()?);
     let (finding, anchor) = (&dispute.finding, dispute.finding.anchor.as_ref()?);
@@ -136,7 +137,8 @@ pub fn shared_form(record: &DisputeRecord, events: &[Event], person: Option<Stri
     })
 }
 
-/// The bindings of `all` without superseded ones, each with the day on which it expired.
+/// The bindings that [`all`] returns, without superseded ones. Each expired binding carries the day on which it
+/// expired.
 pub fn known(
     journal: Option<&Journal>,
     shared: &[Binding],
@@ -155,7 +157,7 @@ pub fn known(
     Ok(bindings)
 }
 
-/// The bindings of the history, and the shared rulings that it lacks, as recorded.
+/// The bindings of the history, and the shared rulings that are not in the history, all as they were recorded.
 pub(crate) fn all(journal: Option<&Journal>, shared: &[Binding]) -> Result<Vec<Binding>, JournalError> {
     let mut bindings = journal.map(Journal::bindings).transpose()?.unwrap_or_default();
     if !shared.is_empty() {
@@ -165,7 +167,7 @@ pub(crate) fn all(journal: Option<&Journal>, shared: &[Binding]) -> Result<Vec<B
     Ok(bindings)
 }
 
-/// The rulings that a ruling supersedes, and the one that supersedes it.
+/// The rulings that the ruling `of` supersedes, and the ruling that supersedes it.
 pub fn succession(bindings: &[Binding], of: &RulingRef) -> (Vec<RulingRef>, Option<RulingRef>) {
     let superseded: BTreeMap<usize, usize> = recognition::superseded(bindings);
     let named = |index: &usize| bindings[*index].dispute.clone();
@@ -177,7 +179,8 @@ pub fn succession(bindings: &[Binding], of: &RulingRef) -> (Vec<RulingRef>, Opti
 
 type New = Result<Vec<u8>, String>;
 
-/// Glee's own findings about a change of shared rulings; `base` are the rulings before it.
+/// The findings that Glee itself raises about a change of shared rulings; `base` contains the rulings before the
+/// change.
 pub fn edits(
     workspace: &Workspace,
     spec: &TargetSpec,
@@ -190,7 +193,7 @@ pub fn edits(
     let is_ruling = |path: &str| is_shared(path) && !is_note(name_of(path));
     let left_out: BTreeSet<&str> =
         target.skipped.iter().map(|skip| skip.file.as_str()).filter(|path| is_ruling(path)).collect();
-    // People also see files that are not sent to reviewers.
+    // Includes files that are not sent to reviewers, because a person sees all findings.
     let mut now: BTreeMap<String, New> = BTreeMap::new();
     if !left_out.is_empty() {
         let files = match (spec, &target.commit) {
@@ -244,7 +247,7 @@ fn edit(path: &str, new: Option<New>, base: &SharedRulings) -> RawFinding {
     }
 }
 
-/// One line: finding, disposition, persons and reason.
+/// Summarises a ruling in one line: finding, disposition, persons and reason.
 fn summary(ruling: &SharedRuling) -> String {
     let by = &ruling.by;
     let judges = by.judge.iter().chain(&by.panel).map(|name| name.0.clone());

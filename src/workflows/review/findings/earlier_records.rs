@@ -1,4 +1,4 @@
-//! The earlier disputes in the history, with the code of their time.
+//! The earlier disputes in the history, with the code as it was during each dispute.
 
 use crate::domain::{Dispute, DisputeNumber, RunId};
 use crate::history::queries::rows::Binding;
@@ -9,7 +9,7 @@ use crate::workflows::review::code::sources::Sources;
 use crate::workflows::run::redaction::Redaction;
 use crate::workspace::code::anchors::Blocks;
 
-/// The maximum number of rounds of an earlier run to search for its code.
+/// The maximum number of rounds of an earlier run that are searched for its code.
 const ROUNDS: u32 = 20;
 
 #[derive(Clone, Copy)]
@@ -23,8 +23,8 @@ impl Past<'_> {
         Some(self.journal.dispute(number).ok()??.dispute)
     }
 
-    /// The text of a dispute's file with the block of its anchor, from the reviewed code or from git; `None` if
-    /// neither has it.
+    /// The text of a dispute's file that contains the block of the dispute's anchor. It comes from the reviewed
+    /// code or from git; `None` if neither has it.
     pub(crate) fn text(&self, binding: &Binding) -> Option<String> {
         let path = &binding.anchor.file;
         let has_block = |text: &String| Blocks::of(path, text).place(&binding.anchor).is_some();
@@ -37,7 +37,7 @@ impl Past<'_> {
         })
     }
 
-    /// The versions of a file in the rounds of a run.
+    /// The versions of a file that were reviewed in the rounds of a run.
     pub(crate) fn reviewed(&self, run: &RunId, path: &str) -> Vec<String> {
         let folder = self.journal.folder_of(run);
         let rounds = (1..=ROUNDS).map_while(|round| files::read(&Sources::path_in(&folder, round)).ok());

@@ -1,7 +1,7 @@
 //! Merges the answers of reviewers into the numbered findings of a round.
 //!
-//! Severities become tags, locations get anchors, equal findings of several reviewers are grouped
-//! (`rules::consensus`), and reversals and earlier rulings are recognised. Every finding is kept; one that any
+//! Maps severities to tags, gives each location an anchor, and groups equal findings of several reviewers
+//! (`rules::consensus`). Recognises reversals and earlier rulings. Every finding is kept; a finding that any
 //! reviewer calls mandatory stays mandatory.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -36,7 +36,7 @@ pub(crate) struct RoundContext<'a> {
     pub(crate) lists: &'a MergeSettings,
     pub(crate) sources: &'a Sources,
     pub(crate) workspace: &'a Workspace,
-    /// `None` if only answers are merged.
+    /// The earlier disputes; `None` if only answers are merged.
     pub(crate) past: Option<Past<'a>>,
 }
 
@@ -81,7 +81,7 @@ impl RoundContext<'_> {
         members
     }
 
-    /// Looks up security findings in the advisory databases, each once (phase 6). Returns a notice if the lookup
+    /// Looks up each security finding once in the advisory databases (phase 6). Returns a notice if the lookup
     /// fails.
     pub(crate) fn advise(&self, mut members: Vec<Member>, databases: &Advisories) -> Option<EventKind> {
         members.retain(|member| !self.state.advised.contains_key(&member.id));
@@ -95,7 +95,8 @@ impl RoundContext<'_> {
         (!answers.is_empty()).then_some(EventKind::Review(ReviewEvent::AdvisoriesAsked { answers }))
     }
 
-    /// The findings in the answers to these calls, by reviewer; of two attempts, the better.
+    /// The findings in the answers to the calls that `wanted` accepts, by reviewer. If a call has two attempts, the
+    /// better one is used.
     pub(crate) fn raised(&self, wanted: impl Fn(&CallId) -> bool) -> Vec<Member> {
         let mut best: BTreeMap<(&AgentName, &Purpose), (bool, &CallId, &[RawFinding])> = BTreeMap::new();
         for (id, call) in self.state.calls.iter().filter(|(id, _)| wanted(id)) {
@@ -107,11 +108,11 @@ impl RoundContext<'_> {
             }
         }
         self.members(best.into_values().flat_map(|(_, id, findings)| {
-            // A fully reused call has its findings in the answer itself.
+            // If a call is fully reused, its answer already contains the reused findings.
             let part = self.state.reuse(id);
             let part = part.filter(|part| !part.asked.is_empty());
             let carried = part.map(|part| part.findings.as_slice()).unwrap_or_default();
-            // A reviewer may repeat a reused finding near the changed lines.
+            // A reviewer may repeat a reused finding if it is near the changed lines.
             let is_said = move |raw: &RawFinding| {
                 let mut said = findings.iter();
                 said.any(|said| (&said.file, said.line, &said.title) == (&raw.file, raw.line, &raw.title))
@@ -139,8 +140,8 @@ impl RoundContext<'_> {
         round.into_iter().flatten().flatten().map(|file| file.file.clone()).collect()
     }
 
-    /// Completes raw findings, each with its id and its reviewer: located in the tree, normalised, and checked
-    /// against the code.
+    /// Completes raw findings, each given with its id and its reviewer: locates them in the tree, normalises them,
+    /// and checks them against the code.
     pub(crate) fn members<'r>(
         &self,
         raised: impl Iterator<Item = (String, &'r AgentName, &'r RawFinding)>,
@@ -184,7 +185,7 @@ impl RoundContext<'_> {
     fn member(&self, id: String, by: &AgentName, mut raw: RawFinding) -> Member {
         raw.severity = mandatory::normalised(raw.severity);
         let agent = self.state.agents(Role::Reviewer).find(|agent| agent.name == *by);
-        // A reviewer's name is arbitrary; its model or program indicates the vendor.
+        // A reviewer's name is arbitrary, so the vendor is derived from its model or program.
         let vendor = agent.map(|agent| {
             let program = agent.command.first().map(String::as_str).unwrap_or_default();
             consensus::vendor(agent.model.as_deref().unwrap_or(program))
@@ -203,8 +204,8 @@ impl RoundContext<'_> {
         reviewed.or_else(|| self.workspace.read(path)).unwrap_or_default()
     }
 
-    /// The path that a finding names: as written, or the only file under review with that name; `None` for an
-    /// unknown file.
+    /// The path under review that a finding refers to: the path as written, or the only file with that name; `None`
+    /// for an unknown file.
     fn known_path(&self, path: &str) -> Option<String> {
         let path = path.trim().trim_matches(['`', '"', '\'']);
         let plain = path.strip_prefix("./").unwrap_or(path);
@@ -234,8 +235,9 @@ impl RoundContext<'_> {
         mandatory::is_mandatory(severity, &self.lists.mandatory, &self.lists.optional)
     }
 
-    /// The finding of a group: that of a matching rule, else of the surest reviewer, with the gravest severity that
-    /// makes it mandatory, all raisers and all evidence.
+    /// Makes one finding of a group. It is the finding of a matching rule, or if there is none, of the most
+    /// confident reviewer. It gets the gravest mandatory severity that any member assigned, all raisers and all
+    /// evidence.
     fn finding(&self, id: FindingId, members: &[Member], revised: &RevisedSeverities, group: &Group) -> Finding {
         let severity = |member: &Member| revised.get(&member.id).unwrap_or(&member.raw.severity).clone();
         let first = || group.members.iter().map(|at| &members[*at]);
@@ -252,7 +254,7 @@ impl RoundContext<'_> {
             raw.body = group.revised.clone().map_or_else(detailed, Untrusted::from);
             raw.suggestion.clone_from(&members[group.suggested_by].raw.suggestion);
         }
-        // A ruling binds the group only if all of its findings name it.
+        // A ruling that reviewers name binds the group only if all findings of the group name it.
         let mut named = all().map(|member| &member.raw.insists_on);
         let ruling = named.next().cloned().flatten();
         raw.insists_on = ruling.filter(|ruling| named.all(|other| other.as_ref() == Some(ruling)));
@@ -318,7 +320,7 @@ fn corroboration(
     }
 }
 
-/// The earlier finding of this run that a finding would undo.
+/// The earlier finding of this run whose implementation a finding would undo.
 fn reversed(state: &ReviewState, finding: &Finding) -> Option<FindingId> {
     let file = finding.raw.file.as_deref()?;
     let lines = finding.raw.line.map(|line| (line, finding.raw.end_line.unwrap_or(line)));

@@ -1,7 +1,8 @@
 //! Recognises findings that are known from an earlier round of the run, or from a dispute.
 //!
-//! Two findings are compared if their blocks exist in the code under review, possibly moved to another file: within
-//! one block by their lines in it, in nested blocks by their lines in the file. [`Wordings`] compares their words.
+//! Two findings are compared if their blocks exist in the code under review; a block may have moved to another
+//! file. In the same block, the distance is measured between their lines within the block; in nested blocks,
+//! between their lines in the file. [`Wordings`] compares their words.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::RangeInclusive;
@@ -29,7 +30,8 @@ impl Placed<'_> {
         Some(self.block.as_ref()?.start() + self.anchor.offset?)
     }
 
-    /// The distance between the lines of two anchors, if known; `None` if they do not share a block.
+    /// The number of lines between two anchors. The outer `None` means that neither block contains the other
+    /// anchor; the inner `None`, that the distance is unknown.
     fn distance(&self, other: &Self) -> Option<Option<u32>> {
         if self.anchor.block == other.anchor.block {
             return Some(self.anchor.offset.zip(other.anchor.offset).map(|(a, b)| a.abs_diff(b)));
@@ -40,10 +42,11 @@ impl Placed<'_> {
     }
 }
 
-/// The likeness of a known anchor and a finding, and the index of each.
+/// The likeness of a known anchor and a found one, the index of the known anchor, and the index of the found one.
 type Pair = (Likeness, usize, usize);
 
-/// The pairs with the same or possibly the same meaning. Only near ones, in a block or in the file, are compared.
+/// The pairs of anchors with the same or possibly the same meaning. Only anchors that are near each other in a
+/// block or in the file are compared.
 fn pairs(known: &[&Anchor], found: &[&Anchor], text_of: TextOf<'_>) -> Vec<Pair> {
     let mut by_file: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (index, anchor) in found.iter().enumerate() {
@@ -53,7 +56,7 @@ fn pairs(known: &[&Anchor], found: &[&Anchor], text_of: TextOf<'_>) -> Vec<Pair>
     for (file, new) in by_file {
         let text = text_of(file);
         let blocks = Blocks::of(file, &text);
-        // A block that still exists in its file was copied, not moved.
+        // If the block still exists in its original file, it was copied and not moved.
         let has_moved = |anchor: &Anchor| {
             blocks.place(anchor).is_some()
                 && Blocks::of(&anchor.file, &text_of(&anchor.file)).place(anchor).is_none()
@@ -95,7 +98,7 @@ fn pairs(known: &[&Anchor], found: &[&Anchor], text_of: TextOf<'_>) -> Vec<Pair>
     pairs
 }
 
-/// The indices of the findings of a later round that repeat an open finding of this run.
+/// The indices of those elements of `findings`, from a later round, that repeat an open finding of this run.
 pub(crate) fn repeated(state: &ReviewState, findings: &[Finding], text_of: TextOf<'_>) -> BTreeSet<usize> {
     let open: Vec<&Finding> = state
         .findings
@@ -108,12 +111,12 @@ pub(crate) fn repeated(state: &ReviewState, findings: &[Finding], text_of: TextO
     pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
     let (mut repeated, mut taken) = (BTreeSet::new(), BTreeSet::new());
     for (_, earlier, finding) in pairs {
-        // Two findings of one round are two problems, so only one repeats an earlier finding.
+        // Two findings of one round are two problems, so only one of them can repeat the same earlier finding.
         if !repeated.contains(&indexes[finding]) && taken.insert(earlier) {
             repeated.insert(indexes[finding]);
         }
     }
-    // Findings without an anchor are equal only if their words are.
+    // If one of two findings has no anchor, they are equal only if their location and title are equal.
     let mut at: HashMap<_, Vec<&Finding>> = HashMap::new();
     for earlier in open.into_iter().filter(|earlier| earlier.raw.file.is_some()) {
         at.entry((&earlier.raw.file, earlier.raw.line, earlier.raw.title.as_written())).or_default().push(earlier);
@@ -139,9 +142,10 @@ fn sure(pairs: &[Pair]) -> impl Iterator<Item = (f32, usize, usize)> {
 
 /// Applies earlier disputes to findings of a round.
 ///
-/// A ruling that a reviewer names binds that finding. Any other dispute binds one finding per reviewer, because it
-/// was about one problem: the surest pair first, then the newest dispute. An expired ruling binds nothing and is
-/// reported if no other one does. Findings that are not bound may still be related to an earlier dispute.
+/// If a reviewer names a ruling, that ruling binds the reviewer's finding. Any other dispute binds at most one
+/// finding of each reviewer, because it was about one problem. The pair with the greatest likeness is bound first;
+/// among equal pairs, the one with the newest dispute. An expired ruling binds nothing; it is reported if no other
+/// ruling binds the finding. A finding that is not bound may still be related to an earlier dispute.
 pub(crate) fn earlier<'a>(
     findings: impl IntoIterator<Item = &'a Finding>,
     bindings: &[Binding],
@@ -196,7 +200,7 @@ pub(crate) fn earlier<'a>(
     events
 }
 
-/// A key that sorts rulings from the oldest to the newest; an open dispute is newer than a ruling.
+/// A sort key that orders rulings from the oldest to the newest. An open dispute counts as newer than any ruling.
 pub(crate) fn age(binding: &Binding) -> impl Ord + use<'_> {
     (binding.settled_at.is_none(), binding.settled_at, &binding.dispute)
 }
@@ -206,7 +210,7 @@ fn not_reopened(bindings: &[Binding]) -> impl Iterator<Item = &Binding> {
     bindings.iter().filter(move |binding| binding.number().is_none_or(|number| !reopened.contains(&number)))
 }
 
-/// The event that binds a finding; `None` if the ruling's new tag is mandatory now.
+/// The event that binds a finding; `None` if the tag that the ruling assigned is mandatory now.
 fn ruled(found: &Finding, binding: &Binding, lists: &MergeSettings) -> Option<EventKind> {
     let (finding, dispute, new_tag) = (found.id, binding.dispute.clone(), binding.new_tag);
     let Some(disposition) = binding.disposition.clone() else {
@@ -235,7 +239,8 @@ fn ruled(found: &Finding, binding: &Binding, lists: &MergeSettings) -> Option<Ev
     }))
 }
 
-/// The rulings that are sent to reviewers of these files: those whose code is in one of them, possibly moved.
+/// The rulings that are sent to reviewers of these files. The code of each ruling is in one of the files, possibly
+/// after a move.
 pub(crate) fn in_force(bindings: &[Binding], files: &[SourceFile], text_of: TextOf<'_>) -> Vec<RulingInForce> {
     let blocks: Vec<Blocks<'_>> = files.iter().map(|file| Blocks::of(&file.path, &file.text)).collect();
     let is_in = |anchor: &Anchor, path: &str, blocks: &Blocks<'_>| {
@@ -244,7 +249,8 @@ pub(crate) fn in_force(bindings: &[Binding], files: &[SourceFile], text_of: Text
     };
     let binds = |binding: &&Binding| {
         let closes = binding.disposition.as_ref().is_some_and(Disposition::closes);
-        // A finding that is open under another tag is raised again.
+        // A ruling that only changed the tag does not close its finding, so reviewers should raise the finding
+        // again.
         closes && binding.new_tag.is_none() && binding.ended.is_none()
     };
     let in_force = not_reopened(bindings).filter(binds).filter(|binding| {
@@ -302,8 +308,8 @@ const PRECEDENTS: usize = 3;
 /// The minimum cosine similarity of a precedent.
 const SIMILAR: f32 = 0.3;
 
-/// Earlier rulings on similar findings in other code, the most similar first: same file or category, and similar
-/// words.
+/// Earlier rulings on similar findings in other code, the most similar first. A similar finding has the same file
+/// or category, and similar words.
 pub(crate) fn precedents<'a>(
     finding: &Finding,
     candidates: impl IntoIterator<Item = &'a Binding>,
@@ -473,7 +479,7 @@ mod tests {
         assert_eq!(repeated(&state, &new, &text_of), BTreeSet::from([1]), "the surer one");
     }
 
-    /// No known block exists in the file, so only findings of the same block are compared.
+    /// Returns no text, so that no known block exists in the file and only findings of the same block are compared.
     fn no_text(_: &str) -> String {
         String::new()
     }
@@ -482,7 +488,7 @@ mod tests {
         (a.block == b.block).then(|| a.offset.zip(b.offset).map(|(a, b)| a.abs_diff(b)))
     }
 
-    /// The reference algorithm: compares all pairs and takes the surest first.
+    /// The reference algorithm: compares all pairs and binds those with the greatest likeness first.
     fn naive(findings: &[Finding], bindings: &[Binding]) -> Vec<EventKind> {
         let anchors: Vec<&Anchor> = bindings
             .iter()
@@ -543,7 +549,8 @@ mod tests {
             settled(6, "c", 5, anchor((1, 0, Some(1)))),
             Binding { disposition: None, settled_at: None, ..settled(7, "d", 6, hash(1)) },
         ];
-        // 1 precedes 2 only by its number; 4 is of the run of 1; 5 and 6 are other problems; 7 is open.
+        // Binding 1 precedes binding 2 only by its number. Binding 4 belongs to the same run as 1. Bindings 5 and 6
+        // are about other problems. Binding 7 is open.
         assert_eq!(superseded(&bindings), BTreeMap::from([(1, 0), (2, 3)]));
         assert_eq!(superseded(&[]), BTreeMap::new());
     }

@@ -1,7 +1,8 @@
-//! Relates findings to earlier disputes that do not bind them by their words.
+//! Relates findings to earlier disputes that do not bind them through equal words.
 //!
-//! A ruling that a reviewer names binds its finding, unless the finding cites new evidence. If the code of a
-//! dispute has changed, or the likeness is uncertain, the finding remains and refers to the dispute.
+//! If a reviewer names a ruling, the ruling binds the reviewer's finding, unless the finding cites new evidence. If
+//! the code of a dispute has changed, or if it is uncertain whether a finding repeats the dispute, the finding
+//! remains open and refers to the dispute.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +26,8 @@ const UNSURE: usize = 20;
 /// The maximum size of a diff, in bytes.
 const LARGEST: usize = 8 << 10;
 
-/// The maximum distance of a moved finding if the earlier code is not available, in lines.
+/// The maximum distance in lines between a finding and the disputed line, if the code of the dispute is not
+/// available.
 const FAR: u32 = 20;
 
 pub(crate) fn subject(event: &EventKind) -> Option<FindingId> {
@@ -49,8 +51,8 @@ fn related(finding: FindingId, binding: &Binding, relation: Relation) -> EventKi
     EventKind::Review(ReviewEvent::RelatedDispute { finding, earlier: Box::new(earlier) })
 }
 
-/// The events for findings whose reviewers name a ruling that still binds code of the file. Only the first finding
-/// with new evidence reopens the ruling.
+/// The events for findings whose reviewers name a ruling that still binds code of the finding's file. Only the
+/// first finding with new evidence reopens the ruling.
 pub(crate) fn named(findings: &[&Finding], bindings: &[&Binding], round: &Round<'_>) -> Vec<EventKind> {
     let mut reopened: BTreeSet<RulingRef> = round
         .state
@@ -97,7 +99,7 @@ pub(crate) fn named(findings: &[&Finding], bindings: &[&Binding], round: &Round<
     events
 }
 
-/// Whether the code of a dispute is in a file, possibly moved.
+/// Whether the code of a dispute is in a file, possibly after a move.
 fn is_in(binding: &Binding, file: &str, round: &Round<'_>) -> bool {
     let has_block = |path: &str| Blocks::of(path, &(round.text_of)(path)).place(&binding.anchor).is_some();
     has_block(file) && (binding.anchor.file == file || !has_block(&binding.anchor.file))
@@ -111,8 +113,8 @@ fn cited(text: &str) -> impl Iterator<Item = Reference> {
     })
 }
 
-/// Cited evidence that the dispute lacked: existing lines, tests, and failing commands. Lines are compared by text
-/// if the earlier file is known, because edits change their numbers.
+/// Evidence that a finding cites and that the dispute did not contain: existing lines, tests, and failing commands.
+/// Lines are compared by their text if the earlier version of the file is known, because edits change line numbers.
 fn new_evidence(
     finding: &Finding,
     dispute: &Dispute,
@@ -165,7 +167,7 @@ fn new_evidence(
     evidence
 }
 
-/// The location of the finding, which does not count as evidence for it.
+/// The location of a finding, which does not count as evidence for the finding.
 fn place_of(raw: &RawFinding) -> Option<Reference> {
     let lines = raw.line.map(|line| (line, raw.end_line.unwrap_or(line).max(line)));
     Some(Reference { path: raw.file.clone()?, lines, names: Vec::new() })
@@ -189,7 +191,8 @@ fn texts(dispute: &Dispute) -> Vec<&Untrusted> {
     texts
 }
 
-/// The events for findings about changed code that was disputed: near the old location, in the same words.
+/// The events for findings about code that was disputed and has changed. Such a finding is near the disputed line
+/// and uses the same words.
 pub(crate) fn changed<'a>(
     findings: impl Iterator<Item = &'a Finding>,
     bindings: &[&Binding],
@@ -241,7 +244,7 @@ pub(crate) fn changed<'a>(
     events
 }
 
-/// Redacted and truncated.
+/// The difference between the disputed version and the current one, redacted and truncated.
 fn diff(known: &Binding, text_then: &str, now: String) -> Option<Untrusted> {
     let blocks = Blocks::of(&known.anchor.file, text_then);
     let then = blocks.text(&blocks.place(&known.anchor)?);
@@ -259,8 +262,8 @@ pub(crate) struct Unsure<'a> {
     pub(crate) finding: &'a Finding,
 }
 
-/// The events for findings that may repeat an earlier dispute: one dispute per finding, the likeliest pairs first,
-/// without the findings in `related_already`.
+/// The events for findings that may repeat an earlier dispute. Each finding gets at most one dispute, and the most
+/// likely pairs are chosen first. Findings in `related_already` are left out.
 pub(crate) fn may_repeat(mut unsure: Vec<Unsure<'_>>, related_already: &BTreeSet<FindingId>) -> Vec<EventKind> {
     unsure.sort_by(|a, b| {
         let newest = b.binding.dispute.cmp(&a.binding.dispute);

@@ -1,4 +1,4 @@
-//! A round with the settings and the history for its findings.
+//! A round, with the settings and the history that are needed to process its findings.
 
 use crate::config::settings::Settings;
 use crate::rules::consensus::Policy;

@@ -1,4 +1,4 @@
-//! The requests of a run, for `--dry-run`.
+//! Lists the requests that a run would send, for `--dry-run`.
 
 use std::path::Path;
 
@@ -22,21 +22,21 @@ const BYTES_A_TOKEN: u64 = 4;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Preview {
     pub agent: AgentName,
-    /// Counted from 1.
+    /// The number of the shard, counted from 1.
     pub shard: u32,
     pub files: Vec<Coverage>,
-    /// The number of files to review, whole or in part; other files are reused.
+    /// The number of files that are reviewed completely or in part. The answers for all other files are reused.
     pub asked: usize,
     pub reused: Vec<ReusedFrom>,
-    /// 0 without a call.
+    /// The size of the prompt; 0 if no call is made.
     pub prompt_bytes: usize,
     pub tokens: u64,
-    /// The estimated price of these tokens in US dollars, without the answer and files that the agent reads by
-    /// itself; `None` if the price is unknown.
+    /// The estimated price of the prompt's tokens in US dollars. It excludes the answer and the files that the
+    /// agent reads by itself. `None` if the price is unknown.
     pub usd: Option<f64>,
 }
 
-/// The calls of the first round; replaces the shards of the plan by those of the run.
+/// Returns the calls of the first round, and replaces the shards of the plan by the shards that the run would use.
 pub async fn preview(
     (workspace, settings, agents): (&Workspace, &Settings, &Agents),
     plan: &mut Plan,

@@ -1,4 +1,4 @@
-//! Deletes the data of old runs that undo, resumption and replay require, but not their events.
+//! Deletes those data of old runs that are required for undo, resumption and replay. Keeps the events of the runs.
 
 use std::path::Path;
 
@@ -14,7 +14,8 @@ pub struct Pruned {
     pub bytes: u64,
 }
 
-/// `others` are all other runs of the history, whose data remains. After a failure, another call continues.
+/// Prunes `runs`. `others` are all other runs of the history; their data remains. If the function fails, calling it
+/// again continues the deletion.
 pub fn prune(
     workspace: &Workspace,
     state_dir: &Path,
@@ -43,7 +44,7 @@ pub fn prune(
         let folder = journal.transcripts(run)?;
         let own = workspace::remove_folder(&folder);
         let mut bytes = own.map_err(|source| WorkspaceError::State { path: folder, source })?;
-        // Counts data that the runs shared once.
+        // Data that several of the runs shared is counted only once.
         bytes += if index == last { shared } else { 0 };
         journal.append(run, RunEvent::RunPruned { bytes })?;
         pruned = Pruned { runs: pruned.runs + 1, bytes: pruned.bytes + bytes };

@@ -1,9 +1,10 @@
 //! Reuses answers of earlier runs.
 //!
-//! Answers are recorded per file, with a key over everything that could change them. A file with the same key is
-//! not reviewed again; of a changed file, only changed lines with their blocks are, and findings on its other lines
-//! are moved. Incomplete or stale answers and damaged records are never used. Only the first round reuses: later
-//! rounds review a coder's changes.
+//! Answers are recorded per file, with a key that covers everything that could change them. A file whose key is
+//! unchanged is not reviewed again. In a changed file, only the changed lines and their blocks are reviewed;
+//! earlier findings on other lines are kept and get new line numbers. Incomplete or stale answers and damaged
+//! records are never used. Answers are reused only in the first round, because later rounds review a coder's
+//! changes.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -24,17 +25,17 @@ use crate::workflows::review::{code::sources::Sources, findings::recognition};
 use crate::workflows::run::redaction::Redaction;
 use crate::workspace::diff::delta::{self, Delta};
 
-/// The version of the keys; a new version invalidates all records.
+/// The version of the keys; raising it invalidates all earlier records.
 const FORM: u32 = 1;
 
 const ROUND: u32 = 1;
 
-/// A hash per reviewer of everything except the code that determines its answers.
+/// One hash per reviewer. It covers everything that determines the reviewer's answers, except the code.
 pub(crate) type ReviewerKeys = BTreeMap<AgentName, String>;
 
-/// Hashes the program with its version and arguments, the files that these name, the model, effort and focus, the
-/// prompt template, and the project's rules for the embedded reviewer. Omits reviewers without an installed
-/// program. Fails if the project's template cannot be read.
+/// Computes the key of each reviewer. It covers the program with its version and arguments, the files that the
+/// arguments name, the model, effort and focus, the prompt template, and for the embedded reviewer the project's
+/// rules. Reviewers without an installed program are left out. Fails if the project's template cannot be read.
 pub(crate) async fn reviewer_keys(
     agents: &Agents,
     settings: &Settings,
@@ -48,7 +49,7 @@ pub(crate) async fn reviewer_keys(
         let agent = crate::workflows::run::runner::with_secrets(settings, agent);
         let Ok(program) = agents.program(&agent, root) else { continue };
         let version = agents.version(&agent, root).await;
-        // A program without a version is identified by its bytes.
+        // A program that reports no version is identified by a hash of its file.
         let program = version.or_else(|| scripts::hash(&program).ok());
         let outside = agent.command.iter().skip(1).filter(|word| Path::new(word).is_absolute());
         let outside: Vec<Option<String>> = outside.map(|word| scripts::hash(Path::new(word)).ok()).collect();
@@ -75,7 +76,7 @@ pub(crate) async fn reviewer_keys(
     Ok(keys)
 }
 
-/// The project's own rules for the embedded reviewer, by name.
+/// The project's own rules for the embedded reviewer, by file name.
 fn rules(root: &Path) -> BTreeMap<String, String> {
     let entries = std::fs::read_dir(root.join(PROJECT_RULES)).into_iter().flatten().flatten();
     let content = |entry: std::fs::DirEntry| {
@@ -93,17 +94,18 @@ fn hash(parts: &[&[u8]]) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-/// The target size of the shown parts of changed files: percent of the code under review, or bytes.
+/// The target size of the shown parts of changed files, as a percentage of the code under review and in bytes; the
+/// larger of the two applies.
 const SMALL: (usize, usize) = (8, 16 << 10);
 
-/// The percentage of shown code above which a reduction is useless.
+/// If more than this percentage of the code would be shown, reducing it further is useless.
 const LARGE: usize = 40;
 
 struct Shown {
     file: SourceFile,
     key: String,
     frame: String,
-    /// False if a redacted secret spans lines: then the lines cannot be compared with earlier ones.
+    /// Whether the lines can be compared with earlier ones; false if a redacted secret spans several lines.
     is_comparable: bool,
 }
 
@@ -113,7 +115,7 @@ enum Known {
     Part { place: Place, review: FileReview, delta: Delta },
 }
 
-/// The run and the event's number in it.
+/// A run and the number of an event in this run.
 type Place = (RunId, u64);
 
 struct Record {
@@ -126,12 +128,13 @@ pub(crate) struct Archive<'a> {
     pub(crate) journal: &'a Journal,
     pub(crate) reviewers: &'a ReviewerKeys,
     pub(crate) redaction: Redaction,
-    /// The current run, whose own records are ignored.
+    /// The current run; its own records are not reused.
     pub(crate) now: Option<&'a RunId>,
 }
 
 impl Archive<'_> {
-    /// The events with the reused parts of the first round, for each reviewer and shard without a recorded answer.
+    /// The events that record the reused parts of the first round, one for each reviewer and shard without a
+    /// recorded answer.
     pub(crate) fn reuse(
         &self,
         state: &ReviewState,
@@ -159,7 +162,7 @@ impl Archive<'_> {
         Ok(events)
     }
 
-    /// The shards of a planned run. Adjacent ones with few lines left to review are joined, up to `max` bytes,
+    /// The shards of a planned run. Adjacent shards with few lines left to review are joined, up to `max` bytes,
     /// because every call repeats the instructions.
     pub(crate) fn joined(
         &self,
@@ -210,8 +213,8 @@ impl Archive<'_> {
         }
     }
 
-    /// The event that records a complete answer of the first round per file. `stale` are files that changed during
-    /// the call.
+    /// The event that records, for each file, the findings of a complete answer of the first round. `stale` are the
+    /// files that changed during the call.
     pub(crate) fn record(
         &self,
         state: &ReviewState,
@@ -271,14 +274,14 @@ pub(crate) fn review_of(shard: usize) -> Purpose {
 }
 
 fn asked_bytes(file: &SourceFile, AskedFile { ranges, shown, .. }: &AskedFile) -> u64 {
-    /// The bytes of a line's number and line end.
+    /// The number of bytes that a prompt adds to a line: the line number and the line end.
     const LINE: usize = 8;
     let part = if ranges.is_empty() { file.clone() } else { delta::part(file, ranges, shown) };
     let lines = part.text.lines().filter(|line| !line.is_empty()).map(|line| line.len() + LINE).sum::<usize>();
     (lines + part.diff.map_or(0, |diff| diff.len())) as u64
 }
 
-/// The rulings in force for a file as JSON, without their numbers.
+/// The rulings that are in force for a file, as JSON without the numbers of the rulings.
 fn rulings(bindings: &[Binding], file: &SourceFile, sources: &Sources) -> String {
     let text_of = |path: &str| sources.file(ROUND, path).map(|file| file.text.clone()).unwrap_or_default();
     let rulings: BTreeSet<String> = recognition::in_force(bindings, std::slice::from_ref(file), &text_of)
@@ -288,7 +291,8 @@ fn rulings(bindings: &[Binding], file: &SourceFile, sources: &Sources) -> String
     json!(rulings).to_string()
 }
 
-/// The index of a finding's file in `paths`, and the finding with that path; `None` for another file.
+/// The index in `paths` of the file that a finding names, and a copy of the finding with this path; `None` if the
+/// file is not in `paths`.
 fn placed(finding: &RawFinding, paths: &[&str]) -> Option<(usize, RawFinding)> {
     let named = finding.file.as_deref()?.trim().trim_matches(['`', '"', '\'']);
     let known = |named: &str| {
@@ -333,7 +337,8 @@ impl Finder<'_> {
             let found = shard.iter().map(|file| self.known(file, !agent.is_embedded()));
             known.push(found.collect::<Result<_, _>>()?);
         }
-        // An answer with a finding without a file is reused for all of its files or for none.
+        // If an answer has a finding that names none of its files, the answer is reused for all of its files or for
+        // none.
         let keys: BTreeSet<&str> = shown.iter().flatten().map(|file| file.key.as_str()).collect();
         for known in known.iter_mut().flatten() {
             let (Known::Same { place, .. } | Known::Part { place, .. }) = known else { continue };
@@ -390,7 +395,7 @@ impl Finder<'_> {
         Ok(reuses)
     }
 
-    /// Reduces the context of changed lines if it is more than a small part of the code.
+    /// Reduces the context around changed lines if the shown parts are more than a small part of the code.
     fn narrow(&self, shown: &[Vec<Shown>], known: &mut [Vec<Known>]) {
         let all = shown.iter().flatten().map(|Shown { file, .. }| file);
         let whole: usize = all.map(|file| file.text.len() + file.diff.as_ref().map_or(0, String::len)).sum();
@@ -415,7 +420,7 @@ impl Finder<'_> {
         for extent in 0..Delta::LEVELS {
             let deltas = with(extent);
             let size = size(&deltas);
-            // If even the minimum context is large, a reduction is useless.
+            // If even the minimum context shows a large part of the code, reducing it is useless.
             let is_last = extent + 1 == Delta::LEVELS;
             if size <= small || is_last && size <= whole / 100 * LARGE {
                 chosen = Some(deltas);
@@ -431,7 +436,8 @@ impl Finder<'_> {
         }
     }
 
-    /// The best earlier review of a file: of the same content, else the one that leaves the fewest lines.
+    /// Finds the best earlier review of a file: a review of the same content; otherwise the review that leaves the
+    /// fewest lines to review.
     fn known(&mut self, shown: &Shown, compares: bool) -> Result<Known, JournalError> {
         let path = shown.file.path.as_str();
         let places = self.archive.journal.reviewed((self.asker, path, &shown.key), self.archive.now)?;
@@ -449,7 +455,7 @@ impl Finder<'_> {
             let review = record.files.iter().find(|review| review.file == path && review.frame == shown.frame);
             let Some(review) = review.filter(|_| compares && shown.is_comparable) else { continue };
             let Some(delta) = Delta::since(review, &record.salt, &shown.file, 0) else { continue };
-            // A finding about the whole file does not apply to the changed file.
+            // A finding about a whole file cannot be reused after the file has changed.
             let has_line = |finding: &RawFinding| finding.line.is_some_and(|line| delta.had_line(line));
             if !review.findings.iter().all(has_line) {
                 continue;
@@ -458,7 +464,7 @@ impl Finder<'_> {
             if best.as_ref().is_none_or(|(fewest, _)| lines < *fewest) {
                 best = Some((lines, Known::Part { place: place.clone(), review: review.clone(), delta }));
             }
-            // Compares an older review only if this one leaves many lines.
+            // An older review is compared only if this one leaves many lines to review.
             if u64::from(lines) * 5 <= shown.file.text.lines().count() as u64 {
                 break;
             }
@@ -479,7 +485,7 @@ impl Finder<'_> {
         if !self.records.contains_key(place) {
             let event = self.archive.journal.event(&place.0, place.1)?;
             let record = event.and_then(|event| match event.kind {
-                // The index may be wrong; the event is authoritative.
+                // The index may be wrong, so the event that it refers to is checked.
                 EventKind::Review(ReviewEvent::FilesReviewed { asker, salt, files, others, .. })
                     if asker == self.asker =>
                 {

@@ -33,7 +33,7 @@ pub(crate) fn recorded(
 ) -> Result<Recorded, RunError> {
     let mut state = ReviewState::of(&journal.events(run)?);
     let mut sources = Sources::new(&journal.transcripts(run)?, Redaction::ON);
-    // Without the recorded code, the report lacks only snippets.
+    // If the recorded code cannot be loaded, only the snippets are missing from the report.
     drop(sources.load(state.round(), None));
     if state.ended.is_none() && state.unmerged().next().is_some() {
         let lists = MergeSettings { policy: Policy::Panel, ..MergeSettings::of(&state.settings) };
@@ -42,7 +42,7 @@ pub(crate) fn recorded(
         let context =
             merge::RoundContext { state: &state, round, lists: &lists, sources: &sources, workspace, past };
         let commit = state.plan.as_ref().and_then(|plan| plan.rulings_at.as_deref());
-        // The commit may no longer exist.
+        // The commit may no longer exist; then there are no shared rulings.
         let shared = SharedRulings::at(workspace, commit).unwrap_or_default().bindings();
         let max_age = &state.settings.rulings.max_age;
         let merged = context.merge(&rulings::known(Some(journal), &shared, max_age, Timestamp::now())?);
@@ -67,8 +67,9 @@ pub(crate) fn outcome_of(
     Ok(outcome)
 }
 
-/// Applies another policy to a recorded run, without calls or records: one answer per round, in the format of the
-/// specification. Fails if the history or the code cannot be read, or the run was never started.
+/// Applies another policy to a recorded run, without making calls or recording events. Returns one answer per
+/// round, in the format of the specification. Fails if the history or the code cannot be read, or if the run was
+/// never started.
 pub(crate) fn decided_again(
     workspace: &Workspace,
     journal: &Journal,
@@ -90,12 +91,12 @@ pub(crate) fn decided_again(
     Ok(decided.collect())
 }
 
-/// The tree after the last recorded call of the coder, or before the first.
+/// The tree after the last recorded call of the coder; if there is none, the tree before its first call.
 pub(crate) fn tree_left(events: &[Event]) -> Option<String> {
     coder_changes::last_tree(&ReviewState::of(events)).cloned()
 }
 
-/// The tree before the coder edited control files of Glee; `None` if it did not.
+/// The tree from before the coder edited control files of Glee; `None` if the coder edited none.
 pub(crate) fn tree_before_steering(events: &[Event]) -> Option<TreeId> {
     let state = ReviewState::of(events);
     let mut changes = state.tree_changes.iter().flat_map(|change| &change.changes);
@@ -103,7 +104,7 @@ pub(crate) fn tree_before_steering(events: &[Event]) -> Option<TreeId> {
     state.before.filter(|_| is_steered).map(|(_, tree)| TreeId(tree))
 }
 
-/// Adds the open disputes of earlier runs that findings repeat.
+/// Adds to the outcome those open disputes of earlier runs that findings of this run repeat.
 pub(crate) fn add_repeated(outcome: &mut Outcome, state: &ReviewState, journal: &Journal) -> Result<(), RunError> {
     for number in state.still_disputed.values() {
         let known = outcome.disputes.iter().any(|dispute| dispute.number == *number);

@@ -1,4 +1,5 @@
-//! The effects of a review: merges findings, opens disputes, rules on them, starts later rounds, runs commands.
+//! Performs the effects of a review: merges findings, opens disputes, rules on them, starts later rounds, and runs
+//! commands.
 
 use jiff::Timestamp;
 
@@ -33,7 +34,7 @@ impl ReviewWorkflow {
         self.append_all(self.context(round, &lists).merge(&self.bindings)).map(drop)
     }
 
-    /// The state with the findings of reviewers that have answered, if others have not; records nothing.
+    /// If only some reviewers have answered, the state with the findings of these reviewers. Records nothing.
     pub(crate) fn merged_so_far(&self) -> Option<ReviewState> {
         self.state.unmerged().next()?;
         let lists = self.lists();
@@ -76,7 +77,8 @@ impl ReviewWorkflow {
         self.append(DisputeEvent::DisputesReopened { disputes, judges }).map(drop)
     }
 
-    /// Continues the dispute of an earlier run that a finding repeats, unless it was settled meanwhile.
+    /// If a finding repeats a dispute of an earlier run, continues this dispute, unless it was settled in the
+    /// meantime.
     pub(super) fn carry_on(&mut self, finding: FindingId) -> Result<(), RunError> {
         let number = self.state.still_disputed.get(&finding).copied().expect("the finding repeats a disputed one");
         let record = self.runner.journal.dispute(number)?.ok_or(JournalError::UnknownDispute(number))?;
@@ -90,7 +92,8 @@ impl ReviewWorkflow {
             None => {
                 dispute.finding = self.state.finding(finding).expect("a finding of the run").clone();
                 dispute.objection.finding = finding;
-                // A judge that escalated to a person is asked again only if the command line names the route.
+                // If a judge escalated the dispute to a person, the judge is asked again only if the command line
+                // names the route.
                 let is_named = self.state.plan.as_ref().is_some_and(|plan| plan.on_dispute.is_some());
                 let escalated =
                     dispute.rulings.last().is_some_and(|last| last.ruling.ruling == RulingWord::Escalate);

@@ -1,4 +1,4 @@
-//! A review as a [`Workflow`]: the records of its calls, and the connection of its parts with the runner.
+//! A review as a [`Workflow`]: records the calls of the review, and connects its parts with the runner.
 
 mod effects;
 mod questions;
@@ -34,17 +34,17 @@ pub(crate) struct ReviewWorkflow {
     pub(crate) sources: Sources,
     pub(crate) scripts: Scripts,
     pub(crate) state: ReviewState,
-    /// As of the beginning of the round.
+    /// The bindings as of the beginning of the round.
     pub(crate) bindings: Vec<Binding>,
     /// The shared rulings, as of the base of the change.
     pub(crate) shared: Vec<Binding>,
-    /// The notice about invalid files of shared rulings, until it is recorded.
+    /// The notice about invalid files of shared rulings; `None` after it has been recorded.
     pub(crate) unread: Option<String>,
     pub(crate) reviewer_keys: ReviewerKeys,
-    /// `None` while it is asked.
+    /// `None` while a question to the resolver is pending.
     pub(crate) resolver: Option<Box<dyn DisputeResolver>>,
     pub(crate) parked: BTreeSet<DisputeNumber>,
-    /// Limits the run to settling these disputes; `None` for a whole run.
+    /// If set, the run only settles these disputes; `None` for a whole run.
     pub(crate) only: Option<BTreeSet<DisputeNumber>>,
     pub(crate) round: Option<(u32, Span)>,
 }
@@ -96,7 +96,7 @@ impl Workflow for ReviewWorkflow {
         let mut known = plan.agents.iter().chain(&self.state.called_judges);
         let agent =
             known.find(|agent| agent.name == id.agent).expect("a call that is due names an agent of the plan");
-        // Only the coder resumes a session; reviewers and judges start without context.
+        // Only the coder resumes a session; reviewers and judges start each call without earlier context.
         let session = self.state.coder_session.clone().filter(|_| id.purpose.is_coder());
         let request = Box::new(CallRequest {
             agent: agent.clone(),
@@ -136,7 +136,7 @@ impl Workflow for ReviewWorkflow {
                 let event = self.trees().record(&self.state, call, &self.runner.run)?;
                 self.append(event)?;
             }
-            // The first effect opens all disputes, so that one transaction numbers them.
+            // The first of these effects opens all disputes, so that their numbers are assigned in one transaction.
             ReviewEffect::OpenDispute(_) => self.open_disputes()?,
             ReviewEffect::CarryOn(finding) => self.carry_on(*finding)?,
             ReviewEffect::Send(dispute) => drop(self.append(schedule::sent(&self.state, *dispute))?),
@@ -200,7 +200,7 @@ impl Workflow for ReviewWorkflow {
         self.append_all(events).map(drop)
     }
 
-    /// The event with which an earlier run records that its dispute ended in this run.
+    /// The event to record in an earlier run when its dispute ends in this run.
     fn elsewhere(&self, kind: &EventKind) -> Vec<(RunId, EventKind)> {
         let EventKind::Dispute(DisputeEvent::DisputeSettled { dispute: number, .. }) = kind else {
             return Vec::new();
@@ -216,12 +216,12 @@ impl Workflow for ReviewWorkflow {
     }
 
     fn call_ended(&mut self, call: CallId, outcome: CallOutcome, is_stopped: bool) -> Result<(), RunError> {
-        // The coder's changes can be undone, even if its call failed.
+        // The coder's changes are recorded even if its call failed, so that they can be undone.
         let recorded = match call.purpose.is_coder() {
             true => self.runner.workspace.after_coder_call(&self.runner.run, &self.runner.state_dir),
             false => Ok(()),
         };
-        // The answer of a backup is not reused as the reviewer's.
+        // The answer of a backup is not recorded for reuse as an answer of the reviewer.
         let is_own = outcome.metadata.by.is_none();
         let EndedCall { events, stale } =
             self.runner.ended(call.clone(), outcome, is_stopped, |file| self.state.covers(file))?;

@@ -8,7 +8,7 @@ use crate::workflows::run::ports::PersonQuestion;
 use crate::workflows::run::workflow::Pending;
 use crate::workspace::code::anchors::{self, Excerpt};
 
-/// The maximum number of shown citations of an objection, and the lines around each.
+/// The maximum number of citations of an objection that are shown; `AROUND` is the number of lines around each.
 const CITED: usize = 4;
 const AROUND: u32 = 1;
 

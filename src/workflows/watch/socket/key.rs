@@ -1,7 +1,8 @@
-//! The key of a watch: a random number in the state folder that only this user can read, sent with each command.
+//! The key of a watch: a random number that is sent with each command. It is stored in the state folder, and only
+//! this user can read it.
 //!
-//! It proves that the sender can read the state folder, which sandboxed agents cannot. Each watch has a new key,
-//! and removes it at the end.
+//! The key proves that the sender can read the state folder, which sandboxed agents cannot. Each watch creates a
+//! new key, and removes the key when it ends.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -22,7 +23,7 @@ pub(crate) struct WatchKey {
 }
 
 impl WatchKey {
-    /// Replaces the key of a killed watch.
+    /// Creates a key; replaces a key that a killed watch left behind.
     pub(crate) fn create(socket: &Path) -> io::Result<Self> {
         let path = place(socket);
         let text = format!("{}{}", uuid::Uuid::new_v4().simple(), uuid::Uuid::new_v4().simple());
@@ -30,7 +31,7 @@ impl WatchKey {
         Ok(Self { hash: blake3::hash(text.as_bytes()), _path: TempPath::try_from_path(path)? })
     }
 
-    /// Compares hashes, so that the duration does not depend on the text.
+    /// Compares hashes, so that the time that the comparison takes does not depend on the text.
     pub(crate) fn fits(&self, text: &str) -> bool {
         blake3::hash(text.as_bytes()) == self.hash
     }

@@ -1,7 +1,7 @@
-//! The local socket of a watch: path, access control and lines.
+//! The local socket of a watch: its path, access control, and the lines that it receives.
 //!
-//! Each line gets one line as its answer. The buffered lines of a connection form a batch that shares one sync of
-//! the journal; a connection has one batch in progress.
+//! Each line is answered with one line. All lines that a connection has buffered form a batch, and a batch requires
+//! only one sync of the journal. Each connection has at most one batch in progress.
 
 pub(crate) mod key;
 pub(crate) mod peer;
@@ -33,11 +33,12 @@ use crate::workflows::watch::socket::seats::{ConnectionLimits, ConnectionPermit}
 pub const VARIABLE: &str = "GLEE_WATCH_SOCKET";
 
 const PIECE: usize = 64 << 10;
-/// The timeout for the first valid line of a new connection; later silence is not limited.
+/// The timeout for the first valid line of a new connection. After this line, the connection may be silent for any
+/// time.
 const PATIENCE_SILENT: Duration = Duration::from_secs(20);
-/// The timeout for the first valid line if only a reserved seat is free.
+/// The timeout for the first valid line of a connection that got a reserved seat.
 const PATIENCE_RESERVED: Duration = Duration::from_secs(2);
-/// The maximum length of a socket address, below the limits of all systems.
+/// The maximum length of a socket address; it is below the limits of all supported systems.
 const ADDRESS: usize = 100;
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -78,8 +79,8 @@ impl Advice for SocketError {
     }
 }
 
-/// The address of a work tree's watch: in the state folder, or if that path is too long, in a private folder of the
-/// system's temporary one.
+/// The address of a work tree's watch. It is in the state folder; if that path is too long, it is in a private
+/// folder inside the system's temporary folder.
 pub fn address(state_dir: &Path, root: &Path) -> PathBuf {
     let key = blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex();
     let own = state_dir.join("watch").join(format!("{}.sock", &key[..16]));
@@ -91,7 +92,8 @@ pub fn address(state_dir: &Path, root: &Path) -> PathBuf {
     PathBuf::from("/tmp").join(format!("glee-{user}")).join(format!("{}.sock", &both[..16]))
 }
 
-/// Excludes other watches of a work tree while the file is open. Fails if one runs, even without a socket.
+/// Prevents other watches of the work tree from starting while the file is open. Fails if another watch is running,
+/// even one without a socket.
 pub fn lock(path: &Path, root: &Path) -> Result<fs::File, SocketError> {
     let failed = |source| SocketError::Io { path: path.to_owned(), source };
     let folder = path.parent().unwrap_or(Path::new("/"));
@@ -140,7 +142,7 @@ impl Listener {
         Ok(Self { listener, key, owed: watch::channel(0).0, _endpoint: endpoint, _lock: lock })
     }
 
-    /// Resolves after all answers are sent, except to connections that do not read theirs.
+    /// Resolves after all answers have been sent, except answers to connections that do not read them.
     pub fn all_answered(&self) -> impl Future<Output = ()> + use<> {
         let mut owed = self.owed.subscribe();
         async move { drop(timeout(Duration::from_secs(1), owed.wait_for(|owed| *owed == 0)).await) }
@@ -154,7 +156,7 @@ impl Listener {
                 Ok((stream, _)) => {
                     let Some(peer) = Peer::of(&stream) else { continue };
                     let Some(seat) = seats.take(&peer) else {
-                        // A new connection's buffer has space for this line.
+                        // The buffer of a new connection is empty, so this line fits into it.
                         drop(stream.try_write(line(&[CommandReply::refused("too many connections")]).as_bytes()));
                         continue;
                     };
@@ -164,7 +166,7 @@ impl Listener {
                         drop(converse(stream, intake, guest, owed, seat).await);
                     });
                 }
-                // Too many open files.
+                // The process probably has too many open files, so it waits before it accepts again.
                 Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
             }
         }
@@ -178,8 +180,8 @@ struct Guest {
 }
 
 impl Guest {
-    /// The accepted part of a line, and whether it had the key: agents may send events, but cannot resume their own
-    /// work.
+    /// The part of a line that is accepted, and whether the line contained the key. Without the key, agents may
+    /// send events, but cannot resume their own work.
     fn admit(&self, line: &[u8]) -> (WatchMessage, bool) {
         let (item, key) = protocol::read_keyed(line);
         let is_persons = match &item {
@@ -265,14 +267,14 @@ fn line(answers: &[CommandReply]) -> String {
     answers.iter().map(|answer| serde_json::json!(answer).to_string() + "\n").collect()
 }
 
-/// Splits chunks into lines; an overlong line is cut one byte after the limit.
+/// Splits chunks into lines. A line that is too long is cut one byte after the limit.
 #[derive(Debug, Default)]
 pub(crate) struct SocketLines {
     rest: Vec<u8>,
 }
 
 impl SocketLines {
-    /// The non-empty lines that end in a piece, trimmed.
+    /// Adds a piece, and returns the lines that end in it, trimmed and without empty ones.
     pub(crate) fn take(&mut self, piece: &[u8]) -> Vec<Vec<u8>> {
         let mut lines = Vec::new();
         for part in piece.split_inclusive(|byte| *byte == b'\n') {
@@ -317,15 +319,15 @@ impl Client {
         Ok(client)
     }
 
-    /// A second handle of the connection for concurrent writing.
+    /// A second handle of the connection, for writing while the first one reads.
     pub fn speaker(&self) -> Result<BlockingStream, SocketError> {
         let stream = self.stream.get_ref();
-        // The sender may pause for any time.
+        // The sender may pause for any time, so reading has no timeout.
         let speaker = stream.set_read_timeout(None).and_then(|()| stream.try_clone());
         speaker.map_err(|source| self.failed(source))
     }
 
-    /// `None` after the end of the watch.
+    /// Waits for the next answer; returns `None` if the watch has ended.
     pub fn answer(&mut self) -> Result<Option<CommandReply>, SocketError> {
         let mut line = String::new();
         match self.stream.read_line(&mut line) {
@@ -337,7 +339,8 @@ impl Client {
 
     pub fn ask(&mut self, line: &str) -> Result<Option<CommandReply>, SocketError> {
         match self.stream.get_mut().write_all(format!("{line}\n").as_bytes()) {
-            // A watch sends its refusal of a connection before the first line.
+            // If a watch refuses a connection, it sends the refusal before it reads a line; the refusal can still
+            // be read.
             Err(source) if source.kind() != io::ErrorKind::BrokenPipe => return Err(self.failed(source)),
             _ => {}
         }

@@ -1,9 +1,9 @@
-//! The process at the other end of a connection, according to the kernel.
+//! Identifies the process at the other end of a connection with the kernel's help.
 //!
-//! Agents of a watch and their children are descendants of this process: supervisors adopt orphans, and this
-//! process adopts from dead supervisors. So a live process of this user that is not a descendant is not an agent.
-//! No other process may send commands: one that ended (its id may be reused), has unreadable ancestors, or is in
-//! another namespace.
+//! All agents of a watch and their children are descendants of this process: supervisors adopt orphans, and this
+//! process adopts the children of dead supervisors. Therefore, a live process of this user that is not a descendant
+//! is not an agent. Only such a process may send commands. Commands are refused from a process that has ended (its
+//! id may be reused), whose ancestors cannot be read, or that is in another namespace.
 
 use std::os::fd::OwnedFd;
 
@@ -12,18 +12,18 @@ use tokio::net::UnixStream;
 /// The relation of a process to a watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PeerRelation {
-    /// Not started by this watch.
+    /// The process was not started by this watch.
     Outside,
-    /// Started by this watch, directly or through an ancestor.
+    /// The process was started by this watch, directly or through an ancestor.
     Descendant,
-    /// Ended, or not determinable.
+    /// The process has ended, or its relation cannot be determined.
     Unknown,
 }
 
 #[derive(Debug)]
 pub(crate) struct Peer {
     pid: Option<i32>,
-    /// Identifies the process even if its id was reused (Linux 6.5 and later).
+    /// A handle that identifies the process even after its id was reused (Linux 6.5 and later).
     handle: Handle,
 }
 
@@ -32,15 +32,15 @@ pub(crate) struct Peer {
 enum Handle {
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux has it"))]
     Descriptor(OwnedFd),
-    /// The start time in system ticks.
+    /// The time at which the process started, in system ticks.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux tells it"))]
     Started(u64),
-    /// The process had ended, or the system does not report it.
+    /// The process had already ended, or the system does not report its start time.
     None,
 }
 
 impl Peer {
-    /// `None` if the process belongs to another user.
+    /// Returns `None` if the process belongs to another user.
     pub(crate) fn of(stream: &UnixStream) -> Option<Self> {
         let peer = stream.peer_cred().ok()?;
         let is_own = peer.uid() == nix::unistd::getuid().as_raw();
@@ -71,7 +71,7 @@ fn handle(stream: &UnixStream, pid: Option<i32>) -> Handle {
     use nix::sys::socket::{getsockopt, sockopt::PeerPidfd};
     match getsockopt(stream, PeerPidfd) {
         Ok(descriptor) => Handle::Descriptor(descriptor),
-        // Older kernels identify only the current process with this id.
+        // Older kernels have no handle for the peer; they only identify the process that has this id now.
         Err(Errno::ENOPROTOOPT) => {
             pid.and_then(process::stat).map_or(Handle::None, |stat| Handle::Started(stat.started))
         }
@@ -102,7 +102,8 @@ impl Peer {
 #[cfg(target_os = "linux")]
 fn relation_of(pid: i32) -> PeerRelation {
     let own = i32::try_from(std::process::id()).unwrap_or(0);
-    // Reads until two results are equal: a process may end and its child be adopted during one.
+    // Reads the ancestors until two consecutive results are equal, because during one reading a process may end and
+    // its child may be adopted.
     let mut before = process::ancestors(pid);
     for _ in 0..16 {
         let now = process::ancestors(pid);
@@ -117,7 +118,7 @@ fn relation_of(pid: i32) -> PeerRelation {
 
 #[cfg(target_os = "linux")]
 mod process {
-    /// More ancestors than a regular process has.
+    /// The maximum number of ancestors that are read; no regular process has so many.
     const DEEPEST: usize = 10_000;
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,16 +134,16 @@ mod process {
     }
 
     fn parse(pid: i32, line: &str) -> Option<Stat> {
-        // The name in parentheses may contain any character.
+        // The process name in parentheses may contain any character.
         let mut words = line.rsplit_once(") ")?.1.split(' ');
         let is_dead = matches!(words.next()?, "Z" | "X" | "x");
         let parent = words.next()?.parse().ok()?;
-        // Field 22; the parent is field 4.
+        // The start time is field 22; the parent is field 4.
         let started = words.nth(17)?.parse().ok()?;
         Some(Stat { pid, parent, started, is_dead })
     }
 
-    /// A process and its ancestors up to the first process; `None` if one cannot be read.
+    /// A process and all its ancestors up to the first process; `None` if one of them cannot be read.
     pub(crate) fn ancestors(pid: i32) -> Option<Vec<Stat>> {
         let mut found = vec![stat(pid)?];
         while let Some(last) = found.last()
@@ -172,8 +173,8 @@ mod process {
     }
 }
 
-/// This system has no process handles and does not report adoption. Ancestry is insufficient for commands; the key
-/// and a live parent other than this process are required.
+/// This system has no process handles and does not report adoption, so ancestry is not sufficient to permit
+/// commands. The key and a live parent other than this process are also required.
 #[cfg(not(target_os = "linux"))]
 fn handle(_stream: &UnixStream, _pid: Option<i32>) -> Handle {
     Handle::None
@@ -212,7 +213,7 @@ mod tests {
 
     use super::*;
 
-    /// A connection of a child that then runs the script.
+    /// A connection from a child process that runs the script after it has connected.
     #[cfg(target_os = "linux")]
     async fn from_child(script: &str) -> (Peer, std::process::Child) {
         let folder = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
-//! The lines of JSON that a watch receives, each an event or a command.
+//! The lines of JSON that a watch receives. Each line is an event or a command.
 //!
-//! Invalid lines are counted and reported. The answer to a line follows after its event is on the disk.
+//! Invalid lines are counted and reported. A line is answered after its event has been written to the disk.
 
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
@@ -11,7 +11,7 @@ use crate::workflows::watch::status::WatchReport;
 
 /// The maximum length of a line, in bytes.
 pub const LONGEST: usize = 64 << 10;
-/// In characters.
+/// The maximum length of a summary, in characters.
 const SUMMARY: usize = 2_000;
 /// The maximum number of files in an event.
 const FILES: usize = 50;
@@ -52,7 +52,7 @@ pub enum WatchCommand {
 pub struct Batch {
     pub items: Vec<WatchMessage>,
     pub by: String,
-    /// Receives one answer for each line, in order.
+    /// Receives the answers, one for each line in the order of the lines.
     pub answer: Option<oneshot::Sender<Vec<CommandReply>>>,
 }
 
@@ -92,14 +92,14 @@ pub fn intake() -> (Intake, mpsc::Receiver<Batch>) {
     mpsc::channel(WAITING)
 }
 
-/// Sends lines and waits for the answers; `None` after the end of the watch.
+/// Sends lines and waits for the answers; returns `None` if the watch has ended.
 pub async fn hand_over(intake: &Intake, items: Vec<WatchMessage>, by: &str) -> Option<Vec<CommandReply>> {
     let (answer, answered) = oneshot::channel();
     intake.send(Batch { items, by: by.to_owned(), answer: Some(answer) }).await.ok()?;
     answered.await.ok()
 }
 
-/// An event's line; unknown fields are ignored.
+/// The fields of a line that contains an event; unknown fields are ignored.
 #[derive(Deserialize)]
 struct Line {
     #[serde(rename = "type")]
@@ -119,7 +119,7 @@ enum Paths {
 }
 
 impl WatchCommand {
-    /// Whether the command is read-only, and so permitted for every sender.
+    /// Whether the command is read-only; every sender may send read-only commands.
     pub fn only_reads(&self) -> bool {
         match self {
             Self::Status | Self::Issues => true,
@@ -138,7 +138,7 @@ impl WatchCommand {
 
 pub const KEY: &str = "key";
 
-/// Reads an event or a command, and the key in it.
+/// Parses a line into an event or a command, and returns the key that the line contains.
 pub fn read_keyed(line: &[u8]) -> (WatchMessage, Option<String>) {
     let fields = Some(line).filter(|line| line.len() <= LONGEST);
     let fields = fields.and_then(|line| serde_json::from_slice::<serde_json::Value>(line).ok());
@@ -150,8 +150,8 @@ pub fn read_keyed(line: &[u8]) -> (WatchMessage, Option<String>) {
     }
 }
 
-/// Reads an event only: output of agents and files cannot contain commands. `own` is the agent that wrote the line,
-/// if known.
+/// Parses a line that may only be an event, because output of agents and files cannot contain commands. `own` is
+/// the agent that wrote the line, if known.
 pub fn read(line: &[u8], own: Option<&AgentName>) -> WatchMessage {
     if line.len() > LONGEST {
         return WatchMessage::Malformed(format!("longer than {LONGEST} bytes"));
@@ -255,7 +255,7 @@ mod tests {
         assert_eq!(of(r#"{"command":"status"}"#), WatchMessage::Command(WatchCommand::Status));
         assert!(malformed(read(line, Some(&"claude".into()))).contains("type"));
         assert!(malformed(read(line, None)).contains("type"), "a file of events commands nothing");
-        // A partial command is invalid; a command with an event's fields is a command.
+        // An incomplete command is invalid; a command that also has fields of an event is a command.
         assert!(malformed(of(r#"{"command":"close"}"#)).contains("type"));
         assert_eq!(
             of(r#"{"type":"note","agent":"a","command":"stop"}"#),

@@ -1,7 +1,7 @@
-//! Limits the number of concurrent connections, by kind and per process.
+//! Limits the number of concurrent connections, for each kind of sender and for each process.
 //!
-//! Agents and persons have separate seats. If a person's seats are all taken, a connection that begins with the key
-//! of the watch gets a reserved seat.
+//! Agents and persons have separate seats. If all seats for persons are taken, a connection that begins with the
+//! key of the watch gets a reserved seat.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,10 +10,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::peer::{Peer, PeerRelation};
 
-/// For agents and unidentified processes.
+/// The number of seats for agents and unidentified processes.
 const AGENTS: usize = 192;
 const OTHERS: usize = 64;
-/// For connections that begin with the key.
+/// The number of seats that are reserved for connections that begin with the key.
 const RESERVED: usize = 16;
 const A_PROCESS: usize = 32;
 
@@ -75,6 +75,6 @@ impl Drop for ConnectionPermit {
 }
 
 fn counts(held: &Mutex<HashMap<i32, usize>>) -> std::sync::MutexGuard<'_, HashMap<i32, usize>> {
-    // A panic leaves consistent counts.
+    // The counts are consistent even after a panic, so a poisoned lock can be used.
     held.lock().unwrap_or_else(PoisonError::into_inner)
 }

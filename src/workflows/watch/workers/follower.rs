@@ -1,7 +1,7 @@
 //! Reads the events that an agent prints during its task, as lines of JSON in its output.
 //!
-//! The events get no answer, so the stored stdout is read while it grows. Other lines are part of the agent's text;
-//! only its answer ends the task.
+//! The stored stdout is read while it grows; the events in it are not answered. All other lines are part of the
+//! agent's text. The task ends only with the agent's answer.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -23,17 +23,19 @@ pub(crate) struct Follower {
     adapters: Vec<AdapterKind>,
     stdout: PathBuf,
     intake: Intake,
-    /// The inode of the file, which changes with each attempt, and the number of bytes read.
+    /// The inode of the file, which changes with each attempt, and the number of bytes that were read from the
+    /// file.
     place: (u64, u64),
     lines: SocketLines,
     said: SocketLines,
     told: Vec<(EventType, Option<Untrusted>)>,
-    /// The number of events that a replacing file has repeated: the redacted file, or that of a second attempt.
+    /// If the file was replaced (by its redacted copy, or by the output of a second attempt), the number of known
+    /// events that the new file has repeated so far.
     again: usize,
 }
 
 impl Follower {
-    /// Follows the stored `stdout` of an agent or its backup.
+    /// Creates a follower of the stored `stdout` of an agent or its backup.
     pub(crate) fn new(agent: &Agent, backups: &[Agent], stdout: PathBuf, intake: Intake) -> Self {
         let adapters = std::iter::once(agent).chain(backups).filter_map(|agent| AdapterKind::of(agent).ok());
         Self {
@@ -49,7 +51,7 @@ impl Follower {
         }
     }
 
-    /// Forwards the agent's events until `work` ends, including the last ones.
+    /// Forwards the agent's events until `work` ends, including the events that arrive last.
     pub(crate) async fn during<T>(mut self, work: impl Future<Output = T>, stop: Stop) -> T {
         let mut work = std::pin::pin!(work);
         let worked = loop {
@@ -59,7 +61,7 @@ impl Follower {
             }
         };
         self.hand_over(true, &stop).await;
-        // Lets the watch receive the events before the answer.
+        // Yields, so that the watch receives the events before the answer.
         tokio::task::yield_now().await;
         worked
     }
@@ -73,14 +75,15 @@ impl Follower {
         tokio::select! {
             biased;
             () = stop.stopped() => {}
-            // Fails only after the end of the watch.
+            // Sending fails only after the watch has ended, so the error is ignored.
             sent = self.intake.send(batch) => drop(sent),
         }
     }
 
     fn items(&mut self, is_last: bool) -> Vec<WatchMessage> {
         let mut lines = Vec::new();
-        // Without output yet, the file is missing; the call itself reports a removed folder.
+        // Before the first output, the file does not exist. If its folder was removed, the call itself reports
+        // this.
         while let Some(piece) = self.piece().filter(|piece| !piece.is_empty()) {
             for line in self.lines.take(&piece) {
                 self.hear(&line, &mut lines);
@@ -99,7 +102,7 @@ impl Follower {
         items.collect::<Vec<_>>().into_iter().filter(|item| self.is_new(item)).collect()
     }
 
-    /// Whether the replaced file lacked an event.
+    /// Whether the event is new, that is, not a repetition of an event in the file that was replaced.
     fn is_new(&mut self, item: &WatchMessage) -> bool {
         let WatchMessage::Event(event) = item else { return true };
         let told = (event.kind, secrets::redact_value(event.summary.clone()));

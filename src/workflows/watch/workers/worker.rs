@@ -46,11 +46,11 @@ pub(crate) struct Worker {
     suspend: watch::Sender<bool>,
     messages: mpsc::Sender<String>,
     pause: Pause,
-    /// `None` while it runs.
+    /// `None` while the agent is running; otherwise, whether it succeeded.
     pub(crate) ended: Option<bool>,
 }
 
-/// A running agent; resolves to its name and result.
+/// A running agent; the future resolves to the agent's name and result.
 pub(crate) type Working = Pin<Box<dyn Future<Output = (AgentName, Result<(), String>)>>>;
 
 impl Worker {
@@ -78,18 +78,18 @@ impl Worker {
         (started, Box::pin(working))
     }
 
-    /// An agent that answers a prompt: it gets no messages, but can be suspended.
+    /// A handle for an agent that answers a prompt. Such an agent gets no messages, but can be suspended.
     pub(crate) fn by_prompt(pause: Pause) -> (Self, watch::Receiver<bool>) {
         let (suspend, suspended) = watch::channel(false);
         (Self { suspend, messages: mpsc::channel(1).0, pause, ended: None }, suspended)
     }
 
     pub(crate) fn tell(&self, message: &WorkerMessage<'_>) {
-        // Questions and rulings are always sent, independent of `pause`.
+        // Questions and rulings are always sent, whatever `pause` says.
         let is_sent = matches!(message, WorkerMessage::Clarify { .. } | WorkerMessage::Enforce { .. })
             || self.pause == Pause::Signal && matches!(message, WorkerMessage::Resume);
         if self.pause == Pause::Signal {
-            // Other messages resume the agent, so that it can answer.
+            // Every message except a pause resumes the agent, so that it can answer.
             self.suspend.send_replace(matches!(message, WorkerMessage::Pause { .. }));
         }
         if self.pause == Pause::Message || is_sent {
@@ -123,7 +123,7 @@ impl Dialogue for Conversation {
                 let mut lines = SocketLines::default();
                 let mut piece = vec![0; 64 << 10];
                 loop {
-                    // Pending output takes precedence over the stop.
+                    // Output that is already available is read before the stop takes effect.
                     let length = tokio::select! {
                         biased;
                         length = stdout.read(&mut piece) => length,
@@ -138,7 +138,7 @@ impl Dialogue for Conversation {
                         return;
                     }
                 }
-                // The agent may run without stdout; only the end of its process counts.
+                // An agent may close its stdout and continue to run; it has ended only when its process ends.
                 stop.stopped().await;
             };
             let write = async {
@@ -151,7 +151,7 @@ impl Dialogue for Conversation {
                 }
                 std::future::pending::<()>().await;
             };
-            // Output is read to its end even if no message can follow.
+            // The output is read to its end, even if no more messages can be sent.
             tokio::select! {
                 () = read => {}
                 () = write => {}

@@ -1,8 +1,8 @@
 //! Judges rule on issues that a clarification did not settle (`watch.arbitrate`).
 //!
-//! Each maintained issue becomes a dispute: the issue is the finding, the agents' answers are the objection.
-//! DISMISS closes the issue, ENFORCE leaves it open and informs the agents; both resume the work. ESCALATE, a
-//! dismissal without evidence and a missing ruling wait for a person.
+//! Each issue that its reviewer maintains becomes a dispute: the issue is the finding, and the agents' answers are
+//! the objection. DISMISS closes the issue. ENFORCE leaves the issue open and informs the agents. Both resume the
+//! work. An ESCALATE, a dismissal without evidence and a missing ruling make the watch wait for a person.
 
 use crate::domain::event::{CallId, DisputeEvent, Purpose, Settlement, WatchEvent};
 use crate::domain::{
@@ -60,7 +60,7 @@ impl WatchWorkflow {
         Some(self.call_request(judge, task, cycle::why_again(&disputed.answers, id)))
     }
 
-    /// The current text of the files that the issue or the answers name.
+    /// The current text of the files that the issue or the answers to it name.
     fn files_for(&self, disputed: &Disputed) -> Vec<SourceFile> {
         let said = references(disputed.dispute.objection.text.as_written());
         let named = disputed.dispute.finding.raw.file.clone().into_iter();
@@ -75,7 +75,7 @@ impl WatchWorkflow {
         self.runner.redaction().files(files)
     }
 
-    /// Disputes with an answer of the judge and without a ruling.
+    /// The disputes for which no judge's answer is due any more and no ruling is recorded yet.
     fn unruled(&self) -> Vec<DisputeNumber> {
         let waiting = self.judgements();
         let is_due = |(number, disputed): &(&DisputeNumber, &Disputed)| {
@@ -85,7 +85,7 @@ impl WatchWorkflow {
         self.state.disputes.iter().filter(is_due).map(|(number, _)| *number).collect()
     }
 
-    /// The disputes that the judge escalated, after the last ruling.
+    /// The disputes that the judge escalated; `None` until all disputes have a ruling.
     fn left_open(&self) -> Option<Vec<DisputeNumber>> {
         let disputes = &self.state.disputes;
         if disputes.is_empty() || disputes.values().any(|disputed| disputed.dispute.rulings.is_empty()) {
@@ -95,7 +95,7 @@ impl WatchWorkflow {
         Some(open.map(|(number, _)| *number).collect())
     }
 
-    /// Whether all disputes are settled, and neither a person nor a blocker paused the work.
+    /// Whether all disputes are settled and the pause was caused neither by a person nor by a blocker.
     fn may_resume(&self) -> bool {
         self.state.status == WatchStatus::Paused
             && !self.state.held
@@ -106,7 +106,7 @@ impl WatchWorkflow {
         !self.unruled().is_empty() || self.may_resume()
     }
 
-    /// Applies the judge's answers, and resumes the work after the last one.
+    /// Applies the judge's answers, and resumes the work after the last answer.
     pub(super) fn settle(&mut self) -> Result<(), RunError> {
         for number in self.unruled() {
             self.rule(number)?;
@@ -170,7 +170,7 @@ impl WatchWorkflow {
     }
 }
 
-/// Whether the reviewer raised the issue in this cycle, possibly again.
+/// Whether the issue's reviewer raised it in this cycle, possibly not for the first time.
 fn holds_up(cycle: &Cycle, issue: &Issue) -> bool {
     cycle::raised(cycle).any(|(reviewer, raised)| {
         *reviewer == issue.reviewer

@@ -1,4 +1,4 @@
-//! Records events in groups, executes commands, and answers both.
+//! Records events in groups, executes commands, and answers both events and commands.
 
 use crate::domain::event::{EventKind, WatchEvent};
 use crate::domain::{AgentEvent, AgentName, EventType, Trigger, Untrusted, WatchStatus};
@@ -70,7 +70,7 @@ impl WatchWorkflow {
             }
             answers[place] = self.receipt(event.seq, said.agent.as_ref());
         }
-        // Suspends an agent again after its clarification.
+        // Suspends an agent again after it has answered a clarification.
         if let Some(asked) = self.state.clarification.as_ref().filter(|_| self.state.status == WatchStatus::Paused)
         {
             for name in asked.answers.keys() {
@@ -98,7 +98,7 @@ impl WatchWorkflow {
         }
     }
 
-    /// Counts an invalid line and reports it: the first ten, then at increasing intervals.
+    /// Counts an invalid line. Reports the first ten, then lines at increasing intervals.
     fn refuse(&mut self, why: &str) -> Result<CommandReply, RunError> {
         self.malformed += 1;
         let number = self.malformed;

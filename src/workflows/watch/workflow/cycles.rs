@@ -1,4 +1,5 @@
-//! The cycles of a watch: records the tree, asks the reviewers, and performs the action that their verdicts decide.
+//! Runs the cycles of a watch: records the tree, asks the reviewers, and performs the action that follows from
+//! their verdicts.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -27,14 +28,14 @@ use crate::workspace::root::Workspace;
 const NOTIFY: Duration = Duration::from_secs(60);
 
 impl WatchWorkflow {
-    /// Whether all agents answered a clarification, or it timed out.
+    /// Whether all agents have answered the clarification, or the time for their answers is over.
     pub(super) fn is_clarified(&self) -> bool {
         let Some(asked) = self.state.clarification.as_ref().filter(|asked| !asked.reviewed) else { return false };
         let is_over = |until: Instant| asked.is_answered() || until <= Instant::now();
         self.state.status == WatchStatus::Paused && self.clarify_until.is_some_and(is_over)
     }
 
-    /// Begins the review after a clarification with at least one answer.
+    /// Begins the review that follows a clarification, if at least one agent answered.
     pub(super) fn clarified(&mut self) -> Result<(), RunError> {
         self.clarify_until = None;
         if self.state.clarification.as_ref().is_some_and(|asked| !asked.answers.is_empty()) {
@@ -55,10 +56,10 @@ impl WatchWorkflow {
         Box::pin(async move { WatchInput::Prepared(cycle, changes.await) })
     }
 
-    /// Records the tree, unless one is given, and reads the changes since the last cycle.
+    /// Records the tree, unless `tree` is given, and reads the changes since the last cycle.
     pub(super) fn tree_changes(&self, tree: Option<String>) -> impl Future<Output = TreeChanges> + use<> {
         let before = match &tree {
-            // An interrupted cycle keeps both of its trees.
+            // If a cycle was interrupted, it resumes with the two trees that it recorded before.
             Some(_) => self.state.open.as_ref().and_then(|open| open.before.clone()),
             None => self.state.tree.clone(),
         };
@@ -100,13 +101,13 @@ impl WatchWorkflow {
             again,
             session: None,
             suspended: self.suspended.get(&agent.name).cloned(),
-            // Workers edit the tree during the review.
+            // The write guard is not used, because other agents edit the tree during the review.
             is_guarded: false,
             scope: info_span!("cycle", n = self.state.open.as_ref().map(|open| open.number)),
         }
     }
 
-    /// Ends the cycle after all answers, and performs its action.
+    /// Ends the cycle after all answers have arrived, and performs the action that follows from them.
     pub(super) fn decide(&mut self) -> Result<(), RunError> {
         let Some(open) = self.state.open.clone() else { return Ok(()) };
         let ballots: Vec<Ballot> = cycle::due(&open).into_iter().filter_map(Result::ok).collect();
@@ -144,7 +145,7 @@ impl WatchWorkflow {
         Ok(())
     }
 
-    /// Asks the agents concerned once; remaining issues wait for the judge or a person.
+    /// Asks the agents whose work has issues, once per pause. Issues that remain wait for the judge or a person.
     fn clarify(&mut self, open: &Cycle) -> Result<(), RunError> {
         if open.triggers.contains(&Trigger::Clarified) {
             if self.state.plan.as_ref().is_some_and(|plan| plan.judge.is_some()) {

@@ -32,21 +32,21 @@ use crate::workflows::watch::status::{AgentState, WatchReport, standing};
 use crate::workflows::watch::workers::follower::Follower;
 use crate::workflows::watch::workers::worker::{Worker, WorkerMessage, Working};
 
-/// The maximum number of lines per transaction.
+/// The maximum number of lines that are recorded in one transaction.
 const GROUP: usize = 4_096;
 
 #[derive(Clone, Debug)]
 pub struct EndedWatch {
     pub standing: WatchReport,
     pub exit: ExitReason,
-    /// False if a signal ended it.
+    /// False if a signal ended the watch.
     pub by_command: bool,
 }
 
 pub(crate) struct WatchWorkflow {
     runner: Runner,
     state: WatchState,
-    /// The stop signal; `runner.stop` ends all calls, commands and agents.
+    /// The signal that stops the watch. In contrast, `runner.stop` ends all calls, commands and agents.
     stop: Stop,
     handle: StopHandle,
     standing: watch::Sender<WatchReport>,
@@ -54,9 +54,9 @@ pub(crate) struct WatchWorkflow {
     received: mpsc::Receiver<Batch>,
     socket: Option<PathBuf>,
     stay: bool,
-    /// Agents that other processes started, that sent an event and have not sent `done`.
+    /// Agents that other processes started, if they have sent an event and have not sent `done` yet.
     joined: BTreeSet<AgentName>,
-    /// The start of the triggers' clock, which pauses while the machine sleeps.
+    /// The time at which the triggers' clock started. The clock pauses while the machine sleeps.
     began: Instant,
     triggers: Triggers,
     prepared: Option<u32>,
@@ -67,7 +67,7 @@ pub(crate) struct WatchWorkflow {
     suspended: BTreeMap<AgentName, watch::Receiver<bool>>,
     malformed: u64,
     clarify_until: Option<Instant>,
-    /// Running commands of `watch.notify`; each resolves to its error, or `None`.
+    /// Running commands of `watch.notify`. Each resolves to its error, or to `None` if it succeeded.
     notifying: FuturesUnordered<Pending<Option<String>>>,
     is_left_alone: bool,
 }
@@ -77,9 +77,9 @@ pub(crate) enum WatchEffect {
     Begin,
     Prepare(u32),
     Decide,
-    /// Continue after a clarification or its timeout.
+    /// Continue after a clarification was answered or timed out.
     Clarified,
-    /// Apply the judge's answers, and resume the work after the last one.
+    /// Apply the judge's answers, and resume the work after the last answer.
     Settle,
 }
 
@@ -333,7 +333,7 @@ impl WatchWorkflow {
         if self.state.open.is_some() {
             self.triggers.resume_cycle();
         }
-        // Triggers that were recorded before a kill and not reviewed.
+        // Repeats the triggers that were recorded before the watch was killed and that no review has followed yet.
         for trigger in self.state.unreviewed.clone() {
             self.triggers.pull(trigger, Duration::ZERO);
         }
@@ -387,7 +387,8 @@ impl WatchWorkflow {
             && self.notifying.is_empty()
     }
 
-    /// Records the end of this process. A watch that ends because its agents ended fails if one of them failed.
+    /// Records the end of this process. If the watch ends because its agents have ended, it fails if one of them
+    /// failed.
     fn end(&mut self) -> Result<EndedWatch, RunError> {
         let exit = match self.state.status {
             WatchStatus::Running => ExitReason::Clean,

@@ -1,4 +1,5 @@
-//! Agents whose program answers a prompt: each gets its task once, and its answer is its milestone.
+//! Runs agents whose program answers a prompt. Each agent gets its task once, and its answer is reported as its
+//! milestone.
 
 use crate::domain::event::{CallAnswer, CallId, EventKind, Purpose, WatchEvent};
 use crate::domain::{AgentEvent, AgentName, EventType, Untrusted};
@@ -17,7 +18,7 @@ impl WatchWorkflow {
             .collect()
     }
 
-    /// Whether an agent finished its task; `None` before its last attempt ends.
+    /// Whether an agent finished its task; `None` until its last attempt has ended.
     pub(super) fn worked(&self, name: &AgentName) -> Option<bool> {
         let (call, answer) = attempts::last(&self.state.works, name, &Purpose::Work)?;
         let is_last = call.attempt > 1 || !attempts::is_invalid(answer);
@@ -32,7 +33,7 @@ impl WatchWorkflow {
         Some(self.call_request(agent, Task::Work { task: job.task.clone() }, again))
     }
 
-    /// The agent events of an answer to a task: milestone and done, or blocker.
+    /// The events that an agent's answer to its task implies: a milestone and `done`, or a blocker.
     pub(super) fn reported(&mut self, id: &CallId, answer: &CallAnswer) -> Vec<EventKind> {
         if id.purpose != Purpose::Work {
             return Vec::new();

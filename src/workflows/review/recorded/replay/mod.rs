@@ -1,7 +1,8 @@
-//! Replays the decisions of a recorded run, with its record instead of agents, people and the tree; read-only.
+//! Replays the decisions of a recorded run. The record of the run replaces agents, people and the tree. A replay is
+//! read-only.
 //!
-//! The settings of the run reproduce its decisions; with other settings, answers that the record lacks are reported
-//! as missing.
+//! With the settings of the run, the replay reproduces its decisions. With other settings, the replay may need
+//! answers that the record lacks; these are reported as missing.
 
 mod match_findings;
 
@@ -36,11 +37,11 @@ use crate::workspace::root::Workspace;
 pub struct Replayed {
     pub outcome: Outcome,
     pub reviewed: Sources,
-    /// One line per decision that differs, and per answer that is missing.
+    /// One line for each decision that differs, and one for each answer that is missing.
     pub differences: Vec<String>,
 }
 
-/// Fails if the history or the code under review cannot be read; a pruned run has no code.
+/// Fails if the history or the code under review cannot be read. The code of a pruned run no longer exists.
 pub fn replay(
     workspace: &Workspace,
     state_dir: &std::path::Path,
@@ -54,7 +55,7 @@ pub fn replay(
     let mut sources = Sources::new(&journal.transcripts(run)?, Redaction::from(settings.redaction));
     sources.load(record.round(), Some(workspace.root())).map_err(RunError::Sources)?;
     let trees = Trees { workspace, state_dir };
-    // The commit may no longer exist.
+    // The commit may no longer exist; then there are no shared rulings.
     let shared = SharedRulings::at(workspace, plan.rulings_at.as_deref()).unwrap_or_default().bindings();
     let mut replay = Replay {
         run,
@@ -88,11 +89,11 @@ pub fn replay(
     Ok(Replayed { outcome, reviewed: sources, differences })
 }
 
-/// The bindings of earlier runs that applied in this run, in their state at the time.
+/// The bindings of earlier runs that applied in this run, in the state that they had at that time.
 fn earlier(bindings: Vec<Binding>, record: &ReviewState, run: &RunId) -> Vec<Binding> {
     let related: BTreeMap<RulingRef, &EarlierDispute> =
         record.related.values().flatten().map(|earlier| (earlier.dispute.clone(), earlier)).collect();
-    // The disposition and the new tag at the time; a ruling overrides the others.
+    // The disposition and the new tag that each dispute had at that time. Entries of `ruled` override the others.
     let mut states: BTreeMap<RulingRef, (Option<Disposition>, Option<Tag>)> = BTreeMap::new();
     let open = record.still_disputed.values().chain(record.carried.keys());
     states.extend(open.map(|number| ((*number).into(), (None, None))));
@@ -117,7 +118,7 @@ fn earlier(bindings: Vec<Binding>, record: &ReviewState, run: &RunId) -> Vec<Bin
 
 struct Verdict {
     round: u32,
-    /// The number of preceding calls of the coder.
+    /// The number of the coder's calls that preceded the event.
     after: usize,
     event: EventKind,
 }
@@ -152,14 +153,14 @@ struct Replay<'a> {
     journal: &'a Journal,
     earlier: Vec<Binding>,
     verdicts: Vec<Verdict>,
-    /// Answers that the replay needs and the record lacks.
+    /// The answers that the replay needs and that the record does not contain.
     missing: BTreeSet<String>,
 }
 
 impl Replay<'_> {
     fn decide(&mut self) {
         let policy = self.policy();
-        // Disputes that wait for a person, and steps without a record.
+        // `waiting` are disputes that wait for a person; `idle` are steps for which the record has no events.
         let (mut waiting, mut idle) = (BTreeSet::new(), Vec::<ReviewStep>::new());
         loop {
             let steps = schedule::next_steps(&self.state, &policy, &waiting);
@@ -206,12 +207,13 @@ impl Replay<'_> {
             Step::Effect(ReviewEffect::Recognise { round }) => return schedule::recognised(&self.state, *round),
             Step::Effect(ReviewEffect::Conclude { round }) => {
                 let mut events = debate::conclude(&self.context(*round, &self.lists()), &self.bindings());
-                // The state contains the recorded notices.
+                // The recorded notices are already in the state.
                 events.retain(|event| !matches!(event, EventKind::Run(RunEvent::Notice { .. })));
                 return events;
             }
             Step::Effect(ReviewEffect::Verify { round }) => {
-                // The results on the current tree; with other settings, the last ones of the round.
+                // Takes the results of the last commands that ran on the current tree or on an earlier one. If
+                // there are none, which is possible with other settings, takes the first results of the round.
                 let done = self.state.tree_changes.len();
                 let of_round = || self.verdicts.iter().filter(|verdict| verdict.round == *round);
                 let known = of_round().map(|verdict| verdict.after).filter(|after| *after <= done).max();
@@ -241,8 +243,8 @@ impl Replay<'_> {
             }
             Step::Effect(ReviewEffect::Settle(dispute)) => {
                 schedule::settlement(&self.state, *dispute).map(|mut settlement| {
-                    // A person's disposition may be more specific than the ruling: an accepted risk or a deferred
-                    // fix.
+                    // The disposition that a person chose may be more specific than the ruling: an accepted risk or
+                    // a deferred fix.
                     let disposition = self.record.disputes.get(dispute).and_then(|known| known.disposition.clone());
                     if let (Ruler::Human, Some(disposition)) = (&settlement.by, disposition) {
                         settlement.disposition = disposition;
@@ -261,7 +263,7 @@ impl Replay<'_> {
         event.into_iter().collect()
     }
 
-    /// The recorded answer to a call, with the findings' numbers of the replay.
+    /// The recorded answer to a call, with the numbers that its findings have in the replay.
     fn call(&mut self, call: &CallId) -> Vec<EventKind> {
         let mut events = Vec::new();
         if let (Some(reuse), None) = (self.record.reuse(call), self.state.reuse(call)) {
@@ -308,7 +310,8 @@ impl Replay<'_> {
         }
     }
 
-    /// The replayed findings that correspond to each recorded finding: itself, or those it was merged from.
+    /// For each recorded finding, the corresponding findings of the replay: the same finding, or the findings from
+    /// which the recorded one was merged.
     fn now(&self, ids: impl IntoIterator<Item = FindingId>) -> Vec<Vec<FindingId>> {
         let same = Same::of(&self.state.findings);
         let now =
@@ -365,7 +368,7 @@ impl Replay<'_> {
         ReviewEvent::TreeChanged { call: call.clone(), tree, changes, touched: touched.unwrap_or_default() }.into()
     }
 
-    /// The disputes that are due, with their recorded numbers.
+    /// The events that open the disputes that are due, with the numbers from the record.
     fn open_disputes(&self) -> Vec<EventKind> {
         let recorded: Vec<&Dispute> = self.record.disputes.values().collect();
         let same = Same::of(recorded.iter().map(|dispute| &dispute.finding));
@@ -381,7 +384,7 @@ impl Replay<'_> {
             });
             taken.insert(number);
             let mut dispute = Box::new(self.state.sides(id).numbered(number));
-            // Between the same parties the recorded objection applies.
+            // If the dispute is between the same parties as in the record, the recorded objection applies.
             let recorded = self.record.disputes.get(&number).filter(|recorded| {
                 self.record.is_judged_first(&recorded.finding) == self.state.is_judged_first(&dispute.finding)
             });
@@ -394,7 +397,8 @@ impl Replay<'_> {
         opened
     }
 
-    /// The dispute of an earlier run that continued in this one, in its state at the time.
+    /// The event that continues the dispute of an earlier run in this run, in the state that the dispute had at
+    /// that time.
     fn carried_on(&self, finding: FindingId) -> Option<EventKind> {
         let number = self.state.still_disputed.get(&finding)?;
         let (known, (from, rulings)) = (self.record.disputes.get(number)?, self.record.carried.get(number)?);
@@ -406,8 +410,8 @@ impl Replay<'_> {
         Some(DisputeEvent::DisputeCarriedOn { dispute: Box::new(dispute), from: from.clone() }.into())
     }
 
-    /// The route that a person chose in the run; else the recorded one, if the configured default is equal; else
-    /// the configured default.
+    /// The event that chooses a route. It is the route that a person chose in the run; otherwise the recorded route
+    /// if the configured default is the same as in the run; otherwise the configured default.
     fn choice(&self, dispute: DisputeNumber) -> EventKind {
         let configured = self.settings.review.on_dispute.default;
         let by_person = self.record.chosen.contains(&dispute);
