@@ -2,7 +2,7 @@
 //! each group by a policy.
 //!
 //! Each finding becomes a [`Member`], is normalised (`normalise`) and joins a group (`similarity`). A policy then
-//! decides on the [`Votes`](votes::Votes) of each group and returns a [`Group`].
+//! decides on the `Votes` of each group and returns a [`Group`].
 //!
 //! The steps are phases 1 to 7 of the debate arbitrator's specification, and phase 5.5 if there was a debate. Each
 //! [`Policy`] has a file in this module and an arm in [`merge`]. Every member belongs to exactly one group, and the

@@ -137,7 +137,7 @@ pub fn shared_form(record: &DisputeRecord, events: &[Event], person: Option<Stri
     })
 }
 
-/// The bindings that [`all`] returns, without superseded ones. Each expired binding carries the day on which it
+/// The bindings that `all` returns, without superseded ones. Each expired binding carries the day on which it
 /// expired.
 pub fn known(
     journal: Option<&Journal>,
