@@ -136,8 +136,11 @@ impl Workflow for ReviewWorkflow {
                 let event = self.trees().record(&self.state, call, &self.runner.run)?;
                 self.append(event)?;
             }
-            // The first of these effects opens all disputes, so that their numbers are assigned in one transaction.
-            ReviewEffect::OpenDispute(_) => self.open_disputes()?,
+            // The first effect opens all disputes: they are numbered in one transaction.
+            ReviewEffect::OpenDispute(finding) if self.state.dispute_of(*finding).is_none() => {
+                self.open_disputes()?
+            }
+            ReviewEffect::OpenDispute(_) => {}
             ReviewEffect::CarryOn(finding) => self.carry_on(*finding)?,
             ReviewEffect::Send(dispute) => drop(self.append(schedule::sent(&self.state, *dispute))?),
             ReviewEffect::Rule(dispute) => self.rule(*dispute)?,
