@@ -1,3 +1,5 @@
+//! The error of a call: its kind, and the message and hint for the user.
+
 use crate::domain::{Advice, FailureKind};
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

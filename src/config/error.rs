@@ -1,3 +1,5 @@
+//! Errors of the configuration, with hints.
+
 use std::io;
 use std::path::PathBuf;
 

@@ -1,3 +1,5 @@
+//! The source of a configuration value, and the owner of a configuration file.
+
 use std::fmt;
 
 use crate::config::files::yaml::YamlPosition;

@@ -1,3 +1,5 @@
+//! The history database of a repository: its path, and the open journal.
+
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;

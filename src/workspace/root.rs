@@ -1,3 +1,5 @@
+//! The work tree that a command works on, and how it is found.
+
 use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;

@@ -1,3 +1,5 @@
+//! The inputs and outputs of an adapter: query and invocation, process output and answer.
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;

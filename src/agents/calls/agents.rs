@@ -1,3 +1,5 @@
+//! The handle through which agents are called, with what is cached about programs and rate limits.
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 

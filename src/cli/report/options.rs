@@ -1,3 +1,5 @@
+//! The options of a report: which findings are shown, and in how much detail.
+
 use crate::cli::style::Style;
 
 #[derive(Clone, Copy)]

@@ -1,3 +1,5 @@
+//! Filters of queries, and the rows that queries return.
+
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};

@@ -1,3 +1,5 @@
+//! The status of a watch, for people and scripts.
+
 use serde::{Deserialize, Serialize};
 
 use super::state::WatchState;

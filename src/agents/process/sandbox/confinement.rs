@@ -1,3 +1,5 @@
+//! The sandbox rules of one agent process: what it may write and inspect.
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 

@@ -1,3 +1,5 @@
+//! The layout of the text report: indentation and wrapping.
+
 use crate::cli::report::options::{Detail, RenderOptions};
 use crate::cli::style::{self, Glyph, Style};
 use crate::domain::AgentName;

@@ -1,3 +1,5 @@
+//! A reviewer's answer after parsing.
+
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{AnswerStatus, RawFinding};

@@ -1,3 +1,5 @@
+//! Reads a reviewer's answer line by line: prose with tags, JSON results, and the closing line.
+
 use std::io::{self, BufRead};
 
 use crate::domain::RulingRef;

@@ -1,3 +1,5 @@
+//! The reasons why a judge's answer is not a ruling.
+
 use crate::domain::{DisputeNumber, Ruling, RulingWord};
 use crate::protocol::replies::reply::is_nonce;
 
