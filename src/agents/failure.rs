@@ -111,14 +111,14 @@ impl ProcessError {
         let name = &agent.name;
         match self {
             Self::Spawn(_, source) if source.raw_os_error() == Some(Errno::ENOEXEC as i32) => Some(
-                "a script has to begin with a line like `#!/bin/sh`, a program has to be built for this machine"
+                "a script must begin with a line like `#!/bin/sh`; a binary must be built for this machine"
                     .to_owned(),
             ),
-            Self::NotFound(..) | Self::Spawn(..) => {
-                Some(format!("install it, or give its path: `glee config set agents.{name}.command <path>`"))
-            }
+            Self::NotFound(..) | Self::Spawn(..) => Some(format!(
+                "install the program, or give its path: `glee config set agents.{name}.command <path>`"
+            )),
             Self::TimedOut { cap: Cap::Total, .. } => {
-                Some(format!("give it more time: `glee config set agents.{name}.timeout 60m`"))
+                Some(format!("raise the time limit: `glee config set agents.{name}.timeout 60m`"))
             }
             Self::TimedOut { cap: Cap::FirstOutput, .. } => {
                 Some("allow a longer silence: `glee config set limits.first_output_timeout 10m`".to_owned())
@@ -127,19 +127,19 @@ impl ProcessError {
                 Some("allow a longer silence: `glee config set limits.idle_timeout 30m`".to_owned())
             }
             Self::ExitCode { .. } | Self::Killed { .. } => {
-                Some(format!("check that it runs outside Glee: `{} --help`", agent.command.join(" ")))
+                Some(format!("check that the program runs outside Glee: `{} --help`", agent.command.join(" ")))
                     .filter(|_| !agent.command.first().is_some_and(|word| word.starts_with("builtin:")))
             }
             Self::NotConfined(..) => {
                 Some("use Linux 6.2 or newer with Landlock, or `glee config set --user sandbox auto`".to_owned())
             }
             Self::Survivors(..) | Self::SupervisorDied { left: Some(_), .. } => {
-                Some("find them with `ps -ef`".to_owned())
+                Some("list the processes with `ps -ef`".to_owned())
             }
             Self::Exhausted(_, source) | Self::Io(_, source) if is_exhausted(source) => {
-                Some("end other programs, or raise the limits of this shell: `ulimit -n`, `ulimit -u`".to_owned())
+                Some("close other programs, or raise the limits of this shell: `ulimit -n`, `ulimit -u`".to_owned())
             }
-            Self::Io(..) => Some("check the free space of the disk".to_owned()),
+            Self::Io(..) => Some("check the free disk space".to_owned()),
             Self::NoProgress(..) => {
                 Some("check whether the service is available, and resume the run later".to_owned())
             }
@@ -204,14 +204,12 @@ mod tests {
             (
                 ProcessError::NotFound(command()),
                 "failed to run `/bin/rev -x`: it or its interpreter was not found",
-                Some("install it, or give its path: `glee config set agents.rev.command <path>`"),
+                Some("install the program, or give its path: `glee config set agents.rev.command <path>`"),
             ),
             (
                 ProcessError::Spawn(command(), source()),
                 "failed to run `/bin/rev -x`: Exec format error (os error 8)",
-                Some(
-                    "a script has to begin with a line like `#!/bin/sh`, a program has to be built for this machine",
-                ),
+                Some("a script must begin with a line like `#!/bin/sh`; a binary must be built for this machine"),
             ),
             (
                 ProcessError::TimedOut { command: command(), cap: Cap::Idle, after: Duration::from_secs(600) },
@@ -221,17 +219,17 @@ mod tests {
             (
                 ProcessError::ExitCode { command: command(), code: 2, last_line: Some("no key".to_owned()) },
                 "`/bin/rev -x` ended with exit code 2: no key",
-                Some("check that it runs outside Glee: `rev --help`"),
+                Some("check that the program runs outside Glee: `rev --help`"),
             ),
             (
                 ProcessError::Killed { command: command(), signal: 9, last_line: None },
                 "`/bin/rev -x` was killed by signal 9",
-                Some("check that it runs outside Glee: `rev --help`"),
+                Some("check that the program runs outside Glee: `rev --help`"),
             ),
             (
                 ProcessError::Survivors(command(), vec![7, 8]),
                 "`/bin/rev -x` left processes behind that could not be ended: 7, 8",
-                Some("find them with `ps -ef`"),
+                Some("list the processes with `ps -ef`"),
             ),
             (
                 ProcessError::SupervisorDied { command: command(), status: "signal: 9".to_owned(), left: None },
@@ -245,7 +243,7 @@ mod tests {
                     left: Some(vec![7]),
                 },
                 "the supervisor of `/bin/rev -x` died (signal: 9); its processes may still run: 7",
-                Some("find them with `ps -ef`"),
+                Some("list the processes with `ps -ef`"),
             ),
             (ProcessError::Stopped(command()), "`/bin/rev -x` was stopped", None),
         ];
@@ -272,7 +270,7 @@ mod tests {
             let shown_error = ProcessError::spawn("rev".to_owned(), source).for_agent(&agent);
             assert_eq!(shown_error.kind, kind, "{errno}");
             assert!(shown_error.message.ends_with(&shown), "{}", shown_error.message);
-            let installs = shown_error.hint.as_deref().is_some_and(|hint| hint.contains("install it"));
+            let installs = shown_error.hint.as_deref().is_some_and(|hint| hint.contains("install the program"));
             assert_eq!(installs, errno == Errno::EACCES, "{errno}: {:?}", shown_error.hint);
         }
     }

@@ -135,7 +135,7 @@ fn run(command: &Command, globals: &Globals) -> CommandResult {
     let (variable, filter) = (log::VARIABLE, std::env::var(log::VARIABLE).ok());
     log::begin(globals.verbose, filter.as_deref(), clean).map_err(|error| {
         CommandError::usage(error.to_string())
-            .hint(format!("use `{variable}=debug`, or `{variable}=glee::agents=trace,info`"))
+            .hint(format!("set `{variable}=debug`, or `{variable}=glee::agents=trace,info`"))
     })?;
     if command.runs_agents() {
         signals::receive();

@@ -23,7 +23,7 @@ pub enum ConfigError {
     UnknownKey { place: Origin, key: String, suggestion: Option<String>, known: Vec<String> },
     #[error("unknown environment variable `{name}`")]
     UnknownVariable { name: String, suggestion: Option<String> },
-    #[error("{place}`{earlier}` and `{today}` are names of the same key, and both are set")]
+    #[error("{place}`{earlier}` and `{today}` are two names of one key, but both are set")]
     BothNames { place: Origin, earlier: String, today: String },
     #[error("{place}`{key}` {misfit}")]
     Value { place: Origin, key: String, misfit: Box<InvalidValue> },
@@ -33,7 +33,7 @@ pub enum ConfigError {
     OfProject { place: Origin, key: String },
     #[error("{place}`agents` must be a list of agents")]
     AgentsNotAList { place: Origin },
-    #[error("{place}`{path}` has no name")]
+    #[error("{place}the agent at `{path}` has no name")]
     NamelessAgent { place: Origin, path: String },
     #[error("{place}duplicate agent `{name}`")]
     TwoAgents { place: Origin, name: String },
@@ -79,14 +79,14 @@ impl Advice for ConfigError {
                 (!known.is_empty()).then(|| format!("known here: {}", known.join(", ")))
             }
             Self::UnknownVariable { .. } => Some("`glee config list` shows every key".to_owned()),
-            Self::BothNames { earlier, .. } => Some(format!("remove `{earlier}`, the earlier name")),
+            Self::BothNames { earlier, .. } => Some(format!("remove `{earlier}`, which is the old name")),
             Self::Value { misfit, .. } => Some(misfit.hint()),
             Self::OfProject { .. } => Some(format!("set it in `{PROJECT_FILE}`, or run `glee init`")),
             Self::AgentsNotAList { .. } => {
                 Some("connect one with `glee connect <agent> --role coder|reviewer|judge|aggregator`".to_owned())
             }
             Self::NamelessAgent { .. } => Some("add `name: <name>`".to_owned()),
-            Self::TwoAgents { .. } => Some("rename one of them".to_owned()),
+            Self::TwoAgents { .. } => Some("rename one of the agents".to_owned()),
             Self::Incomplete { missing: "role", .. } => {
                 Some("add `role: coder`, `reviewer`, `judge` or `aggregator`".to_owned())
             }
@@ -98,10 +98,10 @@ impl Advice for ConfigError {
             }
             Self::BuiltinRole { its, .. } => Some(format!("write `role: {its}`")),
             Self::Adapter { .. } => Some("remove `adapter`: it is derived from the command".to_owned()),
-            Self::BothWays { .. } => Some("remove it from one of them".to_owned()),
-            Self::Looser { key, value, .. } => {
-                Some(format!("set it for yourself: `glee config set --user {key} {value}`"))
-            }
+            Self::BothWays { .. } => Some("remove the tag from one of the two lists".to_owned()),
+            Self::Looser { key, value, .. } => Some(format!(
+                "set the value in your own configuration file: `glee config set --user {key} {value}`"
+            )),
             Self::NoSuchReviewer { name, reviewers } => {
                 Some(match closest(name, reviewers.iter().map(String::as_str)) {
                     Some(reviewer) => did_you_mean(reviewer),
@@ -111,9 +111,11 @@ impl Advice for ConfigError {
                     None => format!("connected reviewers: {}", reviewers.join(", ")),
                 })
             }
-            Self::NotAHash(_) => {
-                Some("give `blake3:` and 64 hexadecimal digits, as `glee trust --show` prints it".to_owned())
-            }
+            Self::NotAHash(_) => Some(
+                "write the hash as `glee trust --show` prints it: `blake3:` and 64 hexadecimal \
+                      digits"
+                    .to_owned(),
+            ),
         }
     }
 }

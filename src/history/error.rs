@@ -44,25 +44,27 @@ impl Advice for JournalError {
             }
             Self::Newer { .. } => Some("update Glee, or use another history with `--history <path>`".to_owned()),
             Self::Damaged { .. } => Some(
-                "nothing was changed; `glee disputes verify` names the first bad record, and `--history <path>` \
-                 starts a new history"
+                "`glee disputes verify` reports the first damaged record; `--history <path>` starts a new history"
                     .to_owned(),
             ),
             Self::Access { .. } => {
                 Some("check for a full disk, a read-only folder, or another process that locks it".to_owned())
             }
-            Self::UnknownRun(_) => Some("`glee runs` lists them; `last` is the newest".to_owned()),
+            Self::UnknownRun(_) => Some("`glee runs` lists the runs; `last` is the newest run".to_owned()),
             Self::AmbiguousRun { .. } | Self::AmbiguousDispute { .. } => {
-                Some("give more characters of the id".to_owned())
+                Some("specify more digits of the id".to_owned())
             }
-            Self::UnknownDispute(_) => Some("`glee disputes` lists them".to_owned()),
+            Self::UnknownDispute(_) => Some("`glee disputes` lists the disputes".to_owned()),
             Self::UnknownDisputeId(_) => Some(
-                "give a number, an id, or at least four digits of an id; `glee disputes` lists them".to_owned(),
+                "give a number, an id, or at least four digits of an id; `glee disputes` lists the \
+                 disputes"
+                    .to_owned(),
             ),
             Self::AlreadySettled { number, .. } => Some(format!(
-                "see `glee disputes show {number}`; to rule again, first `glee disputes reopen {number}`"
+                "`glee disputes show {number}` shows the ruling; to rule again, reopen the dispute with `glee \
+                 disputes reopen {number}`"
             )),
-            Self::NotSettled(number) => Some(format!("settle it with `glee disputes resolve {number}`")),
+            Self::NotSettled(number) => Some(format!("settle the dispute with `glee disputes resolve {number}`")),
         }
     }
 

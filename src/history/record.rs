@@ -64,23 +64,23 @@ pub struct RunFindings {
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    #[error("it is larger than {} KiB", MAX_RECORD >> 10)]
+    #[error("the record is larger than {} KiB", MAX_RECORD >> 10)]
     TooLarge,
-    #[error("its content does not match its hash")]
+    #[error("the content of the record does not match its hash")]
     WrongHash,
-    #[error("it is not JSON")]
+    #[error("the record is not JSON")]
     NotJson,
     #[error("unknown kind")]
     UnknownKind,
     #[error("unsupported format: {0}")]
     Form(String),
-    #[error("its author is not the author of the commit that added it")]
+    #[error("the author of the record is not the author of the commit that added it")]
     ForgedAuthor,
-    #[error("it names a path outside the tree")]
+    #[error("the record refers to a path outside the tree")]
     EscapingPath,
-    #[error("its time is in the future")]
+    #[error("the time of the record is in the future")]
     Future,
-    #[error("it repeats another record")]
+    #[error("the record is a copy of another record")]
     Duplicate,
 }
 

@@ -51,7 +51,7 @@ pub enum WorkspaceError {
         /// Whether the target is a change; if not, it is a list of paths.
         is_change: bool,
     },
-    #[error("another run holds this tree: {0}")]
+    #[error("another run has locked this tree: {0}")]
     Locked(String),
     #[error("cannot use the state folder at `{}`", path.display())]
     State { path: PathBuf, source: io::Error },
@@ -73,7 +73,7 @@ pub enum WorkspaceError {
     OtherRepository { root: PathBuf, run: String },
     #[error("`{}` is not empty", .0.display())]
     Occupied(PathBuf),
-    #[error("histories are exchanged through a git repository, and this folder is not in one")]
+    #[error("histories are exchanged through git, and this folder is not in a git repository")]
     NoExchange,
     #[error("there is no remote `{remote}`")]
     NoRemote { remote: String, known: Vec<String> },
@@ -124,35 +124,40 @@ impl Advice for WorkspaceError {
             Self::NoMergeBase { .. } => {
                 "fetch the missing history (`git fetch --unshallow`), or specify a range `A..B`"
             }
-            Self::Shallow(..) => "fetch it: `git fetch --deepen=1`",
-            Self::NotADiff(..) => "create one with `git diff > changes.diff`",
+            Self::Shallow(..) => "fetch the parent: `git fetch --deepen=1`",
+            Self::NotADiff(..) => "create a diff with `git diff > changes.diff`",
             Self::CombinedDiff(..) => "compare with one parent: `git diff HEAD^ HEAD` or `git show --first-parent`",
             Self::BrokenDiff { .. } => {
-                "create it again with `git diff > changes.diff`; word diffs are not supported"
+                "create the diff again with `git diff > changes.diff`; word diffs are not supported"
             }
             Self::EmptyTarget { skipped, .. } if skipped.is_empty() => {
                 "specify what to review: `glee review src/`, `--base main` or `--commit HEAD`"
             }
             Self::EmptyTarget { .. } => "only text files up to `review.max_file_size` are reviewed",
-            Self::Locked(..) => "wait for it to end; a review without `--fix` needs no lock",
-            Self::State { .. } => "check the folder's permissions, or set another one with `GLEE_STATE_DIR`",
+            Self::Locked(..) => "wait until that run ends; a review without `--fix` needs no lock",
+            Self::State { .. } => "check the folder's permissions, or choose another folder with `GLEE_STATE_DIR`",
             Self::TooLarge { .. } => "create a git repository in it, or exclude files in `.gleeignore`",
-            Self::LinkedRefs(..) => "remove it: git creates no such link, and refs would be written to its target",
-            Self::Unfollowed { .. } => {
-                "changes to it could not be undone: review without `--fix`, move it out of the tree, or list it in \
-                 `.git/info/exclude` (a submodule: `git submodule deinit <path>`)"
+            Self::LinkedRefs(..) => {
+                "remove the link: git does not create it, and Glee would write refs to its target"
             }
-            Self::NotKept { .. } => "make it readable, or add it to an ignore file",
+            Self::Unfollowed { .. } => {
+                "Glee could not undo changes to this folder: review without `--fix`, move the folder out of the \
+                 tree, or list it in `.git/info/exclude` (a submodule: `git submodule deinit <path>`)"
+            }
+            Self::NotKept { .. } => "make the file readable, or add it to an ignore file",
             Self::OtherTree { .. } => "run the command in the work tree of the run",
             Self::OtherRepository { run, .. } => {
-                return Some(format!("to see its snapshot: `glee runs undo {run} --to <new folder>`"));
+                return Some(format!("extract the snapshot of the run: `glee runs undo {run} --to <new folder>`"));
             }
             Self::Occupied(..) => "specify a folder that is empty or does not exist",
             Self::NotRestored(..) => "fix the causes, then run the command again",
             Self::NoExchange => "create a git repository, or copy the database (`glee doctor` prints its path)",
-            Self::NoRemote { known, .. } if known.is_empty() => "add one: `git remote add origin <address>`",
+            Self::NoRemote { known, .. } if known.is_empty() => "add a remote: `git remote add origin <address>`",
             Self::NoRemote { known, .. } => return Some(format!("remotes: {}", known.join(", "))),
-            Self::NoAuthor(..) => "set it: `git config user.name <name>` and `git config user.email <address>`",
+            Self::NoAuthor(..) => {
+                "set the identity: `git config user.name <name>` and `git config user.email \
+                                   <address>`"
+            }
             Self::NotPushed { .. } => "push again, or check whether the remote accepts refs below `refs/glee`",
             Self::ProjectId(error) => return error.hint(),
             Self::History(error) => return error.hint(),

@@ -144,7 +144,8 @@ fn other_rules_decide_a_golden_run_otherwise() {
         (["--set", "review.round=2"], "error: unknown key `review.round`\nhint: did you mean `review.rounds`?\n"),
         (
             ["--format", "jsonl"],
-            "error: a replay records no events\nhint: `--format json` prints its outcome, `glee runs show --format jsonl` the events of the run\n",
+            "error: a replay records no events\nhint: `--format json` prints the outcome of the replay; `glee runs \
+             show --format jsonl` prints the events of the run\n",
         ),
     ] {
         let output = sandbox.glee(&[&["--history", &history, "runs", "replay"], &flags[..]].concat());

@@ -58,8 +58,10 @@ fn effort(profile: &Profile, query: &Query<'_>) -> Result<Option<&'static str>, 
     };
     if !profile.effort.is_empty() && !program.may_have(profile.effort) {
         let message = format!("{program} has no `{}`, which `agents.{}.effort` needs", profile.effort, agent.name);
-        return Err(AgentError::new(FailureKind::BadFlags, message)
-            .hint(format!("update the program, or `glee config unset agents.{}.effort`", agent.name)));
+        return Err(AgentError::new(FailureKind::BadFlags, message).hint(format!(
+            "update the program, or unset the effort: `glee config unset agents.{}.effort`",
+            agent.name
+        )));
     }
     Ok(profile.effort_name.map(|name| name(effort)))
 }

@@ -132,7 +132,7 @@ impl ParsedOutput {
         if !self.done {
             let message = format!("`{name}` ended without reporting completion");
             return Err(AgentError::new(FailureKind::Protocol, message)
-                .hint("check its recorded output; a newer version may use another format"));
+                .hint("check the recorded output of the program: a newer version may use another format"));
         }
         let text = self.answer.take().unwrap_or_else(|| self.written());
         if !text.trim().is_empty() {

@@ -67,10 +67,10 @@ impl Profile {
                 "check the agent's `command` and `model`; `glee agents --check` tries every connected agent"
             }
             FailureKind::OverQuota { reset: None } => {
-                "check the plan or the credit; `backup: <agent>` names a substitute"
+                "check the plan or the credit of the account; the agent's key `backup` names a substitute"
             }
             FailureKind::RateLimited { reset: Some(reset) } | FailureKind::OverQuota { reset: Some(reset) } => {
-                &format!("it is available again at {reset:.0}; resume the run then with `glee runs resume`")
+                &format!("the limit ends at {reset:.0}; then resume the run with `glee runs resume`")
             }
             FailureKind::RateLimited { reset: None } => "resume the run later with `glee runs resume`",
             FailureKind::TooLong => "review less at a time: `glee config set review.max_shard_size 64KiB`",

@@ -145,9 +145,8 @@ impl Adapter for BuiltinAdapter {
         })?;
         if builtin.role() != agent.role {
             let message = format!("`{name}` cannot be a {}", agent.role);
-            return Err(
-                AgentError::new(FailureKind::NotInstalled, message).hint(format!("its role is {}", builtin.role()))
-            );
+            return Err(AgentError::new(FailureKind::NotInstalled, message)
+                .hint(format!("the role of this agent is {}", builtin.role())));
         }
         let stdin = serde_json::to_vec(request).map_err(|error| {
             AgentError::new(FailureKind::Protocol, format!("failed to write the request: {error}"))

@@ -188,8 +188,10 @@ impl Agents {
             let wait = retry::until(until, now);
             if wait > left / 2 {
                 let message = format!("`{kind}` is not available until {until:.0}: {why}");
-                return Err(AgentError::new(FailureKind::RateLimited { reset: Some(until) }, message)
-                    .hint("resume the run then with `glee runs resume`; `glee agents --check` ignores the limit"));
+                return Err(AgentError::new(FailureKind::RateLimited { reset: Some(until) }, message).hint(
+                    "after that time, resume the run with `glee runs resume`; `glee agents --check` calls the \
+                           agent in spite of the limit",
+                ));
             }
             (ask.activity)(&format!("{kind} is available again in {}", seconds(wait)));
             ask.pause(wait).await?;

@@ -33,10 +33,10 @@ impl LocateError {
             Self::NoFile(..) | Self::Folder(..) | Self::NotRunnable { .. } | Self::Empty => {
                 Some(format!("give the program's path: {}", set("<path>")))
             }
-            Self::NotExecutable(path) => Some(format!("make it executable: `chmod +x {}`", path.display())),
+            Self::NotExecutable(path) => Some(format!("make the file executable: `chmod +x {}`", path.display())),
             Self::Shadowed { inside, outside, .. } => {
                 let path = outside.as_ref().unwrap_or(inside);
-                Some(format!("give the path of the intended one: {}", set(&path.display().to_string())))
+                Some(format!("give the path of the intended program: {}", set(&path.display().to_string())))
             }
         }
     }

@@ -96,8 +96,9 @@ fn commands(settings: &Settings) -> Vec<Vec<String>> {
 
 fn not_at_base(what: &str, why: &str) -> CommandError {
     let message = format!("a command names `{}`, and {why}", printable::line(what));
-    CommandError::new(ExitReason::Untrusted, anyhow::Error::msg(message))
-        .hint("a change must not decide how it is reviewed: bring the file to the base branch first")
+    CommandError::new(ExitReason::Untrusted, anyhow::Error::msg(message)).hint(
+        "a change cannot bring the configuration of its own review: merge the file into the base branch first",
+    )
 }
 
 /// Finds the agents' programs. Fails if neither the program of an agent nor that of its backup is found.

@@ -79,6 +79,8 @@ fn refusal(UntrustedConfig { hash, runs, changed }: &UntrustedConfig) -> Command
     };
     let message =
         format!("{what}; its `{}` would run, set or use\n  {}\n{hash}", paths::PROJECT_FOLDER, lines.join("\n  "));
-    CommandError::new(ExitReason::Untrusted, anyhow::Error::msg(message))
-        .hint(format!("read it, then trust it with `glee trust`, or for one command with `--trust {hash}`"))
+    CommandError::new(ExitReason::Untrusted, anyhow::Error::msg(message)).hint(format!(
+        "read the configuration, then trust it with `glee trust`, or for one command with `--trust \
+                       {hash}`"
+    ))
 }

@@ -30,9 +30,9 @@ pub enum FileError {
 impl Advice for FileError {
     fn hint(&self) -> Option<String> {
         match self {
-            Self::Link(_) => {
-                Some("replace it with a copy of its target: links in a project are not followed".to_owned())
-            }
+            Self::Link(_) => Some(
+                "replace the link with a copy of its target; Glee does not follow links in a project".to_owned(),
+            ),
             Self::Kind(..) | Self::Size(_) | Self::Text(..) | Self::Read(..) | Self::Write(..) => None,
         }
     }

@@ -289,7 +289,7 @@ mod tests {
                 "agents:\n  - rol: coder\n",
                 "c.yml:2:5: unknown key `agents[0].rol` | did you mean `agents[0].role`?",
             ),
-            ("agents:\n  - role: coder\n", "c.yml:2:5: `agents[0]` has no name | add `name: <name>`"),
+            ("agents:\n  - role: coder\n", "c.yml:2:5: the agent at `agents[0]` has no name | add `name: <name>`"),
             (
                 "agents:\n  - name: a\n    role: boss\n",
                 "c.yml:3:11: `agents[0].role` cannot be `boss` | allowed: coder, reviewer, judge, aggregator",
@@ -316,7 +316,7 @@ mod tests {
             let (_, said) = said.split_once(": `").unwrap();
             assert_eq!(
                 said,
-                "budget.wall` and `budget.duration` are names of the same key, and both are set | remove `budget.wall`, the earlier name"
+                "budget.wall` and `budget.duration` are two names of one key, but both are set | remove `budget.wall`, which is the old name"
             );
         }
         let set = |names: &[&str]| {

@@ -431,7 +431,7 @@ review: {issues: {mandatory: [HIGH]}}
                 "",
                 "31m",
                 Err(
-                    "project.yml:1:24: a project may not loosen `limits.call_timeout` from 30m to 31m | set it for yourself: `glee config set --user limits.call_timeout 31m`",
+                    "project.yml:1:24: a project may not loosen `limits.call_timeout` from 30m to 31m | set the value in your own configuration file: `glee config set --user limits.call_timeout 31m`",
                 ),
             ),
             ("1h", "45m", Ok("45m (project.yml:1)")),
@@ -440,7 +440,7 @@ review: {issues: {mandatory: [HIGH]}}
                 "1h",
                 "61m",
                 Err(
-                    "project.yml:1:24: a project may not loosen `limits.call_timeout` from 1h to 61m | set it for yourself: `glee config set --user limits.call_timeout 61m`",
+                    "project.yml:1:24: a project may not loosen `limits.call_timeout` from 1h to 61m | set the value in your own configuration file: `glee config set --user limits.call_timeout 61m`",
                 ),
             ),
             // A project cannot set a limit that is looser than both the default and the user's limit.
@@ -449,7 +449,7 @@ review: {issues: {mandatory: [HIGH]}}
                 "5m",
                 "40m",
                 Err(
-                    "project.yml:1:24: a project may not loosen `limits.call_timeout` from 30m to 40m | set it for yourself: `glee config set --user limits.call_timeout 40m`",
+                    "project.yml:1:24: a project may not loosen `limits.call_timeout` from 30m to 40m | set the value in your own configuration file: `glee config set --user limits.call_timeout 40m`",
                 ),
             ),
         ] {
@@ -464,13 +464,13 @@ review: {issues: {mandatory: [HIGH]}}
         let evidence = |on: bool| format!("review: {{judge: {{require_evidence: {on}}}}}");
         assert_eq!(
             refusal("", &evidence(false)),
-            "project.yml:1:36: a project may not loosen `review.judge.require_evidence` from true to false | set it for yourself: `glee config set --user review.judge.require_evidence false`"
+            "project.yml:1:36: a project may not loosen `review.judge.require_evidence` from true to false | set the value in your own configuration file: `glee config set --user review.judge.require_evidence false`"
         );
         assert!(resolve(&layers(&evidence(false), &evidence(false))).is_ok());
         let sandbox = |word: &str| format!("sandbox: {word}");
         assert_eq!(
             refusal("", &sandbox("off")),
-            "project.yml:1:10: a project may not loosen `sandbox` from auto to off | set it for yourself: `glee config set --user sandbox off`"
+            "project.yml:1:10: a project may not loosen `sandbox` from auto to off | set the value in your own configuration file: `glee config set --user sandbox off`"
         );
         assert_eq!(value(&layers(&sandbox("required"), &sandbox("auto")), "sandbox"), "required (user.yml:1)");
         assert_eq!(value(&layers(&sandbox("off"), &sandbox("required")), "sandbox"), "required (project.yml:1)");
@@ -543,7 +543,7 @@ review: {issues: {mandatory: [HIGH]}}
         assert_eq!(value(&must, "review.opinions.mandatory"), "[] (default)");
         assert_eq!(
             refusal("", "review: {opinions: {mandatory: [MUST]}, issues: {optional: [must]}}"),
-            "the tag `MUST` is in both `review.opinions.mandatory` and `review.issues.optional` | remove it from one of them"
+            "the tag `MUST` is in both `review.opinions.mandatory` and `review.issues.optional` | remove the tag from one of the two lists"
         );
     }
 

@@ -23,9 +23,9 @@ pub enum StagePlanError {
     Unknown(String),
     #[error("`{0}` is embedded and cannot answer questions")]
     Embedded(AgentName),
-    #[error("{what} asks at least {at_least} agents, and {found} would be asked")]
+    #[error("{what} requires at least {at_least} agents, but only {found} can be asked")]
     TooFew { what: &'static str, at_least: usize, found: usize },
-    #[error("`{0}` would decide about its own answer")]
+    #[error("`{0}` cannot decide about its own answer")]
     Party(AgentName),
 }
 
@@ -34,13 +34,14 @@ impl Advice for StagePlanError {
         Some(match self {
             Self::Review(error) => return error.hint(),
             Self::Prompt(error) => return error.hint(),
-            Self::Unknown(_) => "`glee agents` lists who is connected".to_owned(),
-            Self::Embedded(_) => "name agents that read a prompt, with `--agents a,b,c`".to_owned(),
+            Self::Unknown(_) => "`glee agents` lists the connected agents".to_owned(),
+            Self::Embedded(_) => "choose agents that read prompts with `--agents a,b,c`".to_owned(),
             Self::TooFew { .. } => {
-                "connect more with `glee connect <agent> --role reviewer`, or name them with `--agents a,b,c`"
+                "connect more agents with `glee connect <agent> --role reviewer`, or choose agents with `--agents \
+                 a,b,c`"
                     .to_owned()
             }
-            Self::Party(_) => "name another one in the stage's file".to_owned(),
+            Self::Party(_) => "name another agent in the file of the stage".to_owned(),
         })
     }
 }

@@ -17,7 +17,7 @@ pub enum ReviewPlanError {
     MissingRole(Role),
     #[error("no agent has the role `judge`, which disputes require")]
     NoJudge,
-    #[error("the backup of `{agent}` is `{backup}`, which is not another connected {role}")]
+    #[error("the backup of `{agent}` must be another connected {role}, and `{backup}` is none")]
     Backup { agent: AgentName, backup: AgentName, role: Role },
     #[error("`review.reviewers` names `{0}`, which is not a connected reviewer")]
     UnknownReviewer(String),
@@ -35,28 +35,32 @@ impl Advice for ReviewPlanError {
     fn hint(&self) -> Option<String> {
         Some(match self {
             Self::MissingRole(role) => format!(
-                "assign one with `glee connect <agent> --role {role}`, or set everything up with `glee init`"
+                "connect one with `glee connect <agent> --role {role}`, or connect all agents with `glee init`"
             ),
             Self::NoJudge => {
-                "assign one with `glee connect <agent> --role judge`, or settle disputes without one: `--on-dispute \
+                "connect one with `glee connect <agent> --role judge`, or settle disputes without a judge: \
+                 `--on-dispute \
                  human|discard`, or `glee config set review.on_dispute.default human|discard`"
                     .to_owned()
             }
             Self::Panel(_) => {
-                "name three with `glee config set review.judge.panel \"[a, b, c]\"`, or none with `glee config unset \
+                "name three judges with `glee config set review.judge.panel \"[a, b, c]\"`, or disable the panel \
+                 with `glee config unset \
                  review.judge.panel`"
                     .to_owned()
             }
             Self::UnknownJudge(name) => {
-                format!("connect it with `glee connect <agent> --role judge --name {name}`; `glee agents` lists who is")
+                format!("connect the judge with `glee connect <agent> --role judge --name {name}`; `glee agents` \
+                         lists the connected agents")
             }
             Self::PrivateKey { .. } => {
-                "name the file in .gleeignore, or have it shown to agents as a placeholder with `glee config set --user \
+                "exclude the file in .gleeignore, or show agents a placeholder instead of the key: `glee config set \
+                 --user \
                  redaction.block_private_keys false`"
                     .to_owned()
             }
-            Self::Backup { role, .. } => format!("`glee agents` lists who is a {role}"),
-            Self::UnknownReviewer(_) => "`glee agents` lists who is connected".to_owned(),
+            Self::Backup { .. } => "`glee agents` lists the agents and their roles".to_owned(),
+            Self::UnknownReviewer(_) => "`glee agents` lists the connected agents".to_owned(),
             Self::Quorum { .. } => "lower it with `glee config set review.quorum <number>`".to_owned(),
         })
     }

@@ -129,7 +129,7 @@ fn read(
 ) -> CallAnswer {
     let redacted = files.all().and_then(|files| files.iter().try_for_each(|file| redaction.file(file)));
     if let Err(error) = redacted {
-        let hint = "is the state folder writable, and the disk not full?".to_owned();
+        let hint = "check that the state folder is writable and the disk has free space".to_owned();
         return failed(format!("failed to redact secrets in the stored output: {error}"), Some(hint));
     }
     match result {

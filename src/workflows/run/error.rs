@@ -27,7 +27,11 @@ impl Advice for RunError {
             Self::Journal(error) => error.hint(),
             Self::Workspace(error) => error.hint(),
             Self::Prompt(error) => error.hint(),
-            Self::Sources(_) => Some("is the state folder writable, and the disk not full?".to_owned()),
+            Self::Sources(_) => Some(
+                "check that the state folder is writable and the disk has free \
+                                      space"
+                    .to_owned(),
+            ),
             Self::NotStarted(_) => Some("`glee runs` lists the runs".to_owned()),
         }
     }

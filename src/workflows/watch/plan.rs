@@ -14,16 +14,16 @@ pub(crate) enum WatchPlanError {
     #[error("`{name}` is not a reviewer")]
     NotReviewer { name: String },
     /// An embedded agent cannot read the events of other agents.
-    #[error("`{name}` is embedded in Glee and answers no review request of a watch")]
+    #[error("the embedded agent `{name}` cannot answer review requests of a watch")]
     Embedded { name: String },
     #[error("`watch.arbitrate` is enabled, but no judge is connected")]
     NoJudge,
     /// A program that answers a prompt requires a task.
-    #[error("`{name}` has no task, which its adapter `{adapter}` requires")]
+    #[error("`{name}` requires a task, because its adapter is `{adapter}`")]
     NoTask { name: String, adapter: String },
     #[error("`{name}` cannot have a task, because it is not a coder")]
     NotCoder { name: String },
-    #[error("`--task {name}=...`: this watch starts no agent named `{name}` that answers prompts")]
+    #[error("`--task {name}=...` has no effect: this watch starts no agent `{name}` that takes a task")]
     IdleTask { name: String },
 }
 
@@ -34,18 +34,24 @@ impl Advice for WatchPlanError {
                 "connect one: `glee connect codex --role reviewer` (the embedded `builtin:rules` cannot do this)"
                     .to_owned()
             }
-            Self::Unknown { .. } => "`glee agents` lists those that are".to_owned(),
+            Self::Unknown { .. } => "`glee agents` lists the connected agents".to_owned(),
             Self::NotReviewer { name } => {
                 format!("`glee config set agents.{name}.role reviewer`, or remove it from `watch.reviewers`")
             }
             Self::NoJudge => "connect one: `glee connect claude --role judge`".to_owned(),
-            Self::Embedded { .. } => "name others in `watch.reviewers`".to_owned(),
-            Self::NoTask { name, .. } => format!("add `--task {name}='...'`; the same task again resumes it"),
+            Self::Embedded { .. } => "name other agents in `watch.reviewers`".to_owned(),
+            Self::NoTask { name, .. } => format!(
+                "add `--task {name}='...'`; to resume an earlier task, repeat its \
+                                                  text"
+            ),
             Self::NotCoder { name } => {
-                format!("`glee config set agents.{name}.role coder`, or let it join by `glee emit`")
+                format!(
+                    "`glee config set agents.{name}.role coder`, or have the program send its events with `glee \
+                         emit`"
+                )
             }
             Self::IdleTask { name } => {
-                format!("name it in `--agents {name}`; a program with `adapter: text` takes no task")
+                format!("add the agent with `--agents {name}`; a program with `adapter: text` takes no task")
             }
         })
     }

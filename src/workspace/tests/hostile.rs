@@ -191,7 +191,7 @@ fn a_link_in_the_place_of_an_older_glees_refs_is_refused_and_nothing_behind_it_i
         let needed = Needed { trees: Vec::new(), since: std::time::SystemTime::now() };
         let error = tree.open().prune(&[gone], &needed, &tree.state()).unwrap_err();
         assert_eq!(error.to_string(), format!("`{}` is a symbolic link", link.display()));
-        assert!(error.hint().is_some_and(|hint| hint.starts_with("remove it")));
+        assert!(error.hint().is_some_and(|hint| hint.starts_with("remove the link")));
         assert!(behind.iter().all(|path| path.exists()), "{place}");
     }
 }

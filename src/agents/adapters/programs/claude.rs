@@ -130,9 +130,13 @@ fn parse_result(parsed: &mut ParsedOutput, event: &Value) {
     let message = text(event, "/result").or_else(|| text(event, "/error/message")).unwrap_or_default();
     let failed = event["is_error"].as_bool() == Some(true);
     parsed.failure = match string(event, "/subtype") {
-        "error_max_turns" => Some(ReportedError::of(FailureKind::MaxTurns, "it used up its turns")),
+        "error_max_turns" => Some(ReportedError::of(
+            FailureKind::MaxTurns,
+            "the agent reached its maximum number of \
+                                                                            turns",
+        )),
         "error_max_budget_usd" => {
-            Some(ReportedError::of(FailureKind::OverQuota { reset: None }, "it used up its budget"))
+            Some(ReportedError::of(FailureKind::OverQuota { reset: None }, "the agent used up its budget"))
         }
         _ if failed && string(event, "/terminal_reason") == "blocking_limit" => {
             Some(ReportedError::of(FailureKind::TooLong, message))

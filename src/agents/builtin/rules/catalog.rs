@@ -67,7 +67,7 @@ impl Advice for CatalogError {
         match self {
             Self::Unreadable { .. } | Self::NotAFile { .. } => None,
             Self::Invalid { .. } => Some(
-                "rules are written as for ast-grep (https://ast-grep.github.io/reference/yaml.html), with \
+                "write rules in ast-grep's format (https://ast-grep.github.io/reference/yaml.html), and add \
                  `metadata: {tag: MUST|HIGH|SHOULD|MEDIUM|LOW, category: ...}`"
                     .to_owned(),
             ),

@@ -19,14 +19,14 @@ const LISTED: usize = 50;
 /// Exchange runs, outcomes and disputes with other clones over a git remote
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Each ended run, its outcome and each dispute is one record under `refs/glee/history` of the remote, named \
-by the hash of its content. Push only adds records, and retries if the remote has changed meanwhile. \
-Prompts, raw answers, files and diffs are not sent; the texts of findings and rulings are, and may quote \
-code. Secrets are redacted.
+A record is an ended run, its outcome, or a dispute. Records are stored under `refs/glee/history` of the remote and \
+named by the hash of their content. Push only adds records, and retries if the remote has changed meanwhile. The \
+texts of findings and rulings are sent and may quote code; prompts, raw answers, files and diffs are not sent. \
+Secrets are redacted.
 
-`glee disputes` lists fetched records. They inform, and bind no run. Each one is checked: size, form, \
-hash, paths, and whether its author is the author of the commit that added it. Refused records are listed, \
-and the exit code is 7.
+`glee disputes` lists fetched records, which never bind a run. The checks of each record: size, form, \
+hash, paths, and whether its author is the author of the commit that added it. Refused records are listed, and the \
+exit code is 7.
 
 Examples:
   glee history push            send this history to the remote of the branch, else to `origin`
@@ -124,7 +124,8 @@ fn fetch(globals: &Globals, workspace: &Workspace, remote: Option<&str>) -> Comm
     }
     let message = format!("{} of {remote} refused", style::count(refused.len(), "record"));
     Err(CommandError::new(ExitReason::History, anyhow::Error::msg(message)).hint(format!(
-        "`git log -p refs/glee/remotes/{remote}/history -- <record>` shows who sent one; the others were fetched"
+        "`git log -p refs/glee/remotes/{remote}/history -- <record>` shows who sent a rejected record; all other \
+         records were fetched"
     )))
 }
 

@@ -21,7 +21,7 @@ use crate::protocol::{secrets, text::printable};
 /// List connected agents with their programs and versions, or check each with a call
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Known programs are asked for their version. The row of a missing program says so.
+The version of a known program is printed. If a program is missing, its row says so.
 
 Examples:
   glee agents                               list the connected agents
@@ -32,7 +32,8 @@ pub(crate) struct Args {
     /// Print a JSON array
     #[arg(long)]
     json: bool,
-    /// Ask every agent one harmless question in a temporary folder, and print its behaviour and cost
+    /// Ask every agent one harmless question in a temporary folder, and print how the agent behaved and what the
+    /// question cost
     #[arg(long, conflicts_with = "json")]
     check: bool,
     #[command(subcommand)]

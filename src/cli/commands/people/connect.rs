@@ -24,7 +24,8 @@ Glee knows claude, codex, gemini, opencode, qwen and copilot, and includes built
 builtin:fixer (a coder) and builtin:referee (a judge). Connect any other program with --command: it reads \
 the prompt from stdin and answers in prose, or with --adapter json in JSON.")]
 pub(crate) struct Args {
-    /// A known program, an embedded agent, a connected agent whose program takes another role, or any name with --command
+    /// A known program, an embedded agent, or a connected agent whose program gets one more role; with --command,
+    /// any name
     agent: String,
     /// The role: coder, reviewer, judge or aggregator
     #[arg(long)]
@@ -32,7 +33,7 @@ pub(crate) struct Args {
     /// The name of the agent [default: AGENT-ROLE]
     #[arg(long)]
     name: Option<String>,
-    /// The code that a coder handles: path globs, languages, path components
+    /// The code that a coder works on: path globs, languages or path components
     #[arg(long, value_delimiter = ',', value_name = "WORDS")]
     domain: Vec<String>,
     /// What a reviewer looks for
@@ -75,7 +76,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         let hint =
             format!("choose another name with `--name <name>`, or remove the other: `glee disconnect {name}`");
         return Err(
-            CommandError::usage(format!("the agent `{name}` exists already, as a {}", other.role)).hint(hint)
+            CommandError::usage(format!("the agent `{name}` already exists and is a {}", other.role)).hint(hint)
         );
     }
     let target = ConfigTarget::find(globals, args.file.user)?;
@@ -140,8 +141,8 @@ fn command_line(agent: &Agent, role: Role) -> Result<String, CommandError> {
         );
     }
     let name = &agent.name;
-    Err(CommandError::usage(format!("`{name}` is embedded, has the role {}, and cannot be a {role}", agent.role))
-        .hint(format!("connect a program that can: `glee connect <agent> --role {role}`")))
+    Err(CommandError::usage(format!("the embedded agent `{name}` is a {} and cannot be a {role}", agent.role))
+        .hint(format!("connect a program instead: `glee connect <agent> --role {role}`")))
 }
 
 /// The keys to change: those for which the arguments give a value that differs from the one of `known`.

@@ -39,12 +39,14 @@ fn unknown(args: &Args, globals: &Globals, target: &ConfigTarget<'_>) -> Command
     let names: Vec<&str> = loaded.settings.agents.iter().map(|agent| agent.name.0.as_str()).collect();
     if names.contains(&args.name.as_str()) {
         return error.hint(match target.owner {
-            Owner::Project => format!("it is in your own file: `glee disconnect --user {}`", args.name),
-            Owner::User => format!("it is in {}: `glee disconnect {}`", paths::PROJECT_FILE, args.name),
+            Owner::Project => {
+                format!("the agent is in your own configuration file: `glee disconnect --user {}`", args.name)
+            }
+            Owner::User => format!("the agent is in {}: `glee disconnect {}`", paths::PROJECT_FILE, args.name),
         });
     }
     error.hint(match config::closest(&args.name, names) {
         Some(name) => format!("did you mean `{name}`?"),
-        None => "`glee agents` lists who is connected".to_owned(),
+        None => "`glee agents` lists the connected agents".to_owned(),
     })
 }

@@ -40,7 +40,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let old = target.read()?;
     if old.is_some() && !args.force {
         return Err(CommandError::usage(format!("{} exists already", target.path.display())).hint(
-            "add to it with `glee connect <agent> --role <role>` or `glee config edit`, or replace it with `glee init --force`",
+            "add agents with `glee connect <agent> --role <role>`, edit the file with `glee config edit`, or replace \
+             it with `glee init --force`",
         ));
     }
     let path = std::env::var_os("PATH");
@@ -58,7 +59,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         match choose(globals, &installed, &suggested) {
             Ok(chosen) => chosen,
             Err(AskError::Interrupted) => return Ok(ExitReason::Signal(2)),
-            Err(error) => return Err(CommandError::new(ExitReason::Usage, error).hint("nothing is written")),
+            Err(error) => return Err(CommandError::new(ExitReason::Usage, error).hint("no file was written")),
         }
     } else {
         globals.say("no terminal to ask on: the suggestion is used");

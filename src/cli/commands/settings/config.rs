@@ -71,7 +71,7 @@ Examples:
         #[arg(long)]
         json: bool,
     },
-    /// Open the file in your editor, and check it before it is written
+    /// Edit the file in your editor; it is written only if it is valid
     #[command(after_help = "Example:\n  EDITOR=nano glee config edit")]
     Edit(UserFlag),
     /// Print the path of the file
@@ -131,7 +131,7 @@ fn missing(loaded: &Loaded, key: &str) -> CommandError {
     let name = if field.is_empty() { rest } else { name };
     CommandError::usage(format!("there is no agent `{name}`")).hint(match config::closest(name, agents) {
         Some(agent) => format!("did you mean `{agent}`?"),
-        None => "`glee agents` lists who is connected".to_owned(),
+        None => "`glee agents` lists the connected agents".to_owned(),
     })
 }
 
@@ -255,7 +255,7 @@ fn open_editor(path: &Path) -> Result<(), CommandError> {
     if status.success() {
         return Ok(());
     }
-    Err(CommandError::usage(format!("the editor `{program}` failed ({status}); nothing is changed")))
+    Err(CommandError::usage(format!("the editor `{program}` failed ({status}); the file is unchanged")))
 }
 
 /// Formats a value as a user would type it: text without quotes, a command as a command line, and a list as YAML.

@@ -17,7 +17,7 @@ use crate::protocol::{secrets, text::printable};
 /// Print what a bug report needs, without secrets
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Variables are listed by name, without their values; so are those that the configuration sets.
+Environment variables, including those that the configuration sets, are listed without their values.
 
 Example:
   glee doctor > report.txt")]

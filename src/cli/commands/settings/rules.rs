@@ -26,7 +26,8 @@ enum Action {
     /// Measure the packaged rules against labelled code: precision and recall
     ///
     /// FOLDER contains `labels.jsonl`, with one object per line: {"file": "a.py", "labels": [{"line": 12, "category":
-    /// "weak-hash"}]}, and the files it names. A finding is right if a label of its class is within two lines of it.
+    /// "weak-hash"}]}, and the files it names. A finding is right if a label of the same category is within two
+    /// lines of it.
     #[command(after_help = "Examples:
   glee rules test tests/labelled
   glee rules test tests/labelled --min-precision 0.9 --min-recall 0.7
@@ -37,13 +38,13 @@ enum Action {
         folder: PathBuf,
         #[command(flatten)]
         output: JsonFlag,
-        /// List wrong findings and missed labels
+        /// List findings without a label and labels without a finding
         #[arg(long)]
         misses: bool,
-        /// Fail (exit 1) below this share of right findings
+        /// Fail (exit 1) if a smaller share of the findings is right
         #[arg(long, value_name = "SHARE", value_parser = share)]
         min_precision: Option<f64>,
-        /// Fail (exit 1) below this share of labels found
+        /// Fail (exit 1) if a smaller share of the labels is found
         #[arg(long, value_name = "SHARE", value_parser = share)]
         min_recall: Option<f64>,
     },

@@ -14,10 +14,10 @@ Examples:
   glee trust --show
   glee trust
 
-A project's .glee/config.yml may name embedded agents and known programs without trust. Everything else \
-that it makes Glee run or set (other commands, arguments, adapters, env, review.verify), the files of the \
-tree that these commands name, and the templates in .glee/prompts must be trusted once, and again after a \
-change. Rules under .glee are data and need no trust. CI passes the hash: `--trust blake3:...`")]
+A project's .glee/config.yml may use embedded agents and known programs without trust. The following must be \
+trusted once, and again after each change: other commands, arguments, adapters, env, review.verify, files of the \
+tree that these commands name, and the templates in .glee/prompts. Rules under .glee are data and need no trust. \
+In CI, pass the hash: `--trust blake3:...`")]
 pub(crate) struct Args {
     /// Print what needs trust, and its hash
     #[arg(long, group = "what")]

@@ -21,8 +21,8 @@ use crate::workspace::root::Workspace;
 /// Merge findings of several reviewers into one answer, offline
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Reads the findings of reviewers as JSON: {\"model\", \"file\", \"findings\": [{\"severity\", \"confidence\", \
-\"line\", \"title\", \"description\", \"suggestion\"}]}, several objects in sequence or in a list, and the messages \
+Reads the findings of reviewers as JSON: {\"model\", \"file\", \"findings\": [{\"severity\", \"confidence\",
+ \"line\", \"title\", \"description\", \"suggestion\"}]}, several objects in sequence or in a list, and the messages \
 of a debate: {\"model\", \"round\": 2, \"responses\": [...]}, {\"model\", \"round\": 3, \"defenses\": [...]}. \
 Files below this folder are read to find the functions around the findings.
 
@@ -94,7 +94,7 @@ fn batch(merger: &mut Merger, file: &Path, globals: &Globals) -> Result<(), Comm
 }
 
 fn not_findings(why: &str) -> CommandError {
-    CommandError::usage(format!("the input has no findings: {why}")).hint("`glee merge --help` shows the form")
+    CommandError::usage(format!("the input has no findings: {why}")).hint("`glee merge --help` describes the input")
 }
 
 struct Merger {

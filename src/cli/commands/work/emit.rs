@@ -82,7 +82,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 
 fn one(mut client: Client, args: &Args, kind: &str, globals: &Globals) -> CommandResult {
     if kind != EventType::UserManual.as_str() && args.agent.is_none() {
-        return Err(CommandError::usage("the event has no agent").hint("name it: `--agent NAME`"));
+        return Err(CommandError::usage("the event has no agent").hint("add `--agent NAME`"));
     }
     if let Some(name) = &args.agent {
         protocol::name(name).map_err(|_| {
@@ -167,7 +167,7 @@ fn all(mut client: Client, path: &Path, globals: &Globals) -> CommandResult {
     }
     let cut_off = || {
         CommandError::new(ExitReason::AgentFailed, anyhow::anyhow!("the watch ended before all events were sent"))
-            .hint(format!("{recorded} events were recorded; send the rest when the watch runs again"))
+            .hint(format!("{recorded} events were recorded; send the remaining events when the watch runs again"))
     };
     // In this case the thread is not joined, because it may still wait for input.
     if !sent_all.load(Ordering::Acquire) {
@@ -180,8 +180,8 @@ fn all(mut client: Client, path: &Path, globals: &Globals) -> CommandResult {
     stream::err(&format!("{} recorded\n", style::count(recorded, "event")));
     if refused > 0 {
         let last = printable::line(&last);
-        return Err(CommandError::usage(format!("{refused} lines are not valid events; the last one: {last}"))
-            .hint("docs/watch.md describes the form of a line"));
+        return Err(CommandError::usage(format!("{refused} lines are not valid events; the last error: {last}"))
+            .hint("docs/watch.md describes the format of a line"));
     }
     Ok(ExitReason::Clean)
 }

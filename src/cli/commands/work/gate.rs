@@ -9,7 +9,7 @@ use crate::config::files::stages::{self as files, CHECKPOINTS};
 use crate::domain::StagePlan;
 use crate::workflows::consensus::{self, NextStep};
 
-/// Put questions about the requirements to three agents; a person answers the unresolved ones
+/// Ask three agents questions about the requirements; a person answers what remains unresolved
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -78,7 +78,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 fn ask(args: &Ask, globals: &Globals) -> CommandResult {
     let (Some(checkpoint), Some(questions)) = (&args.checkpoint, &args.questions) else {
         return Err(CommandError::usage(
-            "name a checkpoint and its questions: `glee gate CHECKPOINT --questions FILE`",
+            "a checkpoint and its questions are required: `glee gate CHECKPOINT --questions FILE`",
         ));
     };
     let questions = globals.directory().join(questions);
@@ -95,7 +95,7 @@ pub(crate) fn plan(
     files::name(id)?;
     let Some(checkpoint) = files::checkpoint(checkpoint) else {
         return Err(CommandError::usage(format!("there is no checkpoint `{checkpoint}`"))
-            .hint(format!("checkpoints are {}", CHECKPOINTS.join(", "))));
+            .hint(format!("the checkpoints are {}", CHECKPOINTS.join(", "))));
     };
     let questions = files::questions(questions)?;
     Ok(consensus::checkpoint(&context.settings, context.workspace.root(), id, checkpoint, agents, questions)?)
@@ -117,7 +117,7 @@ fn answer(args: &Answer, globals: &Globals) -> CommandResult {
         (Some(last), []) => last,
         (Some(_), _) => {
             let message = format!("question `{}` waits at several checkpoints of `{}`", args.question, args.id);
-            return Err(CommandError::usage(message).hint("name one with `--checkpoint`"));
+            return Err(CommandError::usage(message).hint("choose a checkpoint with `--checkpoint`"));
         }
         (None, _) => {
             let message = format!("no question `{}` of `{}` waits for an answer", args.question, args.id);

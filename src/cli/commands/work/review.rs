@@ -28,8 +28,8 @@ Examples:
   git diff | glee review --diff -   review a patch
 
 Exit codes: 0 clean, 1 mandatory findings open, 2 usage, 3 a dispute waits for a person, \
-4 an agent failed, 5 a reviewer or judge may have modified files, 6 another run locks this tree, \
-7 history, 8 not trusted, 75 over budget.")]
+4 an agent failed, 5 a reviewer or judge may have modified files, 6 another run has locked this tree, 7 the history \
+cannot be used, 8 the configuration is not trusted, 75 the budget is used up.")]
 pub(crate) struct Args {
     /// Files and folders to review, or a range of commits `A..B` [default: uncommitted changes]
     #[arg(value_name = "PATH")]
@@ -55,20 +55,20 @@ pub(crate) struct Args {
     /// Stage the files that the coder changed, except those that were staged only in part
     #[arg(long, requires = "staged")]
     restage: bool,
-    /// Review everything, also files with a recorded answer [default: not review.reuse]
+    /// Review all files, even if a recorded answer could be reused [default: only if review.reuse is off]
     #[arg(long)]
     full: bool,
     /// Print the planned calls, the reusable answers and the estimated cost, and call no agent
     #[arg(long)]
     dry_run: bool,
-    /// Settle every dispute this way, without a question [default: review.on_dispute.default]
+    /// How to settle every dispute, without asking [default: review.on_dispute.default]
     #[arg(long, value_parser = one_of(ROUTES), value_name = "ROUTE")]
     on_dispute: Option<Route>,
     /// The maximum number of review rounds after fixes [default: review.rounds]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=20))]
     rounds: Option<u32>,
-    /// Have reviewers examine (2 rounds) and defend (3) findings; `auto`: only those that are mandatory or raised by one
-    /// reviewer [default: review.debate]
+    /// Have reviewers examine the findings of others (2 rounds) and defend their own (3 rounds); `auto`: only
+    /// mandatory findings, and findings raised by one reviewer [default: review.debate]
     #[arg(long, value_name = "ROUNDS", num_args = 0..=1, default_missing_value = "3", value_parser = ["auto", "2", "3", "off"])]
     debate: Option<String>,
     /// The number of agents that work in parallel [default: review.jobs]
@@ -143,17 +143,15 @@ fn read_diff(path: &Path, globals: &Globals) -> Result<TargetSpec, CommandError>
         false => format!("the diff {}", path.display()),
     };
     let text = Input::open(globals, Some(path)).and_then(|input| input.bytes(DIFF_CAP)).map_err(|error| {
-        error.hint("name a file with a unified diff, or pipe one in: `git diff | glee review --diff -`")
+        error.hint("pass a file with a unified diff, or pipe a diff in: `git diff | glee review --diff -`")
     })?;
     Ok(TargetSpec::Diff { name, text })
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     if args.restage && args.mode() == Mode::Review {
-        return Err(CommandError::usage(
-            "`--restage` stages what the coder changes, and this review calls no coder",
-        )
-        .hint("add `--fix` or `--arbitrate`"));
+        return Err(CommandError::usage("`--restage` requires a coder, and this review calls no coder")
+            .hint("add `--fix` or `--arbitrate`"));
     }
     let mut workspace = place::workspace(globals)?;
     let spec = args.target(&workspace, globals)?;

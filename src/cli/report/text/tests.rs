@@ -163,7 +163,7 @@ fn failed() -> Outcome {
         agent: "codex".into(),
         role: Role::Reviewer,
         error: "timed out after 30m".to_owned(),
-        hint: Some("give it more time: `glee config set agents.codex.timeout 1h`".to_owned()),
+        hint: Some("raise the time limit: `glee config set agents.codex.timeout 1h`".to_owned()),
         cause: None,
     }];
     outcome

@@ -13,7 +13,7 @@ pub enum AskError {
     /// The user pressed Ctrl-C. If no signal handler is installed, Ctrl-C ends the process instead.
     #[error("interrupted")]
     Interrupted,
-    #[error("nothing was chosen")]
+    #[error("no option was chosen")]
     Cancelled,
     #[error("failed to prompt on this terminal")]
     Terminal(#[source] io::Error),

@@ -7,7 +7,7 @@ use crate::protocol::replies::reply::is_nonce;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RulingError {
     #[error(
-        "the answer does not end with a ruling, neither a JSON object with `ruling` nor the line \
+        "the answer does not end with a ruling, which is a JSON object with `ruling` or the line \
          `GLEE-RULING nonce=<nonce> dispute=<n> ruling=<WORD>`"
     )]
     Missing,

@@ -141,7 +141,7 @@ fn errors_say_what_is_wrong() {
         ),
         (
             "I would enforce it.".to_owned(),
-            "the answer does not end with a ruling, neither a JSON object with `ruling` nor the line \
+            "the answer does not end with a ruling, which is a JSON object with `ruling` or the line \
              `GLEE-RULING nonce=<nonce> dispute=<n> ruling=<WORD>`",
         ),
     ] {

@@ -52,7 +52,7 @@ pub enum SocketError {
     Foreign(PathBuf),
     #[error("the answer of the watch is unreadable: {0}")]
     Unreadable(String),
-    #[error("the socket `{}` of the watch fails", path.display())]
+    #[error("cannot use the socket `{}` of the watch", path.display())]
     Io {
         path: PathBuf,
         #[source]
@@ -64,10 +64,10 @@ impl Advice for SocketError {
     fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::NoWatch(_) => "start one in another terminal: `glee watch`",
-            Self::Taken(_) => "show its status with `glee watch status`",
-            Self::Foreign(_) => "`GLEE_STATE_DIR` names a folder of your own with a short path",
+            Self::Taken(_) => "show the status of that watch with `glee watch status`",
+            Self::Foreign(_) => "set `GLEE_STATE_DIR` to a folder that you own, with a short path",
             Self::Unreadable(_) => {
-                "stop the watch, which may be of another version, with `glee watch stop`, and start it again"
+                "restart the watch, which may run another version of Glee: `glee watch stop`, then `glee watch`"
             }
             Self::Io { .. } => return None,
         };

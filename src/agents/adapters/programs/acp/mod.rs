@@ -41,7 +41,7 @@ impl Adapter for Acp {
         if let Some(model) = &query.agent.model {
             let message = format!("the model `{model}` of `{}` cannot be set over ACP", query.agent.name);
             return Err(AgentError::new(FailureKind::BadFlags, message)
-                .hint("give the model to its command: `command: [gemini, --acp, -m, <model>]`"));
+                .hint("pass the model as an argument: `command: [gemini, --acp, -m, <model>]`"));
         }
         Ok(Invocation { stdin: Vec::new(), ..assemble(&self.profile(), query, Vec::new(), Vec::new())? })
     }
@@ -94,9 +94,9 @@ impl Adapter for Acp {
         let failed = |kind, text| Some(ReportedError::of(kind, text));
         parsed.failure = match reason {
             "max_tokens" => failed(FailureKind::Truncated, "the answer reached the maximum length"),
-            "max_turn_requests" => failed(FailureKind::MaxTurns, "it used up its turns"),
-            "refusal" => failed(FailureKind::RefusedTool, "it refused to continue"),
-            "cancelled" => failed(FailureKind::RefusedTool, "it gave up after a refusal"),
+            "max_turn_requests" => failed(FailureKind::MaxTurns, "the agent reached its maximum number of turns"),
+            "refusal" => failed(FailureKind::RefusedTool, "the agent refused to continue"),
+            "cancelled" => failed(FailureKind::RefusedTool, "the agent stopped after a refusal"),
             _ => None,
         };
     }

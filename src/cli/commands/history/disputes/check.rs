@@ -16,8 +16,8 @@ use crate::workflows::review::disputes::rulings::{SharedRulings, binding, succes
 /// Check the files of shared rulings
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Reads `.glee/rulings` of the tree. Errors are files that never bind; warnings are rulings that have ended, \
-whose code is gone, or that a later ruling supersedes.
+Reads `.glee/rulings` of the tree. A file that cannot bind is an error. A ruling that has ended, whose code is gone, \
+or that a later ruling supersedes is a warning.
 
 Exit codes: 0 no errors, 1 errors.
 

@@ -9,8 +9,8 @@ use crate::history::queries::rows::{DisputeFilter, DisputeRow};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A ruling ends if its block of code is in no file of the tree any more. The record remains, and \
-`glee disputes reopen` opens a dispute again. Code that is only on another branch is missing from this tree \
-too, so prune on the main branch.
+`glee disputes reopen` opens a dispute again. Prune on the main branch: on any other branch, code that exists only \
+on main counts as gone.
 
 Examples:
   glee disputes --gone

@@ -95,8 +95,10 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             .hint("for example `glee disputes resolve 7 dismiss --as accepted-risk --until 90d`"));
     }
     if own.is_none() && (args.disposition.is_some() || args.reference.is_some() || !args.reason.reason.is_empty()) {
-        return Err(CommandError::usage("`--reason`, `--as` and `--ref` require a ruling of your own")
-            .hint("for example `glee disputes resolve 7 dismiss --reason 'the value is a constant'`"));
+        return Err(CommandError::usage(
+            "`--reason`, `--as` and `--ref` require `enforce`, `dismiss` or `discard`",
+        )
+        .hint("for example `glee disputes resolve 7 dismiss --reason 'the value is a constant'`"));
     }
     let disputes = wanted(args, globals)?;
     if disputes.is_empty() {
@@ -157,8 +159,10 @@ fn next(globals: &Globals, run: &RunId, enforced: bool) {
 /// Settles disputes run by run. Either the judge rules, or a person in a dialog.
 fn settle(globals: &Globals, disputes: &[(DisputeNumber, RunId)], named: Option<Route>) -> CommandResult {
     if named.is_none() && !globals.interactive() {
-        return Err(CommandError::usage("the command names no decision, and there is no terminal to ask on")
-            .hint(format!("name it: `glee disputes resolve {} judge|discard|enforce|dismiss`", disputes[0].0)));
+        return Err(CommandError::usage("without a terminal, the command requires a decision").hint(format!(
+            "give the decision: `glee disputes resolve {} judge|discard|enforce|dismiss`",
+            disputes[0].0
+        )));
     }
     let mut exit = ExitReason::Clean;
     let mut runs: Vec<&RunId> = Vec::new();
@@ -222,9 +226,8 @@ fn disposition(args: &Args, word: Option<Word>) -> Result<Option<Disposition>, C
         (Some(Word::Enforce), None) if args.reference.is_none() => return Ok(Some(Disposition::Enforced)),
         (Some(Word::Discard), None) if args.reference.is_none() => return Ok(Some(Disposition::Discarded)),
         (Some(Word::Enforce | Word::Discard), _) => {
-            return Err(
-                CommandError::usage("`--as` and `--ref` require `dismiss`").hint("remove them, or rule `dismiss`")
-            );
+            return Err(CommandError::usage("`--as` and `--ref` require `dismiss`")
+                .hint("remove these options, or rule `dismiss`"));
         }
         (Some(Word::Dismiss), kind) => kind.unwrap_or(Kind::Refuted),
     };
@@ -236,9 +239,9 @@ fn dismissed(args: &Args, kind: Kind) -> Result<Disposition, CommandError> {
     match (kind, reference) {
         (Kind::Deferred, Some(reference)) => Ok(Disposition::Deferred { reference: reference.to_owned() }),
         (Kind::Duplicate, Some(of)) => Ok(Disposition::Duplicate { of: of.to_owned() }),
-        (Kind::Deferred, None) => Err(CommandError::usage("a deferred finding needs `--ref`")
+        (Kind::Deferred, None) => Err(CommandError::usage("`--as deferred` requires `--ref`")
             .hint("name the issue that tracks it: `--as deferred --ref <issue or link>`")),
-        (Kind::Duplicate, None) => Err(CommandError::usage("a duplicate needs `--ref`")
+        (Kind::Duplicate, None) => Err(CommandError::usage("`--as duplicate` requires `--ref`")
             .hint("name the original: `--as duplicate --ref <finding or dispute>`")),
         (_, Some(_)) => Err(CommandError::usage("`--ref` requires `--as deferred` or `--as duplicate`")),
         (Kind::Refuted, None) => Ok(Disposition::Refuted),

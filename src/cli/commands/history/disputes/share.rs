@@ -17,8 +17,8 @@ use crate::workspace::root::Workspace;
 /// Write rulings as files that bind in other clones and in CI
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Writes `.glee/rulings/<id>.yml`. When it is committed to the branch that changes are based on, the ruling \
-binds in every clone and in CI. A ruling that closes a security finding binds only if it names a responsible \
+Writes `.glee/rulings/<id>.yml`. Once this file is on the base branch, the ruling binds in every clone and in CI. A \
+ruling that closes a security finding binds only if it names a responsible \
 person.
 
 Examples:
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let message =
         format!("closing the security findings of disputes {} needs a responsible person", list.join(", "));
     Err(CommandError::usage(message)
-        .hint(format!("read them, then `glee disputes share {} --by '<your name>'`", list.join(" "))))
+        .hint(format!("read the rulings, then run `glee disputes share {} --by '<your name>'`", list.join(" "))))
 }
 
 /// The settled disputes whose rulings apply to existing code and are not shared as files yet, oldest first.
@@ -102,7 +102,7 @@ fn form(
     let record = journal.dispute(number)?.ok_or(JournalError::UnknownDispute(number))?;
     let Some(settlement) = &record.settlement else {
         return Err(CommandError::usage(format!("dispute {number} is open"))
-            .hint(format!("settle it first: `glee disputes resolve {number}`")));
+            .hint(format!("settle the dispute first: `glee disputes resolve {number}`")));
     };
     let person = match settlement.by {
         Ruler::Human => args.by.clone().or_else(|| workspace.user_name()),
@@ -114,7 +114,10 @@ fn form(
     }
     let plan = journal.events(&record.run)?;
     let ruling = review::disputes::rulings::shared_form(&record, &plan, person).ok_or_else(|| {
-        CommandError::usage(format!("dispute {number} has no location in the code, so its ruling binds nothing"))
+        CommandError::usage(format!(
+            "the ruling on dispute {number} cannot be shared: the dispute has no location in \
+                                     the code"
+        ))
     })?;
     // Identifiers are never secrets, but redaction may mistake them for secrets, so they are kept as they are.
     let SharedRuling { id, run, anchor, .. } = ruling.clone();

@@ -30,9 +30,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         None => Ok(ExitReason::Clean),
         Some(fault) => {
             let message = anyhow::Error::msg(printable::line(&fault.to_string()));
-            Err(CommandError::new(ExitReason::History, message).hint(
-                "nothing was changed; restore a copy of the history, or start a new one with `--history <path>`",
-            ))
+            Err(CommandError::new(ExitReason::History, message)
+                .hint("restore a backup of the history, or start a new history with `--history <path>`"))
         }
     }
 }

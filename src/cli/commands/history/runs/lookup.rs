@@ -110,8 +110,8 @@ pub(crate) fn refuse_pruned(journal: &Journal, run: &RunId) -> Result<(), Comman
         return Ok(());
     };
     let (day, id) = (pruned.at.to_zoned(jiff::tz::TimeZone::system()).date(), run.short());
-    Err(CommandError::usage(format!("the code that run {id} kept was pruned on {day}"))
-        .hint(format!("findings and rulings remain: `glee runs show {id}`, `glee runs diff {id}`")))
+    Err(CommandError::usage(format!("the stored code of run {id} was pruned on {day}"))
+        .hint(format!("the findings and rulings of the run remain: `glee runs show {id}`, `glee runs diff {id}`")))
 }
 
 fn ended(row: &RunRow) -> String {

@@ -53,18 +53,19 @@ enum Command {
         run: RunArg,
         #[command(flatten)]
         report: ReportFormat,
-        /// Print the log instead: every call with its process, exit, bytes, tokens and time; also for stages and watches
+        /// Print the log instead: every call with its process, exit, bytes, tokens and time; also for stages and
+        /// watches
         #[arg(long, conflicts_with = "format")]
         log: bool,
     },
     /// Print the changes that the coder made in a run
     Diff(RunArg),
     Undo(undo::Args),
-    /// Resume a run that was interrupted, or whose disputes are open or were settled since
+    /// Resume a run that was interrupted or stopped at open disputes
     Resume {
         #[command(flatten)]
         run: RunArg,
-        /// Settle every open dispute this way, without a question [default: as the run was started]
+        /// How to settle every open dispute, without asking [default: as in the run]
         #[arg(long, value_parser = one_of(ROUTES), value_name = "ROUTE")]
         on_dispute: Option<Route>,
         #[command(flatten)]
@@ -119,7 +120,7 @@ fn show_log(globals: &Globals, text: &str) -> CommandResult {
     let path = journal.folder_of(&run).join(log::FILE);
     let text = std::fs::read(&path).map_err(|error| {
         CommandError::usage(format!("the log of run {} cannot be read: {}: {error}", run.short(), path.display()))
-            .hint("`glee runs prune` deletes it with the raw answers, and older versions wrote none")
+            .hint("`glee runs prune` deletes logs together with raw answers; early versions of Glee wrote no log")
     })?;
     print(&printable::block(&String::from_utf8_lossy(&text)))
 }
@@ -164,8 +165,10 @@ fn refuse_undone(events: &[Event], run: &RunId) -> Result<(), CommandError> {
     });
     if last == Some(true) {
         let message = format!("run {} was undone, so it cannot be resumed", run.short());
-        return Err(CommandError::usage(message)
-            .hint("restore it with `glee runs undo --redo`, or start a new one with `glee review`"));
+        return Err(CommandError::usage(message).hint(
+            "restore the changes of the run with `glee runs undo --redo`, or start a new run with `glee \
+                   review`",
+        ));
     }
     Ok(())
 }

@@ -15,9 +15,10 @@ use crate::workflows::review;
 /// Decide a recorded run again, optionally by other rules, without calls
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Decides again from the recorded answers of agents and people: what is merged, what is mandatory, what is a \
-dispute and how it ends. Without options the rules are those of the run. The report lists the differences. \
-Missing answers are not invented; the exit code is 4 if one is missing.
+Uses the recorded answers of agents and people to decide again which findings are merged, which are mandatory, which \
+are disputed, and how each dispute ends. Without options the rules are those of the run. The report lists the \
+differences. \
+If an answer is missing, the exit code is 4.
 
 Examples:
   glee runs replay last --policy specification
@@ -39,8 +40,10 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let format = args.report.format;
     if format == Format::Jsonl {
-        return Err(CommandError::usage("a replay records no events")
-            .hint("`--format json` prints its outcome, `glee runs show --format jsonl` the events of the run"));
+        return Err(CommandError::usage("a replay records no events").hint(
+            "`--format json` prints the outcome of the replay; `glee runs show --format jsonl` prints the \
+                   events of the run",
+        ));
     }
     let changed = changed(args)?;
     let (workspace, journal, run) = lookup::find(globals, &args.run.run)?;

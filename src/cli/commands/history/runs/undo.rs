@@ -17,10 +17,9 @@ use crate::workspace::{Forced, Kept, TreeId, UndoConflict, UndoOptions, Undone};
 /// Undo the changes of a run's coder, file by file
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A file in the coder's version is restored to the version before the run. In a file that you changed since, \
-your changes are kept if they can be merged; otherwise the file stays unchanged and is listed, and the exit \
-code is 3. On a terminal you are asked about each such file. Other files, the index, commits and branches are \
-not touched.
+A file that the coder wrote last is restored to its version before the run. If you changed the file since, your \
+changes are kept if they can be merged; otherwise the file stays unchanged and is listed, and the exit code is 3. On \
+a terminal you are asked about each such file. Other files, the index, commits and branches are not touched.
 
 Replaced versions are kept: `--redo` restores them by the same rule. A second undo changes nothing.
 
@@ -38,13 +37,13 @@ pub(crate) struct Args {
     /// Write the tree before the run into this new or empty folder, and change no other file
     #[arg(long, value_name = "DIR", conflicts_with_all = ["force", "remove_new", "redo"])]
     to: Option<PathBuf>,
-    /// Restore also files whose later changes cannot be merged; your version is kept
+    /// Restore a file even if your later changes cannot be merged; a copy of your version is kept
     #[arg(long)]
     force: bool,
-    /// Delete also new files that may not be the coder's
+    /// Also delete new files that the coder may not have created
     #[arg(long, conflicts_with = "redo")]
     remove_new: bool,
-    /// Restore what undos of this run replaced
+    /// Restore the versions that earlier undos of this run replaced
     #[arg(long)]
     redo: bool,
 }

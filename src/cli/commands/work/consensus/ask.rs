@@ -47,8 +47,10 @@ pub(crate) fn prompt(given: Option<&str>, file: Option<&Path>, globals: &Globals
         }
     };
     if text.trim().is_empty() {
-        return Err(CommandError::usage("the request is empty")
-            .hint("state it: `glee consensus ask 'How should ...?'`, or name a file with `--file`"));
+        return Err(CommandError::usage("the request is empty").hint(
+            "pass the request as an argument: `glee consensus ask 'How should ...?'`, or from a file with \
+                   `--file`",
+        ));
     }
     Ok(text)
 }

@@ -41,7 +41,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             context.resume(run, &last.plan)?
         }
         None => {
-            return Err(CommandError::usage("the command names no decision, and there is no terminal to ask on")
+            return Err(CommandError::usage("without a terminal, the command requires a decision")
                 .hint(format!("name an agent or `hybrid`: `glee consensus resolve {} <decision>`", args.id)));
         }
     };
@@ -57,7 +57,7 @@ fn waiting(mut all: Vec<Last>, args: &Args) -> Result<Last, CommandError> {
     match (all.pop(), all.as_slice()) {
         (Some(last), []) => Ok(last),
         (Some(_), _) => Err(CommandError::usage(format!("several stages of `{}` wait for a decision", args.id))
-            .hint("name one with `--stage`; `glee consensus` lists them")),
+            .hint("choose a stage with `--stage`; `glee consensus` lists the stages")),
         (None, _) => Err(CommandError::usage(format!("no stage of `{}` waits for a decision", args.id))
             .hint("`glee consensus` lists the recorded stages")),
     }

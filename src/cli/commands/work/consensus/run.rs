@@ -10,7 +10,7 @@ use crate::config::files::stages::{self as files, Gate, PipelineStep, Stage};
 use crate::domain::{ExitReason, StagePlan, Untrusted};
 use crate::workflows::consensus::{self, Asking, NextStep, StageOutcome};
 
-/// Run a pipeline of stages and checkpoints, and skip what is agreed already
+/// Run a pipeline of stages and checkpoints; those already agreed are skipped
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The pipeline file, with `prompt` and `stages`
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         (None, Some(prompt)) => prompt.clone(),
         (None, None) => {
             return Err(CommandError::usage("the request is empty")
-                .hint("give the pipeline a `prompt:`, or use `--prompt`"));
+                .hint("add `prompt:` to the pipeline file, or use `--prompt`"));
         }
     };
     let context = StageContext::new(globals, args.report.format)?;

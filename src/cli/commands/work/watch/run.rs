@@ -133,7 +133,7 @@ fn jobs(tasks: &[String]) -> Result<Vec<Job>, CommandError> {
         Some((name, text)) if !name.trim().is_empty() && !text.trim().is_empty() => {
             Ok(Job { agent: name.trim().into(), task: text.trim().to_owned() })
         }
-        _ => Err(CommandError::usage("`--task` has no agent or no text").hint("write `--task NAME='...'`")),
+        _ => Err(CommandError::usage("`--task` requires an agent and a text").hint("write `--task NAME='...'`")),
     };
     tasks.iter().map(job).collect()
 }
