@@ -1,9 +1,9 @@
-//! The workflow of a review. [`start`] records the plan and runs the workflow. [`resume`] folds the recorded events
-//! and runs the same workflow.
+//! The workflow of a review. [`start`] records the plan and runs the workflow. [`resume`] restores the state from
+//! the recorded events and continues the workflow.
 //!
-//! `plan`, `state`, `schedule`, `requests` and `outcome` are pure. `workflow` performs effects and asks persons.
-//! `code` is the code under review. `findings` and `disputes` are the phases of a round. `recorded` reads ended
-//! runs. The caller implements [`crate::workflows::run::ports`].
+//! `plan`, `state`, `schedule`, `requests` and `outcome` have no side effects. `workflow` performs effects and asks
+//! people. `code` contains the code under review. `findings` and `disputes` process the findings and the disputes
+//! of a round. `recorded` reads ended runs. The caller implements the traits in [`crate::workflows::run::ports`].
 
 pub(crate) mod code;
 pub mod disputes;
@@ -54,11 +54,11 @@ pub use crate::workflows::run::workflow::Rest;
 pub struct EndedReview {
     pub outcome: Outcome,
     pub reviewed: Sources,
-    /// Whether the run has ended, or why it stopped and can be resumed.
+    /// Whether the run has ended, or the reason why it stopped before its end.
     pub rest: Rest,
 }
 
-/// Starts a run. If accessing the history or the tree fails, the run can be resumed from its recorded events.
+/// Starts a run. If the history or the tree becomes inaccessible, the run fails, but it can be resumed.
 pub async fn start(
     setup: RunSetup,
     resolver: Box<dyn DisputeResolver>,
@@ -97,9 +97,9 @@ pub async fn start(
     rest(review).await
 }
 
-/// Resumes a run that was interrupted, or whose disputes were settled after it ended. Open disputes are presented
-/// again: with `judges` if the run was planned without any, and with the route `named` for all of them if it is
-/// set. Fails for the same reasons as [`start`], and if the run was never started.
+/// Resumes an interrupted run, or an ended run whose disputes are open or were settled later. Reopens the open
+/// disputes. The `judges` join the run if it has no judge. `named` is the route that the command line names for all
+/// open disputes. Fails for the same reasons as [`start`], and if the run was never started.
 pub async fn resume(
     setup: RunSetup,
     resolver: Box<dyn DisputeResolver>,
@@ -117,8 +117,8 @@ pub async fn resume(
     rest(review).await
 }
 
-/// Settles open disputes of a run and does nothing else: findings that are enforced are implemented only when the
-/// run is resumed. Returns the disputes with their new states. Fails for the same reasons as [`resume`].
+/// Settles open disputes of a run without resuming the run. The coder implements enforced findings only when the
+/// run is resumed. Returns the disputes in their new states. Fails for the same reasons as [`resume`].
 pub async fn settle(
     setup: RunSetup,
     resolver: Box<dyn DisputeResolver>,
@@ -180,7 +180,7 @@ async fn rest(mut review: ReviewWorkflow) -> Result<EndedReview, RunError> {
     let rest = review.run().await?;
     let trees = Trees { workspace: &review.runner.workspace, state_dir: &review.runner.state_dir };
     let changes = Redaction::from(review.runner.settings.redaction).changes(trees.all_changes(&review.state)?);
-    // A stopped run also reports the findings of its incomplete round, although only complete rounds are merged.
+    // The outcome of a stopped run includes the findings of the incomplete round, which are not merged yet.
     let shown = if rest == Rest::Stopped { review.merged_so_far() } else { None };
     let state = shown.as_ref().unwrap_or(&review.state);
     let outcome = outcome::outcome(state, &review.runner.run, review.exit(), review.runner.millis(), changes);
@@ -194,7 +194,6 @@ async fn rest(mut review: ReviewWorkflow) -> Result<EndedReview, RunError> {
     Ok(EndedReview { outcome, reviewed: review.sources, rest })
 }
 
-/// The notices about the budget: that a cap was reached, or that a cap cannot limit an agent.
 fn budget_notices(review: &ReviewWorkflow, rest: Rest) -> Vec<String> {
     let (caps, state) = (review.runner.settings.budget.caps(), &review.state);
     let mut notices = Vec::new();

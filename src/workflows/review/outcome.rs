@@ -1,4 +1,4 @@
-//! The outcome and the exit reason of a run, from its state.
+//! Computes the outcome and the exit reason of a run from its state.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +43,7 @@ pub(crate) fn exit(state: &ReviewState, review: &ReviewSettings) -> ExitReason {
     })
 }
 
-/// The files that could not be reviewed, without the files that were left out on request.
+/// The files that could not be reviewed. Ignored and deleted files are not included.
 fn unread(state: &ReviewState) -> impl Iterator<Item = &Skip> {
     state.skipped.iter().filter(|skip| skip.reason.is_unread())
 }
@@ -57,12 +57,12 @@ fn agent_failed(state: &ReviewState) -> bool {
             failed
                 && match &id.purpose {
                     Purpose::Respond { .. } | Purpose::Enforce { .. } => true,
-                    // A repair call without a valid answer is no failure if the commands pass afterwards.
+                    // A failed repair call does not matter if the commands of `review.verify` pass afterwards.
                     Purpose::Repair { .. } => state.verified.iter().any(|verified| !verified.passed),
                     Purpose::Judge { dispute } => {
                         state.disputes.get(dispute).is_some_and(|dispute| dispute.is_open())
                     }
-                    // A failed review is handled by the quorum. A failed re-check leaves its findings unconfirmed.
+                    // The quorum decides about failed reviews. A failed re-check leaves its findings `Unconfirmed`.
                     Purpose::Review { .. }
                     | Purpose::Examine { .. }
                     | Purpose::Defend { .. }
@@ -78,14 +78,14 @@ fn agent_failed(state: &ReviewState) -> bool {
 fn last_calls(state: &ReviewState) -> Vec<(&CallId, &RecordedCall)> {
     let mut last = BTreeMap::new();
     for (id, call) in &state.calls {
-        // The attempt is the last field by which keys are ordered, so a later attempt replaces an earlier one.
+        // The calls of an agent for one purpose are sorted by attempt, so the last attempt remains in the map.
         last.insert((&id.agent, &id.purpose), (id, call));
     }
     last.into_values().collect()
 }
 
-/// `changes` are the coder's changes over the whole run. If the run was interrupted, `exit` and `millis` differ
-/// from the values in the journal.
+/// `changes` are all changes of the coder in the run. The caller provides `exit` and `millis`, because an
+/// interrupted run has not recorded them.
 pub(crate) fn outcome(
     state: &ReviewState,
     run: &RunId,
@@ -185,12 +185,10 @@ fn reused(state: &ReviewState) -> Vec<Reused> {
     by_run.into_iter().map(|((reviewer, _), from)| Reused { reviewer: reviewer.clone(), from }).collect()
 }
 
-/// The maximum number of lines between an earlier finding and a finding that repeats it in other words in the same
-/// file.
+/// An earlier finding counts as repeated if a finding in the same file is at most this many lines away.
 const NEAR: u32 = 5;
 
-/// Earlier findings at changed code that a reviewer's complete answer does not repeat, although the request named
-/// them.
+/// Findings that an earlier run raised about changed code and that the reviewer's complete answer does not repeat.
 fn no_longer_raised(state: &ReviewState) -> Vec<NoLongerRaised> {
     let mut gone = Vec::new();
     for ((reviewer, purpose), reuse) in &state.reused {
@@ -201,7 +199,7 @@ fn no_longer_raised(state: &ReviewState) -> Vec<NoLongerRaised> {
         };
         let is_near = |(a, b): (u32, u32)| a.abs_diff(b) <= NEAR;
         let repeats = |earlier: &RawFinding| {
-            // The code may have moved and been reviewed in its new file, so titles are compared in all files.
+            // The code may have moved to another file, so titles are compared across all files.
             findings.iter().any(|now| now.title == earlier.title)
                 || findings.iter().chain(&reuse.findings).any(|now| {
                     now.file == earlier.file
@@ -216,7 +214,7 @@ fn no_longer_raised(state: &ReviewState) -> Vec<NoLongerRaised> {
     gone
 }
 
-/// One report per reviewer, with the worst status over the reviewer's shards and rounds.
+/// One report for each reviewer. The status is the worst status of all shards and rounds.
 fn reviewers(state: &ReviewState) -> Vec<ReviewerReport> {
     let rank = |status: AnswerStatus| match status {
         AnswerStatus::NotReviewed => 0,

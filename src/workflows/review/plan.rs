@@ -1,6 +1,6 @@
-//! Makes the plan of a run, before any paid call.
+//! Plans a run before any paid call is made.
 //!
-//! A missing role is an error; Glee does not give the role to another agent (design rule 1).
+//! If no agent has a required role, planning fails: Glee does not assign the role to another agent (design rule 1).
 
 use crate::config::schema::values::ReviewerChoice;
 use crate::config::settings::{Settings, Validate};
@@ -66,9 +66,9 @@ impl Advice for ReviewPlanError {
     }
 }
 
-/// Plans a run. `asks` is true if a person can be asked; if it is false, the route `judge` requires a judge. A
-/// judge also takes part if it is configured to validate findings, or if the policy `specification` requires it.
-/// Fails if a role is missing or the configured reviewers are unavailable.
+/// Plans a run. If `asks` is false, no person can be asked, so the route `judge` requires a judge. Judges also take
+/// part if `review.consensus` requires them. Fails if a required role is missing or a configured reviewer is not
+/// connected.
 pub fn plan(
     settings: &Settings,
     mode: Mode,
@@ -141,7 +141,7 @@ fn private_keys<'a>(
     found.map_or(Ok(()), |(file, line)| Err(ReviewPlanError::PrivateKey { file, line }))
 }
 
-/// The agents of the settings, except each agent that is the backup of an agent listed before it.
+/// The configured agents, without the backups of agents that are listed earlier.
 pub(crate) fn first_choice(settings: &Settings) -> impl Iterator<Item = &Agent> {
     settings
         .agents
@@ -179,8 +179,8 @@ pub(crate) fn backups(settings: &Settings, agents: &[Agent]) -> Result<Vec<Agent
     Ok(found)
 }
 
-/// The judges of the panel; without a panel, the first judge, if there is one. Fails if `review.judge.panel` is not
-/// a list of three connected judges.
+/// The three judges of the panel or, without a panel, the first judge (if any). Fails if `review.judge.panel` is
+/// set but does not name three connected judges.
 pub fn judges(settings: &Settings) -> Result<Vec<&Agent>, ReviewPlanError> {
     let all = settings.agents.iter().filter(|agent| agent.role == Role::Judge);
     let panel = &settings.review.judge.panel;

@@ -160,17 +160,16 @@ impl RequestBuilder<'_> {
         Task::Judge { dispute: Box::new(dispute.clone()), files, written, precedents }
     }
 
-    /// The version of a file that the judge of a finding receives: the version at the beginning of the round, or if
-    /// the file was added later, the current one.
+    /// The version of a file that a judge receives: the version at the start of the finding's round or, if the file
+    /// was added later, the current version.
     fn shown(&self, round: u32, path: &str) -> Option<SourceFile> {
         let now = || last_tree(self.state).and_then(|tree| self.text_at(tree, path));
         let text = self.shown_text(round, path).or_else(now)?;
         Some(SourceFile { path: path.to_owned(), text, changed: Vec::new(), diff: None })
     }
 
-    /// The text of a file as it was reviewed before the coder's first edit.
     pub(crate) fn original_text(&self, path: &str) -> Option<String> {
-        // Only the code of round 1 was read before the coder's first edit.
+        // The code of round 1 was read before the coder's first edit.
         if let Some(source) = self.sources.file(1, path) {
             return Some(source.text.clone());
         }
@@ -218,7 +217,8 @@ impl RequestBuilder<'_> {
         Task::Recheck { changes, files }
     }
 
-    /// The diffs of the calls that touched a finding. If the finding names a file, only the diffs of this file.
+    /// The diffs of the coder's calls that changed the code of a finding; only diffs of the finding's file, if it
+    /// has one.
     fn diff_for(&self, finding: &Finding) -> String {
         let touching = self.state.tree_changes.iter().filter(|change| change.touched.contains(&finding.id));
         let files = touching.flat_map(|change| &change.changes);

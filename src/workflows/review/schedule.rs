@@ -1,7 +1,7 @@
-//! Computes the steps that are due in a review: a pure function of its state.
+//! Computes the next steps of a review from its state, without side effects.
 //!
-//! The returned steps may run concurrently. A step is due until its events are recorded, so a run that was killed
-//! resumes where it stopped.
+//! The returned steps may run concurrently. A step is due until its events are recorded, so that a killed run can
+//! be resumed.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ pub(crate) enum ReviewEffect {
     Merge {
         round: u32,
     },
-    /// Bind those findings of a round that, according to a judge, repeat an earlier dispute.
+    /// Binds the findings to the earlier disputes that they repeat according to a judge.
     Recognise {
         round: u32,
     },
@@ -32,16 +32,14 @@ pub(crate) enum ReviewEffect {
     Conclude {
         round: u32,
     },
-    /// Store the tree before the coder's first call.
+    /// Stores a snapshot of the tree before the coder's first call.
     Keep,
     RecordTree(CallId),
     OpenDispute(FindingId),
     CarryOn(FindingId),
-    /// Choose the route of a dispute that the configuration sends to a judge. The route is the judge, or a person
-    /// if the run has no judge.
+    /// Routes a dispute to the judge or, if the run has no judge, to a person.
     Send(DisputeNumber),
     Rule(DisputeNumber),
-    /// Settle a dispute that has been decided.
     Settle(DisputeNumber),
     Verify {
         round: u32,
@@ -67,15 +65,14 @@ pub(crate) struct SchedulePolicy {
     pub(crate) compare: bool,
     pub(crate) rounds: u32,
     pub(crate) verify: usize,
-    /// The maximum number of calls per round in which the coder repairs edits that fail a command of
-    /// `review.verify`.
+    /// The maximum number of calls per round that ask the coder for repairs after a `review.verify` command failed.
     pub(crate) repairs: u32,
     pub(crate) escalate_to: Route,
 }
 
 pub(crate) const REPAIRS: u32 = 2;
 
-/// All steps that are due. `parked` are disputes that this process leaves open because they wait for a person.
+/// All steps that are due. The `parked` disputes have no steps, because a person will decide them later.
 pub(crate) fn next_steps(
     state: &ReviewState,
     policy: &SchedulePolicy,
@@ -133,8 +130,8 @@ fn merge(state: &ReviewState, round: u32) -> Vec<ReviewStep> {
     if state.unmerged().next().is_some() { vec![Step::Effect(ReviewEffect::Merge { round })] } else { Vec::new() }
 }
 
-/// Asks the first judge that is not embedded one question about all findings of a round that may repeat an earlier
-/// dispute. After two unreadable answers, no finding counts as a repetition.
+/// Asks one judge, in a single call, which findings of the round repeat an earlier dispute. Embedded judges are not
+/// asked. After two unreadable answers, no finding counts as a repetition.
 fn compare(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
     if state.recognised(round).next().is_some() {
         return vec![Step::Effect(ReviewEffect::Recognise { round })];
@@ -147,7 +144,6 @@ fn compare(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Revi
     judge.and_then(|judge| ask(state, &judge.name, Purpose::Compare { round }, invalid)).into_iter().collect()
 }
 
-/// The events that bind those findings of a round that, according to a judge, repeat an earlier dispute.
 pub(crate) fn recognised(state: &ReviewState, round: u32) -> Vec<EventKind> {
     let bound = state.recognised(round).filter_map(|(finding, earlier)| {
         let (finding, dispute) = (finding.id, earlier.dispute.clone());
@@ -271,11 +267,10 @@ fn disputes(state: &ReviewState, policy: &SchedulePolicy, parked: &BTreeSet<Disp
     steps
 }
 
-/// The steps that are due in one dispute. They depend only on the events of this dispute.
 pub(crate) fn of_dispute(state: &ReviewState, policy: &SchedulePolicy, dispute: &Dispute) -> Vec<ReviewStep> {
     let number = dispute.number;
     let is_reopened = state.reopened.contains(&number);
-    // Without `--arbitrate`, a dispute that a coder's objection opened stays open.
+    // Without `--arbitrate`, a dispute stays open if the coder's objection opened it.
     if policy.mode != Mode::Arbitrate && !is_reopened && !state.is_judged_first(&dispute.finding) {
         return Vec::new();
     }
@@ -336,8 +331,8 @@ fn verify(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Revie
     Vec::new()
 }
 
-/// Sends the failing commands and their output to the coder. Repeats this while the commands fail, as long as each
-/// call changes files, at most `policy.repairs` times.
+/// Sends the output of failed commands to the coder. Stops when the commands pass, when a call changes no file, or
+/// after `policy.repairs` calls.
 fn repair(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
     let purpose = Purpose::Repair { round };
     let fails = policy.mode != Mode::Review && state.verified.iter().any(|verified| !verified.passed);
@@ -359,7 +354,7 @@ fn rechecks(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Rev
         return Vec::new();
     }
     let purpose = Purpose::Recheck { round };
-    // All reviewers that raised the finding are asked; a single "not resolved" keeps the finding open.
+    // A finding that one reviewer calls "not resolved" stays open, so it does not cause further re-checks.
     let is_open = |id: &FindingId| {
         let finding = state.finding(*id);
         finding.is_some_and(|finding| state.finding_state(finding) != FindingState::NotResolved)
@@ -381,7 +376,6 @@ fn next_round(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<R
     Vec::new()
 }
 
-/// The event that routes a dispute to the judge, or to a person if there is no judge.
 pub(crate) fn sent(state: &ReviewState, dispute: DisputeNumber) -> EventKind {
     let has_judge = state.judges().next().is_some();
     EventKind::Dispute(DisputeEvent::RouteChosen {
@@ -391,7 +385,7 @@ pub(crate) fn sent(state: &ReviewState, dispute: DisputeNumber) -> EventKind {
     })
 }
 
-/// The settlement of a decided dispute: the result of its last ruling, or of the route `discard`.
+/// The settlement of a dispute according to its last ruling. Without a decisive ruling, the finding is discarded.
 pub(crate) fn settlement(state: &ReviewState, number: DisputeNumber) -> Option<crate::domain::event::Settlement> {
     use crate::domain::event::Settlement;
     let dispute = state.disputes.get(&number)?;

@@ -1,4 +1,4 @@
-//! The state of a run: a fold over its events. Resumption, outcome and schedule are computed from it.
+//! The state of a review, computed by applying its recorded events in order.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use crate::domain::{
 use crate::rules::consensus::Policy;
 use crate::workflows::run::attempts;
 
-/// The maximum number of requests to a reviewer about one change of a finding.
+/// After this number of re-check requests without a valid answer, a reviewer is not asked again in the round.
 const RECHECKS: u32 = 2;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +29,7 @@ pub(crate) struct RecordedCall {
 pub(crate) struct Reuse {
     pub(crate) from: Vec<ReusedFrom>,
     pub(crate) findings: Vec<RawFinding>,
-    /// The files that have to be reviewed in spite of the reuse; empty if no call is made.
+    /// The files that still need a review; if the list is empty, no call is made.
     pub(crate) asked: Vec<AskedFile>,
     pub(crate) superseded: Vec<RawFinding>,
 }
@@ -64,56 +64,53 @@ pub(crate) struct ReviewState {
     /// The shards of each round; round 1 is at index 0.
     pub(crate) rounds: Vec<Vec<Vec<Coverage>>>,
     pub(crate) skipped: Vec<Skip>,
-    /// Whether there was a later round in which no file could be read.
+    /// Whether a round after the first had no readable file.
     pub(crate) blind: bool,
     pub(crate) calls: BTreeMap<CallId, RecordedCall>,
     pub(crate) reused: BTreeMap<(AgentName, Purpose), Reuse>,
-    /// The usage of all calls, including failed and repeated ones.
     pub(crate) spent: Spent,
     pub(crate) merged: BTreeSet<CallId>,
     pub(crate) findings: Vec<Finding>,
-    /// The complete debate rounds, each as the round of the run and the round of the debate.
+    /// The completed debate rounds, as pairs: first the round of the run, then the round of the debate.
     pub(crate) debate_rounds: BTreeSet<(u32, u32)>,
-    /// Agents whose last answer in a debate is missing or incomplete, with the purpose of the call.
+    /// Each agent whose last debate call left findings unanswered, with the purpose of that call.
     pub(crate) silent_debaters: BTreeSet<(AgentName, Purpose)>,
     pub(crate) concluded: BTreeSet<u32>,
     pub(crate) ruled: BTreeMap<FindingId, (RulingRef, Disposition)>,
     pub(crate) still_disputed: BTreeMap<FindingId, DisputeNumber>,
-    /// Findings with which a reviewer insists against a binding ruling without new evidence.
+    /// The findings that a reviewer raised again, without new evidence, although a ruling in force closed them.
     pub(crate) insisted: BTreeSet<FindingId>,
-    /// For each finding, the earlier disputes that it is related to but that do not bind it.
+    /// For each finding, the related earlier disputes that do not bind the finding.
     pub(crate) related: BTreeMap<FindingId, Vec<EarlierDispute>>,
     pub(crate) before: Option<(String, String)>,
     pub(crate) tree_changes: Vec<TreeChange>,
     pub(crate) responses: BTreeMap<FindingId, Response>,
-    /// The number of tree changes at the time when a finding was last sent to the coder. Only later changes count
-    /// as changes for this finding.
+    /// For each finding, the number of tree changes before the finding was last sent to the coder. Only later
+    /// changes can implement the finding.
     pub(crate) asked_after: BTreeMap<FindingId, usize>,
     pub(crate) enforced: BTreeMap<FindingId, u32>,
-    /// The re-checks of each finding, by the reviewers that raised it.
     pub(crate) checks: BTreeMap<FindingId, BTreeMap<AgentName, Recheck>>,
-    /// The number of requests in this round about the last change of a finding to which a reviewer gave no valid
-    /// answer.
+    /// For each finding and reviewer, the number of re-check requests that got no valid answer in this round.
     pub(crate) unanswered_checks: BTreeMap<(FindingId, AgentName), u32>,
     pub(crate) disputes: BTreeMap<DisputeNumber, Dispute>,
     pub(crate) lowered: BTreeMap<FindingId, Lowered>,
     pub(crate) disputed: BTreeMap<FindingId, DisputeNumber>,
     pub(crate) reopened: BTreeSet<DisputeNumber>,
-    /// The number of rulings that a dispute had when it was reopened; these rulings no longer apply.
+    /// For each reopened dispute, the number of earlier rulings, which no longer apply.
     pub(crate) ruled_before: BTreeMap<DisputeNumber, usize>,
-    /// For each dispute that was opened in an earlier run, the id of that run and the number of rulings when the
-    /// dispute continued in this run.
+    /// The disputes of earlier runs that continue in this run. Each entry has the id of the earlier run and the
+    /// number of rulings that were given there.
     pub(crate) carried: BTreeMap<DisputeNumber, (RunId, usize)>,
     pub(crate) called_judges: Vec<Agent>,
     pub(crate) chosen: BTreeSet<DisputeNumber>,
-    /// The results of the commands of `review.verify` that ran on the current tree.
+    /// The results of the `review.verify` commands on the current tree.
     pub(crate) verified: Vec<Verified>,
     pub(crate) notices: Vec<String>,
-    /// The advisories about findings, by the member ids of these findings.
+    /// The results of advisory lookups, by the id of the raw finding.
     pub(crate) advised: BTreeMap<String, AdvisoryStatus>,
-    /// The session of the coder's last answered call: the agent, the session's id, and its usage.
+    /// The session that the coder can resume: the agent's name, the session id, and the session's usage.
     pub(crate) coder_session: Option<(AgentName, String, Usage)>,
-    /// Read-only calls whose agents may have written to the tree; only calls since the run was last resumed.
+    /// The calls in which a read-only agent may have changed the tree. A resumption clears this set.
     pub(crate) violated: BTreeSet<CallId>,
     pub(crate) ended: Option<(ExitReason, u64)>,
     pub(crate) undone: bool,
@@ -143,7 +140,7 @@ impl ReviewState {
         match event {
             RunEvent::CallStarted { .. } => {}
             RunEvent::RunResumed => {
-                // Failed calls may be repeated after a resumption.
+                // After a resumption, calls without a valid answer may be repeated.
                 self.calls.retain(|_, call| {
                     !matches!(call.answer, CallAnswer::Failed { .. } | CallAnswer::Invalid { .. })
                 });
@@ -292,8 +289,7 @@ impl ReviewState {
                 let (id, number) = (dispute.finding.id, dispute.number);
                 self.still_disputed.remove(&id);
                 self.disputed.insert(id, number);
-                // If a judge escalated the dispute, its route is set; its rulings still apply, and a person decides
-                // it.
+                // If the route is set, a judge escalated the dispute to a person, and its rulings still apply.
                 if dispute.route.is_none() {
                     self.ruled_before.insert(number, dispute.rulings.len());
                 }
@@ -359,7 +355,7 @@ impl ReviewState {
     fn finish_call(&mut self, call: &CallId, answer: &CallAnswer) {
         let is_given = match call.purpose {
             Purpose::Enforce { .. } => true,
-            // A repair may touch any file, so findings that were implemented before remain implemented.
+            // A repair may change unrelated files, so findings that were implemented before remain implemented.
             Purpose::Repair { .. } => false,
             _ => call.purpose.is_coder() && call.attempt == 1,
         };
@@ -378,7 +374,7 @@ impl ReviewState {
             CallAnswer::Respond { responses, .. } => {
                 for response in responses {
                     self.responses.insert(response.finding, response.clone());
-                    // A new answer invalidates earlier re-checks.
+                    // A new response from the coder invalidates the earlier re-checks of the finding.
                     self.checks.remove(&response.finding);
                     self.unanswered_checks.retain(|(id, _), _| *id != response.finding);
                 }
@@ -412,7 +408,7 @@ impl ReviewState {
         }
     }
 
-    /// Stores the session of a coder's call. The agent can resume it only if its last call was answered.
+    /// If a coder's call was answered, stores its session; otherwise, clears the stored session.
     fn take_session(&mut self, call: &CallId, answer: &CallAnswer, usage: &Usage, told: &CallMetadata) {
         if !call.purpose.is_coder() {
             return;
@@ -442,7 +438,7 @@ impl ReviewState {
         }
     }
 
-    /// Implemented findings that the agent raised and that it still has to re-check.
+    /// The implemented findings that the agent raised and still has to re-check.
     pub(crate) fn recheck_items(&self, agent: &AgentName) -> Vec<FindingId> {
         let is_changed = |finding: &&Finding| {
             use FindingState::{NotResolved, Resolved, Unchecked, Unconfirmed};
@@ -457,7 +453,7 @@ impl ReviewState {
             .collect()
     }
 
-    /// The reviewers that re-check the change of a finding: the reviewers that raised it.
+    /// The reviewers that re-check a finding's implementation: all reviewers that raised the finding.
     pub(crate) fn checkers<'a>(&'a self, finding: &'a Finding) -> impl Iterator<Item = &'a AgentName> {
         self.agents(Role::Reviewer).map(|agent| &agent.name).filter(|name| finding.raised_by.contains(name))
     }
@@ -470,8 +466,7 @@ impl ReviewState {
         self.unanswered_checks.get(&(id, agent.clone())).is_some_and(|tries| *tries >= RECHECKS)
     }
 
-    /// The state of a finding after the re-checks of its change: one answer that is missing or says "not resolved"
-    /// keeps it open.
+    /// The state of an implemented finding. A re-check that is missing or negative keeps the finding open.
     fn checked(&self, finding: &Finding) -> FindingState {
         let id = finding.id;
         let said = || self.checks.get(&id).into_iter().flatten().map(|(_, check)| check);
@@ -486,16 +481,15 @@ impl ReviewState {
         }
     }
 
-    /// The findings of a round that may repeat an earlier dispute, each with that dispute.
+    /// Pairs of a finding in the round and an earlier dispute that the finding may repeat.
     pub(crate) fn uncertain(&self, round: u32) -> impl Iterator<Item = (&Finding, &EarlierDispute)> {
         let may_repeat = |id: FindingId| {
             let related = self.related.get(&id).into_iter().flatten();
-            // A ruling that only changed the tag does not close its finding, so it is not compared.
+            // Rulings that only changed a tag are not compared, because they do not close findings.
             related.into_iter().find(|earlier| earlier.relation == Relation::MayRepeat && earlier.new_tag.is_none())
         };
         let of_round = self.findings.iter().filter(move |finding| finding.round == round);
-        // Once the coder has answered a finding, a dispute about it concerns that answer, so the finding is not
-        // compared.
+        // A finding that the coder has answered or that is in dispute is not compared with earlier disputes.
         let is_new = |id| !self.responses.contains_key(id) && !self.disputed.contains_key(id);
         let of_round = of_round.filter(move |finding| is_new(&finding.id));
         of_round.filter_map(move |finding| Some((finding, may_repeat(finding.id)?)))
@@ -532,14 +526,14 @@ impl ReviewState {
         self.agents(Role::Judge).chain(&self.called_judges)
     }
 
-    /// The last ruling of a dispute. Rulings from before the dispute was reopened are ignored.
+    /// The last ruling of a dispute, ignoring rulings that were made before the dispute was reopened.
     pub(crate) fn last_ruling<'a>(&self, dispute: &'a Dispute) -> Option<&'a RulingRecord> {
         let before = self.ruled_before.get(&dispute.number).copied().unwrap_or_default();
         dispute.rulings.get(before..)?.last()
     }
 
-    /// The open disputes that a resumed run asks about. If the route `named` is new, these are all open disputes;
-    /// otherwise, the disputes without a route and those with the default route `human`.
+    /// The open disputes that a resumed run reopens. If the command line names a new route (`named`), these are all
+    /// open disputes. Otherwise, a dispute is reopened if it has no route, or if its route is `human` by default.
     pub(crate) fn stayed_open(&self, named: Option<Route>) -> Vec<DisputeNumber> {
         let is_fix = self.plan.as_ref().is_some_and(|plan| plan.mode == Mode::Fix);
         let judged = |number| self.calls.keys().any(|id| id.purpose == Purpose::Judge { dispute: number });
@@ -558,7 +552,7 @@ impl ReviewState {
             .collect()
     }
 
-    /// One finding for each dispute that stayed open in an earlier run and does not yet continue in this run.
+    /// One finding for each open dispute of an earlier run, if the dispute does not continue in this run yet.
     pub(crate) fn left_open(&self) -> impl Iterator<Item = FindingId> {
         let mut taken: BTreeSet<DisputeNumber> = self.disputes.keys().copied().collect();
         self.still_disputed.iter().filter(move |(_, number)| taken.insert(**number)).map(|(id, _)| *id)
@@ -568,8 +562,7 @@ impl ReviewState {
         self.place(id).map(|index| &self.findings[index])
     }
 
-    /// The index of a finding. Findings are numbered from 1 in order; only histories of earlier versions require
-    /// the search.
+    /// Finding n is at index n - 1, except in some runs that an earlier version of Glee recorded.
     fn place(&self, id: FindingId) -> Option<usize> {
         let has_id = |finding: &Finding| finding.id == id;
         let expected = usize::try_from(id.0).ok().and_then(|number| number.checked_sub(1));
@@ -626,8 +619,7 @@ impl ReviewState {
         self.calls.keys().filter(is_repair).map(|id| id.attempt).max().unwrap_or(0)
     }
 
-    /// Whether the coder has to answer a finding in a round. This applies to new findings, and to earlier mandatory
-    /// findings that are still open.
+    /// Whether the coder has to answer a finding in a round: the finding is new, or it is mandatory and still open.
     fn wants_response(&self, finding: &Finding, round: u32) -> bool {
         if finding.reverses.is_some() || finding.is_rejected() || self.is_judged_first(finding) {
             return false;
@@ -650,9 +642,9 @@ impl ReviewState {
             )
     }
 
-    /// Whether a judge rules on a mandatory finding before the coder receives it. This is so if reviewers
-    /// contradict each other, if only one reviewer raised the finding and the judge validates such findings, or if
-    /// the policy `specification` requires it.
+    /// Whether a judge rules on a mandatory finding before the coder receives the finding. The possible reasons are
+    /// a contradiction between reviewers, a finding of a single reviewer that the judge has to validate, and the
+    /// policy `specification`.
     pub(crate) fn is_judged_first(&self, finding: &Finding) -> bool {
         let (Some(plan), Some(consensus)) = (&self.plan, &finding.consensus) else { return false };
         if !finding.mandatory || consensus.withdrawn {
@@ -668,15 +660,15 @@ impl ReviewState {
         }
     }
 
-    /// Whether a finding that is judged first goes to the judge without the choice of a route. Contradictions
-    /// between reviewers are ordinary disputes if the run settles disputes.
+    /// Whether a finding goes directly to the judge, without the choice of a route. With `--arbitrate`, a
+    /// contradiction between reviewers is an ordinary dispute, for which a route is chosen.
     pub(crate) fn is_sent_to_judge(&self, finding: &Finding) -> bool {
         let arbitrates = self.plan.as_ref().is_some_and(|plan| plan.mode == Mode::Arbitrate);
         let contradicted = finding.consensus.as_ref().is_some_and(|consensus| consensus.class == Class::Disputed);
         self.is_judged_first(finding) && !(arbitrates && contradicted)
     }
 
-    /// Whether the coder's last answer is `IMPLEMENTED` and the coder changed the code at the anchor.
+    /// Whether the coder answered `IMPLEMENTED` and changed the code at the finding's anchor.
     pub(crate) fn is_done(&self, id: FindingId) -> bool {
         self.says_implemented(id) && self.is_touched(id)
     }
@@ -694,7 +686,7 @@ impl ReviewState {
     pub(crate) fn finding_state(&self, finding: &Finding) -> FindingState {
         let id = finding.id;
         if let Some(dispute) = self.still_disputed.get(&id) {
-            // The dispute may continue in this run because of another finding that repeats it.
+            // If another finding repeats the same dispute, the dispute may have ended in this run.
             let ended = self.disputes.get(dispute).and_then(|here| here.disposition.clone());
             return match ended {
                 None => FindingState::Disputed { dispute: *dispute },
@@ -741,7 +733,7 @@ impl ReviewState {
             .any(|change| change.call.purpose.round() == Some(round) && !change.changes.is_empty())
     }
 
-    /// A call of the coder that has ended, but whose changes are not recorded yet.
+    /// An ended call of the coder whose changes are not recorded yet.
     pub(crate) fn unrecorded_change(&self) -> Option<&CallId> {
         self.calls
             .keys()
@@ -749,7 +741,7 @@ impl ReviewState {
     }
 }
 
-/// The usage that is reported for a call whose answer is fully reused.
+/// The usage of a call that was not made, because its answer was completely reused.
 pub(crate) const NOTHING: Usage = Usage {
     input_tokens: Some(0),
     output_tokens: Some(0),

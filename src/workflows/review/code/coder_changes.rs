@@ -1,5 +1,4 @@
-//! The changes that the coder makes to the tree. They are recorded after each of its calls and reviewed in the next
-//! round.
+//! Records the coder's changes to the tree after each call, and selects them for review in the next round.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,7 +46,7 @@ impl Trees<'_> {
             .collect();
         let is_anchored: BTreeSet<&str> =
             state.findings.iter().filter_map(|finding| Some(finding.anchor.as_ref()?.file.as_str())).collect();
-        // Every changed file has an entry, but only files with anchors are parsed.
+        // Every changed file has an entry, but only files that contain the anchor of a finding are parsed.
         let changed: BTreeMap<&str, Option<Versions<'_>>> = texts
             .iter()
             .map(|(file, before, now)| {
@@ -67,7 +66,7 @@ impl Trees<'_> {
         Ok(ReviewEvent::TreeChanged { call: call.clone(), tree, changes, touched }.into())
     }
 
-    /// The coder's changes in a round, as the target of the next round.
+    /// The files that the coder changed in a round, as the target of the next round.
     pub(crate) fn changed_target(
         &self,
         state: &ReviewState,
@@ -81,8 +80,8 @@ impl Trees<'_> {
         Ok(self.workspace.select_since(&tree, rules, self.state_dir, &options)?)
     }
 
-    /// After a review of staged changes, compares the index with the coder's changes, and stages these changes if
-    /// the user asked for it.
+    /// After a review of staged changes, reports which of the coder's changes are not in the index. Stages these
+    /// changes first if the user asked for it.
     pub(crate) fn restage(&self, state: &ReviewState) -> Result<Option<Restaged>, RunError> {
         let staged = state.plan.as_ref().and_then(|plan| plan.staged);
         let (Some(staged), Some((_, before)), Some(after)) = (staged, &state.before, last_tree(state)) else {
@@ -99,8 +98,7 @@ impl Trees<'_> {
         }
     }
 
-    /// Returns the result of [`Self::all_changes`]; if the trees no longer exist, the changes that were recorded
-    /// for each call.
+    /// Returns [`Self::all_changes`] or, if the trees no longer exist, the recorded changes of each call.
     pub(crate) fn all_changes_or_recorded(&self, state: &ReviewState) -> Vec<FileChange> {
         let recorded = |_| state.tree_changes.iter().flat_map(|change| change.changes.clone()).collect();
         self.all_changes(state).unwrap_or_else(recorded)
@@ -136,8 +134,8 @@ struct Versions<'a> {
     now: Blocks<'a>,
 }
 
-/// Whether a change removed or altered the block that encloses a finding's anchor. Any change touches a finding
-/// without an anchor. Any change of the file touches a finding whose block had already changed before.
+/// A change touches a finding if the changed file lacks the block of the finding's anchor before or after the
+/// change. Any change touches a finding without an anchor.
 fn is_touched(finding: &Finding, changed: &BTreeMap<&str, Option<Versions<'_>>>) -> bool {
     let Some(anchor) = &finding.anchor else { return !changed.is_empty() };
     let Some(Some(file)) = changed.get(anchor.file.as_str()) else { return false };

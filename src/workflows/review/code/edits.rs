@@ -1,4 +1,4 @@
-//! The removed and added lines of a recorded change.
+//! Extracts the removed and added lines from the diff of a recorded change.
 
 use crate::domain::FileChange;
 use crate::rules::review::reversal::LineEdit;

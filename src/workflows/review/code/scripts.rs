@@ -1,4 +1,4 @@
-//! Detects whether a file that agents are started with has changed since the run was started or resumed.
+//! Detects changes, during a run, to the files that the commands of agents name.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,8 +8,8 @@ use crate::domain::event::{Mode, Plan};
 use crate::domain::{Agent, AgentName, Role};
 use crate::workflows::run::runner;
 
-/// Hashes of the files that the commands of reviewers and judges name. They reveal whether a coder replaced one of
-/// these agents.
+/// Hashes of the files that the commands of reviewers and judges name. A changed hash reveals that the coder may
+/// have replaced one of these agents.
 #[derive(Debug)]
 pub(crate) struct Scripts {
     roots: Roots,
@@ -17,7 +17,6 @@ pub(crate) struct Scripts {
 }
 
 impl Scripts {
-    /// Empty for a plan without a coder.
     pub(crate) fn of(plan: &Plan, settings: &Settings, root: &Path) -> Self {
         let roots = Roots::of(root);
         let readers = plan.agents.iter().filter(|agent| plan.mode != Mode::Review && agent.role != Role::Coder);

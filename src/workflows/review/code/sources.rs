@@ -1,7 +1,7 @@
 //! The code under review, as it was read at the start of each round.
 //!
-//! It is stored in the run's folder, so that a resumed run sends the same bytes and excerpts show the code that was
-//! reviewed.
+//! The code is stored in the run's folder. A resumed run therefore sends the same bytes, and excerpts show the
+//! reviewed code.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -25,14 +25,13 @@ const RULES: &str = "selection.json";
 pub struct Sources {
     folder: PathBuf,
     redaction: Redaction,
-    /// The files of each round, by their redacted paths.
+    /// For each round, the files by their redacted paths.
     rounds: BTreeMap<u32, BTreeMap<String, SourceFile>>,
-    /// Caches the redacted text of each round and path; `None` if the text contains no secrets.
+    /// A cache of redacted texts, by round and path. `None` if the text contains no secrets.
     shown: RefCell<HashMap<(u32, String), Option<String>>>,
 }
 
 impl Sources {
-    /// Does not load any round.
     pub(crate) fn new(folder: &Path, redaction: Redaction) -> Self {
         Self { folder: folder.to_owned(), redaction, rounds: BTreeMap::new(), shown: RefCell::default() }
     }
@@ -42,7 +41,7 @@ impl Sources {
         Self { folder: PathBuf::new(), redaction: Redaction::ON, rounds, shown: RefCell::default() }
     }
 
-    /// Stores the redacted files of a round.
+    /// Writes the redacted files of a round to the run's folder. The files in memory stay unredacted.
     pub(crate) fn keep(&mut self, round: u32, files: Vec<SourceFile>) -> io::Result<()> {
         let bytes = serde_json::to_vec(&self.redaction.files(files.clone())).map_err(io::Error::other)?;
         private::write(&Self::path_in(&self.folder, round), &bytes)?;
@@ -50,8 +49,8 @@ impl Sources {
         Ok(())
     }
 
-    /// Loads the rounds `1..=last`. If a file is unchanged in the tree at `root`, its secrets are restored, because
-    /// embedded agents receive unredacted text.
+    /// Loads the rounds `1..=last`. Restores the secrets of each file that is unchanged in the tree at `root`,
+    /// because embedded agents receive unredacted text.
     pub(crate) fn load(&mut self, last: u32, root: Option<&Path>) -> io::Result<()> {
         for round in 1..=last {
             let bytes = files::read(&Self::path_in(&self.folder, round))?;
@@ -69,7 +68,7 @@ impl Sources {
         private::write(&self.folder.join(RULES), &serde_json::to_vec(rules).map_err(io::Error::other)?)
     }
 
-    /// `None` if an earlier version of Glee recorded the run.
+    /// `None` if no valid rules were stored for the run.
     pub(crate) fn rules(&self) -> Option<SelectionRules> {
         serde_json::from_slice(&std::fs::read(self.folder.join(RULES)).ok()?).ok()
     }

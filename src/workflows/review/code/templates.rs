@@ -1,4 +1,4 @@
-//! Finds the project's own prompt templates, as they were at the base of the change under review.
+//! Finds the project's prompt templates at the base of the change under review.
 
 use std::path::{Path, PathBuf};
 
@@ -7,8 +7,8 @@ use crate::system::{files, private};
 use crate::workflows::run::error::RunError;
 use crate::workspace::root::Workspace;
 
-/// The folder of the templates: the one in the tree, or a copy of it from the base of the change or from the start
-/// of a run with a coder.
+/// The folder with the project's templates. If the change under review or a coder could edit the templates, the
+/// folder is a copy from the base commit or from the start of the run.
 pub(crate) fn templates(workspace: &Workspace, plan: &Plan, folder: &Path) -> Result<PathBuf, RunError> {
     let place = |root: &Path| root.join(".glee").join("prompts");
     let (own, copy) = (place(workspace.root()), folder.join("steering"));

@@ -1,8 +1,8 @@
-//! Determines which code is evidence in a dispute: the code that existed before the coder's first change.
+//! Determines which code counts as evidence in a dispute: code that existed before the coder's first change.
 //!
-//! Code that the coder wrote in this run is not sufficient evidence, because the coder is a party. A judge receives
-//! a list of the lines that the coder wrote. A dismissal that relies on such lines is escalated, unless the judge
-//! justifies it.
+//! Code that the coder wrote in this run is not sufficient evidence, because the coder is a party to the dispute. A
+//! judge receives a list of the lines that the coder wrote. A dismissal that cites such lines is escalated, unless
+//! the judge explains why the lines count.
 
 use std::collections::BTreeSet;
 
@@ -14,10 +14,10 @@ use crate::workflows::review::{code::coder_changes, requests::RequestBuilder};
 use crate::workspace::code::citation::inserted;
 
 impl RequestBuilder<'_> {
-    /// Whether the tree supports a citation in the dispute about `finding`.
+    /// Whether the cited code exists, and whether the coder wrote it in this run.
     ///
-    /// The judge may have read two versions of a changed file: the one that was sent to it, and the current one.
-    /// The cited lines must be unchanged in both.
+    /// The judge may have read two versions of a changed file: the version in the judge's request, and the current
+    /// version. The coder must not have written the cited lines in either version.
     pub(crate) fn support(&self, finding: &Finding, cited: &Reference) -> Support {
         let path = cited.path.as_str();
         let before = self.original_text(path);
@@ -49,8 +49,7 @@ impl RequestBuilder<'_> {
         reviewed.or_else(|| self.text_at(self.tree_of(round)?, path))
     }
 
-    /// The code that the coder wrote in this run: the lines in files that were sent to the judge, and only the
-    /// paths of other files.
+    /// Lists the code that the coder wrote in this run. Only files in `shown` are listed with line numbers.
     pub(crate) fn written(&self, shown: &[SourceFile]) -> Vec<CoderWritten> {
         let changed = self.state.tree_changes.iter().flat_map(|change| &change.changes);
         let paths: BTreeSet<&str> = changed.map(|change| change.file.as_str()).collect();

@@ -1,7 +1,7 @@
-//! Disputes of a review.
+//! The disputes of a review: objections, evidence and rulings.
 //!
-//! `objection` collects both sides, and `references` and `evidence` check citations. `resolve` turns the judges'
-//! answers into a ruling. `rulings` reads the rulings of earlier runs and of shared files.
+//! `objection` collects the statements of both sides. `references` and `evidence` check citations. `resolve` turns
+//! the judges' answers into a ruling. `rulings` reads rulings from the history and from files of the project.
 
 pub(crate) mod evidence;
 pub(crate) mod objection;

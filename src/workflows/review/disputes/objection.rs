@@ -1,5 +1,5 @@
-//! Builds the objection to a finding when its dispute is opened: the coder's objection, or the reviewers'
-//! statements if no coder was asked.
+//! Builds the objection to a finding when a dispute is opened: the coder's answer, the statements of other
+//! reviewers, or an earlier finding.
 
 use crate::domain::{
     AgentName, Answer, Class, ExaminationWord, Finding, FindingId, Objector, RawFinding, Response, Sides,
@@ -27,7 +27,7 @@ impl ReviewState {
         Sides { finding: finding.clone(), objection, objector, earlier }
     }
 
-    /// The objection to a finding that would reverse an earlier one is that earlier finding.
+    /// Objects to a finding because it would undo the implementation of the finding `earlier`.
     fn reversal(&self, id: FindingId, earlier: FindingId) -> Response {
         let undone = self.finding(earlier);
         let title = undone.map(|finding| finding.raw.title.clone()).unwrap_or_default();
@@ -41,8 +41,8 @@ impl ReviewState {
         }
     }
 
-    /// The objection to a finding that no coder has seen: the other reviewers' verdicts and reasons, the defences
-    /// of the finding, or that no other reviewer supports it. Its evidence consists of the opponents' citations.
+    /// The objection to a finding that is judged before the coder receives it. The text quotes what reviewers said
+    /// about the finding; the evidence is the code that opponents of the finding cite.
     fn between_reviewers(&self, finding: &Finding) -> Response {
         let consensus = finding.consensus.as_ref();
         let notes = consensus.into_iter().flat_map(|consensus| {
@@ -67,7 +67,6 @@ impl ReviewState {
         Response { finding: finding.id, answer: Answer::Disagree, text, evidence }
     }
 
-    /// The denials, examinations and defences with which reviewers responded to a finding.
     fn statements<'a>(&'a self, finding: &'a Finding) -> Vec<Statement<'a>> {
         let round = finding.round;
         let positions = finding.consensus.iter().flat_map(|consensus| &consensus.positions);
@@ -104,7 +103,7 @@ impl ReviewState {
         denials.chain(examined).chain(defended).collect()
     }
 
-    /// `place` has the form `call/index`.
+    /// `place` has the form `call/index`, where `call` is the file stem of a call.
     fn raw_finding(&self, place: &str) -> Option<&RawFinding> {
         let (stem, index) = place.rsplit_once('/')?;
         let (_, call) = self.calls.iter().find(|(id, _)| id.file_stem() == stem)?;
@@ -126,7 +125,7 @@ struct Statement<'a> {
 }
 
 impl Statement<'_> {
-    /// `Round 2, bob: DISAGREE (confidence -10): why`
+    /// Formats a line such as `Round 2, bob: DISAGREE (confidence -10): why`.
     fn line(&self) -> String {
         let Self { round, by, verdict, adjustment, reasoning, .. } = self;
         let confidence = if *adjustment == 0 { String::new() } else { format!(" (confidence {adjustment:+})") };

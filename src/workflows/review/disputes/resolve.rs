@@ -1,7 +1,7 @@
 //! Turns the answers of judges into the ruling that takes effect.
 //!
-//! A DISMISS becomes an ESCALATE if the code that it cites does not exist in the reviewed tree. A ruling that is
-//! still missing after two requests also becomes an ESCALATE.
+//! A DISMISS becomes an ESCALATE if it cites code that does not exist in the reviewed tree. A dispute is also
+//! escalated if a judge gives no valid ruling in two answers.
 
 use crate::config::settings::ReviewSettings;
 use crate::domain::event::{CallAnswer, Purpose};
@@ -36,7 +36,7 @@ pub(crate) fn due(
     record.map(|record| RulingRecord { ruling: lowered(record.ruling, &is_mandatory), ..record })
 }
 
-/// Escalates a ruling that lowers a finding to a tag that is still mandatory.
+/// Escalates a ruling that lowers the tag of a finding if the new tag is mandatory as well.
 fn lowered(ruling: Ruling, is_mandatory: &dyn Fn(Tag) -> bool) -> Ruling {
     match ruling.new_tag.filter(|tag| ruling.duplicate_of.is_none() && is_mandatory(*tag)) {
         None => ruling,
@@ -85,7 +85,7 @@ fn ruling(
     }
 }
 
-/// A judge's ruling after the check against the tree; if it is missing, the reason in one line.
+/// A judge's ruling after a check of its citations against the tree. Fails with a reason if there is no ruling.
 pub(crate) fn counted(
     answer: Option<&CallAnswer>,
     require_evidence: bool,
@@ -103,7 +103,7 @@ pub(crate) fn counted(
     }
 }
 
-/// The reason why a ruling cannot be accepted; `None` if it can.
+/// The reason why a ruling cannot be accepted; `None` if the ruling is acceptable.
 fn doubt(ruling: &Ruling, require_evidence: bool, support: &dyn Fn(&Reference) -> Support) -> Option<String> {
     if ruling.ruling != RulingWord::Dismiss || !require_evidence {
         return None;
@@ -125,7 +125,7 @@ fn doubt(ruling: &Ruling, require_evidence: bool, support: &dyn Fn(&Reference) -
     if let Some((citation, _)) = missing {
         return Some(format!("the judge dismissed it citing `{citation}`, which does not exist"));
     }
-    // References in the rationale are also checked, if they name lines.
+    // References in the rationale are also checked if they have line numbers.
     let of_rationale = in_rationale().filter(|found| found.lines.is_some());
     let written = cited.into_iter().filter_map(|(_, found)| found).chain(of_rationale).find(unexplained);
     written.map(|found| {

@@ -1,8 +1,8 @@
-//! The rulings that a run applies: rulings in the history, and rulings that are shared as files of the repository.
+//! The rulings that a run applies: rulings of the history, and shared rulings in files of the repository.
 //!
-//! These files are read at the base commit of a change, so that a change cannot control its own review. An edit of
-//! such a file is reported as a finding. If a ruling is in both places, the version in the history takes
-//! precedence, because it is newer.
+//! The files of shared rulings are read at the base commit of a change, so that a change cannot influence its own
+//! review. An edit of a shared ruling is reported as a finding. If the history and a file contain the same ruling,
+//! the history takes precedence, because it is newer.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,12 +27,12 @@ const NAMED: usize = 5;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SharedRulings {
     pub rulings: Vec<SharedRuling>,
-    /// The invalid files: name, line and reason.
+    /// For each invalid file, its name, the line of the error, and the reason.
     pub problems: Vec<(String, u32, String)>,
 }
 
 impl SharedRulings {
-    /// Reads the rulings in the files of a commit; without a commit, there are none.
+    /// Reads the shared rulings of a commit. Without a commit, there are no shared rulings.
     pub fn at(workspace: &Workspace, commit: Option<&str>) -> Result<Self, RunError> {
         let files = commit.map(|commit| workspace.rulings_at(commit)).transpose()?;
         Ok(Self::of(files.unwrap_or_default()))
@@ -92,8 +92,8 @@ pub fn binding(ruling: &SharedRuling) -> Binding {
     }
 }
 
-/// The ruling of a settled dispute in its shared form; `person` is responsible for it. `None` if the dispute is
-/// open or has no location. `events` are the events of the dispute's run.
+/// Converts the ruling of a settled dispute to a shared ruling for which `person` is responsible. `events` are the
+/// events of the dispute's run. `None` if the dispute is open, or if its finding has no anchor.
 pub fn shared_form(record: &DisputeRecord, events: &[Event], person: Option<String>) -> Option<SharedRuling> {
     let (dispute, settlement) = (&record.dispute, record.settlement.as_ref()?);
     let (finding, anchor) = (&dispute.finding, dispute.finding.anchor.as_ref()?);
@@ -137,8 +137,8 @@ pub fn shared_form(record: &DisputeRecord, events: &[Event], person: Option<Stri
     })
 }
 
-/// The bindings that `all` returns, without superseded ones. Each expired binding carries the day on which it
-/// expired.
+/// The bindings of the history and of shared rulings, without superseded bindings. In an expired binding, `ended`
+/// is the day on which the ruling expired.
 pub fn known(
     journal: Option<&Journal>,
     shared: &[Binding],
@@ -157,7 +157,7 @@ pub fn known(
     Ok(bindings)
 }
 
-/// The bindings of the history, and the shared rulings that are not in the history, all as they were recorded.
+/// The bindings of the history and the shared rulings that the history lacks, even if expired or superseded.
 pub(crate) fn all(journal: Option<&Journal>, shared: &[Binding]) -> Result<Vec<Binding>, JournalError> {
     let mut bindings = journal.map(Journal::bindings).transpose()?.unwrap_or_default();
     if !shared.is_empty() {
@@ -167,7 +167,7 @@ pub(crate) fn all(journal: Option<&Journal>, shared: &[Binding]) -> Result<Vec<B
     Ok(bindings)
 }
 
-/// The rulings that the ruling `of` supersedes, and the ruling that supersedes it.
+/// The rulings that the ruling `of` supersedes, and the later ruling that supersedes `of`.
 pub fn succession(bindings: &[Binding], of: &RulingRef) -> (Vec<RulingRef>, Option<RulingRef>) {
     let superseded: BTreeMap<usize, usize> = recognition::superseded(bindings);
     let named = |index: &usize| bindings[*index].dispute.clone();
@@ -179,8 +179,7 @@ pub fn succession(bindings: &[Binding], of: &RulingRef) -> (Vec<RulingRef>, Opti
 
 type New = Result<Vec<u8>, String>;
 
-/// The findings that Glee itself raises about a change of shared rulings; `base` contains the rulings before the
-/// change.
+/// The findings that Glee raises about edits of shared rulings. `base` contains the rulings before the edits.
 pub fn edits(
     workspace: &Workspace,
     spec: &TargetSpec,
@@ -193,7 +192,7 @@ pub fn edits(
     let is_ruling = |path: &str| is_shared(path) && !is_note(name_of(path));
     let left_out: BTreeSet<&str> =
         target.skipped.iter().map(|skip| skip.file.as_str()).filter(|path| is_ruling(path)).collect();
-    // Includes files that are not sent to reviewers, because a person sees all findings.
+    // Edited files that reviewers do not receive are included, because a person has to approve every edit.
     let mut now: BTreeMap<String, New> = BTreeMap::new();
     if !left_out.is_empty() {
         let files = match (spec, &target.commit) {
@@ -247,7 +246,6 @@ fn edit(path: &str, new: Option<New>, base: &SharedRulings) -> RawFinding {
     }
 }
 
-/// Summarises a ruling in one line: finding, disposition, persons and reason.
 fn summary(ruling: &SharedRuling) -> String {
     let by = &ruling.by;
     let judges = by.judge.iter().chain(&by.panel).map(|name| name.0.clone());

@@ -1,6 +1,6 @@
-//! The debate about a round's findings, between the merge and the coder.
+//! The debate: reviewers examine each other's findings and defend their own before the coder receives the findings.
 //!
-//! It is computed only from the events. A missing answer never counts as agreement.
+//! The state of the debate is computed only from events. A missing answer never counts as agreement.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -24,7 +24,7 @@ impl ReviewState {
         self.settings.review.debate
     }
 
-    /// The reviewers, except embedded analysers, which cannot take part in a debate.
+    /// The reviewers, except embedded reviewers, which cannot take part in a debate.
     pub(crate) fn debaters(&self) -> impl Iterator<Item = &AgentName> {
         self.agents(Role::Reviewer).filter(|agent| agent.adapter != "builtin").map(|agent| &agent.name)
     }
@@ -72,7 +72,7 @@ impl ReviewState {
         asked.filter(|(id, _)| !said.contains(id)).collect()
     }
 
-    /// Whether the answer of a debate call omits a finding.
+    /// Whether the agent left out a finding that the debate call asked about.
     pub(crate) fn left_unanswered(&self, call: &CallId) -> bool {
         match call.purpose {
             Purpose::Examine { round } => !self.unexamined(&call.agent, round).is_empty(),
@@ -81,7 +81,7 @@ impl ReviewState {
         }
     }
 
-    /// The findings of a round that are not settled or still disputed because of an earlier dispute.
+    /// The findings of a round that no earlier dispute binds.
     fn debated(&self, round: u32) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(move |finding| {
             let settled = self.ruled.contains_key(&finding.id) || self.still_disputed.contains_key(&finding.id);
@@ -199,7 +199,7 @@ fn incomplete(name: &AgentName) -> String {
     format!("Debate incomplete - {name} did not respond")
 }
 
-/// The messages of a premature shutdown: the request, and the answer that asks for more time.
+/// The messages that stop a debate early: a shutdown request, and a response that asks for more time.
 pub(crate) fn shutdown(debate_round: u32) -> Vec<DebateMessage> {
     let request_id = format!("debate-round-{debate_round}");
     let content =
@@ -218,7 +218,7 @@ pub(crate) struct MergedRound {
 }
 
 impl MergedRound {
-    /// Merges the findings, the observations and the debate of a round, using the policy of the context.
+    /// Merges the findings of a round after its debate, including the observations of the examiners.
     pub(crate) fn of(context: &RoundContext<'_>) -> Self {
         let round = context.round;
         let mut members =
@@ -298,7 +298,7 @@ pub(crate) fn conclude(context: &RoundContext<'_>, bindings: &[Binding]) -> Vec<
     std::iter::once(concluded.into()).chain(ruled).chain(notices).chain([shutdown.into()]).collect()
 }
 
-/// The ids of the members (raw findings) that the positions of a finding refer to.
+/// The ids of the raw findings from which a finding was merged.
 fn sources(finding: &Finding) -> impl Iterator<Item = &str> {
     let positions = finding.consensus.iter().flat_map(|consensus| &consensus.positions);
     positions.map(|position| position.said.as_str())
@@ -308,7 +308,7 @@ fn is_new(finding: &Finding) -> bool {
     sources(finding).all(|source| source.starts_with(EXAMINE))
 }
 
-/// The prefix with which the id of every observation begins; see [`CallId::file_stem`].
+/// The ids of all observations start with this prefix; see [`CallId::file_stem`].
 const EXAMINE: &str = "examine-";
 
 pub(crate) fn observations(context: &RoundContext<'_>) -> Vec<Member> {
@@ -334,8 +334,7 @@ fn revised(context: &RoundContext<'_>) -> RevisedSeverities {
     revised.collect()
 }
 
-/// The id of the member that `by` contributed to a finding; without `by`, the id of the first member that raised
-/// it.
+/// The id of the raw finding that `by` (if `None`, the first reviewer) contributed to a finding.
 fn source_of(state: &ReviewState, id: FindingId, by: Option<&AgentName>) -> Option<String> {
     let consensus = state.finding(id)?.consensus.as_ref()?;
     let affirming = consensus.positions.iter().filter(|position| !position.denies);

@@ -1,4 +1,4 @@
-//! The earlier disputes in the history, with the code as it was during each dispute.
+//! Reads earlier disputes and the disputed code.
 
 use crate::domain::{Dispute, DisputeNumber, RunId};
 use crate::history::queries::rows::Binding;
@@ -9,7 +9,7 @@ use crate::workflows::review::code::sources::Sources;
 use crate::workflows::run::redaction::Redaction;
 use crate::workspace::code::anchors::Blocks;
 
-/// The maximum number of rounds of an earlier run that are searched for its code.
+/// The maximum number of rounds whose code is read from an earlier run.
 const ROUNDS: u32 = 20;
 
 #[derive(Clone, Copy)]
@@ -23,8 +23,8 @@ impl Past<'_> {
         Some(self.journal.dispute(number).ok()??.dispute)
     }
 
-    /// The text of a dispute's file that contains the block of the dispute's anchor. It comes from the reviewed
-    /// code or from git; `None` if neither has it.
+    /// The version of a dispute's file that contains the disputed block, from the reviewed code or from git. `None`
+    /// if no known version contains the block.
     pub(crate) fn text(&self, binding: &Binding) -> Option<String> {
         let path = &binding.anchor.file;
         let has_block = |text: &String| Blocks::of(path, text).place(&binding.anchor).is_some();

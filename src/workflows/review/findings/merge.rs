@@ -1,8 +1,8 @@
 //! Merges the answers of reviewers into the numbered findings of a round.
 //!
-//! Maps severities to tags, gives each location an anchor, and groups equal findings of several reviewers
-//! (`rules::consensus`). Recognises reversals and earlier rulings. Every finding is kept; a finding that any
-//! reviewer calls mandatory stays mandatory.
+//! The merge maps severities to tags, computes anchors, and groups equal findings of several reviewers
+//! (`rules::consensus`). It recognises findings that repeat an earlier dispute or would undo an earlier change.
+//! Repetitions of an open finding are dropped.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -36,7 +36,7 @@ pub(crate) struct RoundContext<'a> {
     pub(crate) lists: &'a MergeSettings,
     pub(crate) sources: &'a Sources,
     pub(crate) workspace: &'a Workspace,
-    /// The earlier disputes; `None` if only answers are merged.
+    /// `None` if findings are not compared with earlier disputes.
     pub(crate) past: Option<Past<'a>>,
 }
 
@@ -81,7 +81,7 @@ impl RoundContext<'_> {
         members
     }
 
-    /// Looks up each security finding once in the advisory databases (phase 6). Returns a notice if the lookup
+    /// Looks up new security findings in the advisory databases (phase 6). The event is a notice if the lookup
     /// fails.
     pub(crate) fn advise(&self, mut members: Vec<Member>, databases: &Advisories) -> Option<EventKind> {
         members.retain(|member| !self.state.advised.contains_key(&member.id));
@@ -95,8 +95,7 @@ impl RoundContext<'_> {
         (!answers.is_empty()).then_some(EventKind::Review(ReviewEvent::AdvisoriesAsked { answers }))
     }
 
-    /// The findings in the answers to the calls that `wanted` accepts, by reviewer. If a call has two attempts, the
-    /// better one is used.
+    /// The findings of the calls that `wanted` accepts. If a call was repeated, only the better answer counts.
     pub(crate) fn raised(&self, wanted: impl Fn(&CallId) -> bool) -> Vec<Member> {
         let mut best: BTreeMap<(&AgentName, &Purpose), (bool, &CallId, &[RawFinding])> = BTreeMap::new();
         for (id, call) in self.state.calls.iter().filter(|(id, _)| wanted(id)) {
@@ -108,11 +107,11 @@ impl RoundContext<'_> {
             }
         }
         self.members(best.into_values().flat_map(|(_, id, findings)| {
-            // If a call is fully reused, its answer already contains the reused findings.
+            // If no call was made, the recorded answer already contains the reused findings.
             let part = self.state.reuse(id);
             let part = part.filter(|part| !part.asked.is_empty());
             let carried = part.map(|part| part.findings.as_slice()).unwrap_or_default();
-            // A reviewer may repeat a reused finding if it is near the changed lines.
+            // A reviewer may raise a reused finding again; such a finding is counted only once.
             let is_said = move |raw: &RawFinding| {
                 let mut said = findings.iter();
                 said.any(|said| (&said.file, said.line, &said.title) == (&raw.file, raw.line, &raw.title))
@@ -140,8 +139,8 @@ impl RoundContext<'_> {
         round.into_iter().flatten().flatten().map(|file| file.file.clone()).collect()
     }
 
-    /// Completes raw findings, each given with its id and its reviewer: locates them in the tree, normalises them,
-    /// and checks them against the code.
+    /// Converts raw findings to members: finds their files, normalises severities, computes anchors, and checks
+    /// citations. Each raw finding comes with its id and its reviewer.
     pub(crate) fn members<'r>(
         &self,
         raised: impl Iterator<Item = (String, &'r AgentName, &'r RawFinding)>,
@@ -185,7 +184,7 @@ impl RoundContext<'_> {
     fn member(&self, id: String, by: &AgentName, mut raw: RawFinding) -> Member {
         raw.severity = mandatory::normalised(raw.severity);
         let agent = self.state.agents(Role::Reviewer).find(|agent| agent.name == *by);
-        // A reviewer's name is arbitrary, so the vendor is derived from its model or program.
+        // The name of a reviewer is arbitrary, so the vendor is derived from the model or the program.
         let vendor = agent.map(|agent| {
             let program = agent.command.first().map(String::as_str).unwrap_or_default();
             consensus::vendor(agent.model.as_deref().unwrap_or(program))
@@ -204,8 +203,8 @@ impl RoundContext<'_> {
         reviewed.or_else(|| self.workspace.read(path)).unwrap_or_default()
     }
 
-    /// The path under review that a finding refers to: the path as written, or the only file with that name; `None`
-    /// for an unknown file.
+    /// The file that a finding refers to: the file with exactly this path, or the only reviewed file with this
+    /// name. `None` if there is no such file.
     fn known_path(&self, path: &str) -> Option<String> {
         let path = path.trim().trim_matches(['`', '"', '\'']);
         let plain = path.strip_prefix("./").unwrap_or(path);
@@ -235,9 +234,9 @@ impl RoundContext<'_> {
         mandatory::is_mandatory(severity, &self.lists.mandatory, &self.lists.optional)
     }
 
-    /// Makes one finding of a group. It is the finding of a matching rule, or if there is none, of the most
-    /// confident reviewer. It gets the gravest mandatory severity that any member assigned, all raisers and all
-    /// evidence.
+    /// Merges a group into one finding. The base is the first member with a rule or, if no member has a rule, the
+    /// first member. The merged finding has the highest mandatory severity of all members, and lists all reviewers
+    /// and all evidence.
     fn finding(&self, id: FindingId, members: &[Member], revised: &RevisedSeverities, group: &Group) -> Finding {
         let severity = |member: &Member| revised.get(&member.id).unwrap_or(&member.raw.severity).clone();
         let first = || group.members.iter().map(|at| &members[*at]);
@@ -254,7 +253,7 @@ impl RoundContext<'_> {
             raw.body = group.revised.clone().map_or_else(detailed, Untrusted::from);
             raw.suggestion.clone_from(&members[group.suggested_by].raw.suggestion);
         }
-        // A ruling that reviewers name binds the group only if all findings of the group name it.
+        // The merged finding names a ruling only if all findings of the group name this ruling.
         let mut named = all().map(|member| &member.raw.insists_on);
         let ruling = named.next().cloned().flatten();
         raw.insists_on = ruling.filter(|ruling| named.all(|other| other.as_ref() == Some(ruling)));
@@ -320,7 +319,7 @@ fn corroboration(
     }
 }
 
-/// The earlier finding of this run whose implementation a finding would undo.
+/// The earlier finding whose implementation `finding` would undo.
 fn reversed(state: &ReviewState, finding: &Finding) -> Option<FindingId> {
     let file = finding.raw.file.as_deref()?;
     let lines = finding.raw.line.map(|line| (line, finding.raw.end_line.unwrap_or(line)));

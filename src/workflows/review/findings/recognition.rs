@@ -1,8 +1,8 @@
-//! Recognises findings that are known from an earlier round of the run, or from a dispute.
+//! Recognises findings that repeat an earlier finding of the run or the finding of an earlier dispute.
 //!
-//! Two findings are compared if their blocks exist in the code under review; a block may have moved to another
-//! file. In the same block, the distance is measured between their lines within the block; in nested blocks,
-//! between their lines in the file. [`Wordings`] compares their words.
+//! Two findings are compared if their blocks exist in the code under review, even if a block has moved to another
+//! file. The distance between two findings in the same block is the difference of their line offsets in the block;
+//! in nested blocks, it is the difference of their line numbers in the file. [`Wordings`] compares the words.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::RangeInclusive;
@@ -30,8 +30,8 @@ impl Placed<'_> {
         Some(self.block.as_ref()?.start() + self.anchor.offset?)
     }
 
-    /// The number of lines between two anchors. The outer `None` means that neither block contains the other
-    /// anchor; the inner `None`, that the distance is unknown.
+    /// The number of lines between two anchors. `None` if neither block contains the other anchor; `Some(None)` if
+    /// the distance is unknown.
     fn distance(&self, other: &Self) -> Option<Option<u32>> {
         if self.anchor.block == other.anchor.block {
             return Some(self.anchor.offset.zip(other.anchor.offset).map(|(a, b)| a.abs_diff(b)));
@@ -42,11 +42,10 @@ impl Placed<'_> {
     }
 }
 
-/// The likeness of a known anchor and a found one, the index of the known anchor, and the index of the found one.
+/// The likeness of two anchors, the index of the known anchor, and the index of the found anchor.
 type Pair = (Likeness, usize, usize);
 
-/// The pairs of anchors with the same or possibly the same meaning. Only anchors that are near each other in a
-/// block or in the file are compared.
+/// The pairs of a known and a found anchor that describe, or may describe, the same problem.
 fn pairs(known: &[&Anchor], found: &[&Anchor], text_of: TextOf<'_>) -> Vec<Pair> {
     let mut by_file: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (index, anchor) in found.iter().enumerate() {
@@ -56,7 +55,7 @@ fn pairs(known: &[&Anchor], found: &[&Anchor], text_of: TextOf<'_>) -> Vec<Pair>
     for (file, new) in by_file {
         let text = text_of(file);
         let blocks = Blocks::of(file, &text);
-        // If the block still exists in its original file, it was copied and not moved.
+        // A block that still exists in its original file was copied, not moved.
         let has_moved = |anchor: &Anchor| {
             blocks.place(anchor).is_some()
                 && Blocks::of(&anchor.file, &text_of(&anchor.file)).place(anchor).is_none()
@@ -98,7 +97,7 @@ fn pairs(known: &[&Anchor], found: &[&Anchor], text_of: TextOf<'_>) -> Vec<Pair>
     pairs
 }
 
-/// The indices of those elements of `findings`, from a later round, that repeat an open finding of this run.
+/// The indices of the elements of `findings` that repeat an open finding of this run.
 pub(crate) fn repeated(state: &ReviewState, findings: &[Finding], text_of: TextOf<'_>) -> BTreeSet<usize> {
     let open: Vec<&Finding> = state
         .findings
@@ -111,12 +110,12 @@ pub(crate) fn repeated(state: &ReviewState, findings: &[Finding], text_of: TextO
     pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
     let (mut repeated, mut taken) = (BTreeSet::new(), BTreeSet::new());
     for (_, earlier, finding) in pairs {
-        // Two findings of one round are two problems, so only one of them can repeat the same earlier finding.
+        // Two findings of one round are different problems, so at most one of them repeats a given earlier finding.
         if !repeated.contains(&indexes[finding]) && taken.insert(earlier) {
             repeated.insert(indexes[finding]);
         }
     }
-    // If one of two findings has no anchor, they are equal only if their location and title are equal.
+    // If one of two findings has no anchor, the findings are equal only if their locations and titles are equal.
     let mut at: HashMap<_, Vec<&Finding>> = HashMap::new();
     for earlier in open.into_iter().filter(|earlier| earlier.raw.file.is_some()) {
         at.entry((&earlier.raw.file, earlier.raw.line, earlier.raw.title.as_written())).or_default().push(earlier);
@@ -142,10 +141,11 @@ fn sure(pairs: &[Pair]) -> impl Iterator<Item = (f32, usize, usize)> {
 
 /// Applies earlier disputes to findings of a round.
 ///
-/// If a reviewer names a ruling, that ruling binds the reviewer's finding. Any other dispute binds at most one
-/// finding of each reviewer, because it was about one problem. The pair with the greatest likeness is bound first;
-/// among equal pairs, the one with the newest dispute. An expired ruling binds nothing; it is reported if no other
-/// ruling binds the finding. A finding that is not bound may still be related to an earlier dispute.
+/// If a reviewer names a ruling, that ruling binds the reviewer's finding. Any other dispute was about one problem,
+/// so it binds at most one finding of each reviewer. The most similar pair of a dispute and a finding is bound
+/// first. If two pairs are equally similar, the pair with the newer dispute is bound first. An expired ruling binds
+/// no finding; if no other ruling applies, a notice reports the expiry. A finding that no dispute binds may still
+/// refer to a related dispute.
 pub(crate) fn earlier<'a>(
     findings: impl IntoIterator<Item = &'a Finding>,
     bindings: &[Binding],
@@ -210,7 +210,8 @@ fn not_reopened(bindings: &[Binding]) -> impl Iterator<Item = &Binding> {
     bindings.iter().filter(move |binding| binding.number().is_none_or(|number| !reopened.contains(&number)))
 }
 
-/// The event that binds a finding; `None` if the tag that the ruling assigned is mandatory now.
+/// The event for a finding that matches an earlier dispute. `None` if the tag that the ruling assigned is now
+/// mandatory.
 fn ruled(found: &Finding, binding: &Binding, lists: &MergeSettings) -> Option<EventKind> {
     let (finding, dispute, new_tag) = (found.id, binding.dispute.clone(), binding.new_tag);
     let Some(disposition) = binding.disposition.clone() else {
@@ -239,8 +240,7 @@ fn ruled(found: &Finding, binding: &Binding, lists: &MergeSettings) -> Option<Ev
     }))
 }
 
-/// The rulings that are sent to reviewers of these files. The code of each ruling is in one of the files, possibly
-/// after a move.
+/// The rulings in force on code in `files`, including code that has moved there from another file.
 pub(crate) fn in_force(bindings: &[Binding], files: &[SourceFile], text_of: TextOf<'_>) -> Vec<RulingInForce> {
     let blocks: Vec<Blocks<'_>> = files.iter().map(|file| Blocks::of(&file.path, &file.text)).collect();
     let is_in = |anchor: &Anchor, path: &str, blocks: &Blocks<'_>| {
@@ -249,8 +249,7 @@ pub(crate) fn in_force(bindings: &[Binding], files: &[SourceFile], text_of: Text
     };
     let binds = |binding: &&Binding| {
         let closes = binding.disposition.as_ref().is_some_and(Disposition::closes);
-        // A ruling that only changed the tag does not close its finding, so reviewers should raise the finding
-        // again.
+        // If a ruling only changed the tag of a finding, reviewers should raise the finding again.
         closes && binding.new_tag.is_none() && binding.ended.is_none()
     };
     let in_force = not_reopened(bindings).filter(binds).filter(|binding| {
@@ -260,7 +259,7 @@ pub(crate) fn in_force(bindings: &[Binding], files: &[SourceFile], text_of: Text
     in_force.filter_map(shown).collect()
 }
 
-/// `None` while the dispute is open.
+/// The ruling as reviewers and judges see it; `None` while the dispute is open.
 fn shown(binding: &Binding) -> Option<RulingInForce> {
     Some(RulingInForce {
         dispute: binding.dispute.clone(),
@@ -271,9 +270,9 @@ fn shown(binding: &Binding) -> Option<RulingInForce> {
     })
 }
 
-/// Maps the index of each superseded ruling to that of the later ruling on the same finding.
+/// Maps the index of each superseded ruling to the index of the later ruling on the same problem.
 ///
-/// Findings of one run are different problems, so a ruling supersedes at most one ruling of each other run.
+/// The findings of one run are different problems, so a ruling supersedes at most one ruling of any other run.
 pub(crate) fn superseded(bindings: &[Binding]) -> BTreeMap<usize, usize> {
     let mut blocks: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
     for (index, binding) in bindings.iter().enumerate().filter(|(_, binding)| binding.disposition.is_some()) {
@@ -305,11 +304,11 @@ pub(crate) fn superseded(bindings: &[Binding]) -> BTreeMap<usize, usize> {
 
 const PRECEDENTS: usize = 3;
 
-/// The minimum cosine similarity of a precedent.
+/// The minimum cosine similarity between the words of a finding and the words of a precedent.
 const SIMILAR: f32 = 0.3;
 
-/// Earlier rulings on similar findings in other code, the most similar first. A similar finding has the same file
-/// or category, and similar words.
+/// Earlier rulings on similar findings about other code, the most similar first. Two findings are similar if they
+/// have the same file or category, and similar words.
 pub(crate) fn precedents<'a>(
     finding: &Finding,
     candidates: impl IntoIterator<Item = &'a Binding>,

@@ -1,4 +1,4 @@
-//! Relates findings to earlier disputes that do not bind them through equal words.
+//! Relates findings to earlier disputes: named rulings, disputes about changed code, and uncertain repetitions.
 //!
 //! If a reviewer names a ruling, the ruling binds the reviewer's finding, unless the finding cites new evidence. If
 //! the code of a dispute has changed, or if it is uncertain whether a finding repeats the dispute, the finding
@@ -20,14 +20,13 @@ use crate::workflows::run::redaction::Redaction;
 use crate::workspace::code::anchors::Blocks;
 use crate::workspace::diff::unified;
 
-/// The maximum number of uncertain pairs that a round reports.
+/// The maximum number of findings per round that are reported as possible repetitions of an earlier dispute.
 const UNSURE: usize = 20;
 
-/// The maximum size of a diff, in bytes.
+/// The maximum size in bytes of the diff between the disputed code and the current code.
 const LARGEST: usize = 8 << 10;
 
-/// The maximum distance in lines between a finding and the disputed line, if the code of the dispute is not
-/// available.
+/// If the disputed code is not available, the maximum distance in lines between a finding and the disputed line.
 const FAR: u32 = 20;
 
 pub(crate) fn subject(event: &EventKind) -> Option<FindingId> {
@@ -51,8 +50,8 @@ fn related(finding: FindingId, binding: &Binding, relation: Relation) -> EventKi
     EventKind::Review(ReviewEvent::RelatedDispute { finding, earlier: Box::new(earlier) })
 }
 
-/// The events for findings whose reviewers name a ruling that still binds code of the finding's file. Only the
-/// first finding with new evidence reopens the ruling.
+/// Handles findings whose reviewers name a ruling in force. The first finding with new evidence reopens the ruling;
+/// without new evidence, the ruling binds the finding.
 pub(crate) fn named(findings: &[&Finding], bindings: &[&Binding], round: &Round<'_>) -> Vec<EventKind> {
     let mut reopened: BTreeSet<RulingRef> = round
         .state
@@ -99,13 +98,13 @@ pub(crate) fn named(findings: &[&Finding], bindings: &[&Binding], round: &Round<
     events
 }
 
-/// Whether the code of a dispute is in a file, possibly after a move.
+/// Whether a file contains the code of a dispute. The code may have moved there from another file.
 fn is_in(binding: &Binding, file: &str, round: &Round<'_>) -> bool {
     let has_block = |path: &str| Blocks::of(path, &(round.text_of)(path)).place(&binding.anchor).is_some();
     has_block(file) && (binding.anchor.file == file || !has_block(&binding.anchor.file))
 }
 
-/// The locations and tests that a text names; `path::Outer::name` is reduced to `path::name`.
+/// The locations and tests that a text names. The test `path::Outer::name` is shortened to `path::name`.
 fn cited(text: &str) -> impl Iterator<Item = Reference> {
     references::references(text).map(|mut cited| {
         cited.names.drain(..cited.names.len().saturating_sub(1));
@@ -113,8 +112,8 @@ fn cited(text: &str) -> impl Iterator<Item = Reference> {
     })
 }
 
-/// Evidence that a finding cites and that the dispute did not contain: existing lines, tests, and failing commands.
-/// Lines are compared by their text if the earlier version of the file is known, because edits change line numbers.
+/// The evidence of a finding that the dispute did not contain: existing lines, existing tests and failing commands.
+/// Cited lines are also compared by their text, because edits change line numbers.
 fn new_evidence(
     finding: &Finding,
     dispute: &Dispute,
@@ -191,8 +190,8 @@ fn texts(dispute: &Dispute) -> Vec<&Untrusted> {
     texts
 }
 
-/// The events for findings about code that was disputed and has changed. Such a finding is near the disputed line
-/// and uses the same words.
+/// Relates findings to disputes about code that has changed. A finding must be near the disputed line and use
+/// similar words.
 pub(crate) fn changed<'a>(
     findings: impl Iterator<Item = &'a Finding>,
     bindings: &[&Binding],
@@ -221,7 +220,7 @@ pub(crate) fn changed<'a>(
         let mut texts: BTreeMap<&RulingRef, Option<String>> = BTreeMap::new();
         for (index, (finding, _, line)) in findings.iter().enumerate() {
             let here = blocks.enclosing(*line);
-            // The newest dispute first.
+            // The history lists the newest dispute last, so the search goes backwards.
             let changed = old.iter().enumerate().rev().find_map(|(at, known)| {
                 wordings.compare(at, old.len() + index, None).same()?;
                 let before = known.location.as_ref().and_then(|location| location.line)?;
@@ -244,7 +243,7 @@ pub(crate) fn changed<'a>(
     events
 }
 
-/// The difference between the disputed version and the current one, redacted and truncated.
+/// The redacted diff from the disputed code to the current code, cut to `LARGEST` bytes.
 fn diff(known: &Binding, text_then: &str, now: String) -> Option<Untrusted> {
     let blocks = Blocks::of(&known.anchor.file, text_then);
     let then = blocks.text(&blocks.place(&known.anchor)?);
@@ -262,8 +261,8 @@ pub(crate) struct Unsure<'a> {
     pub(crate) finding: &'a Finding,
 }
 
-/// The events for findings that may repeat an earlier dispute. Each finding gets at most one dispute, and the most
-/// likely pairs are chosen first. Findings in `related_already` are left out.
+/// Relates findings to disputes that they may repeat, beginning with the most similar pair. Each finding and each
+/// dispute is used at most once. Findings in `related_already` are left out.
 pub(crate) fn may_repeat(mut unsure: Vec<Unsure<'_>>, related_already: &BTreeSet<FindingId>) -> Vec<EventKind> {
     unsure.sort_by(|a, b| {
         let newest = b.binding.dispute.cmp(&a.binding.dispute);
@@ -291,7 +290,7 @@ pub(crate) fn may_repeat(mut unsure: Vec<Unsure<'_>>, related_already: &BTreeSet
     events
 }
 
-/// A shared ruling closes a security finding only if a person vouches for it.
+/// A shared ruling may close a security finding only if a person vouches for the ruling.
 pub(crate) fn may_close(found: &Finding, binding: &Binding) -> bool {
     let (raw, disposition) = (&found.raw, binding.disposition.as_ref());
     let needs_person = |disposition| {

@@ -1,4 +1,4 @@
-//! A round, with the settings and the history that are needed to process its findings.
+//! The input for processing the findings of a round: state, settings, code and history.
 
 use crate::config::settings::Settings;
 use crate::rules::consensus::Policy;
@@ -19,7 +19,7 @@ impl MergeSettings {
     }
 }
 
-/// Maps a path to the text under review.
+/// Returns the reviewed text of the file at a path.
 pub(crate) type TextOf<'a> = &'a dyn Fn(&str) -> String;
 
 pub(crate) struct Round<'a> {

@@ -1,5 +1,5 @@
-//! Recorded runs. `view` reads them, `replay` repeats their decisions, `reuse` takes answers from them, `preview`
-//! lists the requests that a run would send, and `prune` deletes their data.
+//! Handles recorded runs: `view` reads outcomes, `replay` repeats decisions, `reuse` takes answers from earlier
+//! runs, and `prune` deletes stored data. `preview` lists the requests that a planned run would send.
 
 pub(crate) mod preview;
 pub(crate) mod prune;

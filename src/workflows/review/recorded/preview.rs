@@ -31,12 +31,12 @@ pub struct Preview {
     /// The size of the prompt; 0 if no call is made.
     pub prompt_bytes: usize,
     pub tokens: u64,
-    /// The estimated price of the prompt's tokens in US dollars. It excludes the answer and the files that the
-    /// agent reads by itself. `None` if the price is unknown.
+    /// The estimated price of the prompt's tokens in US dollars. The estimate excludes the answer and the files
+    /// that the agent reads by itself. `None` if the price is unknown.
     pub usd: Option<f64>,
 }
 
-/// Returns the calls of the first round, and replaces the shards of the plan by the shards that the run would use.
+/// Lists the calls of the first round. Replaces the plan's shards with the shards that the run would use.
 pub async fn preview(
     (workspace, settings, agents): (&Workspace, &Settings, &Agents),
     plan: &mut Plan,

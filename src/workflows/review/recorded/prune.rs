@@ -1,4 +1,5 @@
-//! Deletes those data of old runs that are required for undo, resumption and replay. Keeps the events of the runs.
+//! Deletes stored data of old runs, but keeps the events of the runs. Without the deleted data, a run cannot be
+//! undone, resumed or replayed.
 
 use std::path::Path;
 
@@ -14,8 +15,8 @@ pub struct Pruned {
     pub bytes: u64,
 }
 
-/// Prunes `runs`. `others` are all other runs of the history; their data remains. If the function fails, calling it
-/// again continues the deletion.
+/// Prunes `runs`, and keeps the data of `others`, which are all other runs of the history. If the function fails,
+/// calling it again continues the deletion.
 pub fn prune(
     workspace: &Workspace,
     state_dir: &Path,
@@ -44,7 +45,7 @@ pub fn prune(
         let folder = journal.transcripts(run)?;
         let own = workspace::remove_folder(&folder);
         let mut bytes = own.map_err(|source| WorkspaceError::State { path: folder, source })?;
-        // Data that several of the runs shared is counted only once.
+        // The size of data that several pruned runs shared is counted only once.
         bytes += if index == last { shared } else { 0 };
         journal.append(run, RunEvent::RunPruned { bytes })?;
         pruned = Pruned { runs: pruned.runs + 1, bytes: pruned.bytes + bytes };

@@ -1,10 +1,10 @@
-//! Reuses answers of earlier runs.
+//! Reuses answers of earlier runs, so that unchanged code is not reviewed again.
 //!
-//! Answers are recorded per file, with a key that covers everything that could change them. A file whose key is
-//! unchanged is not reviewed again. In a changed file, only the changed lines and their blocks are reviewed;
-//! earlier findings on other lines are kept and get new line numbers. Incomplete or stale answers and damaged
-//! records are never used. Answers are reused only in the first round, because later rounds review a coder's
-//! changes.
+//! The answers about a file are recorded under two keys, a key of the reviewer and a key of the file, which cover
+//! everything that could influence the answers. If both keys are unchanged, the file is not reviewed again. In a
+//! changed file, only the changed lines and their blocks are reviewed; earlier findings on other lines are kept and
+//! get new line numbers. Incomplete answers, answers about files that changed during the call, and damaged records
+//! are never used. Later rounds reuse no answers, because they review the coder's changes.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -25,17 +25,18 @@ use crate::workflows::review::{code::sources::Sources, findings::recognition};
 use crate::workflows::run::redaction::Redaction;
 use crate::workspace::diff::delta::{self, Delta};
 
-/// The version of the keys; raising it invalidates all earlier records.
+/// The version of the keys. A new version invalidates all earlier records.
 const FORM: u32 = 1;
 
 const ROUND: u32 = 1;
 
-/// One hash per reviewer. It covers everything that determines the reviewer's answers, except the code.
+/// For each reviewer, a hash of everything that determines the reviewer's answers, except the code.
 pub(crate) type ReviewerKeys = BTreeMap<AgentName, String>;
 
-/// Computes the key of each reviewer. It covers the program with its version and arguments, the files that the
-/// arguments name, the model, effort and focus, the prompt template, and for the embedded reviewer the project's
-/// rules. Reviewers without an installed program are left out. Fails if the project's template cannot be read.
+/// Computes the key of each reviewer from the program, its version, arguments and environment, the files that the
+/// arguments name, the model, the effort, the focus and the prompt template. The key of an embedded reviewer also
+/// covers the project's rules. A reviewer whose program is not installed gets no key. Fails if the template cannot
+/// be read.
 pub(crate) async fn reviewer_keys(
     agents: &Agents,
     settings: &Settings,
@@ -76,7 +77,6 @@ pub(crate) async fn reviewer_keys(
     Ok(keys)
 }
 
-/// The project's own rules for the embedded reviewer, by file name.
 fn rules(root: &Path) -> BTreeMap<String, String> {
     let entries = std::fs::read_dir(root.join(PROJECT_RULES)).into_iter().flatten().flatten();
     let content = |entry: std::fs::DirEntry| {
@@ -94,18 +94,18 @@ fn hash(parts: &[&[u8]]) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-/// The target size of the shown parts of changed files, as a percentage of the code under review and in bytes; the
-/// larger of the two applies.
+/// The context around changed lines is reduced until the shown lines are below this limit: a percentage of the code
+/// under review or a number of bytes, whichever is larger.
 const SMALL: (usize, usize) = (8, 16 << 10);
 
-/// If more than this percentage of the code would be shown, reducing it further is useless.
+/// If the smallest context still shows more than this percentage of the code, the context is not reduced.
 const LARGE: usize = 40;
 
 struct Shown {
     file: SourceFile,
     key: String,
     frame: String,
-    /// Whether the lines can be compared with earlier ones; false if a redacted secret spans several lines.
+    /// Whether the lines can be compared with an earlier version: redaction must not change their number.
     is_comparable: bool,
 }
 
@@ -115,7 +115,7 @@ enum Known {
     Part { place: Place, review: FileReview, delta: Delta },
 }
 
-/// A run and the number of an event in this run.
+/// The id of a run, and the number of one of its events.
 type Place = (RunId, u64);
 
 struct Record {
@@ -128,13 +128,12 @@ pub(crate) struct Archive<'a> {
     pub(crate) journal: &'a Journal,
     pub(crate) reviewers: &'a ReviewerKeys,
     pub(crate) redaction: Redaction,
-    /// The current run; its own records are not reused.
+    /// The current run, whose records are not reused.
     pub(crate) now: Option<&'a RunId>,
 }
 
 impl Archive<'_> {
-    /// The events that record the reused parts of the first round, one for each reviewer and shard without a
-    /// recorded answer.
+    /// One event for each reviewer and shard with reusable answers, unless an answer is already recorded.
     pub(crate) fn reuse(
         &self,
         state: &ReviewState,
@@ -162,8 +161,8 @@ impl Archive<'_> {
         Ok(events)
     }
 
-    /// The shards of a planned run. Adjacent shards with few lines left to review are joined, up to `max` bytes,
-    /// because every call repeats the instructions.
+    /// The shards of a planned run. Adjacent shards are joined if at most `max` bytes of them remain to be
+    /// reviewed, because every call repeats the instructions.
     pub(crate) fn joined(
         &self,
         plan: &Plan,
@@ -213,8 +212,8 @@ impl Archive<'_> {
         }
     }
 
-    /// The event that records, for each file, the findings of a complete answer of the first round. `stale` are the
-    /// files that changed during the call.
+    /// The event that records a complete answer of the first round for reuse, file by file. Excludes the `stale`
+    /// files, which changed during the call.
     pub(crate) fn record(
         &self,
         state: &ReviewState,
@@ -281,7 +280,7 @@ fn asked_bytes(file: &SourceFile, AskedFile { ranges, shown, .. }: &AskedFile) -
     (lines + part.diff.map_or(0, |diff| diff.len())) as u64
 }
 
-/// The rulings that are in force for a file, as JSON without the numbers of the rulings.
+/// The rulings in force for a file, as JSON without the numbers of the disputes.
 fn rulings(bindings: &[Binding], file: &SourceFile, sources: &Sources) -> String {
     let text_of = |path: &str| sources.file(ROUND, path).map(|file| file.text.clone()).unwrap_or_default();
     let rulings: BTreeSet<String> = recognition::in_force(bindings, std::slice::from_ref(file), &text_of)
@@ -291,8 +290,8 @@ fn rulings(bindings: &[Binding], file: &SourceFile, sources: &Sources) -> String
     json!(rulings).to_string()
 }
 
-/// The index in `paths` of the file that a finding names, and a copy of the finding with this path; `None` if the
-/// file is not in `paths`.
+/// Finds the file of a finding in `paths`. Returns the index of the path, and a copy of the finding with this path;
+/// `None` if the file is not in `paths`.
 fn placed(finding: &RawFinding, paths: &[&str]) -> Option<(usize, RawFinding)> {
     let named = finding.file.as_deref()?.trim().trim_matches(['`', '"', '\'']);
     let known = |named: &str| {
@@ -337,8 +336,7 @@ impl Finder<'_> {
             let found = shard.iter().map(|file| self.known(file, !agent.is_embedded()));
             known.push(found.collect::<Result<_, _>>()?);
         }
-        // If an answer has a finding that names none of its files, the answer is reused for all of its files or for
-        // none.
+        // If a finding names none of its answer's files, the answer is reused for all of these files or for none.
         let keys: BTreeSet<&str> = shown.iter().flatten().map(|file| file.key.as_str()).collect();
         for known in known.iter_mut().flatten() {
             let (Known::Same { place, .. } | Known::Part { place, .. }) = known else { continue };
@@ -395,7 +393,7 @@ impl Finder<'_> {
         Ok(reuses)
     }
 
-    /// Reduces the context around changed lines if the shown parts are more than a small part of the code.
+    /// Reduces the context around changed lines if the shown lines exceed the limit `SMALL`.
     fn narrow(&self, shown: &[Vec<Shown>], known: &mut [Vec<Known>]) {
         let all = shown.iter().flatten().map(|Shown { file, .. }| file);
         let whole: usize = all.map(|file| file.text.len() + file.diff.as_ref().map_or(0, String::len)).sum();
@@ -420,7 +418,6 @@ impl Finder<'_> {
         for extent in 0..Delta::LEVELS {
             let deltas = with(extent);
             let size = size(&deltas);
-            // If even the minimum context shows a large part of the code, reducing it is useless.
             let is_last = extent + 1 == Delta::LEVELS;
             if size <= small || is_last && size <= whole / 100 * LARGE {
                 chosen = Some(deltas);
@@ -436,8 +433,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Finds the best earlier review of a file: a review of the same content; otherwise the review that leaves the
-    /// fewest lines to review.
+    /// Finds an earlier review of the same content, or else the review that leaves the fewest lines to review.
     fn known(&mut self, shown: &Shown, compares: bool) -> Result<Known, JournalError> {
         let path = shown.file.path.as_str();
         let places = self.archive.journal.reviewed((self.asker, path, &shown.key), self.archive.now)?;
@@ -464,7 +460,7 @@ impl Finder<'_> {
             if best.as_ref().is_none_or(|(fewest, _)| lines < *fewest) {
                 best = Some((lines, Known::Part { place: place.clone(), review: review.clone(), delta }));
             }
-            // An older review is compared only if this one leaves many lines to review.
+            // If this review leaves few lines to review, older reviews are not compared.
             if u64::from(lines) * 5 <= shown.file.text.lines().count() as u64 {
                 break;
             }
@@ -485,7 +481,7 @@ impl Finder<'_> {
         if !self.records.contains_key(place) {
             let event = self.archive.journal.event(&place.0, place.1)?;
             let record = event.and_then(|event| match event.kind {
-                // The index may be wrong, so the event that it refers to is checked.
+                // The index of reviewed files may be damaged, so the reviewer's key in the event is checked.
                 EventKind::Review(ReviewEvent::FilesReviewed { asker, salt, files, others, .. })
                     if asker == self.asker =>
                 {

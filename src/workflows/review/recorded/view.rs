@@ -1,4 +1,4 @@
-//! Reads recorded runs from their events.
+//! Reads the outcomes of recorded runs from their events.
 
 use std::path::Path;
 
@@ -24,7 +24,6 @@ pub(crate) struct Recorded {
     pub reviewed: Sources,
 }
 
-/// Fails if the history or the recorded trees cannot be read.
 pub(crate) fn recorded(
     workspace: &Workspace,
     state_dir: &Path,
@@ -33,7 +32,7 @@ pub(crate) fn recorded(
 ) -> Result<Recorded, RunError> {
     let mut state = ReviewState::of(&journal.events(run)?);
     let mut sources = Sources::new(&journal.transcripts(run)?, Redaction::ON);
-    // If the recorded code cannot be loaded, only the snippets are missing from the report.
+    // If the recorded code cannot be loaded, the report lacks only the excerpts of code.
     drop(sources.load(state.round(), None));
     if state.ended.is_none() && state.unmerged().next().is_some() {
         let lists = MergeSettings { policy: Policy::Panel, ..MergeSettings::of(&state.settings) };
@@ -42,7 +41,7 @@ pub(crate) fn recorded(
         let context =
             merge::RoundContext { state: &state, round, lists: &lists, sources: &sources, workspace, past };
         let commit = state.plan.as_ref().and_then(|plan| plan.rulings_at.as_deref());
-        // The commit may no longer exist; then there are no shared rulings.
+        // If the commit no longer exists, there are no shared rulings.
         let shared = SharedRulings::at(workspace, commit).unwrap_or_default().bindings();
         let max_age = &state.settings.rulings.max_age;
         let merged = context.merge(&rulings::known(Some(journal), &shared, max_age, Timestamp::now())?);
@@ -91,12 +90,12 @@ pub(crate) fn decided_again(
     Ok(decided.collect())
 }
 
-/// The tree after the last recorded call of the coder; if there is none, the tree before its first call.
+/// The tree after the coder's last recorded call; without such a call, the tree before the coder's first call.
 pub(crate) fn tree_left(events: &[Event]) -> Option<String> {
     coder_changes::last_tree(&ReviewState::of(events)).cloned()
 }
 
-/// The tree from before the coder edited control files of Glee; `None` if the coder edited none.
+/// The tree before the coder's first call, if the coder edited control files of Glee; otherwise, `None`.
 pub(crate) fn tree_before_steering(events: &[Event]) -> Option<TreeId> {
     let state = ReviewState::of(events);
     let mut changes = state.tree_changes.iter().flat_map(|change| &change.changes);
@@ -104,7 +103,7 @@ pub(crate) fn tree_before_steering(events: &[Event]) -> Option<TreeId> {
     state.before.filter(|_| is_steered).map(|(_, tree)| TreeId(tree))
 }
 
-/// Adds to the outcome those open disputes of earlier runs that findings of this run repeat.
+/// Adds open disputes of earlier runs to the outcome if findings of this run repeat them.
 pub(crate) fn add_repeated(outcome: &mut Outcome, state: &ReviewState, journal: &Journal) -> Result<(), RunError> {
     for number in state.still_disputed.values() {
         let known = outcome.disputes.iter().any(|dispute| dispute.number == *number);

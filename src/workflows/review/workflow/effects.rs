@@ -1,5 +1,5 @@
-//! Performs the effects of a review: merges findings, opens disputes, rules on them, starts later rounds, and runs
-//! commands.
+//! Performs the effects of a review: merges findings, opens and rules on disputes, starts later rounds, and runs
+//! the commands of `review.verify`.
 
 use jiff::Timestamp;
 
@@ -34,7 +34,8 @@ impl ReviewWorkflow {
         self.append_all(self.context(round, &lists).merge(&self.bindings)).map(drop)
     }
 
-    /// If only some reviewers have answered, the state with the findings of these reviewers. Records nothing.
+    /// Merges all answers so far into a copy of the state. Records no event. `None` if all answers are merged
+    /// already.
     pub(crate) fn merged_so_far(&self) -> Option<ReviewState> {
         self.state.unmerged().next()?;
         let lists = self.lists();
@@ -70,15 +71,15 @@ impl ReviewWorkflow {
         Ok(())
     }
 
-    /// Reopens open disputes, with judges if the run has none.
+    /// Records that open disputes are reopened. The `judges` join the run only if the run has no judge.
     pub(crate) fn reopen(&mut self, disputes: Vec<DisputeNumber>, judges: Vec<Agent>) -> Result<(), RunError> {
         let has_judge = self.state.judges().next().is_some();
         let judges = if has_judge { Vec::new() } else { judges.into_iter().map(Agent::recorded).collect() };
         self.append(DisputeEvent::DisputesReopened { disputes, judges }).map(drop)
     }
 
-    /// If a finding repeats a dispute of an earlier run, continues this dispute, unless it was settled in the
-    /// meantime.
+    /// Continues the open dispute of an earlier run that the finding repeats. If the dispute was settled in the
+    /// meantime, applies the ruling of the dispute.
     pub(super) fn carry_on(&mut self, finding: FindingId) -> Result<(), RunError> {
         let number = self.state.still_disputed.get(&finding).copied().expect("the finding repeats a disputed one");
         let record = self.runner.journal.dispute(number)?.ok_or(JournalError::UnknownDispute(number))?;
@@ -92,8 +93,7 @@ impl ReviewWorkflow {
             None => {
                 dispute.finding = self.state.finding(finding).expect("a finding of the run").clone();
                 dispute.objection.finding = finding;
-                // If a judge escalated the dispute to a person, the judge is asked again only if the command line
-                // names the route.
+                // If a judge escalated the dispute, the route is reset only if the command line names a route.
                 let is_named = self.state.plan.as_ref().is_some_and(|plan| plan.on_dispute.is_some());
                 let escalated =
                     dispute.rulings.last().is_some_and(|last| last.ruling.ruling == RulingWord::Escalate);

@@ -1,4 +1,4 @@
-//! A review as a [`Workflow`]: records the calls of the review, and connects its parts with the runner.
+//! Implements the [`Workflow`] trait for reviews.
 
 mod effects;
 mod questions;
@@ -34,22 +34,21 @@ pub(crate) struct ReviewWorkflow {
     pub(crate) sources: Sources,
     pub(crate) scripts: Scripts,
     pub(crate) state: ReviewState,
-    /// The bindings as of the beginning of the round.
+    /// The bindings that were last read from the history and from shared rulings.
     pub(crate) bindings: Vec<Binding>,
-    /// The shared rulings, as of the base of the change.
+    /// The shared rulings at the base commit of the change under review.
     pub(crate) shared: Vec<Binding>,
-    /// The notice about invalid files of shared rulings; `None` after it has been recorded.
+    /// A notice about invalid files of shared rulings that is not recorded yet.
     pub(crate) unread: Option<String>,
     pub(crate) reviewer_keys: ReviewerKeys,
     /// `None` while a question to the resolver is pending.
     pub(crate) resolver: Option<Box<dyn DisputeResolver>>,
     pub(crate) parked: BTreeSet<DisputeNumber>,
-    /// If set, the run only settles these disputes; `None` for a whole run.
+    /// If set, only these disputes are settled, and no other step of the review runs.
     pub(crate) only: Option<BTreeSet<DisputeNumber>>,
     pub(crate) round: Option<(u32, Span)>,
 }
 
-/// The results of questions to a person and of the project's commands.
 pub(crate) enum ReviewInput {
     Chosen { dispute: DisputeNumber, choice: Option<Choice>, resolver: Box<dyn DisputeResolver> },
     Ruled { dispute: DisputeNumber, ruling: PersonAnswer<RulingWord>, resolver: Box<dyn DisputeResolver> },
@@ -136,7 +135,7 @@ impl Workflow for ReviewWorkflow {
                 let event = self.trees().record(&self.state, call, &self.runner.run)?;
                 self.append(event)?;
             }
-            // The first effect opens all disputes: they are numbered in one transaction.
+            // The first of these effects opens all due disputes, so that one transaction numbers them.
             ReviewEffect::OpenDispute(finding) if self.state.dispute_of(*finding).is_none() => {
                 self.open_disputes()?
             }
@@ -203,7 +202,6 @@ impl Workflow for ReviewWorkflow {
         self.append_all(events).map(drop)
     }
 
-    /// The event to record in an earlier run when its dispute ends in this run.
     fn elsewhere(&self, kind: &EventKind) -> Vec<(RunId, EventKind)> {
         let EventKind::Dispute(DisputeEvent::DisputeSettled { dispute: number, .. }) = kind else {
             return Vec::new();
@@ -219,12 +217,12 @@ impl Workflow for ReviewWorkflow {
     }
 
     fn call_ended(&mut self, call: CallId, outcome: CallOutcome, is_stopped: bool) -> Result<(), RunError> {
-        // The coder's changes are recorded even if its call failed, so that they can be undone.
+        // The coder's changes are recorded even if the call failed, so that the changes can be undone.
         let recorded = match call.purpose.is_coder() {
             true => self.runner.workspace.after_coder_call(&self.runner.run, &self.runner.state_dir),
             false => Ok(()),
         };
-        // The answer of a backup is not recorded for reuse as an answer of the reviewer.
+        // An answer of a backup is not recorded for reuse, because the reviewer did not give it.
         let is_own = outcome.metadata.by.is_none();
         let EndedCall { events, stale } =
             self.runner.ended(call.clone(), outcome, is_stopped, |file| self.state.covers(file))?;

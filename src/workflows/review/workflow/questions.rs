@@ -1,4 +1,4 @@
-//! Questions to a person about disputes.
+//! Asks a person about the route or the ruling of a dispute.
 
 use crate::domain::{Dispute, DisputeNumber, Route};
 use crate::protocol::text::references;
@@ -8,7 +8,7 @@ use crate::workflows::run::ports::PersonQuestion;
 use crate::workflows::run::workflow::Pending;
 use crate::workspace::code::anchors::{self, Excerpt};
 
-/// The maximum number of citations of an objection that are shown; `AROUND` is the number of lines around each.
+/// A question shows at most `CITED` citations of an objection, each with `AROUND` lines before and after.
 const CITED: usize = 4;
 const AROUND: u32 = 1;
 

@@ -1,4 +1,4 @@
-//! Matches the findings of two lists: two findings match if they come from the same text of a reviewer.
+//! Matches the findings of two lists. Two findings match if they come from the same raw finding of a reviewer.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ fn is_same(a: &Finding, b: &Finding) -> bool {
     a.round == b.round && a.raw.title == b.raw.title && a.raw.file == b.raw.file && a.raw.line == b.raw.line
 }
 
-/// The key by which a finding without a recorded source is matched.
+/// Findings without a recorded source are matched by round, title, file and line.
 type Words<'a> = (u32, &'a str, Option<&'a str>, Option<u32>);
 
 fn words(finding: &Finding) -> Words<'_> {
@@ -41,7 +41,6 @@ impl<'a> Same<'a> {
         Self { findings, by_source, by_words }
     }
 
-    /// The indices of the findings in this list that match `finding`, in ascending order.
     pub(crate) fn places(&self, finding: &Finding) -> Vec<usize> {
         let by_source = sources(finding).filter_map(|source| self.by_source.get(source)).flatten();
         let by_words = self.by_words.get(&words(finding)).into_iter().flatten();

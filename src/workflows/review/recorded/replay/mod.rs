@@ -1,8 +1,7 @@
-//! Replays the decisions of a recorded run. The record of the run replaces agents, people and the tree. A replay is
-//! read-only.
+//! Replays the decisions of a recorded run. All code and all answers come from the record. A replay is read-only.
 //!
-//! With the settings of the run, the replay reproduces its decisions. With other settings, the replay may need
-//! answers that the record lacks; these are reported as missing.
+//! With the settings of the run, a replay makes the same decisions as the run. With other settings, a replay may
+//! need answers that were not recorded; it reports them as missing.
 
 mod match_findings;
 
@@ -37,11 +36,11 @@ use crate::workspace::root::Workspace;
 pub struct Replayed {
     pub outcome: Outcome,
     pub reviewed: Sources,
-    /// One line for each decision that differs, and one for each answer that is missing.
+    /// One line for each decision that differs from the record, and one line for each missing answer.
     pub differences: Vec<String>,
 }
 
-/// Fails if the history or the code under review cannot be read. The code of a pruned run no longer exists.
+/// Fails if the history or the reviewed code cannot be read, for example because the run was pruned.
 pub fn replay(
     workspace: &Workspace,
     state_dir: &std::path::Path,
@@ -55,7 +54,7 @@ pub fn replay(
     let mut sources = Sources::new(&journal.transcripts(run)?, Redaction::from(settings.redaction));
     sources.load(record.round(), Some(workspace.root())).map_err(RunError::Sources)?;
     let trees = Trees { workspace, state_dir };
-    // The commit may no longer exist; then there are no shared rulings.
+    // If the commit no longer exists, there are no shared rulings.
     let shared = SharedRulings::at(workspace, plan.rulings_at.as_deref()).unwrap_or_default().bindings();
     let mut replay = Replay {
         run,
@@ -89,11 +88,11 @@ pub fn replay(
     Ok(Replayed { outcome, reviewed: sources, differences })
 }
 
-/// The bindings of earlier runs that applied in this run, in the state that they had at that time.
+/// The bindings that applied in the recorded run, with the disposition and tag that each binding had at that time.
 fn earlier(bindings: Vec<Binding>, record: &ReviewState, run: &RunId) -> Vec<Binding> {
     let related: BTreeMap<RulingRef, &EarlierDispute> =
         record.related.values().flatten().map(|earlier| (earlier.dispute.clone(), earlier)).collect();
-    // The disposition and the new tag that each dispute had at that time. Entries of `ruled` override the others.
+    // The disposition and the tag of each dispute at the time of the run. Entries from `ruled` take precedence.
     let mut states: BTreeMap<RulingRef, (Option<Disposition>, Option<Tag>)> = BTreeMap::new();
     let open = record.still_disputed.values().chain(record.carried.keys());
     states.extend(open.map(|number| ((*number).into(), (None, None))));
@@ -118,7 +117,7 @@ fn earlier(bindings: Vec<Binding>, record: &ReviewState, run: &RunId) -> Vec<Bin
 
 struct Verdict {
     round: u32,
-    /// The number of the coder's calls that preceded the event.
+    /// The number of tree changes that were recorded before the event.
     after: usize,
     event: EventKind,
 }
@@ -153,14 +152,13 @@ struct Replay<'a> {
     journal: &'a Journal,
     earlier: Vec<Binding>,
     verdicts: Vec<Verdict>,
-    /// The answers that the replay needs and that the record does not contain.
     missing: BTreeSet<String>,
 }
 
 impl Replay<'_> {
     fn decide(&mut self) {
         let policy = self.policy();
-        // `waiting` are disputes that wait for a person; `idle` are steps for which the record has no events.
+        // `waiting` contains disputes that wait for a person. `idle` contains steps without recorded events.
         let (mut waiting, mut idle) = (BTreeSet::new(), Vec::<ReviewStep>::new());
         loop {
             let steps = schedule::next_steps(&self.state, &policy, &waiting);
@@ -207,13 +205,13 @@ impl Replay<'_> {
             Step::Effect(ReviewEffect::Recognise { round }) => return schedule::recognised(&self.state, *round),
             Step::Effect(ReviewEffect::Conclude { round }) => {
                 let mut events = debate::conclude(&self.context(*round, &self.lists()), &self.bindings());
-                // The recorded notices are already in the state.
+                // The state already contains all recorded notices.
                 events.retain(|event| !matches!(event, EventKind::Run(RunEvent::Notice { .. })));
                 return events;
             }
             Step::Effect(ReviewEffect::Verify { round }) => {
-                // Takes the results of the last commands that ran on the current tree or on an earlier one. If
-                // there are none, which is possible with other settings, takes the first results of the round.
+                // Uses the latest results on the current tree or an earlier tree. If there are none, uses the first
+                // results on a later tree.
                 let done = self.state.tree_changes.len();
                 let of_round = || self.verdicts.iter().filter(|verdict| verdict.round == *round);
                 let known = of_round().map(|verdict| verdict.after).filter(|after| *after <= done).max();
@@ -243,8 +241,8 @@ impl Replay<'_> {
             }
             Step::Effect(ReviewEffect::Settle(dispute)) => {
                 schedule::settlement(&self.state, *dispute).map(|mut settlement| {
-                    // The disposition that a person chose may be more specific than the ruling: an accepted risk or
-                    // a deferred fix.
+                    // A person may have chosen a more specific disposition than the ruling, for example an accepted
+                    // risk.
                     let disposition = self.record.disputes.get(dispute).and_then(|known| known.disposition.clone());
                     if let (Ruler::Human, Some(disposition)) = (&settlement.by, disposition) {
                         settlement.disposition = disposition;
@@ -263,7 +261,7 @@ impl Replay<'_> {
         event.into_iter().collect()
     }
 
-    /// The recorded answer to a call, with the numbers that its findings have in the replay.
+    /// The events of a recorded call. The answer refers to findings by their numbers in the replay.
     fn call(&mut self, call: &CallId) -> Vec<EventKind> {
         let mut events = Vec::new();
         if let (Some(reuse), None) = (self.record.reuse(call), self.state.reuse(call)) {
@@ -310,8 +308,7 @@ impl Replay<'_> {
         }
     }
 
-    /// For each recorded finding, the corresponding findings of the replay: the same finding, or the findings from
-    /// which the recorded one was merged.
+    /// For each recorded finding, the ids of all findings in the replay that match the recorded finding.
     fn now(&self, ids: impl IntoIterator<Item = FindingId>) -> Vec<Vec<FindingId>> {
         let same = Same::of(&self.state.findings);
         let now =
@@ -368,7 +365,7 @@ impl Replay<'_> {
         ReviewEvent::TreeChanged { call: call.clone(), tree, changes, touched: touched.unwrap_or_default() }.into()
     }
 
-    /// The events that open the disputes that are due, with the numbers from the record.
+    /// The events that open the due disputes. A dispute that matches a recorded dispute gets the recorded number.
     fn open_disputes(&self) -> Vec<EventKind> {
         let recorded: Vec<&Dispute> = self.record.disputes.values().collect();
         let same = Same::of(recorded.iter().map(|dispute| &dispute.finding));
@@ -384,7 +381,7 @@ impl Replay<'_> {
             });
             taken.insert(number);
             let mut dispute = Box::new(self.state.sides(id).numbered(number));
-            // If the dispute is between the same parties as in the record, the recorded objection applies.
+            // If the dispute has the same parties as in the record, the recorded objection is used.
             let recorded = self.record.disputes.get(&number).filter(|recorded| {
                 self.record.is_judged_first(&recorded.finding) == self.state.is_judged_first(&dispute.finding)
             });
@@ -397,8 +394,7 @@ impl Replay<'_> {
         opened
     }
 
-    /// The event that continues the dispute of an earlier run in this run, in the state that the dispute had at
-    /// that time.
+    /// The event that continues a dispute of an earlier run, without the rulings that the recorded run added.
     fn carried_on(&self, finding: FindingId) -> Option<EventKind> {
         let number = self.state.still_disputed.get(&finding)?;
         let (known, (from, rulings)) = (self.record.disputes.get(number)?, self.record.carried.get(number)?);
@@ -410,8 +406,8 @@ impl Replay<'_> {
         Some(DisputeEvent::DisputeCarriedOn { dispute: Box::new(dispute), from: from.clone() }.into())
     }
 
-    /// The event that chooses a route. It is the route that a person chose in the run; otherwise the recorded route
-    /// if the configured default is the same as in the run; otherwise the configured default.
+    /// The event that chooses the route of a dispute. The recorded route applies if a person chose it, or if the
+    /// default route is the same as in the run. Otherwise, the configured default applies.
     fn choice(&self, dispute: DisputeNumber) -> EventKind {
         let configured = self.settings.review.on_dispute.default;
         let by_person = self.record.chosen.contains(&dispute);
