@@ -1,5 +1,5 @@
-//! Appends events. Numbers, chain and views are updated in one transaction. When a method returns, its events are
-//! on the disk; after an error the history is unchanged.
+//! Appends events to the history. One transaction updates the events, the hash chain and the views. When a method
+//! returns, its events are on the disk. After an error, the history is unchanged.
 
 use jiff::civil::Date;
 use jiff::{Timestamp, Unit};
@@ -40,8 +40,8 @@ impl Journal {
         self.append_with(run, kinds, Vec::new())
     }
 
-    /// Appends `kinds` to `run`, and each event of `elsewhere` to the run that is given with the event. Appends all
-    /// events or none. Returns the events of `run`.
+    /// Appends `kinds` to `run`, and each event in `elsewhere` to the run with which the event is paired. Appends
+    /// all events or none, and returns the events of `run`.
     pub fn append_with(
         &mut self,
         run: &RunId,
@@ -69,7 +69,7 @@ impl Journal {
         Ok(events.pop().expect("one dispute makes one event"))
     }
 
-    /// Opens disputes with the next free numbers, all or none.
+    /// Opens all disputes or none, and gives them the next free numbers.
     pub fn open_disputes(
         &mut self,
         run: &RunId,
@@ -86,8 +86,8 @@ impl Journal {
         })
     }
 
-    /// Settles an open dispute by a person's ruling, outside of a run. `until` is the last day, in UTC, on which
-    /// the ruling binds.
+    /// Settles an open dispute by a person's ruling, outside of a run. The ruling is in force until the end of the
+    /// day `until`, in UTC.
     pub fn resolve(
         &mut self,
         number: DisputeNumber,
@@ -95,8 +95,7 @@ impl Journal {
         reason: String,
         until: Option<Date>,
     ) -> Result<RunId, JournalError> {
-        // The run is read without the write lock because a dispute's run never changes. The disposition is read
-        // under the lock.
+        // A dispute's run never changes, so the run is read without the write lock.
         let run = self.dispute(number)?.ok_or(JournalError::UnknownDispute(number))?.run;
         let settled = self.write(&run, |tail| {
             let disposition_now = tail.disposition(number)?;
@@ -113,7 +112,7 @@ impl Journal {
         settled.map_or(Ok(run), |disposition| Err(JournalError::AlreadySettled { number, disposition }))
     }
 
-    /// Reopens a settled dispute and revokes its ruling. Returns the dispute's run.
+    /// Reopens a settled dispute and revokes its ruling. Returns the run of the dispute.
     pub fn reopen(&mut self, number: DisputeNumber, reason: String) -> Result<RunId, JournalError> {
         let run = self.dispute(number)?.ok_or(JournalError::UnknownDispute(number))?.run;
         let was_settled = self.write(&run, |tail| {
@@ -126,7 +125,7 @@ impl Journal {
         if was_settled { Ok(run) } else { Err(JournalError::NotSettled(number)) }
     }
 
-    /// Ends the rulings of those `disputes` that are settled. Returns the number of rulings that were ended.
+    /// Ends the ruling of each settled dispute in `disputes`, and returns the number of ended rulings.
     pub fn end_rulings(&mut self, disputes: &[(DisputeNumber, RunId)]) -> Result<usize, JournalError> {
         let Some((_, first)) = disputes.first() else { return Ok(0) };
         self.write(first, |tail| {
@@ -177,7 +176,6 @@ impl<'a> Tail<'a> {
         Ok(())
     }
 
-    /// The disposition of a dispute; `None` while the dispute is open.
     fn disposition(&self, number: DisputeNumber) -> rusqlite::Result<Option<Disposition>> {
         let sql = "SELECT disposition FROM dispute WHERE number = ?1";
         self.db.query_row(sql, [number.0.cast_signed()], |row| from_json(row, "disposition"))

@@ -1,6 +1,6 @@
-//! The hash chain over the whole history, and its verification. Each record contains the hash of the record before
-//! it, so an altered, removed or moved record breaks the chain. A program that can write the file could compute a
-//! new chain. To detect this, keep a copy of [`Verification::head`] elsewhere.
+//! Computes and verifies the hash chain over a history. Each record contains the hash of the previous record, so an
+//! altered, removed or moved record breaks the chain. A program that can write the file could compute a new chain.
+//! A copy of [`Verification::head`] in another place reveals a new chain.
 
 use std::fmt;
 
@@ -13,7 +13,8 @@ use crate::domain::RunId;
 use crate::history::projections::{self, VIEWS};
 use crate::history::{queries::query, recover, store::Journal};
 
-/// The BLAKE3 hash of the previous hash and the columns, each preceded by its length.
+/// Computes the BLAKE3 hash of a record from the previous record's hash and the columns. The length of each part is
+/// also hashed.
 pub(crate) fn link(prev: &str, run: &str, seq: i64, at: &str, body: &str) -> String {
     let mut hasher = blake3::Hasher::new();
     for part in [prev.as_bytes(), run.as_bytes(), &seq.to_le_bytes(), at.as_bytes(), body.as_bytes()] {
@@ -33,9 +34,9 @@ pub struct Verification {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fault {
-    /// Counted from 1; `None` if the fault is outside the events.
+    /// The number of the faulty record, counted from 1. `None` if the fault does not concern a record.
     pub record: Option<u64>,
-    /// The run, and the number of the record within the run, if they are readable.
+    /// The run, and the number of the record within the run, if both are readable.
     pub place: Option<(RunId, u64)>,
     pub flaw: Corruption,
 }
@@ -43,17 +44,17 @@ pub struct Fault {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "flaw", rename_all = "snake_case")]
 pub enum Corruption {
-    /// The content does not match the hash.
+    /// The content of the record does not match the record's hash.
     Altered,
-    /// Records before this one were removed, added or moved.
+    /// The record does not contain the previous record's hash, because records were removed, added or moved.
     OutOfOrder,
     Removed,
-    /// The record is after the recorded end of the history.
+    /// The record follows the recorded end of the history.
     Added,
-    /// The recorded end does not match the last record.
+    /// The recorded end of the history does not match the last record.
     End,
     Unreadable,
-    /// A view does not match the events; `row` is the table and the key.
+    /// A row of a view does not match the events. `row` names the table and the key.
     View {
         row: String,
     },
@@ -86,11 +87,11 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Number, run, number within the run, time, body, previous hash, hash.
+/// The columns are number, run, number within the run, time, body, previous hash and hash.
 type Record = (i64, String, i64, String, String, String, String);
 
 impl Journal {
-    /// Verifies records and views. A torn file is reported as a fault, not as an error.
+    /// Verifies all records and views. A damaged file is a fault in the result, not an error.
     pub fn verify(&self) -> Result<Verification, JournalError> {
         let mut check = Verification { records: 0, head: String::new(), fault: None };
         check.fault = match self.walk(&mut check).map_err(|error| self.fault(error)) {
@@ -105,7 +106,7 @@ impl Journal {
     }
 
     fn walk(&self, check: &mut Verification) -> rusqlite::Result<Option<Fault>> {
-        // The transaction hides events that other processes append meanwhile.
+        // The transaction hides events that other processes append during the verification.
         let _snapshot = self.db.unchecked_transaction()?;
         let fresh = recover::empty()?;
         let building = fresh.unchecked_transaction()?;
@@ -154,13 +155,12 @@ impl Journal {
                 return no_record(Corruption::View { row: format!("{table} {row}") });
             }
         }
-        // SQLite's own check of pages and indexes comes last because it does not name the damaged record.
+        // SQLite's integrity check comes last, because it does not name the damaged record.
         let error: String = self.db.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
         if error == "ok" { Ok(None) } else { no_record(Corruption::Torn { error }) }
     }
 }
 
-/// The key of the first row that differs.
 fn difference(here: &Connection, there: &Connection, table: &str, key: &str) -> rusqlite::Result<Option<String>> {
     let sql = format!("SELECT {key}, * FROM {table} ORDER BY {key}");
     let (mut ours, mut theirs) = (here.prepare(&sql)?, there.prepare(&sql)?);

@@ -1,4 +1,4 @@
-//! Errors of the history.
+//! The errors of the history store.
 
 use std::io;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ pub enum JournalError {
     Foreign { path: PathBuf },
     #[error("the history `{}` was written by a newer version of Glee (schema {found}, supported up to {known})", path.display())]
     Newer { path: PathBuf, found: i64, known: i64 },
-    /// The file is torn or overwritten, or a row is invalid.
+    /// The file is truncated or overwritten, or a row is invalid.
     #[error("the history `{}` is damaged", path.display())]
     Damaged { path: PathBuf, source: rusqlite::Error },
     #[error("cannot access the history `{}`", path.display())]

@@ -1,7 +1,8 @@
-//! The history store: append, queries, hash chain. Each repository has one SQLite database, which is outside the
-//! work tree so that a coder cannot rewrite it. The table of events only grows. All other tables except `record`
-//! are views of the events, updated in the same transaction; [`Journal::verify`] compares them with the events.
-//! Processes may append concurrently: each takes the write lock before it reads the end of the chain.
+//! Stores the events of all runs of a repository in an SQLite database. The database is outside the work tree, so
+//! that a coder cannot rewrite it. The table of events only grows. All other tables except `record` are views of
+//! the events. One transaction writes an event and updates the views, and [`Journal::verify`] compares the views
+//! with the events. Several processes may append concurrently, because each process takes the write lock before it
+//! reads the end of the hash chain.
 
 mod append;
 mod chain;

@@ -1,5 +1,5 @@
-//! Opens a history: folders, file, schema of the database. Two processes may create a database concurrently, so the
-//! schema version is read again under the write lock.
+//! Opens a history: creates its folders and its file, and migrates its database schema. Two processes may create a
+//! database concurrently, so the schema version is read again under the write lock.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use crate::domain::RunId;
 use crate::history::store::Journal;
 use crate::system::private;
 
-/// Step `n` migrates schema version `n` to `n + 1`. Released steps never change.
+/// The step at index `n` migrates schema version `n` to version `n + 1`. Released steps never change.
 pub(crate) const STEPS: [&str; 4] = [
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),
@@ -28,8 +28,9 @@ const APPLICATION: i64 = 0x676c_6565;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Journal {
-    /// Opens a history for writing. Creates missing folders (mode 0700) and a missing file (0600), and migrates an
-    /// older schema. Does not change a file that is newer, damaged or foreign.
+    /// Opens a history for writing. Creates missing folders (mode 0700) and a missing file (mode 0600), and
+    /// migrates an older schema. A damaged file, a file of another program or a newer schema is an error, and the
+    /// file remains unchanged.
     pub fn open(path: &Path) -> Result<Self, JournalError> {
         let path = create(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
@@ -38,13 +39,13 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Opens a history for reading; `None` if it does not exist or is empty. Creates nothing.
+    /// Opens a history for reading. `None` if the file does not exist or is empty. No file is created.
     pub fn open_read(path: &Path) -> Result<Option<Self>, JournalError> {
         let Some(path) = existing(path)? else { return Ok(None) };
         let opened = Self { db: connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)?, path: path.clone() };
         let (journal, version) = match opened.schema_version() {
-            // In a read-only folder SQLite cannot create the shared memory of a write-ahead log. If there is no
-            // such log, the file is opened as immutable, which needs no shared memory.
+            // In a read-only folder, SQLite cannot create the shared memory for a write-ahead log. If there is no
+            // such log, the file can be opened as immutable, which needs no shared memory.
             Err(JournalError::Access { .. }) if !has_log(&path) => {
                 let journal = Self { db: connect_immutable(&path)?, path };
                 let version = journal.schema_version()?;
@@ -63,14 +64,14 @@ impl Journal {
         &self.path
     }
 
-    /// Creates the folder (mode 0700) of a run's transcripts next to the database.
+    /// Creates the folder for a run's transcripts next to the database, with mode 0700.
     pub fn transcripts(&self, run: &RunId) -> Result<PathBuf, JournalError> {
         let folder = self.folder_of(run);
         private::folder(&folder).map_err(|source| JournalError::Open { path: folder.clone(), source })?;
         Ok(folder)
     }
 
-    /// The folder of a run. It may not exist.
+    /// The path of a run's folder, which may not exist.
     pub fn folder_of(&self, run: &RunId) -> PathBuf {
         let name: String = run.0.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
         self.path.with_file_name("runs").join(name)
@@ -117,7 +118,7 @@ impl Journal {
         tx.commit().map_err(fault)
     }
 
-    /// Retries, because SQLite's busy timeout does not apply to this pragma.
+    /// Retries while the database is locked, because SQLite's busy timeout does not apply to this pragma.
     fn enable_wal(&self) -> Result<(), JournalError> {
         let deadline = Instant::now() + BUSY_TIMEOUT;
         loop {
@@ -155,14 +156,14 @@ fn connect_immutable(path: &Path) -> Result<Connection, JournalError> {
     connect(Path::new(&uri), OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI)
 }
 
-/// Creates the file if it is missing. Links in the path of the folder are resolved; the file itself must not be a
-/// link.
+/// Creates the file if it is missing. The path of the folder may contain symbolic links, but the file must not be a
+/// symbolic link.
 fn create(path: &Path) -> Result<PathBuf, JournalError> {
     let made = || {
         private::folder(folder_of(path))?;
         let resolved = resolve(path)?;
         match private::options().append(true).create_new(true).open(&resolved) {
-            // Makes the file's name durable.
+            // Syncing the folder makes the name of the new file durable.
             Ok(_) => fs::File::open(folder_of(&resolved))?.sync_all()?,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
@@ -173,7 +174,6 @@ fn create(path: &Path) -> Result<PathBuf, JournalError> {
     existing(&resolved)?.ok_or_else(|| JournalError::NotAFile { path: resolved })
 }
 
-/// `None` if the file does not exist.
 fn existing(path: &Path) -> Result<Option<PathBuf>, JournalError> {
     match resolve(path).and_then(|resolved| Ok((fs::symlink_metadata(&resolved)?, resolved))) {
         Ok((found, resolved)) if found.is_file() => Ok(Some(resolved)),

@@ -1,5 +1,5 @@
-//! The views: tables derived from the events, for queries that need only some events. Only [`apply`] writes them,
-//! so views that are rebuilt from the events equal the stored views.
+//! Updates the views, which are tables derived from the events. Only [`apply`] writes the views, so rebuilding the
+//! views from the events gives the same rows.
 
 use jiff::Timestamp;
 use rusqlite::types::Type;
@@ -118,7 +118,7 @@ fn open(db: &Connection, run: &RunId, at: Timestamp, dispute: &Dispute) -> rusql
     finding.raised_by.iter().try_for_each(|name| raiser.execute(params![name.0, number]).map(drop))
 }
 
-/// Writes a time in UTC with six decimals, so that the order of the texts is the order of the times.
+/// Formats a time in UTC with six decimals, so that sorting the texts also sorts the times.
 pub(crate) fn time(at: Timestamp) -> String {
     format!("{at:.6}")
 }
@@ -127,13 +127,12 @@ pub(crate) fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("recorded types are plain data with text keys")
 }
 
-/// Reads a column written by [`json`]. SQL's `NULL` is read as JSON's `null`.
+/// Reads a column that [`json`] wrote. `NULL` in SQL becomes `null` in JSON.
 pub(crate) fn from_json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
     let text: Option<String> = row.get(column)?;
     serde_json::from_str(text.as_deref().unwrap_or("null")).map_err(|error| unreadable(row, column, error))
 }
 
-/// Reads a column written by [`time`]. SQL's `NULL` is read as JSON's `null`.
 pub(crate) fn from_time<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
     let text: Option<String> = row.get(column)?;
     serde_json::from_value(text.into()).map_err(|error| unreadable(row, column, error))

@@ -1,6 +1,6 @@
-//! Records that clones exchange: format, validation, storage. A record is an immutable JSON object, named by the
-//! BLAKE3 hash (hex) of its bytes. Foreign records are information: they bind no run, are outside the hash chain,
-//! and have no dispute number of this history.
+//! Creates, validates and stores the records that clones of a repository exchange. A record is an immutable JSON
+//! object, named by the hexadecimal BLAKE3 hash of its bytes. Records of other clones are only for information:
+//! they do not affect runs, are not in the hash chain, and get no dispute number.
 
 use std::collections::BTreeSet;
 
@@ -20,12 +20,12 @@ use crate::protocol::secrets;
 /// The size of the largest accepted record, in bytes.
 pub const MAX_RECORD: usize = 256 << 10;
 
-/// The longest name, e-mail address or id, in bytes.
+/// The maximum length of a name or an e-mail address, in bytes.
 const MAX_WORD: usize = 256;
 
 const FORM: u32 = 1;
 
-/// How far the clock of another machine may be ahead.
+/// How far the clock of another machine may be ahead of this machine's clock.
 const AHEAD: SignedDuration = SignedDuration::from_hours(24);
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,7 +38,7 @@ pub struct Author {
 pub struct HistoryRecord {
     glee: u32,
     pub author: Author,
-    /// The time at which the content last changed, not the time of sending.
+    /// The time of the last change of the content, not the time at which the record is sent.
     pub at: Timestamp,
     #[serde(flatten)]
     pub content: RecordContent,
@@ -54,7 +54,7 @@ pub enum RecordContent {
 
 const KINDS: [&str; 3] = ["run", "outcome", "dispute"];
 
-/// The end of a run, with its findings as last recorded.
+/// The exit reason of a run, and the latest version of each of its findings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunFindings {
     pub run: RunId,
@@ -88,7 +88,7 @@ pub enum Refusal {
 pub struct SharedDispute {
     pub id: DisputeId,
     pub author: Author,
-    /// The remote, or the history on this machine, from which the record comes.
+    /// The origin of the record: a remote, or another history on this machine.
     pub source: String,
     #[serde(flatten)]
     pub record: DisputeRecord,
@@ -96,7 +96,7 @@ pub struct SharedDispute {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outgoing {
-    /// Pairs of hash and bytes.
+    /// The hash and the content of each record.
     pub records: Vec<(String, String)>,
     /// Descriptions of the records that are too large to send.
     pub large: Vec<String>,
@@ -142,8 +142,8 @@ impl RecordContent {
 }
 
 impl HistoryRecord {
-    /// Parses and validates a record of another clone. Its author must be among `authors`, the e-mail addresses of
-    /// the commits that added it.
+    /// Parses and validates a record of another clone. The record's author must be in `authors`, the e-mail
+    /// addresses of the authors of the commits that added the record.
     pub fn read(hash: &str, bytes: &[u8], authors: &BTreeSet<String>) -> Result<Self, Refusal> {
         if bytes.len() > MAX_RECORD {
             return Err(Refusal::TooLarge);
@@ -212,9 +212,8 @@ fn short(text: &str) -> String {
 }
 
 impl Journal {
-    /// All records that this history sends: the row and the outcome of each ended run, and the present state of
-    /// each dispute. Records that were sent earlier are sent unchanged; changed content becomes a new record by
-    /// `author`.
+    /// Returns all records that this history sends: the summary and the findings of each ended run, and the present
+    /// state of each dispute. Changed content becomes a new record by `author`.
     pub fn outgoing(&mut self, author: &Author) -> Result<Outgoing, JournalError> {
         let mut contents = Vec::new();
         for row in self.runs(None)? {
@@ -247,7 +246,6 @@ impl Journal {
         Ok(Outgoing { records: self.rows(sql, [], |row| row.try_into())?, large })
     }
 
-    /// The disputes, each with the time of its last change.
     fn dispute_contents(&self) -> Result<Vec<(Timestamp, RecordContent)>, JournalError> {
         let numbers = self.rows("SELECT number FROM dispute ORDER BY number", [], |row| row.get::<_, i64>(0))?;
         let mut found = Vec::new();
@@ -264,8 +262,8 @@ impl Journal {
         Ok(found)
     }
 
-    /// Stores, as foreign records, the disputes of another history on this machine that this history does not
-    /// contain.
+    /// Copies the disputes of another history on this machine, and stores them as foreign records. Disputes that
+    /// this history already contains are not copied.
     pub fn merge_disputes(&mut self, other: &Self, source: &str) -> Result<(), JournalError> {
         let own = self.own_ids()?;
         let mut records = Vec::new();
@@ -289,8 +287,8 @@ impl Journal {
         Ok(!found.is_empty())
     }
 
-    /// Stores records from a remote. Returns the indexes of duplicates, which have the kind, subject, author and
-    /// time of a known record.
+    /// Stores records from a remote, and returns the indices of duplicates. A duplicate has the same kind, subject,
+    /// author and time as a known record.
     pub fn import(
         &mut self,
         source: &str,
@@ -343,7 +341,8 @@ impl Journal {
         Ok(ids.into_iter().collect())
     }
 
-    /// The foreign disputes that match `filter`, newest first: for each dispute, the latest record by each author.
+    /// Returns the disputes of other clones that match `filter`, newest first. If an author sent several records of
+    /// a dispute, only the latest record counts.
     pub fn shared_disputes(&self, filter: &DisputeFilter) -> Result<Vec<SharedDispute>, JournalError> {
         let own = self.own_ids()?;
         let sql = "SELECT source, body FROM record WHERE kind = 'dispute' AND source <> '' ORDER BY at DESC, hash";

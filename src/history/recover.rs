@@ -1,5 +1,5 @@
-//! Reads the intact part of a damaged history: copies the readable events to a temporary database, and builds the
-//! views from them.
+//! Reads the intact part of a damaged history. Copies the readable events to a temporary database, and builds the
+//! views from these events.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use super::JournalError;
 use super::open::{self, STEPS};
 use crate::history::{projections, queries::query, store::Journal};
 
-/// A temporary database of the newest schema, on disk if it grows large.
+/// Creates a temporary database with the newest schema. SQLite keeps a small database in memory.
 pub(crate) fn empty() -> rusqlite::Result<Connection> {
     let db = Connection::open("")?;
     STEPS.iter().try_for_each(|step| db.execute_batch(step))?;
@@ -18,7 +18,7 @@ pub(crate) fn empty() -> rusqlite::Result<Connection> {
 }
 
 impl Journal {
-    /// Opens the readable events of `path`, which may be incomplete. Fails if no event is readable.
+    /// Opens the readable events of a damaged history. Unreadable events are missing in the result.
     pub fn open_damaged(path: &Path) -> Result<Self, JournalError> {
         let damaged = open::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         let db = readable(&damaged).map_err(|error| open::fault(path, error))?;
@@ -45,7 +45,7 @@ fn readable(damaged: &Connection) -> rusqlite::Result<Connection> {
             });
             let Ok((event, columns)) = record else { continue };
             if copy.execute(params_from_iter(columns)).is_ok() {
-                // An event that contradicts an earlier one has no effect on the views.
+                // An event that contradicts an earlier event is copied, but does not change the views.
                 drop(projections::apply(&building, &event));
             }
         }

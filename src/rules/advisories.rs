@@ -1,7 +1,7 @@
-//! Parses OSV advisories, and decides whether a locked version is affected.
+//! Parses security advisories in the OSV format, and decides whether they affect a locked version of a package.
 //!
-//! Versions are compared by the rules of their ecosystem: semantic versions for crates.io, npm and Go, PEP 440 for
-//! PyPI. A version that cannot be parsed is neither affected nor patched.
+//! Versions are compared by the rules of the package's ecosystem. crates.io, npm and Go use semantic versions, and
+//! PyPI uses PEP 440.
 
 use std::cmp::Ordering;
 use std::str::FromStr as _;
@@ -17,7 +17,7 @@ pub enum Ecosystem {
 }
 
 impl Ecosystem {
-    /// Parses OSV's name of an ecosystem; a suffix after `:` names a release.
+    /// Parses the OSV name of an ecosystem. A suffix is ignored, such as `:12` in `Debian:12`.
     fn parse(word: &str) -> Option<Self> {
         let word = word.split(':').next()?;
         [Self::Crates, Self::Npm, Self::Pypi, Self::Go].into_iter().find(|ecosystem| ecosystem.as_str() == word)
@@ -32,7 +32,8 @@ impl Ecosystem {
         }
     }
 
-    /// The canonical name of a package: PyPI ignores case and does not distinguish `-`, `_` and `.`.
+    /// Returns the canonical name of a package. For PyPI, this is the name in lower case, in which `-` replaces `_`
+    /// and `.`.
     pub fn canonical(self, name: &str) -> String {
         match self {
             Self::Pypi => {
@@ -54,7 +55,7 @@ impl Ecosystem {
     }
 }
 
-/// Parses a semantic version; a leading `v` and one or two missing numbers are accepted.
+/// Parses a semantic version. Forms such as `v1.2.3`, `1.2` and `1` are accepted.
 fn semantic(text: &str) -> Option<semver::Version> {
     let text = text.trim().trim_start_matches('v');
     let end = text.find(['-', '+']).unwrap_or(text.len());
@@ -69,7 +70,7 @@ pub struct Locked {
     pub version: String,
 }
 
-/// The result for a locked version of an affected package.
+/// Whether a locked version of a package is affected by an advisory or contains the fix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AdvisoryMatch {
     Affected,
@@ -78,7 +79,6 @@ pub enum AdvisoryMatch {
 
 #[derive(Clone, Debug, Deserialize)]
 pub struct Advisory {
-    /// `RUSTSEC-...`, `GHSA-...`, `CVE-...`
     pub id: String,
     #[serde(default)]
     pub aliases: Vec<String>,
@@ -137,7 +137,7 @@ impl Advisory {
         std::iter::once(&self.id).chain(&self.aliases).any(|own| own.eq_ignore_ascii_case(id))
     }
 
-    /// Returns `None` if the advisory is about another package or only about later versions.
+    /// Returns `None` if the advisory does not concern this package or this version.
     pub fn check(&self, locked: &Locked) -> Option<AdvisoryMatch> {
         let is_about = |affected: &&Affected| {
             affected.package.as_ref().is_some_and(|package| {
@@ -150,7 +150,7 @@ impl Advisory {
             let ranges = affected.ranges.iter().filter(|range| range.kind != "GIT");
             listed.map(|_| AdvisoryMatch::Affected).chain(ranges.filter_map(|range| range.check(locked)))
         });
-        // If one range is affected, a fix in another range does not count.
+        // `Affected` takes precedence over `Patched`.
         matches.max_by_key(|found| *found == AdvisoryMatch::Affected)
     }
 }
@@ -160,9 +160,8 @@ fn same(locked: &Locked, version: &str) -> bool {
 }
 
 impl Range {
-    /// Applies the events in version order up to the locked version.
     fn check(&self, locked: &Locked) -> Option<AdvisoryMatch> {
-        // `0` precedes every version (OSV schema).
+        // In the OSV schema, `0` precedes every version.
         let compare = |a: &str, b: &str| match (a == "0", b == "0") {
             (false, false) => locked.ecosystem.compare(a, b),
             (a, b) => Some(b.cmp(&a)),

@@ -1,10 +1,10 @@
-//! The caps on a run (`budget.*`).
+//! Compares the usage of a run with its caps on calls, tokens and cost (`budget.*`).
 //!
-//! Calls always count; tokens and dollars count only if the program reports them.
+//! The caps on tokens and cost have an effect only if the agent program reports its usage.
 
 use crate::domain::{Caps, Spent};
 
-/// The keys of the caps that have been reached, each with the amount used.
+/// Returns the configuration key of each cap that the run has reached, with a text such as `900 of 800 tokens`.
 pub fn reached(caps: &Caps, spent: &Spent) -> Vec<(&'static str, String)> {
     let mut reached = Vec::new();
     if let (Some(cap), Some(used)) = (caps.tokens, spent.tokens())

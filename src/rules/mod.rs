@@ -1,4 +1,4 @@
-//! Decisions as pure functions over plain data; each is tested with the table of its specification.
+//! The decision rules of Glee, as pure functions over plain data.
 
 pub mod advisories;
 pub mod budget;

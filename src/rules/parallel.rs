@@ -1,18 +1,17 @@
-//! Processes items in parallel; the results are in the order of the items.
+//! Processes items in parallel, and returns the results in the order of the items.
 
 use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::thread;
 
-/// The minimum number of items for each thread.
 const ITEMS_PER_THREAD: usize = 2048;
 
-/// Applies `work` concurrently to consecutive parts of the items, at most one part for each processor.
+/// Splits the items into at most one part for each processor, and applies `work` to the parts in parallel.
 pub(crate) fn parts<T: Sync, R: Send>(items: &[T], work: impl Fn(&[T]) -> R + Sync) -> Vec<R> {
     parts_of(items, ITEMS_PER_THREAD, work)
 }
 
-/// The same as [`parts`], but with at least `per_thread` items in each part.
+/// Like [`parts`], but each part has at least `per_thread` items.
 pub(crate) fn parts_of<T: Sync, R: Send>(
     items: &[T],
     per_thread: usize,

@@ -1,7 +1,6 @@
-//! Opens files after checking their type, because opening a FIFO waits for its writer, and some devices are
-//! endless. A file that a configuration or the tree names must be a regular file ([`regular`]). Input that the user
-//! names may also be a FIFO, as in `--diff <(git diff)` ([`input`]). For any other type of file, the error names
-//! the type.
+//! Opens files after checking their type. Opening a FIFO would wait for a writer, and some devices never end. A
+//! file that a configuration or the tree names must be a regular file ([`regular`]). Input that the user names may
+//! also be a FIFO, as in `--diff <(git diff)` ([`input`]).
 
 use std::fs::{File, FileType, Metadata};
 use std::io::{self, IsTerminal as _, Read as _};
@@ -11,9 +10,9 @@ use std::path::Path;
 
 use nix::fcntl::OFlag;
 
-/// Opens a regular file for reading, and follows links. Fails immediately if the file is a FIFO.
+/// Opens a regular file for reading, and follows symbolic links. Fails immediately if the file is a FIFO.
 pub fn regular(path: &Path) -> io::Result<File> {
-    // Opening some devices has side effects, so the type is checked before and after.
+    // Opening some devices has side effects, so the type is checked both before and after opening.
     checked(std::fs::metadata(path)?.file_type())?;
     let file = open_at_once(path)?;
     checked(file.metadata()?.file_type())?;
@@ -32,7 +31,7 @@ pub fn read_to_string(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Opens input that the user names: a regular file, FIFO, terminal, `/dev/null`, or the path of standard input.
+/// Opens input that the user names: a regular file, a FIFO, a terminal, `/dev/null` or standard input.
 pub fn input(path: &Path) -> io::Result<File> {
     if let Some(stdin) = standard(path) {
         return stdin;

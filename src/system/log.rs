@@ -1,5 +1,5 @@
-//! Writes the events and spans of `tracing` to stderr, as selected by `-v`, `-vv` or `GLEE_LOG`, and to the log of
-//! the run, which is bounded and redacted. Nothing is written to stdout.
+//! Writes log messages to stderr, as selected by `-v`, `-vv` or `GLEE_LOG`, and to the log file of the run. Secrets
+//! are redacted, and the log file has a maximum size. Nothing is written to stdout.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -15,11 +15,12 @@ use tracing_subscriber::util::{SubscriberInitExt as _, TryInitError};
 
 use crate::system::private;
 
-/// The environment variable with the filter, in the syntax of `EnvFilter`: `debug`, `glee::agents=trace,info`.
+/// The environment variable with the log filter, in the syntax of `EnvFilter`. An example is
+/// `glee::agents=trace,info`.
 pub const VARIABLE: &str = "GLEE_LOG";
 pub const FILE: &str = "log.txt";
 const FILE_CAP: u64 = 4 << 20;
-/// The maximum number of bytes that are buffered until the run is known.
+/// The maximum size, in bytes, of the log lines that are buffered until the run is known.
 const BUFFER_CAP: usize = 64 << 10;
 
 static RUN: Mutex<RunLog> = Mutex::new(RunLog::Memory(Vec::new()));
@@ -36,7 +37,8 @@ pub enum LogError {
     Begun(#[from] TryInitError),
 }
 
-/// Starts logging, once per process. `verbose` counts `-v`; `filter` is the value of [`VARIABLE`].
+/// Starts logging, and fails if logging has already started. `verbose` is the number of `-v` options, and `filter`
+/// is the value of [`VARIABLE`].
 pub fn begin(verbose: u8, filter: Option<&str>, clean: Clean) -> Result<(), LogError> {
     let (screen, run) = match (filter.filter(|filter| !filter.is_empty()), verbose) {
         (Some(filter), _) => (filter, filter),
@@ -46,8 +48,7 @@ pub fn begin(verbose: u8, filter: Option<&str>, clean: Clean) -> Result<(), LogE
     };
     let read = |filter: &str| EnvFilter::builder().parse(filter);
     let (screen, run) = (read(screen)?, read(run)?);
-    // This layer needs its own formatter type: layers with the same type would append a span's fields to the same
-    // text.
+    // Layers with the same formatter type share the text of a span's fields, so this layer has its own type.
     let fields = format::debug_fn(|line, field, value| match field.name() {
         "message" => write!(line, "{value:?}"),
         name => write!(line, "{name}={value:?}"),
@@ -67,7 +68,7 @@ pub fn begin(verbose: u8, filter: Option<&str>, clean: Clean) -> Result<(), LogE
     Ok(())
 }
 
-/// Passes lines to `screen` instead of stderr, until the guard is dropped.
+/// Passes log lines to `screen` instead of stderr until the returned guard is dropped.
 #[must_use = "dropping it restores the output to stderr"]
 pub fn on_screen(screen: LinePrinter) -> impl Drop {
     struct Restore;
@@ -80,7 +81,8 @@ pub fn on_screen(screen: LinePrinter) -> impl Drop {
     Restore
 }
 
-/// Writes the buffered lines and all later lines to the log of a run. If the log cannot be opened, drops the lines.
+/// Writes the buffered lines and all later lines to the log file of a run. If the file cannot be opened, the lines
+/// are dropped.
 pub fn keep_in(folder: &Path) -> io::Result<PathBuf> {
     let path = folder.join(FILE);
     let opened = private::options().append(true).create(true).open(&path);
@@ -110,14 +112,14 @@ enum RunLog {
 }
 
 impl RunLog {
-    /// Appends lines up to the capacity. A notice is the last line of a full log.
+    /// Appends lines until the log is full. The last line of a full log file states that later lines are dropped.
     fn append(&mut self, lines: &[u8]) {
         match self {
             Self::Memory(buffer) if buffer.len() + lines.len() <= BUFFER_CAP => buffer.extend_from_slice(lines),
             Self::Memory(_) | Self::Nowhere => {}
             Self::File { file, left } => {
                 let length = lines.len() as u64;
-                // Write errors are ignored: a run continues without its log.
+                // Write errors are ignored, because a run can continue without its log.
                 if length <= *left {
                     *left -= length;
                     drop(file.write_all(lines));

@@ -1,4 +1,4 @@
-//! Type-checked opening of files, private files and folders, logging.
+//! Opens files after a type check, creates private files and folders, and writes logs.
 
 pub mod files;
 pub mod log;

@@ -1,6 +1,5 @@
-//! Creates folders and files that only their owner may read, because they contain code, prompts and answers.
-//! Everything in Glee's state folder has these permissions: it is created here, as a temporary file, or by git,
-//! which receives the permissions as an option. The umask does not affect them.
+//! Creates folders and files that only their owner can read, because they contain code, prompts and answers.
+//! Everything in Glee's state folder has these permissions, including temporary files and files that git creates.
 
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, OpenOptions};
@@ -10,9 +9,9 @@ use std::path::Path;
 
 use ignore::WalkBuilder;
 
-/// The name of an empty file that marks a state folder with tightened permissions.
+/// The name of the empty file that marks a state folder whose permissions were already tightened.
 const MARK: &str = "private";
-/// The name of the folder for histories. A state folder is identified by it.
+/// The name of the folder for histories. A folder that contains this folder is a state folder.
 const HISTORIES: &str = "repos";
 const OWN: [&str; 8] = [HISTORIES, "kept", "objects", "copies", "agents", "trust", "watch", "sessions"];
 
@@ -38,8 +37,8 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes the permissions of other users from a state folder of an earlier version and from its contents. Files
-/// with several hard links remain unchanged, because they are objects of the user's repository.
+/// Removes the permissions of other users from a state folder of an earlier version and from its contents. A file
+/// with several hard links remains unchanged, because it is shared with the user's git repository.
 pub fn tighten(state_dir: &Path) -> io::Result<()> {
     let narrow = |path: &Path, meta: &fs::Metadata| {
         let mode = meta.permissions().mode() & 0o7777;
@@ -53,7 +52,7 @@ pub fn tighten(state_dir: &Path) -> io::Result<()> {
         let name = name.to_string_lossy();
         OWN.contains(&name.as_ref()) || name.starts_with("tree-") || name.starts_with("image-")
     };
-    // If a folder has contents but no histories, it is not a state folder.
+    // A folder with contents but without histories is not a state folder.
     if !names.is_empty() && !names.iter().any(|name| name == HISTORIES) {
         return Ok(());
     }

@@ -1,4 +1,4 @@
-//! Queries over the history: filters and rows, and the SQL that answers them.
+//! Queries over the history: the filters, the SQL statements and the rows that the queries return.
 
 pub(crate) mod query;
 pub(crate) mod reviewed_files;

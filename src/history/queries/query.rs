@@ -1,4 +1,4 @@
-//! Queries of runs, events, disputes and bindings.
+//! Queries runs, events, disputes and bindings in the history.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -18,7 +18,7 @@ const OF_DISPUTES: &str = "run = ?1 AND kind IN ('dispute_opened', 'disputes_reo
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extent {
-    /// Newest first.
+    /// The commits that runs recorded, newest first.
     pub commits: Vec<String>,
     pub began: Option<Timestamp>,
 }
@@ -35,7 +35,8 @@ impl Journal {
         Ok(Extent { commits, began: began.first().copied().flatten() })
     }
 
-    /// The events of a run; empty for an unknown run. Fails for an event that this version of Glee does not know.
+    /// Returns the events of a run, or an empty list for an unknown run. Fails if this version of Glee does not
+    /// know the kind of an event.
     pub fn events(&self, run: &RunId) -> Result<Vec<Event>, JournalError> {
         self.events_where(run, ALL)
     }
@@ -59,7 +60,7 @@ impl Journal {
         Ok(self.rows(sql, [root], |row| row.get(0).map(RunId))?.pop())
     }
 
-    /// The runs of stages and checkpoints, oldest first.
+    /// Returns the runs of stages and checkpoints, oldest first.
     pub fn stages(&self) -> Result<Vec<StageRow>, JournalError> {
         self.rows("SELECT * FROM stage ORDER BY number", [], |row| {
             Ok(StageRow {
@@ -76,7 +77,7 @@ impl Journal {
         Ok(self.rows(sql, [id, stage], |row| row.get(0).map(RunId))?.pop())
     }
 
-    /// `None` for an unknown run.
+    /// Returns the plan of a review, or `None` if the run is not a known review.
     pub fn plan(&self, run: &RunId) -> Result<Option<Plan>, JournalError> {
         let begun = self.events_where(run, "run = ?1 AND kind = 'run_started'")?;
         Ok(begun.into_iter().find_map(|event| match event.kind {
@@ -85,13 +86,13 @@ impl Journal {
         }))
     }
 
-    /// The findings of a run as last recorded, in the order of their numbers.
+    /// Returns the latest version of each finding of a run, in the order of the findings' numbers.
     pub fn findings(&self, run: &RunId) -> Result<Vec<Finding>, JournalError> {
         self.rows("SELECT body FROM finding WHERE run = ?1 ORDER BY number", [&run.0], |row| from_json(row, "body"))
     }
 
-    /// The bindings of all disputes with an anchor, oldest first. Of two bindings with the same anchor, the later
-    /// one applies.
+    /// Returns the bindings of all disputes whose findings have an anchor, oldest first. If two bindings have the
+    /// same anchor, the later binding applies.
     pub fn bindings(&self) -> Result<Vec<Binding>, JournalError> {
         let mut bindings =
             self.rows("SELECT * FROM dispute WHERE anchor IS NOT NULL ORDER BY number", [], |row| {
@@ -126,7 +127,7 @@ impl Journal {
         Ok(bindings)
     }
 
-    /// Newest first.
+    /// Returns the disputes that match the filter, newest first.
     pub fn disputes(&self, filter: &DisputeFilter) -> Result<Vec<DisputeRow>, JournalError> {
         let (sql, values) = listing(filter);
         self.rows(&sql, params_from_iter(values), dispute_row)
@@ -146,7 +147,7 @@ impl Journal {
         Ok(replayed(number, self.events_where(&run, OF_DISPUTES)?))
     }
 
-    /// The newest runs, newest first: at most `recent`, or all.
+    /// Returns the newest `recent` reviews, or all reviews if `recent` is `None`. The newest review comes first.
     pub fn runs(&self, recent: Option<u32>) -> Result<Vec<RunRow>, JournalError> {
         let sql = "SELECT *,
                 (SELECT count(*) FROM finding WHERE finding.run = id) AS findings,
@@ -172,13 +173,13 @@ impl Journal {
         })
     }
 
-    /// Finds a review by its id, by a prefix or a suffix of the id, or as `last`. Fails if no review or several
-    /// reviews match.
+    /// Finds a review by its id, by a prefix or suffix of its id, or by the word `last`. Fails if no review or
+    /// several reviews match.
     pub fn find_run(&self, text: &str) -> Result<RunId, JournalError> {
         self.find_in("run", text)
     }
 
-    /// As [`Self::find_run`], for all kinds of runs.
+    /// Like [`Self::find_run`], but for all kinds of runs.
     pub fn find_any_run(&self, text: &str) -> Result<RunId, JournalError> {
         self.find_in("(SELECT run AS id, max(id) AS number FROM event GROUP BY run)", text)
     }
@@ -235,8 +236,8 @@ pub(crate) fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
     })
 }
 
-/// Folds the events of a dispute; `None` if the dispute was never opened. The returned time is that of the last
-/// opening, route, ruling or settlement.
+/// Computes the state of a dispute from the events of its run. `None` if the dispute was never opened. The returned
+/// time is the time of the last opening, route, ruling or settlement.
 fn replayed(number: DisputeNumber, events: impl IntoIterator<Item = Event>) -> Option<(DisputeRecord, Timestamp)> {
     let mut found: Option<(DisputeRecord, Timestamp)> = None;
     for Event { run, at, kind, .. } in events {
@@ -318,7 +319,7 @@ fn dispute_row(row: &Row<'_>) -> rusqlite::Result<DisputeRow> {
     })
 }
 
-/// The SQL statement for a filter. It reads from the newest row, with an index.
+/// Builds the SQL statement for a filter. The statement reads an index, starting at the newest row.
 fn listing(filter: &DisputeFilter) -> (String, Vec<Value>) {
     let mut sql = String::from("SELECT dispute.* FROM ");
     let mut conditions = Vec::new();

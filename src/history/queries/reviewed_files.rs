@@ -1,4 +1,4 @@
-//! Earlier reviews of files, from runs whose records are intact.
+//! Finds earlier reviews of a file, and checks whether the records of a run are intact.
 
 use rusqlite::{Row, params};
 
@@ -6,12 +6,13 @@ use super::query;
 use crate::domain::{RunId, event::Event};
 use crate::history::{JournalError, chain::link, store::Journal};
 
-/// The maximum number of earlier reviews that a query returns.
+/// The maximum number of rows that each query for earlier reviews returns.
 const RECENT: u32 = 4;
 
 impl Journal {
-    /// Finds reviews of a file by the same asker in runs other than `now`, each as its run and the number of its
-    /// event. Reviews of the same content (`key`) come first, then the newest reviews.
+    /// Finds earlier reviews of a file by the same reviewer (`asker`), except in the run `now`. Returns the run and
+    /// the event number of each review. Reviews of the same content (`key`) come first, and then the newest other
+    /// reviews.
     pub fn reviewed(
         &self,
         (asker, file, key): (&str, &str, &str),
@@ -37,7 +38,7 @@ impl Journal {
         Ok(self.rows(sql, params![run.0, seq.cast_signed()], query::event)?.pop())
     }
 
-    /// Whether all records of a run are intact and correctly chained, and no read-only agent wrote files.
+    /// Whether all records of a run are intact and correctly chained, and no read-only agent modified files.
     pub fn is_sound(&self, run: &RunId) -> Result<bool, JournalError> {
         let sql = "SELECT seq, at, body, prev, hash, kind,
                 coalesce((SELECT hash FROM event AS other WHERE other.id = event.id - 1), '') AS before,

@@ -10,10 +10,10 @@ use crate::domain::{
     RulingWord, RunId, Tag, Untrusted,
 };
 
-/// Selects disputes. A dispute must meet all conditions.
+/// Selects the disputes that meet all conditions of the filter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DisputeFilter {
-    /// The maximum number of disputes, of which the newest are selected.
+    /// The maximum number of disputes. The newest disputes are selected.
     pub recent: Option<u32>,
     pub open_only: bool,
     pub ruling: Option<RulingFilter>,
@@ -24,7 +24,7 @@ pub struct DisputeFilter {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RulingFilter {
     Word(RulingWord),
-    /// The recorded name of the disposition (`refuted`, `accepted_risk`, ...).
+    /// The name of the disposition in the history, such as `refuted` or `accepted_risk`.
     Disposition(&'static str),
 }
 
@@ -36,20 +36,20 @@ pub struct DisputeRow {
     pub opened_at: Timestamp,
     pub settled_at: Option<Timestamp>,
     pub finding: FindingId,
-    /// The finding's tag, or the reviewer's word if it is not a known tag.
+    /// The finding's tag, or the reviewer's word for the severity if this word is not a known tag.
     pub tag: String,
     pub title: Untrusted,
     pub location: Option<Location>,
     pub raised_by: Vec<String>,
     pub ruling: Option<RulingWord>,
-    /// The author of the last ruling or settlement.
+    /// The person or agent that gave the last ruling or settlement.
     pub ruled_by: Option<Ruler>,
-    /// Absent while the dispute is open.
+    /// `None` while the dispute is open.
     pub disposition: Option<Disposition>,
-    /// The last day, in UTC, on which the ruling binds.
+    /// The last day, in UTC, on which the ruling is in force.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Date>,
-    /// The time at which the ruling ended because its code was removed.
+    /// When the ruling ended because the code of the finding was removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
 }
@@ -61,10 +61,10 @@ pub struct DisputeRecord {
     pub settled_at: Option<Timestamp>,
     pub dispute: Dispute,
     pub settlement: Option<Settlement>,
-    /// The revocation of the last ruling.
+    /// When and why the dispute was last reopened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reopened: Option<Reopened>,
-    /// The time at which the ruling ended because its code was removed.
+    /// When the ruling ended because the code of the finding was removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
 }
@@ -75,7 +75,7 @@ pub struct Reopened {
     pub reason: Untrusted,
 }
 
-/// The result of a dispute, as later runs apply it to the same code.
+/// The result of a dispute that later runs apply to the same code.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Binding {
     pub dispute: RulingRef,
@@ -87,19 +87,19 @@ pub struct Binding {
     pub location: Option<Location>,
     /// `None` while the dispute is open.
     pub disposition: Option<Disposition>,
-    /// The tag that the ruling gave the finding, if the finding is right but not mandatory.
+    /// The new tag from the ruling, if the finding is correct but not mandatory.
     pub new_tag: Option<Tag>,
     pub rationale: Untrusted,
     pub settled_at: Option<Timestamp>,
-    /// The last day, in UTC, on which the ruling binds.
+    /// The last day, in UTC, on which the ruling is in force.
     pub until: Option<Date>,
-    /// The day, in UTC, on which the ruling was ended. [`until`](Self::until) and the settings may end the ruling
-    /// earlier.
+    /// The day, in UTC, on which the ruling was explicitly ended. The ruling may end earlier because of
+    /// [`until`](Self::until) or the settings.
     pub ended: Option<Date>,
-    /// Whether the binding may close a security finding. This holds for all rulings of this history, and for shared
-    /// rulings that name a responsible person.
+    /// Whether the binding may close a security finding. Every ruling of this history may do so, but a shared
+    /// ruling needs a responsible person.
     pub is_vouched: bool,
-    /// The earlier dispute that this dispute reopens. The ruling of the earlier dispute no longer binds.
+    /// The earlier dispute that this dispute reopens. The ruling on the earlier dispute is no longer in force.
     pub reopens: Option<DisputeNumber>,
 }
 
@@ -108,7 +108,7 @@ impl Binding {
         DisputeId::of(&self.run, self.finding)
     }
 
-    /// `None` for a dispute that is only in a shared file.
+    /// The number of the dispute in this history. `None` if the dispute is only in a shared file.
     pub fn number(&self) -> Option<DisputeNumber> {
         self.dispute.number()
     }
@@ -118,7 +118,7 @@ impl Binding {
 pub struct RunRow {
     pub run: RunId,
     pub started: Timestamp,
-    /// The time of the end; `None` during the run, and after an interruption.
+    /// The time of the end. `None` if the run is still active or was interrupted.
     pub ended: Option<Timestamp>,
     pub target: String,
     pub mode: Mode,
@@ -127,7 +127,7 @@ pub struct RunRow {
     pub mandatory: u64,
     pub disputes: u64,
     pub open_disputes: u64,
-    /// Whether the coder's changes were reverted.
+    /// Whether the coder's changes were undone.
     pub undone: bool,
 }
 

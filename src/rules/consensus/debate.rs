@@ -1,5 +1,5 @@
-//! The effect of cross-examination and defence on a finding (phase 5.5). A missing answer never counts as
-//! agreement; the reviewer that did not answer is reported.
+//! Computes how the cross-examination and the defence in a debate affect a finding (phase 5.5 of the
+//! specification). A missing answer never counts as agreement.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -7,7 +7,7 @@ use super::group::{Level, Member};
 use super::similarity::vectors;
 pub use crate::domain::{DefenceWord, ExaminationWord};
 
-/// The most, in either direction, by which one answer can change a confidence.
+/// The maximum number of points by which one answer can raise or lower the confidence of a finding.
 const LARGEST: i32 = 30;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +15,8 @@ pub struct Examination {
     pub by: String,
     pub finding: String,
     pub word: ExaminationWord,
-    /// The change of the confidence that the reviewer requests. It is limited to ±30.
+    /// The number of points by which the reviewer wants to change the confidence of the finding. Values beyond ±30
+    /// count as ±30.
     pub adjustment: i32,
     pub reasoning: String,
 }
@@ -25,18 +26,18 @@ pub struct Defence {
     pub by: String,
     pub finding: String,
     pub word: DefenceWord,
-    /// As in [`Examination`], but it applies only if the word is `modify`.
+    /// The number of points by which the raiser wants to change the confidence if `word` is `Modify`.
     pub adjustment: i32,
     pub reasoning: String,
     pub revised_severity: Option<Level>,
     pub revised_description: Option<String>,
 }
 
-/// The answers of rounds 2 and 3; empty if there was no debate.
+/// The answers of rounds 2 and 3 of a debate. Without a debate, all lists are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Debate {
-    /// The names of participants, including reviewers without findings. The reviewers of the members count as
-    /// participants even if they are not listed here.
+    /// The names of all participants. A reviewer that raised a finding participates even if this list does not
+    /// contain its name.
     pub reviewers: Vec<String>,
     pub examinations: Vec<Examination>,
     pub defences: Vec<Defence>,
@@ -68,8 +69,8 @@ impl<'a> Index<'a> {
         index
     }
 
-    /// Computes the effect of the debate on a group with these members. Each reviewer counts once per group, a
-    /// reviewer's examinations of its own findings are ignored, and only the raiser of a finding can defend it.
+    /// Computes the effect of the debate on a group with these members. At most one examination of each reviewer
+    /// counts. A reviewer can neither examine its own finding nor defend the finding of another reviewer.
     pub(crate) fn effect(&self, members: &[&'a Member]) -> Effect<'a> {
         let mut effect = Effect::default();
         let mut defences: Vec<&'a Defence> = Vec::new();
@@ -84,7 +85,7 @@ impl<'a> Index<'a> {
         }
         effect.examinations.sort_by(|a, b| a.by.cmp(&b.by));
         let maintained = defences.iter().find(|said| said.word != DefenceWord::Concede).copied();
-        // A raiser that does not answer maintains its finding.
+        // A reviewer that does not answer maintains its finding.
         let silent = members.len() > defences.len();
         effect.defence = maintained.or_else(|| defences.first().copied().filter(|_| !silent));
         if maintained.is_some() || silent {
@@ -135,7 +136,6 @@ impl Effect<'_> {
         self.is_conceded() && self.cross_examination() <= -10
     }
 
-    /// Whether a reviewer gave reasons for disagreeing, and the raiser neither conceded nor revised the finding.
     pub(crate) fn is_contested(&self) -> bool {
         let against =
             |said: &&Examination| said.word == ExaminationWord::Disagree && is_substantive(&said.reasoning);
@@ -157,7 +157,7 @@ pub(crate) fn is_substantive(reasoning: &str) -> bool {
 }
 
 pub(crate) fn reviewers<'a>(members: &'a [Member], debate: &'a Debate) -> BTreeSet<&'a str> {
-    // Duplicates are removed before sorting, because there are many members and few names.
+    // Most names occur many times, so duplicates are removed before the names are sorted.
     let mut names: HashSet<&str> = members.iter().map(|member| member.model.as_str()).collect();
     names.extend(debate.reviewers.iter().map(String::as_str));
     names.into_iter().collect()

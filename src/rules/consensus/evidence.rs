@@ -1,4 +1,5 @@
-//! Evidence that can be determined without judgement, the validation score (phase 4), and the challenge (phase 5).
+//! Assesses the evidence of a finding by fixed rules. The results are the validation score (phase 4 of the
+//! specification) and the challenge (phase 5).
 
 use std::sync::LazyLock;
 
@@ -8,11 +9,11 @@ use super::similarity::phrases::Phrases;
 use super::similarity::vectors::names_code;
 use crate::domain::AdvisoryStatus;
 
-/// Words that introduce a condition.
+/// Words that introduce a condition in the text of a finding.
 const CONDITIONS: &str = "when, if, after, passing, given, whenever, once, during, while, unless, by, e.g, example, \
                           because, second, concurrent, input, every, until, any";
 
-/// Prefixes of words that describe a failure.
+/// Prefixes of words that describe a failure in the text of a finding.
 const CONSEQUENCES: &str = "rais, throw, crash, panic, leak, overflow, underflow, inject, fail, exception, error, \
                             lost, lose, corrupt, deadlock, hang, block, bypass, exec, overwrit, return, cause, \
                             result, break, null, undefined, infinite, denial, expos, never, wrong, stale, \
@@ -30,18 +31,17 @@ const AGAINST_PRACTICE: &str = "disable certificate, disable tls, verify=false, 
                                 use eval, use md5, disable authentication, skip validation, hardcode the password, \
                                 store the password in plain";
 
-/// One matcher for each of the four lists above, in the same order.
 static PHRASES: LazyLock<[Phrases; 4]> =
     LazyLock::new(|| [CONDITIONS, CONSEQUENCES, KNOWN_PATTERNS, AGAINST_PRACTICE].map(Phrases::of));
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Evidence {
-    /// Whether the finding cites a line or identifiers of the code, and no check has shown that the cited code does
-    /// not exist.
+    /// Whether the finding cites a line or an identifier of the code. False if a check shows that the cited code
+    /// does not exist.
     pub(crate) cites: bool,
     pub(crate) line: bool,
     pub(crate) trigger: bool,
-    /// Whether the finding describes a known pattern, or a rule or an advisory confirms it.
+    /// Whether the finding describes a known pattern of defects, or a rule or an advisory confirms the finding.
     pub(crate) known: bool,
     pub(crate) against: bool,
     pub(crate) suggests: bool,
@@ -70,8 +70,8 @@ impl Evidence {
         }
     }
 
-    /// The quality of the evidence (phase 4, step 2): 3 for a cited line with a concrete trigger, 2 for other cited
-    /// code, otherwise 1.
+    /// Rates the evidence from 1 to 3 (phase 4, step 2). A cited line with a concrete trigger rates 3, and any
+    /// other cited code rates 2.
     fn quality(self) -> i32 {
         match (self.line && self.trigger, self.cites) {
             (true, _) => 3,
@@ -80,16 +80,15 @@ impl Evidence {
         }
     }
 
-    /// The weight of one side of a conflict. One point each is given for a cited line, a trigger, a sound severity,
-    /// a suggestion, and a confirmation by a rule or an advisory. Two points are deducted if the cited code does
-    /// not exist.
+    /// Computes the weight of one side in a conflict. A cited line, a trigger, a plausible severity, a suggestion
+    /// and a confirmation each add one point. Cited code that does not exist deducts two points.
     pub(crate) fn weight(self, severity: Level, confidence: Option<u8>) -> i32 {
         let sound = severity < Level::High || confidence.is_none_or(|sure| sure >= 70) && self.trigger;
         let points = [self.line, self.trigger, sound, self.suggests, self.confirmed];
         i32::try_from(points.into_iter().filter(|point| *point).count()).unwrap_or(0) - 2 * i32::from(self.refuted)
     }
 
-    /// Whether the evidence is concrete in the sense of rule 9.
+    /// Whether the evidence is concrete enough to accept a critical finding of one reviewer (rule 9).
     pub(crate) fn is_concrete(self) -> bool {
         self.line && self.trigger || self.confirmed
     }
@@ -101,9 +100,8 @@ pub(crate) const REVERSAL: &str = "evidence that the cited code does not behave 
 
 pub(crate) const UNSTATED: &str = "no confidence stated: scored as a finding whose evidence requires a review";
 
-/// The validation score (phase 4), and whether the finding is critical without the confidence that this requires. A
-/// finding without a stated confidence is scored as one whose evidence requires a review; rules about numeric
-/// confidences do not apply to it.
+/// Returns the validation score of a finding (phase 4), and whether the finding is critical although its confidence
+/// is below 70. A finding without a stated confidence gets the score of a finding with a confidence of 60 to 79.
 pub(crate) fn score(entry: &NormalMember<'_>, evidence: Evidence) -> (i32, bool) {
     let confidence = entry.confidence;
     let mut score = match confidence {

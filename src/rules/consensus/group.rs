@@ -1,4 +1,4 @@
-//! Types of the consensus: members, groups, decisions and statistics.
+//! The types for merging findings of several reviewers: members, groups, decisions and statistics.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{AdvisoryStatus, Anchor, Class, RawFinding, Tag, Untrusted};
 
-/// The title of a finding without a text. Comparisons ignore it.
+/// The title of a finding that has no text. Comparisons of findings ignore this title.
 pub(crate) const UNTITLED: &str = "(a finding without a text)";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -23,7 +23,7 @@ impl Level {
     /// All levels, from lowest to highest.
     pub const ALL: [Self; 4] = [Self::Low, Self::Medium, Self::High, Self::Critical];
 
-    /// The level of a tag. An unknown word has the level high, because Glee treats it as mandatory.
+    /// Maps a tag to a level. An unknown severity (`None`) maps to `High`, because its finding is mandatory.
     pub fn of(tag: Option<Tag>) -> Self {
         match tag {
             Some(Tag::Critical) => Self::Critical,
@@ -37,30 +37,30 @@ impl Level {
         [Tag::Low, Tag::Medium, Tag::High, Tag::Critical][self as usize]
     }
 
-    /// The next lower level. The lowest level remains the same.
+    /// Returns the next lower level, or `Low` for the lowest level.
     #[must_use]
     pub fn lower(self) -> Self {
         Self::ALL[(self as usize).saturating_sub(1)]
     }
 }
 
-/// One reviewer's finding in a [`Group`], with a normalised severity.
+/// A finding of one reviewer that takes part in a merge.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Member {
-    /// Unique within the merge. In a run, it consists of the call and the position of the finding in the call's
-    /// answer.
+    /// An id that is unique within the merge. In a run, the id consists of the call and the finding's position in
+    /// the answer.
     pub id: String,
     /// The name of the reviewer.
     pub model: String,
-    /// The vendor of the reviewer's model; derived from the reviewer's name if `None`.
+    /// The vendor of the reviewer's model. If `None`, the vendor is derived from the reviewer's name.
     pub vendor: Option<String>,
     pub raw: RawFinding,
     pub anchor: Option<Anchor>,
-    /// The first and last line of the enclosing function, if known.
+    /// The first and last line of the function that contains the finding, if known.
     pub block: Option<(u32, u32)>,
-    /// Whether the reviewer denies that this is an issue.
+    /// Whether the reviewer reports that the problem does not exist.
     pub denies: bool,
-    /// Whether the finding was first observed in round 2 of a debate.
+    /// Whether the finding was first raised in round 2 of a debate.
     pub observed: bool,
     pub checked: CheckedEvidence,
 }
@@ -106,17 +106,18 @@ impl Policy {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ConflictKind {
-    /// The reviewers' severities for one issue are two or more levels apart.
+    /// Two reviewers' severities for the same problem are at least two levels apart.
     #[serde(rename = "A")]
     Severity,
-    /// One reviewer reports an issue; another reviewer denies that it is one.
+    /// One reviewer reports a problem, and another reviewer denies that the problem exists.
     #[serde(rename = "B")]
     Validity,
     #[serde(rename = "C")]
     Cause,
 }
 
-/// How the members of a group relate to each other (phases 2 to 4).
+/// Whether the reviewers in a group agree or contradict each other, or only one reviewer raised the finding (phases
+/// 2 to 4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GroupState {
     Agreed,
@@ -124,7 +125,7 @@ pub enum GroupState {
     Unique,
 }
 
-/// The degree of agreement on an accepted finding. The report lists findings in the order of the variants.
+/// How strongly the reviewers agree on an accepted finding, in the order from strong to weak agreement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Agreement {
@@ -136,41 +137,43 @@ pub enum Agreement {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// Indices into the merge's members, one for each reviewer; the representative comes first.
+    /// The indices of the group's members in the input of the merge, one for each reviewer. The first member
+    /// represents the group.
     pub members: Vec<usize>,
     pub repeats: Vec<usize>,
     pub class: Class,
     pub state: GroupState,
-    /// `None` unless the group is accepted.
+    /// `None` if the group is not accepted.
     pub agreement: Option<Agreement>,
     pub severity: Level,
-    /// The confidence before the debate and the bonus; `None` if no reviewer stated one.
+    /// The confidence before the policy and the debate change it. `None` if no reviewer stated a confidence.
     pub original_confidence: Option<u8>,
     pub confidence: Option<u8>,
-    /// The amount by which the policy changes the confidence, and the name of this amount in the formula.
+    /// The number of points by which the policy changes the confidence, and the label of this change in `formula`.
     pub(crate) bonus: (i32, &'static str),
     pub formula: String,
-    /// The validation score of phase 4, for a group with only one reviewer.
+    /// The validation score (phase 4). Only a group with one raiser has a score.
     pub score: Option<i32>,
-    /// The index of the member with the most detailed description.
+    /// The index of the member with the longest description.
     pub described_by: usize,
-    /// The revised description, if the raiser gave one in its defence.
+    /// The new description, if the raiser revised the description in its defence.
     pub revised: Option<String>,
-    /// The index of the member with the most actionable suggestion.
+    /// The index of the member with the longest suggestion. Suggestions with code come before suggestions without
+    /// code.
     pub suggested_by: usize,
     pub notes: Vec<String>,
     pub why: String,
     pub challenge: Option<EvidenceChallenge>,
     /// The evidence that would change the decision.
     pub reversal: String,
-    /// The action that settles the dispute; `None` unless the group is disputed.
+    /// The action that would settle the dispute. `None` if the group is not disputed.
     pub action: Option<String>,
-    /// Whether all raisers withdrew the finding, and no other reviewer supports it.
+    /// Whether all raisers withdrew the finding, and the result of the cross-examination was negative.
     pub withdrawn: bool,
     pub advised: AdvisoryStatus,
-    /// Reviewers that did not raise the finding, but support it in round 2.
+    /// The reviewers that did not raise the finding, but supported it in round 2 of the debate.
     pub supporters: Vec<String>,
-    /// Whether the group is severe and unresolved, and the recommendation depends on it.
+    /// Whether a person must decide, because the group is disputed and severe and no severe finding is accepted.
     pub escalate: bool,
 }
 
@@ -192,13 +195,13 @@ pub struct Consensus {
     pub summary: String,
 }
 
-/// The results of checking a finding against the reviewed code. By default, nothing was checked.
+/// The results of checks of a finding against the reviewed code. By default, no check was made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckedEvidence {
     pub place: Option<bool>,
-    /// Whether identifiers in the finding's text occur in the cited block.
+    /// Whether identifiers in the finding's text occur in the cited block of code.
     pub identifiers: Option<bool>,
-    /// Whether an embedded rule reports the same problem.
+    /// Whether the finding names the rule that detected the problem.
     pub confirmed: bool,
     pub advisory: AdvisoryStatus,
 }
@@ -223,28 +226,25 @@ pub struct EvidenceChallenge {
     pub weakest: String,
     pub test: String,
     pub criteria: Criteria,
-    /// Whether two or more criteria are met.
+    /// Whether at least two of the four criteria are met.
     pub holds: bool,
 }
 
-/// Counts over all groups. Two sums always hold: `agreements + conflicts_resolved + disputes_unresolved +
-/// unique_findings_accepted + unique_findings_rejected + unique_findings_uncorroborated + withdrawn == groups`, and
-/// the values of `findings_per_model` add up to `total_findings_received`.
+/// Counts over all groups of a merge. The values of `findings_per_model` add up to `total_findings_received`. Each
+/// group counts in exactly one of `agreements`, `conflicts_resolved`, `disputes_unresolved`,
+/// `unique_findings_accepted`, `unique_findings_rejected`, `unique_findings_uncorroborated` and `withdrawn`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Statistics {
     pub total_findings_received: usize,
     pub findings_per_model: BTreeMap<String, usize>,
-    /// Findings that were merged into another finding of the same group and reviewer, or into one with the same
-    /// root cause.
+    /// The number of findings that were merged into another finding of the same reviewer.
     pub repeats_folded: usize,
     pub groups: usize,
     pub agreements: usize,
-    /// Groups with a conflict that were finally accepted or rejected.
     pub conflicts_resolved: usize,
     pub disputes_unresolved: usize,
     pub unique_findings_accepted: usize,
     pub unique_findings_rejected: usize,
-    /// Groups with only one reviewer, on which no other reviewer gave a verdict.
     pub unique_findings_uncorroborated: usize,
     pub withdrawn: usize,
     pub security_advisories_checked: usize,

@@ -1,27 +1,25 @@
-//! Merges the findings of several reviewers: normalises them, groups those that report the same problem, and decides
-//! each group by a policy.
+//! Merges the findings of several reviewers: normalises the findings, groups findings that report the same problem,
+//! and decides each group by a policy.
 //!
-//! Each finding becomes a [`Member`], is normalised (`normalise`) and joins a group (`similarity`). A policy then
-//! decides on the `Votes` of each group and returns a [`Group`].
+//! The module `normalise` normalises each finding ([`Member`]), and the module `similarity` forms groups. A policy
+//! then decides each group by the votes of the reviewers, and returns a [`Group`].
 //!
-//! The steps are phases 1 to 7 of the debate arbitrator's specification, and phase 5.5 if there was a debate. Each
-//! [`Policy`] has a file in this module and an arm in [`merge`]. Every member belongs to exactly one group, and the
-//! result is independent of the order of the members. The specification leaves gaps and contradicts itself in places;
-//! there, this module decides as follows:
-//! - The agreement boost is added once, as `consensus_bonus`. It is `min(15, 5 x reviewers)` if reviewers agree, the
-//!   value from the specification's table for a finding of one reviewer, and -10 if a conflict was won. One answer of
-//!   a debate changes a confidence by at most ±30.
-//! - Severities conflict (type A) if they are two or more levels apart. Closer severities are settled by the median,
+//! The steps are phases 1 to 7 of the debate arbitrator's specification, and phase 5.5 after a debate. Every member
+//! belongs to exactly one group, and the result is independent of the order of the members. Where the specification
+//! has gaps or contradicts itself, this module decides as follows:
+//! - Agreement changes the confidence only once. The change is `min(15, 5 x reviewers)` if reviewers agree, and -10 if
+//!   a finding wins a conflict. For a finding of one reviewer, the change is in the specification's table. One answer
+//!   in a debate changes a confidence by at most ±30.
+//! - Two severities conflict (type A) if they are at least two levels apart. Otherwise, the severity is the median,
 //!   rounded up. In a conflict of type C, the location and category are the same, but the texts have almost no words
 //!   in common.
-//! - Clearly stronger evidence (two points or more) wins a conflict. Without it, two diagnoses of one location are
-//!   combined, and conflicts about validity or severity remain disputed.
-//! - If no reviewer states a confidence, the output contains none. A finding of one reviewer without a confidence is
-//!   scored as one whose evidence requires a review. It does not count as a critical claim below 70, and it does not
-//!   reach the confidence of 85 that rule 9 requires.
-//! - Only the score decides how the confidence of a unique finding changes (phase 4).
-//! - Rule 9 requires a confidence of at least 85 and concrete evidence for a critical finding of one reviewer. A
-//!   finding that lacks one of these is disputed if its score would otherwise accept it (rule 10).
+//! - Evidence that is stronger by at least two points wins a conflict. Without stronger evidence, two diagnoses of one
+//!   location are combined, and a conflict about validity or severity remains disputed.
+//! - If no reviewer states a confidence, the result has no confidence. A finding of one reviewer without a confidence
+//!   gets the score of a finding with a confidence of 60 to 79.
+//! - Only the score decides how the confidence of a finding of one reviewer changes (phase 4).
+//! - A critical finding of one reviewer is accepted only with a confidence of at least 85 and concrete evidence (rule
+//!   9). Otherwise, the finding is disputed instead of accepted (rule 10).
 
 mod debate;
 mod evidence;
@@ -45,7 +43,8 @@ pub use output::MergeAnswer;
 
 crate::domain::words!(Level, Policy);
 
-/// Groups findings and decides each group. A bare file name resolves to a path in `tree` or in the members.
+/// Groups the findings and decides each group. A bare file name stands for the only path in `tree` or in the members
+/// that ends with this name.
 pub fn merge(members: &[Member], debate: &Debate, tree: &[String], policy: Policy) -> Consensus {
     let entries = normalise::entries(members, tree);
     let mut groups = match policy {

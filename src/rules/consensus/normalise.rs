@@ -1,7 +1,7 @@
-//! Phase 1: normalises paths, categories, severities and confidences, and merges findings that one reviewer
-//! repeats.
+//! Normalises the paths, categories, severities and confidences of findings, and merges findings that one reviewer
+//! repeats (phase 1).
 //!
-//! The order of the entries depends only on their content, so that results are reproducible.
+//! The order of the normalised findings depends only on their content, so that results are reproducible.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -13,16 +13,16 @@ use super::group::{Level, Member};
 use super::similarity::phrases::Phrases;
 use crate::rules::parallel;
 
-/// The amount that is deducted from the confidence of an observation made in round 2.
+/// The number of points deducted from the confidence of a finding that was first raised in round 2 of a debate.
 const LATE: u8 = 10;
 
-/// The largest distance, in lines, between two findings at one location.
+/// The maximum distance, in lines, between two findings that count as near each other.
 pub(crate) const NEAR: u32 = 5;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Category {
     Security,
-    /// A defect, or a finding without another category.
+    /// A defect, or any finding that fits no other category.
     Bug,
     Architecture,
     Performance,
@@ -35,8 +35,8 @@ impl Category {
     }
 }
 
-/// Prefixes of words in a category or rule name, each list with the category that it indicates. The first match
-/// counts.
+/// Prefixes of words in the name of a category or rule. Each list indicates one category, and the first list that
+/// matches decides.
 static NAMES: LazyLock<[(Phrases, Category); 4]> = LazyLock::new(|| {
     let security = "secur, vulnerab, injection, xss, csrf, ssrf, traversal, cwe-, cve-";
     let architecture = "maintain, readab, architect, design, style, naming, documentation";
@@ -48,8 +48,8 @@ static NAMES: LazyLock<[(Phrases, Category); 4]> = LazyLock::new(|| {
     ]
 });
 
-/// Prefixes of words in a title, each list with the category that it indicates. There are fewer than in `NAMES`,
-/// because titles mention many topics.
+/// Prefixes of words in a title. Each list indicates one category. The lists are shorter than in `NAMES`, because
+/// titles mention many topics.
 static TEXTS: LazyLock<[(Phrases, Category); 3]> = LazyLock::new(|| {
     let security = "vulnerab, sql injection, command injection, cross-site, path traversal, xss, csrf";
     [
@@ -59,8 +59,8 @@ static TEXTS: LazyLock<[(Phrases, Category); 3]> = LazyLock::new(|| {
     ]
 });
 
-/// The category of a finding. It is derived from the given category, otherwise from the rule, otherwise from the
-/// title; the default is `bug`.
+/// Determines the category of a finding from the given category, the rule or the title, in this order. The default
+/// is `Bug`.
 pub fn category(given: Option<&str>, rule: Option<&str>, title: &str) -> Category {
     let find = |list: &[(Phrases, Category)], text: &str| {
         list.iter().find(|(phrases, _)| phrases.begin_a_word(text)).map(|(_, category)| *category)
@@ -88,8 +88,8 @@ const VENDORS: &[(&str, &[&str])] = &[
     ("zhipu", &["glm"]),
 ];
 
-/// The vendor that a reviewer's name indicates. If the name indicates no known vendor, the name itself counts as
-/// the vendor.
+/// Derives the vendor of a model from the reviewer's name. If the name contains no known model, the name itself
+/// counts as the vendor.
 pub fn vendor(model: &str) -> String {
     let name = model.to_lowercase();
     let parts = VENDORS.iter().flat_map(|(vendor, parts)| parts.iter().map(move |part| (*part, *vendor)));
@@ -100,7 +100,6 @@ pub fn vendor(model: &str) -> String {
 #[derive(Clone, Debug)]
 pub(crate) struct NormalMember<'a> {
     pub(crate) member: &'a Member,
-    /// The index of `member` in the merge's list of members.
     pub(crate) index: usize,
     pub(crate) repeats: Vec<usize>,
     pub(crate) model: u32,
@@ -117,7 +116,7 @@ pub(crate) enum PlaceMatch {
     Same,
     Near,
     Block,
-    /// At least one of the two entries has no line.
+    /// The locations cannot be compared, because a file or a line is missing.
     Unknown,
     Apart,
 }
@@ -148,7 +147,6 @@ impl NormalMember<'_> {
     }
 }
 
-/// Normalises all members, and orders the resulting entries by file, location and text.
 pub(crate) fn entries<'a>(members: &'a [Member], tree: &[String]) -> Vec<NormalMember<'a>> {
     let file_numbers = file_numbers(members, tree);
     let no_debate = Debate::default();
@@ -178,7 +176,7 @@ pub(crate) fn entries<'a>(members: &'a [Member], tree: &[String]) -> Vec<NormalM
         .collect();
     entries.sort_by(|a, b| {
         let (x, y) = (a.member, b.member);
-        // The reviewer's name is not a criterion: it would favour one reviewer in a tie (rule 7).
+        // The order does not depend on the reviewers' names, so no reviewer is favoured in a tie (rule 7).
         (a.file, a.lines, x.title())
             .cmp(&(b.file, b.lines, y.title()))
             .then_with(|| (x.description(), x.suggestion()).cmp(&(y.description(), y.suggestion())))
@@ -188,16 +186,15 @@ pub(crate) fn entries<'a>(members: &'a [Member], tree: &[String]) -> Vec<NormalM
     fold(entries)
 }
 
-/// The confidence that the reviewer stated; reduced if the finding was first observed in round 2.
 pub(crate) fn confidence(member: &Member) -> Option<u8> {
     let stated = member.raw.confidence?.get();
     Some(if member.observed { stated.saturating_sub(LATE) } else { stated })
 }
 
-/// If one reviewer repeats a finding at the same location, merges the repetition into the first entry, which gets
-/// the higher severity and confidence of the two.
+/// Merges findings that one reviewer repeats at the same location. The merged entry has the highest severity and
+/// the highest confidence of these findings.
 fn fold(entries: Vec<NormalMember<'_>>) -> Vec<NormalMember<'_>> {
-    /// Reviewer, file, category, denial and text hash.
+    /// The fields are the reviewer, file, category, denial and text hash.
     type Key = (u32, Option<u32>, Category, bool, u64);
     let mut kept: Vec<NormalMember<'_>> = Vec::with_capacity(entries.len());
     let mut known: HashMap<Key, Vec<usize>> = HashMap::new();
@@ -223,7 +220,8 @@ fn fold(entries: Vec<NormalMember<'_>>) -> Vec<NormalMember<'_>> {
     kept
 }
 
-/// Hashes the title, ignoring case and punctuation. The description is included if the finding has no location.
+/// Hashes the title of a finding without regard to case and punctuation. If the finding has no line, the hash also
+/// covers the description.
 fn text_hash(member: &Member, is_located: bool) -> u64 {
     use std::hash::{DefaultHasher, Hasher as _};
     let mut said = String::with_capacity(member.title().len() + 1);
@@ -239,8 +237,7 @@ fn text_hash(member: &Member, is_located: bool) -> u64 {
     hasher.finish()
 }
 
-/// The number of each member's path; paths are numbered in alphabetical order. A bare file name resolves to the
-/// only path that ends in it.
+/// Numbers the members' paths in alphabetical order. A bare file name stands for the only path with this file name.
 fn file_numbers(members: &[Member], tree: &[String]) -> Vec<Option<u32>> {
     let named: Vec<Option<&str>> =
         members.iter().map(|member| member.raw.file.as_deref().filter(|path| !path.trim().is_empty())).collect();
@@ -264,7 +261,6 @@ fn file_numbers(members: &[Member], tree: &[String]) -> Vec<Option<u32>> {
     named.into_iter().map(|path| path.map(|path| numbers[meant[path]])).collect()
 }
 
-/// Converts a path to forward slashes, and removes `.` components.
 fn canonical(path: &str) -> String {
     let path = path.trim().replace('\\', "/");
     path.split('/').filter(|part| !part.is_empty() && *part != ".").collect::<Vec<_>>().join("/")

@@ -1,4 +1,4 @@
-//! Serialises a consensus in the specification's format, extended by `groups`.
+//! Serialises the result of a merge in the JSON format of the specification, with the additional field `groups`.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use super::group::{Consensus, Group, GroupState, Level, Member, Policy, Statisti
 use super::{evidence, normalise};
 use crate::domain::Class;
 
-/// The answer of a merge in the specification's format. Its rows are built one at a time during serialisation,
-/// because all rows for 100,000 findings together take 0.9 GiB.
+/// The result of a merge, in the JSON format of the specification. Rows are built one at a time during
+/// serialisation, because all rows for 100,000 findings together would need 0.9 GiB.
 pub struct MergeAnswer<'a> {
     consensus: &'a Consensus,
     view: View<'a>,
@@ -42,8 +42,8 @@ struct Lists<'a> {
     disputed: Rows<'a>,
 }
 
-/// A list whose rows `of` builds, group by group. The third argument of `of` is the group's index in the answer's
-/// `findings`.
+/// A list of rows, which the function `of` builds for each group. The last argument of `of` is the group's index in
+/// the list `findings`.
 struct Rows<'a> {
     answer: &'a MergeAnswer<'a>,
     of: fn(&View<'_>, &Group, usize) -> Vec<Value>,
@@ -105,7 +105,7 @@ impl Group {
 }
 
 impl Consensus {
-    /// `members` and `debate` are the inputs of the merge; `id` is the run's id, if any.
+    /// `members` and `debate` must be the inputs of the merge, and `id` is the id of the run.
     pub fn answer<'a>(
         &'a self,
         members: &'a [Member],
@@ -123,7 +123,7 @@ fn one_file(members: &[Member]) -> Option<&str> {
     members.iter().all(|member| member.raw.file.as_deref() == Some(first)).then_some(first)
 }
 
-/// Removes optional fields that are empty. Other fields remain, with the value `null` if they are empty.
+/// Removes empty optional fields. All other fields remain, even if their value is `null`.
 fn row(mut row: Value) -> Value {
     const OPTIONAL: [&str; 6] = ["file", "end_line", "source", "challenge", "conflict_type", "notes"];
     if let Value::Object(fields) = &mut row {
@@ -185,7 +185,6 @@ impl View<'_> {
         }))
     }
 
-    /// `round2_observation` if all members of the group were first observed in round 2.
     fn source(&self, group: &Group) -> Option<&'static str> {
         self.all(group).iter().all(|member| member.observed).then_some("round2_observation")
     }
@@ -303,7 +302,6 @@ impl View<'_> {
     }
 }
 
-/// Returns the description of `member`. If that description is empty, returns the title of `named`.
 fn said(member: &Member, named: &Member) -> String {
     let description = member.description();
     if description.is_empty() { named.title().to_owned() } else { description.into_owned() }

@@ -1,5 +1,4 @@
-//! Orders groups, marks the groups that require a decision by a person, and computes statistics. Each finding
-//! counts once, as a member or a repeat of one group, and each group counts in exactly one row of the statistics.
+//! Sorts groups, marks the groups that a person must decide, and computes the statistics of a merge.
 
 use std::cmp::Reverse;
 use std::fmt::Write as _;
@@ -21,7 +20,7 @@ impl Statistics {
             ..Self::default()
         };
         for member in members {
-            // The map already has an entry for every reviewer. `entry` would copy each name.
+            // Every reviewer already has a count, and `entry` would need a copy of the name.
             if let Some(count) = sum.findings_per_model.get_mut(&member.model) {
                 *count += 1;
             }
@@ -76,8 +75,8 @@ impl Statistics {
     }
 }
 
-/// Marks severe disputes that a person must decide. There are none if a severe finding is accepted, because that
-/// finding alone settles the recommendation.
+/// Marks severe disputes that a person must decide. If a severe finding is accepted, no dispute is marked, because
+/// the accepted finding alone decides the recommendation.
 pub(crate) fn escalate(groups: &mut [Group]) {
     let settled = groups.iter().any(|group| group.class == Class::Accepted && group.severity >= Level::High);
     for group in groups {
@@ -85,7 +84,6 @@ pub(crate) fn escalate(groups: &mut [Group]) {
     }
 }
 
-/// Orders groups by class (accepted first), severity, confidence, agreement and location.
 pub(crate) fn sort(groups: &mut [Group], members: &[Member]) {
     groups.sort_by_cached_key(|group| {
         let lead = &members[group.members[0]];

@@ -1,5 +1,4 @@
-//! The votes on one group: its raisers, its deniers and the results of the debate. Policies decide a group by its
-//! votes.
+//! Collects the votes on one group: which reviewers raised or denied the finding, and the results of the debate.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -13,15 +12,15 @@ use crate::rules::parallel;
 
 const UNLIKE: f32 = 0.1;
 
-/// The least distance, in levels, at which two severities conflict.
+/// The minimum distance, in levels, between two severities that conflict.
 const FAR: usize = 2;
 
 /// Points added to the confidence if a security advisory confirms the finding.
 const ADVISORY: i32 = 10;
 
 pub(crate) struct Votes<'a> {
-    /// The members that regard the finding as an issue, or all members if none does. The group's representative
-    /// comes first.
+    /// The members that report the problem, or all members if every member denies the problem. The first member
+    /// represents the group.
     pub(crate) affirming: Vec<&'a NormalMember<'a>>,
     pub(crate) denying: Vec<&'a NormalMember<'a>>,
     pub(crate) evidence: Vec<Evidence>,
@@ -92,7 +91,6 @@ impl<'a> Votes<'a> {
         self.affirming.iter().map(|entry| entry.member.model.as_str()).collect()
     }
 
-    /// Reviewers that did not raise the finding, but support it in round 2.
     pub(crate) fn supporters(&self) -> Vec<&'a str> {
         let raisers = self.names();
         let support = self.effect.examinations.iter().filter(|said| said.word != ExaminationWord::Disagree);
@@ -119,7 +117,7 @@ impl<'a> Votes<'a> {
         median(self.affirming.iter().map(|entry| entry.severity).collect())
     }
 
-    /// The highest severity of the affirming members; it is the severity of an unsettled dispute.
+    /// The highest severity among the affirming members. A disputed group has this severity.
     pub(crate) fn highest_severity(&self) -> Level {
         self.affirming.iter().map(|entry| entry.severity).max().unwrap_or(Level::Medium)
     }
@@ -136,8 +134,8 @@ impl<'a> Votes<'a> {
         i32::try_from(self.affirming.len()).unwrap_or(i32::MAX).saturating_mul(5).min(15)
     }
 
-    /// Like [`Self::agreement_bonus`], but if several reviewers have the same vendor, the first adds 5 points and
-    /// each other one adds 2.
+    /// The bonus for agreement, with less weight for reviewers of the same vendor. The first reviewer of a vendor
+    /// adds 5 points, and each other reviewer of this vendor adds 2. The maximum is 15.
     pub(crate) fn independent_bonus(&self) -> i32 {
         let mut vendors = BTreeSet::new();
         let points = self.affirming.iter().map(|entry| {
@@ -158,7 +156,7 @@ impl<'a> Votes<'a> {
 
     pub(crate) fn undecided(&self) -> Group {
         let best = |key: &dyn Fn(&Member) -> (bool, usize)| {
-            // `max_by_key` returns the last of several maxima; on the reversed list, this is the first member.
+            // `max_by_key` returns the last maximum, so the list is reversed to find the first maximum.
             let best = self.affirming.iter().rev().max_by_key(|entry| key(entry.member));
             best.map_or(0, |entry| entry.index)
         };
@@ -177,7 +175,6 @@ impl<'a> Votes<'a> {
             score: None,
             described_by: best(&|member| (false, member.description().len())),
             revised: self.effect.defence.and_then(|said| said.revised_description.clone()),
-            // A suggestion with code is preferred. If several have code, or none has, the longest is preferred.
             suggested_by: best(&|member| (member.suggestion().contains('`'), member.suggestion().len())),
             notes: Vec::new(),
             why: String::new(),
@@ -259,14 +256,14 @@ impl<'a> Votes<'a> {
         }
     }
 
-    /// The challenge of phase 5. It is required if the confidence is below 70 or the score is below 5.
+    /// Challenges the finding (phase 5) if its confidence is below 70 or its score is below 5.
     pub(crate) fn challenge(&self, score: Option<i32>) -> Option<EvidenceChallenge> {
         let asked = self.highest_confidence().is_some_and(|sure| sure < 70) || score.is_some_and(|score| score < 5);
         asked.then(|| evidence::challenge(self.affirming[0], self.evidence[0]))
     }
 }
 
-/// The median level. For an even number of levels, it is the mean of the two middle levels, rounded up.
+/// Returns the median level. For an even number of levels, this is the mean of the two middle levels, rounded up.
 pub(crate) fn median(mut levels: Vec<Level>) -> Level {
     levels.sort_unstable();
     let Some(last) = levels.len().checked_sub(1) else { return Level::Medium };

@@ -1,11 +1,10 @@
-//! Selects the coder for a target (design rule 3): the first coder with a matching domain, or the first coder of
-//! all if no domain matches.
+//! Selects the coder for a target (design rule 3). The first coder with a matching domain is selected, or the first
+//! configured coder if no domain matches.
 
 use globset::Glob;
 
 use crate::domain::Agent;
 
-/// Names of languages in lower case, with their file extensions.
 const LANGUAGES: [(&str, &str); 24] = [
     ("rust", "rs"),
     ("python", "py pyi"),
@@ -40,7 +39,7 @@ pub fn coder_for<'a>(coders: &[&'a Agent], files: &[String]) -> Option<&'a Agent
     matching.or(coders.first()).copied()
 }
 
-/// Whether a domain, as a path glob, language or path component, matches a file.
+/// Whether a file matches a domain. A domain is a path glob, a language or the name of a path component.
 pub fn domain_matches(domain: &str, file: &str) -> bool {
     let word = domain.trim().to_lowercase();
     let name = file.rsplit('/').next().unwrap_or(file);

@@ -1,30 +1,30 @@
-//! The exit reason of a run.
+//! Determines the exit reason of a run.
 
 use crate::domain::{ExitReason, FindingState};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
     pub mandatory: Vec<FindingState>,
-    /// Whether a dispute of this run, or an earlier dispute that recurred, requires a person.
+    /// Whether a person must settle a dispute of this run, or an earlier dispute that recurred.
     pub dispute_open: bool,
     pub reviewers: u32,
-    /// The number of reviewers that answered completely.
+    /// The number of reviewers that completed their answers.
     pub complete: u32,
-    /// `review.quorum`: the number of complete answers required; `None` means all.
+    /// The required number of complete answers (`review.quorum`). `None` means that every reviewer must answer.
     pub quorum: Option<u32>,
     /// Whether the coder or a judge failed and left findings or disputes open.
     pub agent_failed: bool,
     /// Whether a reviewer or judge may have modified files.
     pub violated: bool,
-    /// Whether a failed agent exceeded its limits, so that the run can be resumed later.
+    /// Whether an agent failed because it exceeded its limits.
     pub exhausted: bool,
-    /// Whether a command of `review.verify` failed on the coder's edits.
+    /// Whether a verification command (`review.verify`) failed after the coder's edits.
     pub verify_failed: bool,
     /// Whether no file could be reviewed, or some files could not be reviewed and `review.skipped` is `fail`.
     pub unread: bool,
 }
 
-/// The strongest reason that applies (design 3.6). An incomplete review is never clean.
+/// Returns the most serious exit reason that applies (design 3.6). An incomplete review is never clean.
 pub fn exit(facts: &Facts) -> ExitReason {
     let is_disputed = |state: &FindingState| matches!(state, FindingState::Disputed { .. });
     let is_open = |state: &FindingState| !state.is_closed() && !is_disputed(state);

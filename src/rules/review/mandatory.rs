@@ -1,7 +1,7 @@
 //! Decides which findings are mandatory for the coder.
 //!
-//! The configured lists decide (design 3.1), after words of other scales are mapped to the six tags. An unknown
-//! word counts as mandatory, so that an unreadable severity cannot make a run pass.
+//! The configured lists of tags decide (design 3.1). Severities of other scales, such as `P1`, are first mapped to
+//! the six tags. An unknown severity counts as mandatory, so that an unreadable severity cannot make a run pass.
 
 use crate::domain::{Severity, Tag};
 
@@ -18,11 +18,11 @@ const VOCABULARY: [(Tag, &str); 6] = [
     ),
 ];
 
-/// Words without meaning that may accompany a severity.
+/// Words that are ignored in a severity, as in `high priority`.
 const BESIDE: [&str; 5] = ["severity", "priority", "level", "issue", "risk"];
 
-/// Maps a severity to one of the six tags. In a phrase such as `P1 (major)`, every word must be known, and the most
-/// severe word counts.
+/// Maps the reviewer's word for a severity to one of the six tags. In a phrase such as `P1 (major)`, every word
+/// must be known, and the most severe word counts.
 pub fn normalise(word: &str) -> Option<Tag> {
     let word = word.trim().to_lowercase();
     let plain = |word: &str| word.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
@@ -30,7 +30,7 @@ pub fn normalise(word: &str) -> Option<Tag> {
     known.or_else(|| {
         let words = word.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
         let tags: Option<Vec<Tag>> = words.filter(|word| !BESIDE.contains(word)).map(self::known).collect();
-        // Tags are ordered by severity.
+        // The minimum is the most severe tag.
         tags?.into_iter().min()
     })
 }
@@ -40,14 +40,15 @@ fn known(word: &str) -> Option<Tag> {
     Tag::parse(word).or_else(|| listed().map(|(tag, _)| *tag))
 }
 
-/// Sets the tag of a severity whose word is not one of the six tags.
+/// Derives the tag from the reviewer's word if the severity has no tag.
 #[must_use]
 pub fn normalised(severity: Severity) -> Severity {
     let tag = severity.tag.or_else(|| normalise(&severity.raw));
     Severity { tag, ..severity }
 }
 
-/// `mandatory` and `optional` each join the list of that name in `review.opinions` and the one in `review.issues`.
+/// Whether a finding of this severity is mandatory. `mandatory` and `optional` contain the configured words from
+/// `review.opinions` and `review.issues`.
 pub fn is_mandatory(severity: &Severity, mandatory: &[String], optional: &[String]) -> bool {
     let named = |list: &[String], word: &str| list.iter().any(|entry| entry.eq_ignore_ascii_case(word));
     if named(mandatory, &severity.raw) {

@@ -1,4 +1,4 @@
-//! The effect of a coder's answer and of a ruling on a finding.
+//! Determines how a coder's answer or a ruling affects a finding.
 
 use crate::domain::{Answer, Disposition, Grounds, Response, Ruling, RulingWord};
 
@@ -10,8 +10,8 @@ pub enum Stance {
     Unanswered,
 }
 
-/// Interprets a coder's answer (specification, "Coder Can Discard?"): `DISCARDED` on a mandatory finding is a
-/// disagreement; `DISAGREE` on an optional one discards it.
+/// Interprets a coder's answer (specification, "Coder Can Discard?"). `DISCARDED` and `DISAGREE` open a dispute
+/// about a mandatory finding, and discard an optional finding.
 pub fn stance(mandatory: bool, response: Option<&Response>) -> Stance {
     match (mandatory, response.map(|response| response.answer)) {
         (_, None) => Stance::Unanswered,
@@ -21,7 +21,8 @@ pub fn stance(mandatory: bool, response: Option<&Response>) -> Stance {
     }
 }
 
-/// The disposition of a finding after a ruling; `None` for ESCALATE.
+/// Returns the disposition of a dispute after a ruling. `None` for the ruling ESCALATE, which leaves the dispute
+/// open.
 pub fn disposition(ruling: &Ruling) -> Option<Disposition> {
     match ruling.ruling {
         RulingWord::Enforce => Some(Disposition::Enforced),
@@ -31,7 +32,7 @@ pub fn disposition(ruling: &Ruling) -> Option<Disposition> {
             (None, Some(Grounds::NotMandatory)) => Disposition::NotMandatory,
             (None, _) if ruling.new_tag.is_some() => Disposition::NotMandatory,
             (None, Some(Grounds::Duplicate)) => Disposition::Duplicate { of: String::new() },
-            // All other grounds state that the finding is wrong.
+            // Any other DISMISS means that the finding is wrong.
             (None, _) => Disposition::Refuted,
         }),
     }

@@ -1,6 +1,7 @@
-//! Detects findings that request undoing a change of an earlier round.
+//! Detects findings that ask the coder to undo a change of an earlier round.
 //!
-//! Such a finding becomes a dispute, because the coder would otherwise alternate between the two findings.
+//! A request to undo a change becomes a dispute, because the coder would otherwise alternately follow two
+//! contradictory findings.
 
 use std::collections::BTreeSet;
 
@@ -12,14 +13,14 @@ const UNDO_WORDS: &str = "revert, undo, restore, remove, drop, delete, unnecessa
 pub struct LineEdit {
     pub file: String,
     pub removed: Vec<String>,
-    /// Added lines with their numbers in the new file.
+    /// The added lines, with their line numbers in the new file.
     pub added: Vec<(u32, String)>,
 }
 
-/// Whether a finding at `lines` of `file` with `text` (title, body and suggestion) requests undoing `edit`.
+/// Whether a finding asks the coder to undo `edit`. `text` contains the title, body and suggestion of the finding.
 ///
-/// The finding must be near an added line. Its text must also quote a removed line, or contain an undo phrase and
-/// an identifier that only the new code has.
+/// The finding must be near an added line. The text must also quote a removed line, or contain both a phrase such
+/// as `revert` and an identifier that only the new code contains.
 pub fn reverses(file: &str, lines: Option<(u32, u32)>, text: &str, edit: &LineEdit) -> bool {
     let is_near = |(first, last): (u32, u32)| {
         edit.added.iter().any(|(number, _)| (first.saturating_sub(2)..=last.saturating_add(2)).contains(number))

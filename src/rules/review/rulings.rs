@@ -9,8 +9,8 @@ use jiff::tz::TimeZone;
 use crate::domain::{Disposition, SharedRuling};
 use crate::rules::consensus::{self, Category};
 
-/// The UTC day on which a ruling ended; `None` while the ruling binds. A ruling ends after the day `until`, or when
-/// its age reaches `max_age`.
+/// Returns the UTC day on which a ruling ended, or `None` if the ruling is still in force. A ruling ends after the
+/// day `until`, or when its age reaches `max_age`.
 pub fn ended(
     settled_at: Option<Timestamp>,
     until: Option<Date>,
@@ -23,17 +23,17 @@ pub fn ended(
     [after_last, too_old.map(day)].into_iter().flatten().min()
 }
 
-/// Prefixes of security-related words in a category or rule. They supplement the consensus category.
+/// Prefixes of security-related words in the name of a category or rule.
 const NAMES: &str = "auth certificate cipher cookie credential crypt debug deseriali hash password permission \
                      permissive privilege random secret ssl tls unsafe xxe";
 
-/// Prefixes of security-related words in a title. Words that are common in titles about code, such as `hash`, are
+/// Prefixes of security-related words in a title. Words that other titles often contain, such as `hash`, are
 /// omitted.
 const TITLES: &str = "attack authenti authori certificate cipher credential crypt deseriali eval exploit md5 \
                       password privilege secret sha1 ssl tls xxe";
 
-/// Whether a ruling binds only with a responsible person: it closes a finding whose category, rule or title
-/// indicates security. Doubtful cases require a person.
+/// Whether a ruling needs a responsible person, because it closes a finding whose category, rule or title indicates
+/// a security problem.
 pub fn needs_person(disposition: &Disposition, category: Option<&str>, rule: Option<&str>, title: &str) -> bool {
     let begins = |text: &str, prefixes: &str| {
         let text = text.to_lowercase();
@@ -46,7 +46,7 @@ pub fn needs_person(disposition: &Disposition, category: Option<&str>, rule: Opt
     disposition.closes() && (signs.into_iter().any(is_security) || is_named())
 }
 
-/// The same as [`needs_person`], for a shared ruling.
+/// Like [`needs_person`], but for a shared ruling.
 pub fn needs_person_of(ruling: &SharedRuling) -> bool {
     let (category, rule) = (ruling.category.as_deref(), ruling.rule.as_deref());
     needs_person(&ruling.disposition, category, rule, ruling.title.as_written())

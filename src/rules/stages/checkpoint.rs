@@ -1,16 +1,16 @@
-//! Rules for the answers to a checkpoint's question (seed 002, 4).
+//! Decides a question of a checkpoint from the answers of the agents (seed 002, section 4).
 
 use crate::domain::{AgentName, Certainty, Opinion, Question, QuestionAnswer, Resolution, Settler, Validation};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tally {
     Unanimous(Opinion),
-    /// The answer that more than half of the agents (but not all) gave, and the other answers.
+    /// The answer of more than half of the agents, and the different answers of the other agents.
     Majority(Opinion, Vec<Opinion>),
     Split(Vec<Opinion>),
 }
 
-/// `asked` is the number of agents, including those without an answer.
+/// `asked` is the number of agents that received the question, even if some of them did not answer.
 pub fn tally(question: &Question, answers: &[(AgentName, &QuestionAnswer)], asked: usize) -> Tally {
     let mut opinions: Vec<(String, Opinion)> = Vec::new();
     for (name, given) in answers {
@@ -29,7 +29,7 @@ pub fn tally(question: &Question, answers: &[(AgentName, &QuestionAnswer)], aske
         }
     }
     let mut opinions: Vec<Opinion> = opinions.into_iter().map(|(_, opinion)| opinion).collect();
-    // The sort is stable: ties keep the order of the answers.
+    // The sort is stable, so answers with equally many votes keep their order.
     opinions.sort_by_key(|opinion| std::cmp::Reverse(opinion.by.len()));
     match opinions.first().map_or(0, |opinion| opinion.by.len()) {
         votes if votes * 2 > asked => {
@@ -41,21 +41,20 @@ pub fn tally(question: &Question, answers: &[(AgentName, &QuestionAnswer)], aske
     }
 }
 
-/// The key for comparing answers; `None` if the answer is blank or not one of the options.
+/// Returns the normalised form of an answer. `None` if the answer is blank or is not one of the question's options.
 fn key(question: &Question, answer: &str) -> Option<String> {
     let key = normalised(answer);
     let allowed = question.options.is_empty() || question.options.iter().any(|option| normalised(option) == key);
     (!key.is_empty() && allowed).then_some(key)
 }
 
-/// Normalises case, white space and enclosing punctuation.
 fn normalised(text: &str) -> String {
     let text = text.to_lowercase();
     let words: Vec<&str> = text.split_whitespace().collect();
     words.join(" ").trim_matches(|c: char| c.is_ascii_punctuation() || c.is_whitespace()).to_owned()
 }
 
-/// Returns the resolution of a question; `None` if a person is required. `validated` is a validator's verdict on
+/// Returns the resolution of a question, or `None` if a person must decide. `validated` is the arbiter's check of
 /// the majority's answer.
 pub fn resolved(
     question: &Question,

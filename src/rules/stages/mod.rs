@@ -1,4 +1,4 @@
-//! Results of stages and checkpoints.
+//! The rules for the results of stages and checkpoints.
 
 pub mod checkpoint;
 pub mod stage;

@@ -1,16 +1,16 @@
-//! Rules for the result of a stage (seed 002, 2.2 and 3).
+//! Decides the result of a stage (seed 002, sections 2.2 and 3).
 
 use crate::domain::{AgentName, Approach, Certainty, Decision, StageAnswer, StageStatus, StageVerdict, Synthesis};
 
-/// The maximum number of calls to an agent in a stage: the first call, and two retries that report to the agent
-/// what was invalid.
+/// The maximum number of calls to an agent in a stage. After an invalid answer, the next call tells the agent what
+/// was invalid.
 pub const ATTEMPTS: u32 = 3;
 
-/// The maximum number of calls to an arbiter; a second invalid answer is a deadlock.
+/// The maximum number of calls to an arbiter. After a second invalid answer, a person must decide.
 pub const ARBITER_ATTEMPTS: u32 = 2;
 
-/// The status is conflict if the aggregator reports a conflict; ok if there is a summary and no agent or required
-/// field is missing; otherwise degraded.
+/// Returns the verdict on a stage. The status is `Conflict` if the aggregator reports a conflict, `Ok` if there is
+/// a summary and no agent or required field is missing, and `Degraded` otherwise.
 pub fn verdict(
     synthesis: Option<&Synthesis>,
     answers: &[&StageAnswer],
@@ -33,8 +33,8 @@ pub fn verdict(
     StageVerdict { status, missing_agents, required_fields_ok, agreements, conflicts }
 }
 
-/// Whether the next stage can use the result: it has a summary, all required fields and no undecided conflict.
-/// Agents may be missing.
+/// Whether the next stage can use the result. The result needs a summary, all required fields and a decision on
+/// every conflict. Agents may be missing.
 pub fn advances(verdict: &StageVerdict, synthesis: Option<&Synthesis>, decided: bool) -> bool {
     let usable = synthesis.is_some_and(|synthesis| !synthesis.summary.is_blank()) && verdict.required_fields_ok;
     usable && (verdict.conflicts.is_empty() || decided)
@@ -44,11 +44,11 @@ pub fn advances(verdict: &StageVerdict, synthesis: Option<&Synthesis>, decided: 
 pub enum Arbitration<'a> {
     NoArbiter,
     Decided(&'a Decision),
-    /// The arbiter failed or gave no valid answer, for this reason.
+    /// The arbiter failed or gave no valid answer. The text is the reason.
     Unanswered(&'a str),
 }
 
-/// The reason why only a person can resolve a conflict; `None` if the arbiter's decision is valid.
+/// Returns the reason why only a person can resolve a conflict, or `None` if the arbiter's decision is valid.
 pub fn deadlock(arbitration: &Arbitration<'_>) -> Option<String> {
     match arbitration {
         Arbitration::NoArbiter => Some("no arbiter is connected".to_owned()),
@@ -60,8 +60,8 @@ pub fn deadlock(arbitration: &Arbitration<'_>) -> Option<String> {
     }
 }
 
-/// Parses one of `approach_a`, `approach_b` ... (in the order of the agents that answered), an agent's name, or
-/// `hybrid`.
+/// Parses the name of an agent, the word `hybrid`, or a label such as `approach_b`, which stands for the second
+/// agent that answered.
 pub fn approach(word: &str, answered: &[AgentName]) -> Option<Approach> {
     let word = word.trim();
     if let Some(name) = answered.iter().find(|name| name.0.eq_ignore_ascii_case(word)) {

@@ -1,4 +1,4 @@
-//! Votes of three voters, and the panel of judges that applies the same rules.
+//! Decides by the votes of three voters, and by the rulings of a panel of three judges.
 
 pub mod panel;
 pub mod vote;

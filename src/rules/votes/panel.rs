@@ -1,8 +1,8 @@
-//! Decides a panel of three judges by the vote rules: ENFORCE is KEEP, DISMISS is DROP, DISMISS with a new tag is
-//! FLIP, DISMISS as a duplicate is MERGE, ESCALATE is FLAG, and a missing ruling is a missing vote.
+//! Decides a dispute by the rulings of three judges. ENFORCE counts as a vote for KEEP, DISMISS for DROP, DISMISS
+//! with a new tag for FLIP, DISMISS as a duplicate for MERGE, and ESCALATE for FLAG.
 //!
-//! A panel dismisses a finding only if at least one judge dismisses it. A panel with fewer than two rulings
-//! escalates.
+//! A finding is dismissed only if at least one judge dismisses it. If fewer than two judges give a ruling, the
+//! panel's ruling is ESCALATE.
 
 use std::collections::BTreeSet;
 
@@ -25,8 +25,8 @@ fn reason_code(grounds: Grounds) -> String {
     grounds.as_str().to_uppercase()
 }
 
-/// The lists for the judges' grounds: "not mandatory" is a structural reason to change the tag; all other grounds
-/// justify a DROP.
+/// Adds the judges' grounds to the default lists. `NotMandatory` is a structural reason to change the tag, and all
+/// other grounds justify a DROP.
 fn lists() -> VoteLists {
     let mut lists = VoteLists::default();
     lists.structural.insert(reason_code(Grounds::NotMandatory));
@@ -42,7 +42,6 @@ fn lists() -> VoteLists {
     lists
 }
 
-/// The conflict type: an overlap with another finding, or the difference between the rulings.
 fn conflict(finding: &Finding, others: &[Finding], votes: &[PanelVote; 3]) -> Option<&'static str> {
     if others.iter().any(|other| other.id != finding.id && overlap(finding, other)) {
         return Some(GRANULARITY_OVERLAP);
@@ -61,7 +60,6 @@ fn conflict(finding: &Finding, others: &[Finding], votes: &[PanelVote; 3]) -> Op
     }
 }
 
-/// Whether one finding's lines contain the other's.
 fn overlap(a: &Finding, b: &Finding) -> bool {
     let range = |finding: &Finding| {
         let line = finding.raw.line?;
@@ -72,7 +70,7 @@ fn overlap(a: &Finding, b: &Finding) -> bool {
     a.raw.file.is_some() && a.raw.file == b.raw.file && (contains(a_range, b_range) || contains(b_range, a_range))
 }
 
-/// Returns the panel's ruling; `findings` are all findings of the run.
+/// Returns the panel's ruling on `finding`. `findings` are all findings of the run.
 pub fn rule(finding: &Finding, findings: &[Finding], votes: &[PanelVote; 3]) -> Ruling {
     let cast: [Option<Vote<'_, Tag>>; 3] = votes.each_ref().map(|vote| {
         vote.ruling.as_ref().map(|ruling| Vote {

@@ -1,7 +1,7 @@
-//! The four rules for three votes: majority, tie, three-way split, and MERGE counted as KEEP.
+//! Decides the result of three votes by four rules: majority, tie, three-way split, and MERGE counts as KEEP.
 //!
-//! Source: the arbiter's selection rules, both versions. A decision depends only on the votes, the conflict type
-//! and [`VoteLists`]. A missing vote counts as KEEP, but is never a protected minority.
+//! The source is versions 1 and 2 of the arbiter's selection rules. The result depends only on the votes, the
+//! conflict type and [`VoteLists`]. A missing vote counts as KEEP, but is never protected from being outvoted.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,14 +18,13 @@ pub enum VoteAction {
     Keep,
     Drop,
     Flip,
-    /// Keep the tuple and mark it as uncertain.
+    /// Keep the item and mark it as uncertain.
     Flag,
-    /// Merge the tuple with another one. A MERGE counts as KEEP and is never an outcome.
+    /// Merge the item with another item. A vote for MERGE counts as KEEP, so MERGE is never the result.
     Merge,
 }
 
 impl VoteAction {
-    /// The action that a vote for this action counts as (rule 4).
     fn adopted(self) -> Self {
         if self == Self::Merge { Self::Keep } else { self }
     }
@@ -35,7 +34,8 @@ impl VoteAction {
 pub enum Voter {
     A,
     B,
-    /// The voter that detects overlaps; by default protected from being outvoted in conflicts about overlaps.
+    /// The voter that detects overlaps. By default, this voter is protected from being outvoted in conflicts about
+    /// overlaps.
     C,
 }
 
@@ -43,19 +43,20 @@ impl Voter {
     pub const ALL: [Self; 3] = [Self::A, Self::B, Self::C];
 }
 
-/// `V` is the type of the value that a FLIP sets.
+/// A vote. `V` is the type of the new value that a FLIP proposes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vote<'a, V> {
     pub action: VoteAction,
-    /// A known reason code or any other word.
+    /// The voter's reason, as a known reason code or any other word.
     pub reason: Option<Cow<'a, str>>,
-    /// The value that a FLIP sets. FLIPs to different values do not agree.
+    /// The new value that a FLIP proposes. Two FLIPs with different values do not agree.
     pub new_value: Option<V>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Version {
-    /// The older rules: no protected minority, no justified DROP, and the same reason for all flags.
+    /// The older rules, which protect no voter from being outvoted, never let a DROP win a three-way split, and
+    /// give every FLAG the same reason.
     V1,
     #[default]
     V2,
@@ -66,25 +67,25 @@ pub enum Version {
 pub enum FlagReason {
     /// The outvoted voter is protected for this conflict type.
     FacetMinoritySignal,
-    /// No two votes agree, and at least one is a FLAG.
+    /// No two votes agree, and at least one vote is a FLAG.
     PolarityUncertain,
-    /// FLIP, DROP and KEEP without a deciding reason code.
+    /// The votes are FLIP, DROP and KEEP, and no reason code decides between them.
     TieUnresolved,
-    /// `PolarityUncertain` or `TieUnresolved`, if the tuples overlap.
+    /// Replaces `PolarityUncertain` and `TieUnresolved` if the items overlap.
     RedundantRefUncertain,
 }
 
-/// The conflict type of two findings if the lines of one contain the lines of the other.
+/// The type of a conflict in which the lines of one finding contain the lines of another finding.
 pub const GRANULARITY_OVERLAP: &str = "granularity_overlap_candidate";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VoteLists {
-    /// `_FACET_PRIORITY`: voters protected from being outvoted, by conflict type.
+    /// The voters that are protected from being outvoted, for each conflict type (`_FACET_PRIORITY`).
     pub facet_priority: BTreeMap<String, BTreeSet<Voter>>,
-    /// `_STRUCTURAL_REASON_CODES`, in upper case: the reason codes with which a FLIP wins a three-way split.
+    /// The reason codes, in upper case, with which a FLIP wins a three-way split (`_STRUCTURAL_REASON_CODES`).
     pub structural: BTreeSet<String>,
-    /// `_DROP_JUSTIFIED`, in upper case: the reason codes with which a DROP wins a three-way split that the FLIP
-    /// does not win.
+    /// The reason codes, in upper case, with which a DROP wins a three-way split if the FLIP does not win
+    /// (`_DROP_JUSTIFIED`).
     pub drop_justified: BTreeSet<String>,
 }
 
@@ -103,15 +104,15 @@ impl Default for VoteLists {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct VoteDecision<'a, V> {
-    /// Never MERGE.
+    /// The resulting action, which is never `Merge`.
     pub action: VoteAction,
-    /// Why the rules flag the tuple. `None` if they do not flag it, or if the majority voted FLAG.
+    /// The reason for a FLAG that the rules decided. `None` for any other action, and if the majority voted FLAG.
     pub reason: Option<FlagReason>,
-    /// The first value among the winning FLIPs.
+    /// The first new value among the winning FLIP votes.
     pub new_value: Option<&'a V>,
     /// The reason code that decided a three-way split, as the voter wrote it.
     pub deciding_code: Option<&'a str>,
-    /// The deciding rule: 1, 2 or 3.
+    /// The number of the rule that decided, from 1 to 3.
     pub rule: u8,
 }
 
@@ -161,10 +162,10 @@ pub fn decide<'a, V: PartialEq>(
     VoteDecision { action, reason, new_value, deciding_code, rule }
 }
 
-/// The action that a vote counts as, and its value if FLIPs name different values.
+/// The action that a vote counts as, and the new value if the FLIP votes propose different values.
 type Wish<'a, V> = (VoteAction, Option<&'a V>);
 
-/// A FLIP without a value agrees with a FLIP to any value, unless the other two FLIPs have different values.
+/// A FLIP without a value agrees with any other FLIP, unless the other two FLIPs propose different values.
 fn wishes<'a, V: PartialEq>(votes: [Option<&'a Vote<'_, V>>; 3]) -> [Wish<'a, V>; 3] {
     let value = |vote: Option<&'a Vote<'_, V>>| {
         vote.filter(|vote| vote.action == VoteAction::Flip).and_then(|vote| vote.new_value.as_ref())
@@ -184,7 +185,6 @@ fn is_split<V>(wishes: [Wish<'_, V>; 3]) -> bool {
         .all(|action| wishes.iter().any(|(wish, _)| wish == action))
 }
 
-/// The wish that at least two votes share, and the index of the outvoted voter, if any.
 fn majority<'a, V: PartialEq>([a, b, c]: [Wish<'a, V>; 3]) -> Option<(Wish<'a, V>, Option<usize>)> {
     if a == b {
         Some((a, (c != a).then_some(2)))

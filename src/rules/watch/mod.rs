@@ -1,4 +1,4 @@
-//! The rules of a watch: triggers of cycles, and actions for verdicts.
+//! The rules of a watch: what triggers a review cycle, and which action follows from the verdicts.
 
 pub mod triggers;
 pub mod verdicts;

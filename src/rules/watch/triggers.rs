@@ -1,8 +1,8 @@
-//! Schedules review cycles (seed 004, section 1): triggers, debouncing, and the fallback cycle.
+//! Schedules the review cycles of a watch (seed 004, section 1).
 //!
-//! Times are durations on the caller's clock, which stops during system sleep. A burst starts one cycle when the
-//! debounce time after its *first* trigger has passed, so that continuous triggers cannot delay it. A person's
-//! request is due immediately. Triggers during a cycle count for the next one.
+//! Times are durations on the caller's clock, which stops during system sleep. Several triggers in quick succession
+//! start one cycle. The debounce time begins at the *first* of these triggers, so that continuous triggers cannot
+//! delay the cycle. A person's request is due immediately. A trigger during a cycle counts for the next cycle.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -11,9 +11,9 @@ use crate::domain::{Action, EventType, Trigger};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
-    /// From a burst's first trigger to the cycle (`watch.debounce`).
+    /// The time from the first pending trigger to the start of the cycle (`watch.debounce`).
     pub settle: Duration,
-    /// From the last event of any agent to the trigger TIMEOUT_FALLBACK (`watch.idle_review`).
+    /// The time from the last event of any agent to the trigger TIMEOUT_FALLBACK (`watch.idle_review`).
     pub fallback: Duration,
 }
 
@@ -22,7 +22,7 @@ pub struct Triggers {
     timing: Timing,
     pending: BTreeSet<Trigger>,
     settled: Duration,
-    /// The time of the start or of the last event, CONTINUE or fallback, whichever is latest.
+    /// The time of the last event, CONTINUE, resumption or fallback, from which the idle time is measured.
     quiet_since: Duration,
     is_paused: bool,
     in_cycle: bool,
@@ -81,7 +81,8 @@ impl Triggers {
         Some(std::mem::take(&mut self.pending))
     }
 
-    /// The time at which to call [`Self::due`] again; `None` while only an event or a decision can start a cycle.
+    /// The time at which [`Self::due`] must be called again. `None` if only an event or a decision can start a
+    /// cycle.
     pub fn next(&self) -> Option<Duration> {
         [self.cycle_at(), self.fallback_at()].into_iter().flatten().min()
     }
@@ -91,7 +92,8 @@ impl Triggers {
         self.in_cycle = true;
     }
 
-    /// Ends the cycle. `is_paused` is independent of the action: a person or a blocker may have paused the work.
+    /// Ends the current cycle. `is_paused` does not follow from `action`, because a person or a blocker may have
+    /// paused the work.
     pub fn decided(&mut self, action: Action, is_paused: bool, now: Duration) {
         self.in_cycle = false;
         self.is_paused = is_paused;
@@ -100,7 +102,7 @@ impl Triggers {
         }
     }
 
-    /// Pauses the work. Until it resumes, only a person or a clarification can start a cycle.
+    /// Pauses the work. Until the work resumes, only a person or a clarification can start a cycle.
     pub fn pause(&mut self) {
         self.is_paused = true;
     }

@@ -1,4 +1,4 @@
-//! The four rules that convert a cycle's verdicts into an action (seed 004, section 4).
+//! Converts the reviewers' verdicts in a cycle into an action by four rules (seed 004, section 4).
 //!
 //! | case | condition | action | status |
 //! |---|---|---|---|
@@ -7,12 +7,12 @@
 //! | rule 3 | one verdict is `concerns` | LOG & CONTINUE | RUNNING, flagged |
 //! | rule 4 | all verdicts are `approved` | CONTINUE | RUNNING |
 //!
-//! A reviewer without a usable verdict is absent: the other verdicts decide by the same rules, with LOG & CONTINUE
-//! instead of CONTINUE. Without any verdict the work pauses.
+//! A reviewer without a usable verdict counts as absent. The other verdicts decide by the same rules, but LOG &
+//! CONTINUE replaces CONTINUE. If all reviewers are absent, the work pauses.
 
 use crate::domain::{Action, Verdict};
 
-/// The action for a cycle's verdicts; `None` is an absent reviewer.
+/// Returns the action for the verdicts of a cycle. `None` stands for an absent reviewer.
 pub fn decide(verdicts: &[Option<Verdict>]) -> Action {
     let count = |wanted: Option<Verdict>| verdicts.iter().filter(|verdict| **verdict == wanted).count();
     let (approved, concerns, absent) =

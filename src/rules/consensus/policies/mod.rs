@@ -1,4 +1,4 @@
-//! Policies that decide a group of findings.
+//! The policies that accept, reject or dispute a group of findings.
 
 pub(crate) mod panel;
 pub(crate) mod specification;

@@ -1,9 +1,9 @@
-//! The policy `panel`: agreement decides the rank and class of a finding; findings are never deleted.
+//! The policy `panel` classifies a finding by how many reviewers agree on it, and never deletes a finding.
 //!
-//! A finding of two or more reviewers is accepted. A finding of one reviewer is accepted if another reviewer agreed
-//! with it in the debate. Otherwise it is uncorroborated, and is reported with its score and the check that would
-//! decide it. A contradiction with reasons makes a finding a dispute between reviewers. Only the raiser can
-//! withdraw a finding, and only if no other reviewer supports it.
+//! A finding of two or more reviewers is accepted. A finding of one reviewer is accepted if another reviewer
+//! supports it in the debate, and is uncorroborated otherwise. The report contains the score of an uncorroborated
+//! finding and a check that would decide it. A finding that another reviewer contradicts with reasons is disputed.
+//! Only the raiser can withdraw a finding, and only if the result of the cross-examination is negative.
 
 use crate::domain::{Class, ExaminationWord};
 use crate::rules::consensus::debate::Debate;

@@ -1,4 +1,4 @@
-//! The policy `specification`: phases 1 to 7 of the debate arbitrator.
+//! The policy `specification` applies phases 1 to 7 of the debate arbitrator's specification.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -14,15 +14,15 @@ use crate::rules::consensus::normalise::{Category, NormalMember, category};
 use crate::rules::consensus::similarity::groups;
 use crate::rules::consensus::votes::{Votes, Voting};
 
-/// One side of a conflict is clearly stronger if the score of its evidence is higher by at least this many points.
+/// The minimum difference between the weights of two sides at which one side is clearly stronger.
 const CLEARLY: i32 = 2;
 
-/// A finding may be part of one of the findings before it; at most this many of them are searched.
+/// How many preceding findings are searched for a finding that contains the current finding.
 const NEIGHBOURS: usize = 16;
 
 const SINGLE: &str = "single source: ";
 
-/// Points added to the confidence of a conflict's winner.
+/// The number of points by which a resolved conflict changes the confidence of the winning finding.
 const CONFLICT: i32 = -10;
 
 pub(crate) fn decide(members: &[Member], entries: &[NormalMember<'_>], debate: &Debate) -> Vec<Group> {
@@ -39,8 +39,8 @@ pub(crate) fn decide(members: &[Member], entries: &[NormalMember<'_>], debate: &
     joined.collect()
 }
 
-/// Phase 7: merges an accepted finding into another one if it is part of that finding, or reports the same problem
-/// at another location. Each inner list becomes one group; its main group comes first.
+/// Puts two accepted groups into the same list if one group contains the other, or if both groups have the same
+/// category and title (phase 7). The first group of each list is the main group.
 fn assemble(groups: Vec<Group>, members: &[Member]) -> Vec<Vec<Group>> {
     let mut kept: Vec<Vec<Group>> = Vec::with_capacity(groups.len());
     let mut causes: HashMap<(Category, String), usize> = HashMap::new();
@@ -53,7 +53,6 @@ fn assemble(groups: Vec<Group>, members: &[Member]) -> Vec<Vec<Group>> {
         }
         let category = category(raw.category.as_deref(), raw.rule.as_deref(), member.title());
         let title = member.title().split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
-        // The findings are sorted by file, so most of the preceding ones are in the same file.
         let part_of = || {
             let mut near = kept.iter().enumerate().rev().take(NEIGHBOURS);
             let is_whole = |other: &Group| {
@@ -73,9 +72,8 @@ fn assemble(groups: Vec<Group>, members: &[Member]) -> Vec<Vec<Group>> {
     kept
 }
 
-/// Merges several groups into one. Each reviewer becomes one member, with the highest severity and confidence of
-/// its findings; its other findings become repeats. Reviewers that report the same problem at different locations
-/// agree.
+/// Merges several groups into one, with one member for each reviewer. The member has the highest severity and
+/// confidence of the reviewer's findings, and the reviewer's other findings become repeats.
 fn join<'a>(
     voting: &Voting<'_>,
     all: &[Member],
@@ -126,7 +124,8 @@ fn join<'a>(
     group
 }
 
-/// Whether `other` covers the lines of `member`, and its description contains `title`, the title of `member`.
+/// Whether `other` covers the lines of `member` and mentions the title of `member`. `title` is this title in lower
+/// case.
 fn is_part(member: &Member, title: &str, other: &Member) -> bool {
     let lines = |member: &Member| member.raw.line.map(|line| (line, member.raw.end_line.unwrap_or(line)));
     let (Some(inner), Some(outer)) = (lines(member), lines(other)) else { return false };
@@ -138,7 +137,7 @@ fn is_part(member: &Member, title: &str, other: &Member) -> bool {
 
 fn group(votes: &Votes<'_>) -> Group {
     let state = match votes.state() {
-        // At least three reviewers agree that this is an issue, so the median settles its severity.
+        // At least three reviewers report the problem, so the median of their severities resolves the conflict.
         GroupState::Conflicted(ConflictKind::Severity) if votes.affirming.len() > 2 && !votes.unlike => {
             GroupState::Agreed
         }
@@ -172,8 +171,8 @@ fn agreed(votes: &Votes<'_>) -> Group {
     }
 }
 
-/// Applies phase 2 to a finding that one reviewer raised and others support in round 2. No bonus is added, because
-/// the cross-examination already counts this support.
+/// Accepts a finding that one reviewer raised and other reviewers supported in round 2 (phase 2). There is no
+/// bonus, because the cross-examination already counts the support.
 fn supported(votes: &Votes<'_>) -> Group {
     let (score, _) = evidence::score(votes.affirming[0], votes.evidence[0]);
     let (raiser, supporters) = (&votes.lead().model, votes.supporters().join(", "));
@@ -197,8 +196,7 @@ fn conflicted(votes: &Votes<'_>, conflict: ConflictKind) -> Group {
             std::iter::once((votes.affirming[0], strongest)).chain(denying).collect()
         }
     };
-    // The sort is stable, and the members are already sorted by confidence. If two sides have equal weight, the one
-    // with the higher confidence therefore wins.
+    // The sort is stable, so raisers of equal weight remain sorted by confidence.
     sides.sort_by_key(|(_, weight)| Reverse(*weight));
     let (winner, weight) = sides[0];
     let rival = sides.iter().skip(1).find(|(entry, _)| opposes(conflict, winner, entry));
@@ -280,7 +278,6 @@ fn question(conflict: ConflictKind, x: &NormalMember<'_>, w: &NormalMember<'_>) 
     )
 }
 
-/// Decides a finding of one reviewer (phase 4 and rule 9).
 fn unique(votes: &Votes<'_>) -> Group {
     let entry = votes.affirming[0];
     let (score, extraordinary) = evidence::score(entry, votes.evidence[0]);
@@ -325,8 +322,8 @@ fn unique(votes: &Votes<'_>) -> Group {
     }
 }
 
-/// Decides a finding of one reviewer by its score: whether it is accepted, and how its confidence changes (phase
-/// 4). If the confidence is below 40, the specification's table requires exceptional evidence.
+/// Decides by the score whether a finding of one reviewer is accepted, and how its confidence changes (phase 4). A
+/// finding with a confidence below 40 needs a score of at least 5.
 fn unique_decision(confidence: Option<u8>, score: i32) -> (bool, i32) {
     match (confidence, score) {
         (_, 5..) => (true, -5),
@@ -336,8 +333,8 @@ fn unique_decision(confidence: Option<u8>, score: i32) -> (bool, i32) {
     }
 }
 
-/// Applies a failed challenge. If the group meets no criterion, it becomes disputed; otherwise its severity is
-/// lowered.
+/// Applies a failed challenge. A group that meets no criterion becomes disputed, and any other group gets a lower
+/// severity.
 fn weaken(group: &mut Group, EvidenceChallenge { criteria, weakest, test, .. }: EvidenceChallenge) {
     if criteria == Criteria::default() {
         group.class = Class::Disputed;
@@ -352,7 +349,7 @@ fn weaken(group: &mut Group, EvidenceChallenge { criteria, weakest, test, .. }: 
     group.reversal = test;
 }
 
-/// Applies concessions and unresolved disagreements (phase 5.5).
+/// Rejects a group that was withdrawn in the debate, and disputes a group that was contradicted (phase 5.5).
 fn after_debate(votes: &Votes<'_>, group: &mut Group) {
     let effect = &votes.effect;
     if effect.is_withdrawn() {

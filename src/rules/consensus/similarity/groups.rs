@@ -1,10 +1,9 @@
-//! Groups entries of different reviewers that report the same problem, by text and location.
+//! Groups findings of different reviewers that report the same problem, by comparing the texts and the locations.
 //!
-//! A location alone is not a reason to group entries. An entry is compared only with candidates: the entries near
-//! its lines or, if there are too many of these, the ones that share its rarest terms. The cost is therefore nearly
-//! linear. Groups are joined in the order of their most similar pairs. Two groups are joined only if the
-//! similarities between the entries of one and the entries of the other reach, on average, the thresholds for their
-//! locations.
+//! Different problems can be at the same location, so the location alone is not sufficient. Each finding is
+//! compared with the findings near its lines. If many findings are near, a finding is compared only with the
+//! findings that share its rarest terms, so the cost is nearly linear. The most similar pairs are joined first. Two
+//! groups are joined only if their findings reach the required similarity on average.
 
 use std::ops::Range;
 
@@ -13,15 +12,14 @@ use crate::rules::consensus::normalise::{Category, NEAR, NormalMember, PlaceMatc
 use crate::rules::consensus::similarity::vectors::{Vectors, as_u32};
 use crate::rules::parallel;
 
-/// The least cosine at which two texts match, by the relation of their locations. Findings at one location share
-/// identifiers even if their problems differ, so entries at a shared location need a higher cosine than entries
-/// without one.
+/// The minimum cosine similarity of two matching texts, which depends on the two locations. Different problems at
+/// one location often mention the same identifiers, so `SAME_LINES` and `SAME_BLOCK` are higher than `TEXT_ALONE`.
 const SAME_LINES: f32 = 0.18;
 const SAME_BLOCK: f32 = 0.22;
 const TEXT_ALONE: f32 = 0.13;
 
-/// The largest number of neighbours that are all compared with an entry. If there are more, only entries that share
-/// rare terms with it are compared.
+/// The maximum number of nearby findings that are all compared with a finding. If more findings are near, only
+/// findings with common rare terms are compared.
 const CANDIDATES: usize = 256;
 
 const KEPT: usize = 32;
@@ -72,7 +70,7 @@ pub(crate) fn by_meaning(entries: &[NormalMember<'_>], vectors: &Vectors) -> Vec
     groups
 }
 
-/// The range of entries of each file; entries without a file come first.
+/// The range of the entries of each file. Entries without a file come first.
 fn files(entries: &[NormalMember<'_>]) -> Vec<Range<usize>> {
     let files = entries.chunk_by(|a, b| a.file == b.file);
     let ranges = files.scan(0, |end, same| {
@@ -120,8 +118,8 @@ impl Finder<'_> {
         pairs
     }
 
-    /// Calls `look` for each entry that may match the entry `index`. `seen_from[other]` is the last `index` for
-    /// which `look` was called with `other`; it prevents repeated calls.
+    /// Calls `look` once for each entry that may match the entry `index`. `seen_from[other]` is the last `index`
+    /// for which `look` was called with `other`.
     fn look_from(&self, index: usize, file: &Range<usize>, seen_from: &mut [usize], mut look: impl FnMut(usize)) {
         let entry = &self.entries[index];
         let mut scopes: [Range<usize>; 2] = [0..0, 0..0];
@@ -129,8 +127,8 @@ impl Finder<'_> {
             (None, _) => scopes[0] = 0..self.entries.len(),
             (Some(_), None) => scopes = [file.clone(), self.fileless()],
             (Some(_), Some((_, last))) => {
-                // If both entries have lines, the pair is found from the earlier entry, so only later entries are
-                // searched.
+                // Only later entries are searched, because a search from the later entry would find the same pair
+                // again.
                 let reach = entry.block.map_or(last, |block| block.1.max(last)).saturating_add(NEAR);
                 let later = &self.entries[index + 1..file.end];
                 let end = later.partition_point(|other| other.lines.is_some_and(|lines| lines.0 <= reach));
@@ -170,7 +168,6 @@ impl Finder<'_> {
         }
     }
 
-    /// The cosine divided by the threshold for the two locations; `None` if the result is below 1.
     fn likeness(&self, a: usize, b: usize, cosine: impl Fn(usize) -> f32) -> Option<f32> {
         let (x, y) = (&self.entries[a], &self.entries[b]);
         if x.model == y.model {
@@ -180,8 +177,8 @@ impl Finder<'_> {
         (likeness >= 1.0).then_some(likeness)
     }
 
-    /// The least cosine at which two entries match, by the relation of their locations; `None` if they can never
-    /// match.
+    /// The minimum cosine at which two entries match, which depends on their locations. `None` if the entries can
+    /// never match.
     fn threshold(&self, a: usize, b: usize) -> Option<f32> {
         match self.entries[a].place(&self.entries[b]) {
             PlaceMatch::Same => Some(SAME_LINES),
@@ -207,12 +204,12 @@ impl Finder<'_> {
     }
 }
 
-/// Groups entries as phase 1 of the specification requires: by location and category, independent of the text.
+/// Groups entries by location and category, without regard to their texts (phase 1 of the specification).
 pub(crate) fn by_place(entries: &[NormalMember<'_>]) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut open: Vec<usize> = Vec::new();
     for (index, entry) in entries.iter().enumerate() {
-        // Closes groups that no later entry can join.
+        // Removes the groups that no later entry can join.
         open.retain(|group| {
             groups[*group].iter().any(|member| {
                 let member = &entries[*member];
@@ -235,8 +232,8 @@ pub(crate) fn by_place(entries: &[NormalMember<'_>]) -> Vec<Vec<usize>> {
     groups
 }
 
-/// The three match rules: the same line; a distance of at most five lines; the same function. Each of them also
-/// requires the same category; at the same line, `bug` matches every category.
+/// Whether two entries are on the same line, at most five lines apart, or in the same function. The categories must
+/// also be equal, except that `bug` matches every category on the same line.
 fn matches_place(a: &NormalMember<'_>, b: &NormalMember<'_>) -> bool {
     match a.place(b) {
         // Reviewers use `bug` for any kind of defect.

@@ -1,10 +1,10 @@
-//! Whether two findings about the same unchanged code report the same problem.
+//! Decides whether two findings about the same unchanged code report the same problem.
 //!
-//! Categories are ignored, because different defects of one function often have the same category. The words must
-//! be similar by the measure that is also used for merging findings, and the lines must be near. The findings must
-//! not differ in the kind of defect, the identifiers, the rule, or in whether they request more or less. In doubt,
-//! two findings are different: it is better to display a finding again than to hide it because of a decision about
-//! another finding.
+//! Two findings report the same problem if their words are similar and their lines are near each other. Findings
+//! that name different rules or request opposite changes are different. If two findings name different kinds of
+//! defects or different identifiers, their words must be more similar. The category is ignored, because different
+//! defects of one function often have the same category. In doubt, two findings are different, because it is better
+//! to display a finding again than to hide it by mistake.
 
 use std::collections::BTreeSet;
 
@@ -13,10 +13,11 @@ use crate::rules::consensus::similarity::vectors::Vectors;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Likeness {
-    /// The same problem, with this certainty from 0 to 1. The certainty is 1 only if the words are equal.
+    /// The two findings report the same problem. The value is the certainty from 0 to 1, and is 1 only if the words
+    /// are equal.
     Same(f32),
-    /// Possibly the same problem: nothing contradicts it, but the cosine of the words, given here, is too low for
-    /// certainty.
+    /// The two findings possibly report the same problem. The value is the cosine of the words, which is too low
+    /// for `Same`.
     Unsure(f32),
     Different,
 }
@@ -31,31 +32,31 @@ impl Likeness {
     }
 }
 
-/// The largest distance, in lines of one block, at which similar words are enough for a match.
+/// The maximum distance, in lines, between two matching findings with similar words.
 pub const NEAR: u32 = 3;
 
-/// The least number of terms of a long text. Two long texts can be compared by their words alone.
+/// The minimum number of terms in a long text. A long text has enough words for a comparison by words alone.
 const LONG: usize = 5;
 
-/// The least cosine at which two long texts match, or two short ones that name the same kind of defect. It was
-/// measured with eight models that reviewed the same code several times: at .2, 1 of 1,750 pairs of different
-/// findings matches; at .25, 1% of the pairs of equal findings do not match.
+/// The minimum cosine at which two long texts match, or two short texts that name a common kind of defect. The
+/// value was measured with eight models that reviewed the same code several times. With the value 0.2, 1 of 1,750
+/// pairs of different findings matches. With the value 0.25, 1% of the pairs of equal findings do not match.
 const SAME: f32 = 0.21;
-/// The least cosine at which two short texts match if one of them names no kind of defect.
+/// The minimum cosine at which two short texts match if at least one of them names no kind of defect.
 const SHORT: f32 = 0.5;
-/// The least cosine at which two long texts match despite a difference. `APART`: each text names a kind of defect
-/// that the other does not name. `DISJOINT`: both texts name kinds of defects, but none in common. `OTHER_NAMES`:
-/// both texts name identifiers, but none in common. Short texts with such a difference never match.
+/// The minimum cosines at which two long texts match despite a difference. `APART` applies if each text names a
+/// kind of defect that the other text does not name. `DISJOINT` applies if both texts name kinds of defects, but
+/// none in common. `OTHER_NAMES` applies if both texts name identifiers, but none in common.
 const APART: f32 = 0.3;
 const DISJOINT: f32 = 0.5;
 const OTHER_NAMES: f32 = 0.35;
 
-/// The least cosine at which two texts are possibly equal. It was measured like `SAME`, but on pairs in which one
-/// finding has a ruling. Between `UNSURE` and `SAME` are 3 of 103 pairs of equal findings, and 1 of 451 pairs of
-/// different ones.
+/// The minimum cosine at which two texts possibly report the same problem. The value was measured with pairs in
+/// which one finding has a ruling. A cosine between `UNSURE` and `SAME` occurs in 3 of 103 pairs of equal findings,
+/// and in 1 of 451 pairs of different findings.
 const UNSURE: f32 = 0.1;
 
-/// The kinds of defects. Each kind is a list of prefixes of words that name it.
+/// The kinds of defects. Each kind is a list of prefixes of words.
 const KINDS: &[&[&str]] = &[
     &["md5", "sha1", "sha256", "hash", "digest", "checksum"],
     &["password", "passwd", "credential", "secret", "hardcoded", "hard-coded", "token", "apikey"],
@@ -96,18 +97,18 @@ const KINDS: &[&[&str]] = &[
     &["cache", "cached", "lru_cache", "memoiz"],
 ];
 
-/// If only one of two texts contains a negation and their cosine is at least this, the negation is considered their
-/// only difference, and they do not match.
+/// The minimum cosine at which a negation in one text counts as the only difference between two texts. Two texts
+/// that differ only in a negation do not match.
 const EXCEPT_NEGATION: f32 = 0.95;
 const NEGATIONS: &[&str] =
     &["not", "never", "no", "without", "cannot", "isn", "aren", "doesn", "don", "nobody", "nothing"];
 
-/// Words that request a removal (`TOO_MUCH`), and words that report that something is missing (`TOO_LITTLE`).
+/// `TOO_MUCH` lists words that request a removal. `TOO_LITTLE` lists words that report something missing.
 const TOO_MUCH: &[&str] = &["unnecessary", "redundant", "needless", "superfluous", "remove", "drop", "overkill"];
 const TOO_LITTLE: &[&str] =
     &["missing", "lacks", "lacking", "add", "absent", "without", "needs", "require", "requires"];
 
-/// Keywords and common identifiers that titles use as plain English.
+/// Keywords and common identifiers that are usually plain English words in a title.
 const PLAIN: &[&str] = &[
     "return", "else", "for", "not", "and", "def", "let", "var", "const", "class", "import", "from", "with", "use",
     "new", "this", "self", "try", "while", "none", "null", "true", "false", "the", "get", "set", "public",
@@ -116,7 +117,7 @@ const PLAIN: &[&str] = &[
     "open", "close", "read", "write", "data", "value", "type", "print", "list", "dict",
 ];
 
-/// The words of a title that are identifiers in `code`, sorted; plain English words are excluded.
+/// Returns the words of a title that are identifiers in `code`, sorted and without plain English words.
 pub fn names(title: &str, code: &str) -> Vec<String> {
     let known: BTreeSet<&str> = identifiers(code).collect();
     names_among(title, |word| known.contains(word))
@@ -138,7 +139,8 @@ fn is_part(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Findings and rulings about one file, prepared for comparisons. Rare words have more weight than common ones.
+/// Findings and rulings about one file, prepared for comparison by their words. Rare words have more weight than
+/// common words.
 pub struct Wordings<'a> {
     profiles: Vec<Profile<'a>>,
     vectors: Vectors,
@@ -159,7 +161,7 @@ impl<'a> Wordings<'a> {
         Self { vectors: Vectors::of(&texts), profiles }
     }
 
-    /// Compares two anchors by index. `distance` is the distance of their lines, if both are known.
+    /// Compares the anchors with the indices `a` and `b`. `distance` is the number of lines between them, if known.
     pub fn compare(&self, a: usize, b: usize, distance: Option<u32>) -> Likeness {
         let (ours, theirs) = (&self.profiles[a], &self.profiles[b]);
         if ours.asks_the_opposite(theirs) || ours.names_another_rule(theirs) {
@@ -167,7 +169,7 @@ impl<'a> Wordings<'a> {
         }
         let (rule, other_rule) = (specific(ours.anchor), specific(theirs.anchor));
         if ours.anchor.text == theirs.anchor.text && !ours.anchor.text.is_empty() {
-            // Equal words at two different lines report two occurrences of one kind of defect.
+            // Equal texts at different lines report two occurrences of the same kind of defect.
             let same_place = distance.is_none_or(|distance| distance <= if rule.is_some() { 0 } else { NEAR });
             return if same_place { Likeness::Same(1.0) } else { Likeness::Different };
         }
@@ -187,8 +189,8 @@ impl<'a> Wordings<'a> {
         }
     }
 
-    /// The similarity, from 0 to 1, of two anchors in different code. `None` if one anchor requests the opposite of
-    /// the other, or if they name different rules.
+    /// The similarity, from 0 to 1, of two findings in different code. `None` if the findings request opposite
+    /// changes or name different rules.
     pub fn resemblance(&self, a: usize, b: usize) -> Option<f32> {
         let (ours, theirs) = (&self.profiles[a], &self.profiles[b]);
         let contradict = ours.asks_the_opposite(theirs) || ours.names_another_rule(theirs);
@@ -203,7 +205,7 @@ impl<'a> Profile<'a> {
         Self { anchor, kinds: kinds(&anchor.text), asks_for_less, asks_for_more, negates: says(NEGATIONS) }
     }
 
-    /// The least cosine at which the two findings are [`Likeness::Same`]; `None` if no cosine is enough.
+    /// The minimum cosine at which two findings are [`Likeness::Same`]. `None` if they can never be the same.
     fn demanded(&self, other: &Self, is_long: bool, same_rule: bool) -> Option<f32> {
         let (ours, theirs) = (self.kinds, other.kinds);
         let (names, other_names) = (&self.anchor.names, &other.anchor.names);
@@ -231,7 +233,8 @@ impl<'a> Profile<'a> {
     }
 }
 
-/// The rule of a finding, if the rule is an identifier and not a general word such as `security`.
+/// Returns the rule of a finding if the rule is an id such as `py/weak-hash`, and not a general word such as
+/// `security`.
 fn specific(anchor: &Anchor) -> Option<&str> {
     let is_identifier =
         |rule: &str| rule.contains(|c: char| c.is_ascii_digit() || matches!(c, '-' | '_' | '/' | '.'));

@@ -1,4 +1,4 @@
-//! Detects findings that report the same problem. The modules are word vectors, phrases, groups and identity.
+//! Detects findings that report the same problem.
 
 pub(crate) mod groups;
 pub mod identity;

@@ -5,7 +5,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickBuilder, Match};
 pub(crate) struct Phrases(AhoCorasick);
 
 impl Phrases {
-    /// Parses phrases separated by `, `.
+    /// Parses a list of phrases that are separated by `, `.
     pub(crate) fn of(phrases: &str) -> Self {
         let built = AhoCorasickBuilder::new().ascii_case_insensitive(true).build(phrases.split(", "));
         Self(built.expect("a few short phrases"))

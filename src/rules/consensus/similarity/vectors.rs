@@ -1,7 +1,7 @@
-//! TF-IDF vectors of the findings' texts in one run.
+//! Converts the texts of findings into TF-IDF vectors, so that the texts can be compared.
 //!
-//! Terms are lightly stemmed words, and parts of identifiers. They are numbered in the order in which the texts
-//! contain them, so the same texts in the same order always have bitwise equal vectors.
+//! A term is a stemmed word or a part of an identifier. Terms are numbered in the order of their first occurrence,
+//! so equal texts in equal order have bitwise equal vectors.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -23,15 +23,17 @@ fn is_stop_word(word: &str) -> bool {
 /// Endings that are removed from words of six or more letters. Longer endings come first.
 const ENDINGS: &[&str] = &["ations", "ation", "ings", "ing", "ed", "es", "ly", "s"];
 
-/// The number of each word. The hasher is a fast one, because look-ups take most of the time of a large merge.
+/// Maps each word to its number. The hash function is a fast one, because look-ups take most of the time in a large
+/// merge.
 type Numbers = HashMap<Box<str>, u32, RandomState>;
 
 pub(crate) struct Vectors {
-    /// The index in `terms` at which each text starts.
+    /// For each text, the index of its first entry in `terms`.
     starts: Vec<u32>,
-    /// Pairs of a term and its weight, sorted by term within each text. The vector of each text has length 1.
+    /// The number and the weight of each term, sorted by number within each text. The vector of each text has
+    /// length 1.
     terms: Vec<(u32, f32)>,
-    /// The index in `holders` at which each term starts. `holders` lists the texts that contain the term.
+    /// For each term, the index of its first entry in `holders`. Each entry is a text that contains the term.
     held: Vec<u32>,
     holders: Vec<u32>,
 }
@@ -120,7 +122,7 @@ impl Vectors {
         &self.holders[self.held[term as usize] as usize..self.held[term as usize + 1] as usize]
     }
 
-    /// The cosine of two texts, from 0 to 1.
+    /// The cosine similarity of two texts, from 0 to 1.
     pub(crate) fn cosine(&self, a: usize, b: usize) -> f32 {
         let (mut rest, mut sum) = (self.terms(a), 0.0);
         for (term, weight) in self.terms(b) {
@@ -135,8 +137,8 @@ impl Vectors {
     }
 }
 
-/// Compares one text with many. The weights of that text are stored by term, because comparisons take most of the
-/// time when the findings of one large file are merged.
+/// Compares one text with many other texts. The weights of this text are indexed by term, which makes each
+/// comparison fast.
 pub(crate) struct Comparer<'a> {
     vectors: &'a Vectors,
     text: Option<usize>,
@@ -158,16 +160,14 @@ impl Comparer<'_> {
     }
 }
 
-/// Words, numbered in the order of their first occurrence.
 struct Counts {
     words: Vec<Box<str>>,
     lengths: Vec<u32>,
-    /// Pairs of a word and its damped count, one text after another.
+    /// The number and the logarithmic count of each word, text by text.
     terms: Vec<(u32, f32)>,
 }
 
 impl Counts {
-    /// Replaces each word number by its entry in `number_of`, and sorts the terms of each text by the new numbers.
     fn numbered(&self, number_of: &[u32]) -> Vec<(u32, f32)> {
         let mut terms: Vec<(u32, f32)> =
             self.terms.iter().map(|(word, count)| (number_of[*word as usize], *count)).collect();
@@ -214,7 +214,7 @@ pub(crate) fn as_u32(count: usize) -> u32 {
     u32::try_from(count).expect("a run has fewer than 2^32 terms")
 }
 
-/// Calls `give` for each term of a text. `lower` is a buffer that calls reuse.
+/// Calls `give` for each term of a text. `lower` is a reusable buffer.
 pub(crate) fn tokens(text: &str, lower: &mut String, give: &mut impl FnMut(&str)) {
     for word in text.split(|c: char| !(c.is_alphanumeric() || c == '_')) {
         let word = word.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -246,8 +246,8 @@ fn term(word: &str, give: &mut impl FnMut(&str)) {
     give(stem.unwrap_or(word));
 }
 
-/// Yields the terms of a non-ASCII word: the whole word, and each pair of adjacent characters, since some scripts
-/// do not separate words.
+/// Calls `give` for a non-ASCII word and for each pair of adjacent characters, because some scripts do not separate
+/// words.
 fn foreign(word: &str, give: &mut impl FnMut(&str)) {
     let lower = word.to_lowercase();
     give(&lower);
@@ -260,7 +260,7 @@ fn foreign(word: &str, give: &mut impl FnMut(&str)) {
     }
 }
 
-/// Splits an identifier: `HTTPServer_name` has the parts `HTTP`, `Server` and `name`.
+/// Splits an identifier into its parts. For example, `HTTPServer_name` has the parts `HTTP`, `Server` and `name`.
 fn parts(bytes: &[u8], give: &mut impl FnMut(Range<usize>)) {
     let mut at = 0;
     while at < bytes.len() {
@@ -271,7 +271,7 @@ fn parts(bytes: &[u8], give: &mut impl FnMut(Range<usize>)) {
         let capitals = at - start;
         let is_small = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_lowercase);
         if capitals > 1 && is_small(at) {
-            // The last capital letter belongs to the next part.
+            // The last capital letter belongs to the next part, such as the `S` in `HTTPServer`.
             at -= 1;
         } else {
             while is_small(at) {
@@ -282,7 +282,7 @@ fn parts(bytes: &[u8], give: &mut impl FnMut(Range<usize>)) {
     }
 }
 
-/// Whether a text contains code: back quotes, a call, or an identifier of several parts.
+/// Whether a text contains a sign of code, such as a back quote, a call or an identifier of several words.
 pub(crate) fn names_code(text: &str) -> bool {
     text.contains('`')
         || text.contains("()")
