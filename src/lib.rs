@@ -1,48 +1,51 @@
-//! Glee brings several AI coding agents to the same code and settles what they disagree on.
+//! Glee has several AI coding agents work on the same code and settles their disagreements.
 //!
 //! # Theory of operation
 //!
-//! **A run is a journal.** An [`event`](domain::event) is written and synced before anything acts on it. The state of a run is a fold
-//! over its events; a pure function returns the steps that are due. Resumption, audit and the live display read the same events.
+//! **A run is a sequence of events.** An [`event`](domain::event) is written to disk and synced before any code
+//! acts on it. The state of a run is a fold over its events, and a pure function of the state returns the steps
+//! that are due. Resuming, auditing and displaying a run all read the same events.
 //!
-//! **One loop runs every workflow.** [`workflows::run`] starts the due steps side by side, calls agents, guards the tree, keeps the
-//! budget and records the results. A review, a stage or checkpoint, and a watch are implementations of one trait: plan, state,
-//! schedule, requests and outcome, all pure, and a few effects on the tree and the history.
+//! **One loop runs every workflow.** [`workflows::run`] starts the due steps concurrently, calls agents, guards the
+//! tree against writes, enforces the budget and records the results. Reviews, stages with checkpoints, and watches
+//! are workflows, which implement the same trait. Pure functions compute the plan, state, schedule, requests and
+//! outcome of a workflow. Only a few methods of the trait access the tree and the history.
 //!
-//! **An adapter is two pure functions**: request to command, and output to answer. All process work is in
-//! [`agents::process::runner`], behind a trait with a scripted twin for tests. Glee starts an agent through a re-execution of
-//! itself, which leads the agent's session and leaves no descendant behind.
+//! **An adapter is two pure functions.** One function converts a request to a command line, and the other converts
+//! output to an answer. Only [`agents::process::runner`] starts agent processes, and tests replace it by a scripted
+//! implementation of the same trait. Glee starts each agent through a supervisor, which is a re-execution of Glee.
+//! The supervisor ends all processes that the agent leaves behind.
 //!
-//! **Nothing complete is asked twice.** A reviewer's answer is recorded by file, with a key over everything that could change it. A
-//! later review records which answers it reuses before it asks about the rest (`workflows::review::recorded::reuse`,
-//! [`workspace::diff::delta`]).
+//! **Complete answers are reused.** Glee records a reviewer's answer for each file under a key, which covers
+//! everything that could change the answer. A later review first records which answers it reuses, and then asks
+//! only about the remaining files (`workflows::review::recorded::reuse`, [`workspace::diff::delta`]).
 //!
-//! **Rules are tables.** What is mandatory, what is a dispute, how votes decide: pure functions in [`rules`], each with the table of
-//! its specification as its test.
+//! **Rules are pure functions.** The functions in [`rules`] decide which findings are mandatory, which findings are
+//! disputed, and how votes are counted. Each function is tested with the table of its specification.
 //!
-//! **Text from files and agents is untrusted.** It cannot choose a program, forge a verdict by quoting one, name a path outside the
-//! tree, or reach a terminal unescaped: its type is [`domain::Untrusted`], which cannot be formatted. A review that failed is never
-//! an approval.
+//! **Text from files and agents is untrusted.** Such text cannot choose a program, forge a verdict, name a path
+//! outside the tree, or reach a terminal unescaped. Its type is [`domain::Untrusted`], which does not implement
+//! `Display`. A failed review is never an approval.
 //!
 //! # Layers
 //!
-//! A module imports only modules in lower rows, never one in the same row or above. `tests/layers.rs` checks this table, and that
+//! A module imports only modules from lower rows of this table. `tests/layers.rs` checks this rule, and also that
 //! files do not import each other in a circle.
 //!
 //! | layer | purpose |
 //! |---|---|
-//! | [`cli`] | commands, one file each, grouped as in `glee --help`; what they share in `context`; live displays and dialogs in `ui`, outcomes as text and JSON in `report`, colour and width in `style` |
+//! | [`cli`] | commands, one file each, grouped as in `glee --help`; code that commands share in `context`; live displays and dialogs in `ui`; outcomes as text and JSON in `report`; colours and widths in `style` |
 //! | [`workflows::watch`], [`workflows::consensus`] | event-driven peer review; agreement in stages and checkpoints |
 //! | [`workflows::review`] | reviews: plan, state, schedule, requests, outcome; findings, disputes, recorded runs |
 //! | [`workflows::run`] | the runner of all workflows: loop, calls, attempts, budget, write guard, redaction |
 //! | [`agents`] | adapters, one file for each program; the embedded agents; processes, sandbox and supervisor; calls and their records |
-//! | [`workspace`] | git, selection of targets, diffs, snapshots of the tree, undo, guards against writes, anchors in code |
+//! | [`workspace`] | git, selection of targets, diffs, snapshots of the tree, undo, guards against writes, anchors of findings in the code |
 //! | [`history`] | the history store: append, queries, hash chain |
-//! | [`config`] | settings, their schema, files and layers with origin, trust |
-//! | [`protocol`] | prompts, and parsers of answers: text and JSON to domain and back |
+//! | [`config`] | settings with their schema, files, layers and origins; trust |
+//! | [`protocol`] | prompts, parsers of answers, and conversion between JSON and domain types |
 //! | [`rules`] | decisions as pure functions |
-//! | [`domain`] | the specification's words as types; events, the contract with listeners |
-//! | [`system`] | diagnosis, opening of regular files, private files and folders |
+//! | [`domain`] | the terms of the specification as types; events, which are the contract between a run and its listeners |
+//! | [`system`] | logging, type-checked opening of files, private files and folders |
 
 pub mod agents;
 pub mod cli;

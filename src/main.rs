@@ -1,4 +1,4 @@
-//! The executable; all code is in the library.
+//! The executable, which only calls the library.
 
 fn main() -> std::process::ExitCode {
     glee::cli::main()

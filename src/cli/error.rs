@@ -52,7 +52,7 @@ impl CommandError {
         if let Some(hint) = &self.hint {
             let _ = writeln!(text, "{cyan}hint{reset}: {}", printable::block(hint));
         }
-        // A command line or a URL in an error may contain a token.
+        // The text of an error may contain a secret token, for example in a command line or a URL.
         secrets::redact(&text).into_owned()
     }
 }

@@ -1,5 +1,5 @@
-//! The command line, with one file per command. A command returns an exit reason, or an error with a hint; [`main`]
-//! converts both into text and an exit code.
+//! The command-line interface. A command returns an exit reason, or an error with a hint. [`main`] prints the error
+//! and returns the exit code.
 
 pub(crate) mod commands;
 pub(crate) mod context;
@@ -25,7 +25,7 @@ use crate::domain::ExitReason;
 use crate::protocol::{secrets, text::printable};
 use crate::system::{log, private};
 
-/// The help text, with the commands in groups. It fits on a screen of 24 lines.
+/// The help text with the commands in groups. The text fits on a screen of 24 lines.
 const HELP: &str = "\
 {about}
 
@@ -89,7 +89,8 @@ enum Command {
 }
 
 impl Command {
-    /// Whether the command may start or resume a run. For all other commands, signals keep their default effect.
+    /// Whether Glee handles signals from the start of the command. For other commands, signals keep their default
+    /// effect until a run starts.
     fn runs_agents(&self) -> bool {
         matches!(self, Self::Review(_) | Self::Runs(_) | Self::Consensus(_) | Self::Gate(_) | Self::Watch(_))
     }
@@ -115,21 +116,19 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Redacts secrets and escapes control characters in a line of the log.
 fn clean(line: &str) -> String {
     printable::line(&*secrets::redact(line.trim_end_matches('\n'))) + "\n"
 }
 
-/// Prints help and version to stdout and returns exit code 0; prints errors to stderr and returns exit code 2.
 fn usage(error: &clap::Error) -> ExitCode {
-    // Writing fails only if the stream is closed.
+    // An error is ignored, because printing fails only if the stream is closed.
     drop(error.print());
     ExitCode::from(if error.use_stderr() { ExitReason::Usage.code() } else { 0 })
 }
 
 fn run(command: &Command, globals: &Globals) -> CommandResult {
     if let Ok(state_dir) = paths::state_dir() {
-        // An error is ignored: it occurs if another user owns the folder.
+        // An error is ignored, because the folder may belong to another user.
         drop(private::tighten(&state_dir));
     }
     let (variable, filter) = (log::VARIABLE, std::env::var(log::VARIABLE).ok());

@@ -1,5 +1,5 @@
-//! Internal programs for which Glee executes itself. They are selected by hidden first arguments, which are handled
-//! before the command-line parser runs.
+//! Glee executes itself again to run internal programs, such as the supervisor of an agent. A hidden first argument
+//! selects the internal program and is handled before the command-line parser runs.
 
 use std::ffi::OsString;
 use std::io::Read as _;
@@ -15,7 +15,7 @@ use crate::domain::ExitReason;
 #[cfg(target_os = "linux")]
 use crate::agents::process::sandbox;
 
-/// Runs the internal program that `args` selects, if any. `args` excludes the program's own name.
+/// `args` does not contain the name of the executable.
 pub(crate) fn dispatch(args: &[OsString]) -> Option<ExitCode> {
     let (name, args) = args.split_first()?;
     match name.to_str()? {
@@ -28,8 +28,8 @@ pub(crate) fn dispatch(args: &[OsString]) -> Option<ExitCode> {
     }
 }
 
-/// Runs an embedded agent: reads the request from stdin, writes the answer to stdout, and uses the working
-/// directory as the tree.
+/// Runs an embedded agent on the tree in the working directory. Reads the request from stdin and writes the answer
+/// to stdout.
 fn embedded_agent(args: &[OsString]) -> ExitCode {
     match answer(args) {
         Ok(reason) => ExitCode::from(reason.code()),
@@ -40,7 +40,8 @@ fn embedded_agent(args: &[OsString]) -> ExitCode {
     }
 }
 
-/// Replays a recorded call. `args` contains the path of the record; stdin contains the nonce of the new request.
+/// Replays a recorded call. The first argument is the path of the record, and stdin contains the nonce of the new
+/// request.
 fn recorded_call(args: &[OsString]) -> ExitCode {
     let mut nonce = String::new();
     let record = args.first().map(std::path::PathBuf::from).unwrap_or_default();

@@ -1,8 +1,7 @@
-//! How the signals INT, TERM and HUP end the program. A separate thread receives the signals, so work in the main
-//! thread cannot delay them. The thread asks the attached run to stop; the run then ends its agents and writes a
-//! report. If the run's event loop does not respond for the duration [`PATIENCE`], the process exits at once. This
-//! is safe: every write to the history is a transaction, and the supervisors end their agents when the process is
-//! gone.
+//! Ends the program on the signals INT, TERM and HUP. A separate thread receives the signals, so that a busy main
+//! thread cannot delay them. The thread asks the attached run to stop, and the run then ends its agents and writes
+//! a report. If the run's event loop does not respond within [`PATIENCE`], the process exits at once. An immediate
+//! exit is safe, because every write to the history is a transaction and the supervisors end their agents.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError, mpsc};
@@ -21,10 +20,10 @@ use crate::domain::ExitReason;
 
 /// How long the signal thread waits for a response of the event loop.
 const PATIENCE: Duration = Duration::from_millis(600);
-/// The interval at which the signal thread checks for a response. If the process is suspended, the time counts as
-/// one interval.
+/// The interval at which the signal thread checks for a response. A suspension of the process counts as one
+/// interval.
 const STEP: Duration = Duration::from_millis(30);
-/// How long the process waits for its last message to be printed if stderr is blocked.
+/// How long the process waits for a blocked stderr to accept the last message.
 const LAST_MESSAGE: Duration = Duration::from_millis(150);
 
 pub(crate) struct SignalScope {
@@ -36,7 +35,7 @@ pub(crate) struct SignalScope {
     pub(crate) resume: Option<(String, Arc<AtomicBool>)>,
 }
 
-/// Lets the signal thread check that an event loop responds.
+/// Lets the signal thread check whether the event loop of a run responds.
 #[derive(Default)]
 pub(crate) struct Loop {
     asked: Notify,
@@ -58,7 +57,7 @@ static ATTACHED_RUN: Mutex<Option<SignalScope>> = Mutex::new(None);
 pub(crate) fn receive() {
     static STARTED: Once = Once::new();
     STARTED.call_once(|| {
-        // If the thread cannot be started, signals keep their default effect: they end the process.
+        // If the thread cannot be started, signals keep their default effect and end the process.
         drop(thread::Builder::new().name("signals".to_owned()).stack_size(256 << 10).spawn(listen));
     });
 }
@@ -69,7 +68,6 @@ pub(crate) fn attach(run: SignalScope) -> Attached {
     Attached
 }
 
-/// Detaches the run on drop.
 pub(crate) struct Attached;
 
 impl Drop for Attached {
@@ -111,8 +109,8 @@ fn end(signal: u8, run: Option<&SignalScope>) {
             message = message.hint(hint);
         }
         let (done, finished) = mpsc::channel();
-        // The message is printed by another thread, because the main thread may hold the terminal or stderr, and
-        // the reader of stderr may have stopped.
+        // Another thread prints the message, because printing may block. The main thread may hold the terminal or
+        // stderr, or the reader of stderr may have stopped.
         thread::spawn(move || {
             terminal.restore();
             stream::err(&message.render(false));

@@ -1,4 +1,4 @@
-//! One file per command, grouped as in `glee --help`.
+//! The commands of Glee: one file per command, grouped as in `glee --help`.
 
 pub(crate) mod history;
 pub(crate) mod people;

@@ -1,4 +1,4 @@
-//! Flags and arguments shared by several commands, and the words that flags accept.
+//! Flags and arguments that several commands share, and the words that flags accept.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
@@ -10,7 +10,7 @@ use crate::cli::report::{Format, json::pretty};
 use crate::domain::Route;
 use crate::rules::consensus::Policy;
 
-/// The words that a flag accepts, each with its value and its help text (empty for no help).
+/// Each word that a flag accepts, with its value and its help text (empty for no help).
 pub(crate) type Words<T> = &'static [(&'static str, T, &'static str)];
 
 const FORMATS: Words<Format> = &[
@@ -41,8 +41,8 @@ pub(crate) fn one_of<T: Copy + Send + Sync + 'static>(words: Words<T>) -> impl T
     })
 }
 
-// The structs below have no doc comments, because clap would use these as the help of every command that flattens a
-// struct.
+// The structs below have no doc comments, because clap would use a doc comment as the help of every command that
+// flattens the struct.
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReportFormat {

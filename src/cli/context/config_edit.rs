@@ -1,4 +1,4 @@
-//! Changes a configuration file: edits its text, validates the result, writes it, and preserves its trust.
+//! Changes a configuration file, validates the result before writing it, and preserves the trust in the file.
 
 use std::path::PathBuf;
 
@@ -20,12 +20,11 @@ pub(crate) struct ConfigTarget<'a> {
     pub(crate) places: Places,
     pub(crate) owner: Owner,
     pub(crate) path: PathBuf,
-    /// The name of the file in messages.
+    /// The name of the file for messages.
     pub(crate) name: String,
 }
 
 impl<'a> ConfigTarget<'a> {
-    /// Returns the project's configuration file, or with `--user` the user's.
     pub(crate) fn find(globals: &'a Globals, user: bool) -> Result<Self, CommandError> {
         let places = Places::find(globals)?;
         let (owner, path, name) = if user {
@@ -50,18 +49,17 @@ impl<'a> ConfigTarget<'a> {
     }
 
     /// Replaces the content of the file by `text`, which must be a valid configuration. The new content is trusted
-    /// unless the old one was untrusted or invalid.
+    /// unless the old content was untrusted or invalid.
     pub(crate) fn write(&self, text: &str) -> Result<(), CommandError> {
         self.replace(text, Some(&self.name), self.before()?)
     }
 
-    /// Changes the file's text by `edit`. If the file does not exist, `edit` receives [`HEAD`].
+    /// Applies `edit` to the text of the file, or to [`HEAD`] if the file does not exist.
     pub(crate) fn change(&self, edit: impl FnOnce(&str) -> Result<String, EditError>) -> Result<(), CommandError> {
         let text = self.read()?.unwrap_or_else(|| HEAD.to_owned());
         let changed = edit(&text).map_err(|error| self.refused(error))?;
         let before = self.before()?;
-        // If the file was valid before, an error is caused by the command line, so the message must not name the
-        // file.
+        // If the file was valid before, the command line causes any error, so the message does not name the file.
         let name = (before == Before::Broken).then_some(self.name.as_str());
         self.replace(&changed, name, before)
     }
@@ -109,7 +107,6 @@ impl<'a> ConfigTarget<'a> {
     }
 }
 
-/// The state of the file before a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Before {
     /// The file is missing, is trusted, or contains nothing that requires trust.

@@ -39,9 +39,9 @@ pub(crate) struct CommandContext<'a> {
     pub(crate) globals: &'a Globals,
 }
 
-/// Returns the settings of a run, and the names of files that commands use and that the change under review edits.
-/// With `steering`, the project's configuration, the ignore rules and the files that commands use are read from the
-/// commit of `steering`.
+/// Returns the settings of a run, and the names of scripts that are executed by commands and edited by the reviewed
+/// change. If `steering` is given, the project's configuration, the ignore rules and the scripts are read from
+/// `steering.base` instead of the work tree.
 pub(crate) fn settings(
     globals: &Globals,
     flags: Vec<(String, serde_json::Value)>,
@@ -52,7 +52,7 @@ pub(crate) fn settings(
         return Ok((load::runnable(globals, flags, None)?.1, Vec::new()));
     };
     let places = load::Places::find(globals)?;
-    // The path is the same for every run on this commit, so a resumed run finds its programs again.
+    // All runs with the same base use the same folder, so a resumed run finds its programs again.
     let folder = places.state.join("steering").join(&steering.base);
     private::folder(&folder)?;
     steering.write(&folder)?;
@@ -84,10 +84,10 @@ pub(crate) fn settings(
     Ok((settings, files.edited.into_iter().collect()))
 }
 
-/// The commands that a run may start. The values of the agents' variables are included as further commands.
+/// The values of the agents' environment variables are included, because a value may name a script.
 fn commands(settings: &Settings) -> Vec<Vec<String>> {
     let own = settings.agents.iter().flat_map(|agent| {
-        // Because of the first word, `scripts` treats the variables as arguments and not as programs.
+        // The first word `env` makes `scripts` treat the values as arguments and not as programs.
         let variables = std::iter::once("env".to_owned()).chain(agent.env.values().cloned()).collect();
         [agent.command.clone(), variables]
     });
@@ -101,7 +101,7 @@ fn not_at_base(what: &str, why: &str) -> CommandError {
     )
 }
 
-/// Finds the agents' programs. Fails if neither the program of an agent nor that of its backup is found.
+/// Fails if an agent's program and the program of the agent's backup are both missing.
 pub(crate) fn programs(agents: &[Agent], backups: &[Agent], root: &Path) -> Result<Agents, CommandError> {
     own_process::provide_open_files(agents.len())?;
     let programs = Agents::new(Arc::new(ProcessRunner::new()?)).remembering(&state_dir()?);
@@ -109,7 +109,7 @@ pub(crate) fn programs(agents: &[Agent], backups: &[Agent], root: &Path) -> Resu
     Ok(programs)
 }
 
-/// Fails if `sandbox: required` is set but the sandbox is unavailable. Called before any call is paid for.
+/// Fails if the settings require a sandbox that this system does not provide.
 pub(crate) fn require_sandbox(settings: &Settings) -> Result<(), CommandError> {
     if settings.sandbox == Sandbox::Required && !sandbox::layers().landlock {
         return Err(CommandError::usage(
@@ -120,7 +120,7 @@ pub(crate) fn require_sandbox(settings: &Settings) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Settles open disputes of a run. Returns the disputes, and whether the user or a signal stopped the run.
+/// The returned flag tells whether the user or a signal stopped the run.
 pub(crate) fn settle(
     context: &CommandContext<'_>,
     workspace: Workspace,
@@ -148,16 +148,16 @@ pub(crate) fn review<F: Future<Output = Result<EndedReview, RunError>>>(
     let resume = format!("resume it with `glee runs resume {}`", id.short());
     let (mut ended, cause) = execute(context, workspace, settings, agents, id, Some(&resume), run)?;
     if ended.rest == Rest::Stopped {
-        // If the user stops the run in a dialog, the exit code is the same as for Ctrl-C.
+        // A run that the user stops in a dialog has the same exit code as after Ctrl-C.
         ended.outcome.exit = cause.unwrap_or(ExitReason::Signal(2));
         ended.outcome.notices.push(format!("the run was stopped early, and its results are recorded; {resume}"));
     }
     report(context.globals, context.format, &ended.outcome, &ended.reviewed, &fix_command())?;
-    // A signal determines the exit code even if it arrived too late to stop the run.
+    // A signal determines the exit code even if the signal arrived too late to stop the run.
     Ok(cause.filter(|cause| matches!(cause, ExitReason::Signal(_))).unwrap_or(ended.outcome.exit))
 }
 
-/// Executes `run`. If the run was stopped, also returns the cause.
+/// If a signal or the time limit stopped the run, the second value of the result is the cause.
 fn execute<T, F: Future<Output = Result<T, RunError>>>(
     context: &CommandContext<'_>,
     workspace: Arc<Workspace>,
@@ -169,7 +169,7 @@ fn execute<T, F: Future<Output = Result<T, RunError>>>(
 ) -> Result<(T, Option<ExitReason>), CommandError> {
     require_sandbox(&settings)?;
     let state_dir = state_dir()?;
-    // This check must precede the creation of the lock file.
+    // This check must come first, because `lock` creates a file in the state folder.
     refuse_inside(&workspace, &state_dir)?;
     let _lock: Option<TreeLock> = match context.mode {
         Mode::Review => None,
@@ -199,9 +199,9 @@ pub(crate) fn sink(format: Format, terminal: &Terminal) -> Box<dyn EventSink> {
     }
 }
 
-/// Drives a run until it ends, or until a signal or the time limit stops it; in the second case, returns the cause.
-/// `resume` contains the hint that explains how to resume the run, and a flag that is set once the start of the run
-/// is recorded.
+/// Drives a run to its end, or until a signal or the time limit stops the run. Also returns what stopped the run,
+/// if anything. `resume` consists of a hint on how to resume the run, and a flag that is set once the start of the
+/// run is recorded.
 pub(crate) fn drive<T, F: Future<Output = T>>(
     time_limit: Duration,
     terminal: &Terminal,
@@ -231,7 +231,7 @@ pub(crate) fn drive<T, F: Future<Output = T>>(
         ended
     });
     drop(attached);
-    // A dialog that waits for input must not prevent the program from ending.
+    // `shutdown_background` does not wait for a dialog that is still open.
     runtime.shutdown_background();
     terminal.restore();
     let cause = match cause.load(Ordering::Relaxed) {
@@ -255,12 +255,12 @@ pub(crate) fn report(
         source: &|path, round| reviewed.shown(round, path),
         fix_command,
     };
-    // File names may contain tokens, too.
+    // The whole outcome is redacted, because even file names may contain secret tokens.
     let outcome = secrets::redact_value(outcome.clone());
     Ok(stream::out(&report::render(format, &outcome, &options))?)
 }
 
-/// Sets `is_recorded` when the first event was recorded: from then on, the run can be resumed.
+/// Sets `is_recorded` when the first event is recorded, because the run can be resumed from then on.
 struct StartObserver {
     sink: Box<dyn EventSink>,
     is_recorded: Arc<AtomicBool>,
@@ -277,7 +277,8 @@ impl EventSink for StartObserver {
     }
 }
 
-/// Chooses the route given on the command line. The rulings themselves are still given by a person.
+/// Chooses the route from the command line for every dispute. If this route is `human`, a dialog asks for the
+/// rulings.
 struct ChosenRoute {
     route: Route,
     dialog: Dialog,
@@ -295,17 +296,16 @@ impl DisputeResolver for ChosenRoute {
     }
 }
 
-/// The current command line with `--fix` added, quoted for a shell.
 fn fix_command() -> String {
     let words = std::env::args().skip(1).chain(["--fix".to_owned()]);
     let quoted = words.map(|word| shlex::try_quote(&word).map_or_else(|_| word.clone(), Into::into));
     format!("glee {}", quoted.collect::<Vec<String>>().join(" "))
 }
 
-/// The value of `cause` if `budget.duration` ended the run; it is not a valid signal number.
+/// The value of `cause` if `budget.duration` ended the run. This value is not a valid signal number.
 const OVER_BUDGET: u8 = u8::MAX;
 
-/// Stops the run after the duration `left`, not counting time during which the program was suspended.
+/// Stops the run after the duration `left`. Time during which the program is suspended does not count.
 async fn stop_after(mut left: Duration, handle: Arc<StopHandle>, cause: Arc<AtomicU8>) {
     const STEP: Duration = Duration::from_secs(1);
     while !left.is_zero() {

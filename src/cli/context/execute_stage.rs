@@ -52,7 +52,7 @@ pub(crate) struct StageContext<'a> {
     format: Format,
     pub(crate) settings: Settings,
     pub(crate) workspace: Workspace,
-    /// The project folder. Its `.glee` folder defines stages and stores their outcomes.
+    /// The project folder, whose `.glee` folder contains the definitions and the outcomes of stages.
     pub(crate) project: PathBuf,
 }
 
@@ -69,8 +69,8 @@ impl<'a> StageContext<'a> {
         history::open(self.globals, &self.workspace)
     }
 
-    /// Resumes the last run of the stage if it is unfinished and its request was the same; otherwise starts a new
-    /// run.
+    /// Resumes the last run of the stage if the run is unfinished and had the same request. Otherwise, or if
+    /// `fresh` is set, starts a new run.
     pub(crate) fn ask(&self, plan: StagePlan, fresh: bool) -> Result<StageOutcome, CommandError> {
         let last = consensus::last(&self.journal()?, &plan.id, &plan.stage)?;
         match last {
@@ -86,7 +86,7 @@ impl<'a> StageContext<'a> {
     }
 
     fn execute(&self, run: RunId, plan: &StagePlan, new: Option<StagePlan>) -> Result<StageOutcome, CommandError> {
-        // This fails if the files cannot be written, before any call is paid for.
+        // This check comes before the first agent call, so that an invalid folder for the outcome costs nothing.
         files::folder(&self.project, &plan.id, &plan.stage)?;
         let root = self.workspace.root();
         let agents = execute::programs(&consensus::agents_of(plan), &plan.backups, root)?;

@@ -67,8 +67,8 @@ impl Globals {
         }
     }
 
-    /// Whether prompts are possible: `--no-input` is not given, and stdin and stderr are terminals whose cursor can
-    /// be moved.
+    /// Whether Glee may prompt the user. Prompts require that `--no-input` is absent, and that stdin and stderr are
+    /// terminals with a movable cursor.
     pub(crate) fn interactive(&self) -> bool {
         !self.no_input && std::io::stdin().is_terminal() && std::io::stderr().is_terminal() && !is_dumb()
     }
@@ -87,7 +87,7 @@ impl Globals {
         self.style_of(columns.unwrap_or(100).max(20))
     }
 
-    /// The style of a table on stdout. The width is that of the terminal; without a terminal, it is unlimited.
+    /// The style of a table on stdout. Without a terminal, the width is unlimited.
     pub(crate) fn table_style(&self) -> Style {
         let columns = console::Term::stdout().size_checked().map(|(_, columns)| usize::from(columns));
         self.style_of(columns.unwrap_or(usize::MAX))
@@ -103,7 +103,7 @@ impl Globals {
         }
     }
 
-    /// Returns `is_given`: whether a flag is given by its old name. If so, prints a notice with the current name.
+    /// Prints a notice with the current name if a flag is given by its old name. Returns `is_given`.
     pub(crate) fn is_earlier(&self, is_given: bool, earlier: &str, today: &str) -> bool {
         if is_given {
             self.say(&renamed::notice(earlier, today));
@@ -111,7 +111,7 @@ impl Globals {
         is_given
     }
 
-    /// The current name of a configuration key. If `key` is an old name, prints a notice with the current one.
+    /// Returns the current name of the key, and prints a notice if `key` is an old name.
     pub(crate) fn key_today<'k>(&self, key: &'k str) -> &'k str {
         let Some(today) = renamed::today(key) else { return key };
         self.say(&renamed::notice(key, today));

@@ -1,5 +1,5 @@
-//! Opens the history for a command: the file given by `--history`, otherwise the repository's database in the state
-//! folder.
+//! Opens the history for a command. The history is the file from `--history`, or else the repository's database in
+//! the state folder.
 
 use std::path::PathBuf;
 
@@ -13,17 +13,17 @@ use crate::system::log;
 use crate::workspace::HistoryPlace;
 use crate::workspace::root::Workspace;
 
-/// Opens the history of a work tree for writing. Creates it if it does not exist.
+/// Creates the history if it does not exist.
 pub(crate) fn open(globals: &Globals, workspace: &Workspace) -> Result<Journal, CommandError> {
     Ok(Journal::open(&path_outside(globals, workspace)?)?)
 }
 
-/// Opens the history of a work tree for reading; `None` if there is none.
+/// Returns `None` if the history does not exist.
 pub(crate) fn open_read(globals: &Globals, workspace: &Workspace) -> Result<Option<Journal>, CommandError> {
     Ok(Journal::open_read(&path(globals, || read_key(workspace))?)?)
 }
 
-/// Opens the history of the current folder for writing. Creates it if it does not exist.
+/// Creates the history of the current folder if it does not exist.
 pub(crate) fn open_here(globals: &Globals) -> Result<Journal, CommandError> {
     match (&globals.history, place::workspace(globals)) {
         (None, workspace) => open(globals, &workspace?),
@@ -37,13 +37,13 @@ pub(crate) fn open_here(globals: &Globals) -> Result<Journal, CommandError> {
     }
 }
 
-/// Opens the history of the current folder for reading; `None` if there is none.
+/// Returns `None` if the current folder has no history.
 pub(crate) fn open_read_here(globals: &Globals) -> Result<Option<Journal>, CommandError> {
     Ok(Journal::open_read(&place(globals)?)?)
 }
 
-/// Reads from the history of the current folder; `None` if there is none. If the history is damaged, reads its
-/// intact part and also returns an error about the damage, which the caller reports after its output.
+/// Returns `None` if the current folder has no history. From a damaged history, reads the intact part and also
+/// returns an error, which the caller reports after its output.
 pub(crate) fn read_here<T>(
     globals: &Globals,
     read: impl Fn(&Journal) -> Result<T, JournalError>,
@@ -62,7 +62,6 @@ pub(crate) fn read_here<T>(
     }
 }
 
-/// The path of the current folder's history, and the number of runs in it.
 pub(crate) fn summary(globals: &Globals) -> Result<String, CommandError> {
     let path = place(globals)?;
     let runs = Journal::open_read(&path)?.map(|journal| journal.runs(None)).transpose()?;
@@ -70,7 +69,7 @@ pub(crate) fn summary(globals: &Globals) -> Result<String, CommandError> {
     Ok(format!("{} ({count})", path.display()))
 }
 
-/// The path of the last run's log; `None` if there is no run.
+/// `None` if no run is recorded.
 pub(crate) fn last_log(globals: &Globals) -> Result<Option<PathBuf>, CommandError> {
     let Some(journal) = open_read_here(globals)? else { return Ok(None) };
     Ok(journal.find_any_run("last").ok().map(|run| journal.folder_of(&run).join(log::FILE)))
@@ -80,7 +79,7 @@ fn place(globals: &Globals) -> Result<PathBuf, CommandError> {
     path(globals, || read_key(&place::workspace(globals)?))
 }
 
-/// The path of a work tree's history database. Fails if it is inside the tree.
+/// Fails if the path of the history is inside the work tree.
 fn path_outside(globals: &Globals, workspace: &Workspace) -> Result<PathBuf, CommandError> {
     // This check must precede any write to the state folder.
     refuse_inside(workspace, &state_dir()?)?;
@@ -97,7 +96,6 @@ fn read_key(workspace: &Workspace) -> Result<String, CommandError> {
     Ok(workspace.history(&state_dir()?)?.key)
 }
 
-/// Describes how the current folder's repository is identified, and appends notices about its history.
 pub(crate) fn identity(globals: &Globals) -> Result<String, CommandError> {
     let HistoryPlace { identity, notices, .. } = place::workspace(globals)?.history(&state_dir()?)?;
     let words = std::iter::once(identity.words()).chain(notices);

@@ -1,4 +1,4 @@
-//! The input of a command: a file relative to the current folder, or stdin (`-` or no argument).
+//! The input of a command: a file, or stdin if the argument is `-` or missing.
 
 use std::io::{self, BufReader, Read};
 use std::path::Path;
@@ -26,7 +26,7 @@ impl Input {
         Ok(Self { name, reader: BufReader::new(source) })
     }
 
-    /// Reads all input. Fails if there are more than `most` MiB, because a device may be endless.
+    /// Fails if the input is larger than `most` MiB, because a device may be endless.
     pub(crate) fn bytes(self, most: u64) -> Result<Vec<u8>, CommandError> {
         let mut bytes = Vec::new();
         let read = self.reader.take((most << 20) + 1).read_to_end(&mut bytes);

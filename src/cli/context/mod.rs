@@ -1,4 +1,4 @@
-//! What commands share: flags, settings, history, input, output, and the execution of a review or a stage.
+//! Code that commands share: flags, settings, history, input, output, and the execution of reviews and stages.
 
 pub(crate) mod args;
 pub(crate) mod config_edit;

@@ -1,4 +1,4 @@
-//! Output of commands.
+//! Prints the output of commands.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -12,7 +12,6 @@ pub(crate) fn print(text: &str) -> CommandResult {
     Ok(ExitReason::Clean)
 }
 
-/// A time in the user's time zone, in minutes.
 pub(crate) fn local_time(at: Timestamp) -> String {
     at.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
 }

@@ -15,7 +15,7 @@ pub(crate) fn state_dir() -> Result<PathBuf, CommandError> {
     Ok(paths::state_dir()?)
 }
 
-/// Rejects a path inside the work tree, because a coder could rewrite the file there.
+/// Fails if `kept` is inside the work tree, because a coder could rewrite the file there.
 pub(crate) fn refuse_inside(workspace: &Workspace, kept: &Path) -> Result<(), CommandError> {
     if workspace.holds(kept) {
         let message = format!("`{}` is inside the reviewed tree, where a coder could rewrite it", kept.display());

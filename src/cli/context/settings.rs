@@ -14,7 +14,7 @@ use crate::domain::ExitReason;
 #[derive(Clone, Debug)]
 pub(crate) struct Places {
     pub(crate) root: PathBuf,
-    /// The user's configuration file; `None` if there is no home folder.
+    /// `None` if the user has no home folder.
     pub(crate) user_file: Option<PathBuf>,
     pub(crate) state: PathBuf,
 }
@@ -34,8 +34,7 @@ impl Places {
             project_root: Some(&self.root),
             project_copy: None,
             user_file: self.user_file.clone(),
-            // The names of Glee's own variables are valid UTF-8, so other names can be skipped. An invalid value is
-            // detected when the setting is parsed.
+            // A variable whose name is not UTF-8 is skipped, because it cannot be a variable of Glee.
             env: std::env::vars_os()
                 .filter_map(|(name, value)| Some((name.into_string().ok()?, value.to_string_lossy().into_owned())))
                 .collect(),
@@ -46,7 +45,7 @@ impl Places {
     }
 }
 
-/// Loads the settings for a command that starts no agents. An untrusted project is therefore not an error.
+/// Loads the settings for a command that starts no agents. Such a command also works in an untrusted project.
 pub(crate) fn load(globals: &Globals) -> Result<(Places, Loaded), CommandError> {
     let places = Places::find(globals)?;
     let loaded = config::load(&places.sources(globals))?;
@@ -55,8 +54,8 @@ pub(crate) fn load(globals: &Globals) -> Result<(Places, Loaded), CommandError> 
 }
 
 /// Loads the settings for a command that starts agents. Fails if a setting names an agent that is not connected, or
-/// if the project is not trusted. `flags` are settings from the command line, as pairs of dotted key and value;
-/// `copy` is a folder with a copy of the project's configuration file.
+/// if the project is not trusted. `flags` contains settings from the command line, as pairs of a dotted key and a
+/// value. `copy` is a folder that contains a copy of the project's configuration file.
 pub(crate) fn runnable(
     globals: &Globals,
     flags: Vec<(String, Value)>,

@@ -1,4 +1,4 @@
-//! `--format json`: the outcome as one JSON object, which conforms to the schema `docs/schema/outcome.json`.
+//! `--format json`: formats the outcome as one JSON object that conforms to the schema `docs/schema/outcome.json`.
 
 use serde::Serialize;
 

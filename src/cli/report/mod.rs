@@ -1,4 +1,4 @@
-//! The outcome of a run as text and JSON.
+//! Formats the outcome of a run as text or JSON.
 
 pub mod json;
 pub(crate) mod options;
@@ -12,7 +12,7 @@ use crate::domain::Outcome;
 pub enum Format {
     Text,
     Json,
-    /// The events, each printed when it is recorded. The outcome is not printed separately.
+    /// Prints each event when it is recorded, and no outcome at the end.
     Jsonl,
 }
 

@@ -6,15 +6,15 @@ use crate::cli::style::Style;
 pub struct RenderOptions<'a> {
     pub style: Style,
     pub detail: Detail,
-    /// Returns the text of a file that was reviewed, given the file's path in the tree and the number of the round
-    /// (from 1). If it returns `None`, findings are shown without code.
+    /// Returns the text of a reviewed file. The arguments are the path of the file in the tree and the number of
+    /// the round, counted from 1. If the result is `None`, the report shows findings without code.
     pub source: &'a dyn Fn(&str, u32) -> Option<String>,
     pub fix_command: &'a str,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// Shows each optional or settled finding in one line.
+    /// Shows one line for each finding that is optional or was already ruled on.
     Short,
     Full,
 }

@@ -1,4 +1,4 @@
-//! The outcome of stages and checkpoints as text; the statistics of deadlocks as text and JSON.
+//! Formats the outcomes of stages and checkpoints as text, and the statistics of deadlocks as text or JSON.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -105,7 +105,8 @@ pub fn text(style: Style, outcome: &StageOutcome) -> String {
     out
 }
 
-/// The required fields that are missing, each with the answers that lack it: `steps (b), risks (the synthesis)`.
+/// Lists the missing required fields, each with the answers that lack the field, as in `steps (b), risks (the
+/// synthesis)`.
 fn missing_fields(outcome: &StageOutcome, synthesis: Option<&Synthesis>) -> String {
     let answers = outcome
         .answers

@@ -18,7 +18,7 @@ fn run() -> RunId {
     RunId("0197-1a2b3c4d".to_owned())
 }
 
-/// A finding that the reviewer `rules` raised; `place` is `path:line`, `path` or empty.
+/// `place` is `path:line`, `path` or empty.
 pub(crate) fn finding(id: u32, tag: Tag, place: &str, title: &str) -> Finding {
     let (file, line) = match place.split_once(':') {
         Some((file, line)) => (file, Some(line.parse().expect("a line"))),
@@ -86,7 +86,6 @@ pub(crate) fn reviewer(name: &str, status: AnswerStatus, findings: u32) -> Revie
     ReviewerReport { name: name.into(), status, findings, millis: 240, failure: None }
 }
 
-/// The outcome of a run in which the reviewer `rules` found nothing in two files.
 pub(crate) fn clean() -> Outcome {
     let covered = |file: &str, lines| Coverage { file: file.to_owned(), lines };
     Outcome {
@@ -134,7 +133,6 @@ pub(crate) fn agent(name: &str, role: Role) -> Agent {
     }
 }
 
-/// The start event of a run with two reviewers, a coder and a judge, in two shards.
 pub(crate) fn started() -> EventKind {
     let covered = |file: &str, lines| Coverage { file: file.to_owned(), lines };
     let roles =

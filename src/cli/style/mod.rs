@@ -1,5 +1,6 @@
-//! Pure functions that format text: colours, glyphs, widths, code with carets. The caller has to escape text from
-//! files and agents with `protocol::printable` first, so that results contain no escape sequences from such text.
+//! Pure functions that format text with colours, glyphs, column widths and code excerpts. The caller must first
+//! escape text from files and agents with `protocol::text::printable`, because these functions do not remove escape
+//! sequences.
 
 #[cfg(test)]
 pub(crate) mod fixture;
@@ -20,9 +21,9 @@ use crate::protocol::text::printable;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
     pub color: bool,
-    /// Whether decoration may use glyphs beyond ASCII; the setting does not affect other text.
+    /// Whether decorative glyphs may be non-ASCII characters.
     pub unicode: bool,
-    /// In columns.
+    /// The width of a line in columns.
     pub width: usize,
 }
 
@@ -39,7 +40,7 @@ pub enum Color {
 }
 
 impl Color {
-    /// The colour of a severity; an unknown severity counts as severe.
+    /// An unknown severity gets the colour of the highest severity.
     pub fn of(severity: &Severity) -> Self {
         match severity.tag {
             Some(Tag::Critical | Tag::Must | Tag::High) | None => Self::Bad,
@@ -70,7 +71,7 @@ impl Color {
     }
 }
 
-/// Glyphs with a meaning; each also has an ASCII form.
+/// A symbol with a Unicode form and an ASCII form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Glyph {
     Done,
@@ -95,7 +96,7 @@ impl Glyph {
 }
 
 impl Style {
-    /// Colours `text`, which must be printable.
+    /// Colours `text`, which must already be escaped.
     pub fn paint(self, color: Color, text: &str) -> String {
         if !self.color || color == Color::Plain || text.is_empty() {
             return text.to_owned();
@@ -129,13 +130,13 @@ impl Style {
         if self.unicode { unicode } else { ascii }
     }
 
-    /// Joins all non-empty facts, separated by dots.
+    /// Skips empty facts and puts a dot between the others.
     pub fn facts(self, facts: &[String]) -> String {
         let facts: Vec<&str> = facts.iter().map(String::as_str).filter(|fact| !fact.is_empty()).collect();
         facts.join(&format!(" {} ", self.mark(Glyph::Dot)))
     }
 
-    /// Cuts `text` to `width` columns and marks the cut; preserves colours.
+    /// Cuts `text` to `width` columns, marks the cut, and preserves colours.
     pub fn cut(self, text: &str, width: usize) -> String {
         truncate_str(text, width, if width > 3 { self.glyph(Glyph::Cut) } else { "" }).into_owned()
     }
@@ -149,8 +150,8 @@ impl Style {
     }
 }
 
-/// Formats rows of a table. Each column is as wide as its widest cell; the columns with an index in `right` are
-/// right-aligned.
+/// Formats the rows of a table. Each column is as wide as its widest cell. `right` contains the indices of the
+/// right-aligned columns.
 pub fn table<const N: usize>(rows: &[[String; N]], right: &[usize]) -> Vec<String> {
     let widths: [usize; N] = std::array::from_fn(|column| widest(rows.iter().map(|row| &row[column])));
     let line = |row: &[String; N]| {
@@ -163,7 +164,7 @@ pub fn table<const N: usize>(rows: &[[String; N]], right: &[usize]) -> Vec<Strin
     rows.iter().map(line).collect()
 }
 
-/// Pads `text` with spaces to `width` columns; colour codes do not count.
+/// Pads `text` with spaces to `width` columns. Colour codes in `text` have no width.
 pub fn pad(text: &str, width: usize) -> String {
     console::pad_str(text, width, console::Alignment::Left, None).into_owned()
 }
@@ -172,8 +173,8 @@ pub fn widest(texts: impl IntoIterator<Item = impl AsRef<str>>) -> usize {
     texts.into_iter().map(|text| columns(text.as_ref())).max().unwrap_or(0)
 }
 
-/// Wraps printable text to `width` columns, between words if possible. Preserves line breaks and indentation, and
-/// removes empty lines at the start and the end.
+/// Wraps text to `width` columns, between words if possible. Preserves line breaks and indentation, and removes
+/// empty lines at the start and the end.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(8);
     let mut lines = Vec::new();
@@ -192,8 +193,8 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Appends `head` and the wrapped text, in which all lines are aligned after `head`. A head wider than half of the
-/// width is on a line of its own.
+/// Appends `head` and the wrapped `text`. All lines of the text start in the column after `head`. A head that is
+/// wider than half of the line gets a separate line.
 pub fn paragraph(out: &mut String, style: Style, head: &str, text: &str) {
     let (mut head, mut indent) = (head.to_owned(), columns(head));
     if columns(head.trim_end()) > style.width / 2 {
@@ -206,7 +207,7 @@ pub fn paragraph(out: &mut String, style: Style, head: &str, text: &str) {
     }
 }
 
-/// A number with its noun: `1 finding`, `2 findings`.
+/// Formats a number with its noun, as in `1 finding` or `2 findings`.
 pub fn count(number: impl TryInto<u64>, noun: &str) -> String {
     let number = number.try_into().unwrap_or(u64::MAX);
     let plural = if number == 1 { "" } else { "s" };
@@ -217,7 +218,6 @@ pub fn names<'a>(names: impl IntoIterator<Item = &'a AgentName>) -> String {
     names.into_iter().map(|name| printable::line(&name.0)).collect::<Vec<_>>().join(", ")
 }
 
-/// The width of the longest name, at most 24 columns.
 pub fn names_width<'a>(names: impl IntoIterator<Item = &'a AgentName>) -> usize {
     widest(names.into_iter().map(|name| printable::line(&name.0))).min(24)
 }
@@ -230,7 +230,7 @@ pub fn size(bytes: u64) -> String {
     BinaryBytes(bytes).to_string()
 }
 
-/// Milliseconds as `0.2s`, `12.3s`, `3m 05s`, `1h 02m`.
+/// Formats milliseconds as `0.2s`, `12.3s`, `3m 05s` or `1h 02m`.
 pub fn duration(millis: u64) -> String {
     let seconds = millis / 1000;
     match seconds {

@@ -1,8 +1,8 @@
 //! Draws code with line numbers and a caret, using `annotate-snippets`.
 //!
-//! `annotate-snippets` panics on a span that is outside the text or that starts or ends inside a character, so
-//! every span is computed from the text as drawn. Before spans are computed, control characters are escaped, tabs
-//! are replaced by spaces, and a long line is cut around its marked part.
+//! `annotate-snippets` panics if a span is outside the text, or starts or ends inside a character. Therefore every
+//! span is computed from the text that is drawn. In the drawn text, control characters are escaped, tabs are
+//! replaced by spaces, and long lines are cut around the marked part.
 
 use std::ops::Range;
 
@@ -11,43 +11,42 @@ use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Render
 use super::{Color, Glyph, Style, columns, wrap};
 use crate::protocol::text::printable;
 
-/// The maximum number of lines that are marked; of a longer range, only the first line is marked.
+/// The maximum number of marked lines. If a range is longer, only its first line is marked.
 const LONGEST_RANGE: u64 = 40;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Code<'a> {
-    /// Not escaped yet.
+    /// Unescaped text, which the drawing functions escape.
     pub file: &'a str,
     pub text: &'a str,
-    /// The number of the first line of `text` (1-based).
+    /// The line number of the first line of `text`, counted from 1.
     pub first_line: u32,
-    /// The marked lines, inclusive; lines outside the text are ignored.
+    /// The first and the last marked line. Lines outside the text are ignored.
     pub lines: (u32, u32),
     /// The reviewer's text about the code. If the text quotes a part of the marked line, only that part is marked.
     pub quoted: String,
 }
 
-/// A line below the code: `= name: text`.
+/// A note below the code, drawn as `= name: text`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SnippetNote {
     pub name: &'static str,
-    /// Not escaped yet.
+    /// Unescaped text, which the drawing functions escape.
     pub text: String,
     pub color: Color,
 }
 
-/// The first line of a diagnostic: `HIGH[F3]: title`.
+/// The first line of a diagnostic, such as `HIGH[F3]: title`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heading {
     pub level: String,
     pub id: String,
-    /// Not escaped yet.
+    /// Unescaped text, which the drawing functions escape.
     pub title: String,
-    /// The colour of the heading and the caret.
     pub color: Color,
 }
 
-/// Draws code without a heading; the result does not end with a line break.
+/// Draws code without a heading. The result does not end with a line break.
 pub fn code(style: Style, color: Color, code: &Code<'_>) -> String {
     render(style, Group::with_level(level(color)), Some(code), &[])
 }
@@ -89,8 +88,8 @@ fn render<'a>(style: Style, mut group: Group<'a>, code: Option<&Code<'_>>, notes
     let renderer = if style.color { Renderer::styled().hyperlink(false) } else { Renderer::plain() };
     let drawn = renderer.term_width(style.width).render(&[group]);
     let Some((place, column)) = column else { return drawn };
-    // Removes the column, which does not apply to the file: in the drawn text, tabs are spaces and long lines are
-    // cut.
+    // The column number is removed, because it refers to the drawn text and not to the file. In the drawn text,
+    // tabs are spaces and long lines are cut.
     drawn.replacen(&format!("{place}{column}\n"), &format!("{place}\n"), 1)
 }
 
@@ -113,7 +112,7 @@ struct Prepared {
 }
 
 impl Prepared {
-    /// The line of the marked part, and the column of that part in the drawn text (1-based, in characters).
+    /// The line and the column (in characters, from 1) at which the marked part of the drawn text starts.
     fn place(&self) -> (usize, usize) {
         let before = &self.text[..self.span.start];
         let line = self.first_line + before.matches('\n').count();
@@ -127,7 +126,7 @@ impl Prepared {
         let quotes = quotes(&code.quoted);
         let end = u64::from(code.first_line) + code.text.lines().count() as u64;
         let gutter = end.to_string().len();
-        // Reserves columns for the gutter, the gutter's bar and the bracket of a range.
+        // Six columns and the gutter are reserved for line numbers, bars and the bracket of a range.
         let room = style.width.saturating_sub(gutter + 6).max(12);
         for (number, line) in (u64::from(code.first_line)..).zip(code.text.lines()) {
             let line = printable::line(&line.replace('\t', "    "));
@@ -147,8 +146,7 @@ impl Prepared {
     }
 }
 
-/// The parts of a text that quote code: first those in backticks, then words with a form that does not occur in
-/// prose (`a.b`, `a_b`, `a()`).
+/// Returns the quoted code in a text: first the parts in backticks, then words such as `a.b`, `a_b` and `a()`.
 fn quotes(text: &str) -> Vec<String> {
     let quoted = text.split('`').skip(1).step_by(2).map(str::trim);
     let quoted = quoted.filter(|quote| !quote.is_empty() && !quote.contains('\n'));
@@ -163,7 +161,7 @@ fn quotes(text: &str) -> Vec<String> {
     quoted.chain(code).map(printable::line).collect()
 }
 
-/// The first position at which `needle` occurs in `line` as a whole word.
+/// Finds `needle` in `line` as a whole word.
 fn find(line: &str, needle: &str) -> Option<Range<usize>> {
     let word = |c: char| c.is_alphanumeric() || c == '_';
     line.match_indices(needle).map(|(start, found)| start..start + found.len()).find(|range| {
@@ -173,7 +171,8 @@ fn find(line: &str, needle: &str) -> Option<Range<usize>> {
     })
 }
 
-/// Cuts a line to `room` columns around the range `focus`; returns the cut line and the range in it.
+/// Cuts a line to `room` columns around the range `focus`. Returns the cut line and the position of `focus` in the
+/// cut line.
 fn cut(line: &str, focus: Range<usize>, room: usize, style: Style) -> (String, Range<usize>) {
     if columns(line) <= room {
         return (line.to_owned(), focus);
@@ -181,7 +180,7 @@ fn cut(line: &str, focus: Range<usize>, room: usize, style: Style) -> (String, R
     let mark = style.glyph(Glyph::Cut);
     let inner = room.saturating_sub(2 * columns(mark)).max(4);
     let width = |c: char| columns(c.encode_utf8(&mut [0; 4]));
-    // Up to a third of the room is used for text before the focus, and more if the line ends soon after it.
+    // Text before the focus gets up to a third of the room, or more if the line ends soon after the focus.
     let mut before = 0;
     let is_shown = |(index, c): &(usize, char)| {
         before += width(*c);

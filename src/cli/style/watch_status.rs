@@ -1,4 +1,4 @@
-//! The status of a watch as text.
+//! Formats the status of a watch as text.
 
 use std::fmt::Write as _;
 
@@ -36,7 +36,6 @@ pub fn line(style: Style, report: &WatchReport) -> String {
     ])
 }
 
-/// The status of an agent in one line, with the time from its last event to `now`.
 pub fn agent(style: Style, report: &AgentReport, width: usize, now: Timestamp) -> String {
     let (glyph, state) = match report.state {
         AgentState::Works => (Glyph::Done, "works"),
@@ -57,7 +56,7 @@ pub fn agent(style: Style, report: &AgentReport, width: usize, now: Timestamp) -
     style.cut(&format!("{} {name}  {state}  {last}", style.mark(glyph)), style.width.saturating_sub(1))
 }
 
-/// The status of a watch and its agents; if the watch is not running, its last status.
+/// If the watch is not running, `report` contains the last status of the watch.
 pub fn text(style: Style, report: &WatchReport, is_running: bool) -> String {
     let ended = if is_running { "" } else { "  (not running: resume it with `glee watch`)" };
     let mut out = format!("{}{ended}\n", line(style, report));

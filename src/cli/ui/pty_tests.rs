@@ -1,6 +1,6 @@
 //! Tests the dialog and the live display in a real pseudo-terminal. Each test starts the test binary again inside
-//! the pseudo-terminal, with [`inside`] as its only test; that opens the dialog of the given case and prints the
-//! result.
+//! the pseudo-terminal. There, the binary only runs the test [`inside`], which opens the dialog of a case and
+//! prints the result.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -133,8 +133,6 @@ impl Pty {
         self
     }
 
-    /// Waits for the end of the program; returns its result, and whether it restored the cursor and the terminal
-    /// settings.
     fn result(mut self) -> (String, bool) {
         self.expect("RESULT ");
         let rest = self.session.expect(Eof).unwrap();

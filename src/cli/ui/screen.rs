@@ -1,4 +1,4 @@
-//! The capabilities of the screen, determined once and passed to all code that draws.
+//! The capabilities of the screen, which are determined once and passed to all code that draws.
 
 use std::io::IsTerminal as _;
 
@@ -15,12 +15,11 @@ pub enum Verbosity {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Screen {
-    /// Whether stderr is a terminal with a movable cursor, which live lines and dialogs require.
+    /// Whether stderr is a terminal with a movable cursor. Live lines and dialogs require such a terminal.
     pub terminal: bool,
     pub color: bool,
     pub unicode: bool,
-    /// The width in columns. `None` queries the terminal each time, so that Glee adapts when the terminal is
-    /// resized.
+    /// The width in columns. If `None`, the terminal is asked for its current width each time.
     pub columns: Option<usize>,
     pub verbosity: Verbosity,
 }
@@ -35,7 +34,8 @@ impl Screen {
         self.terminal && self.verbosity != Verbosity::Quiet
     }
 
-    /// The style for the current width. The width is at least 10 columns, and 80 if it is unknown.
+    /// Returns the style for the current width, which is at least 10 columns. An unknown width counts as 80
+    /// columns.
     pub fn style(&self) -> Style {
         let asked = || Term::stderr().size_checked().map_or(80, |(_, columns)| usize::from(columns));
         let width = self.columns.unwrap_or_else(asked).max(10);

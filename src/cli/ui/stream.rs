@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-/// Writes to stdout. A closed pipe is not an error, because its reader does not want more output.
+/// Writes to stdout. A closed pipe is not an error, because the reader wants no more output.
 pub fn out(text: &str) -> io::Result<()> {
     match write(&mut io::stdout().lock(), text) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -10,7 +10,7 @@ pub fn out(text: &str) -> io::Result<()> {
     }
 }
 
-/// Writes to stderr and ignores errors.
+/// Ignores errors, because an error of stderr cannot be reported.
 pub fn err(text: &str) {
     drop(write(&mut io::stderr().lock(), text));
 }

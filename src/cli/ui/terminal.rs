@@ -1,5 +1,5 @@
-//! The terminal to which stderr is connected, shared by the live display and the dialogs. While a dialog is open,
-//! live lines are removed and other lines are queued, so that code that prints lines never waits for the user.
+//! The terminal of stderr, which the live display and the dialogs share. While a dialog is open, live lines are
+//! removed and other lines are queued, so that code that prints lines never waits for the user.
 
 use std::fmt;
 use std::io;
@@ -43,7 +43,7 @@ impl Terminal {
         &self.shared.live
     }
 
-    /// Prints a line above the live lines; the line must be printable. Prints nothing with `--quiet`.
+    /// Prints a line above the live lines. The line must already be escaped. With `--quiet`, nothing is printed.
     pub fn line(&self, line: &str) {
         if self.shared.screen.verbosity == Verbosity::Quiet {
             return;
@@ -57,16 +57,16 @@ impl Terminal {
     /// Runs a dialog with exclusive use of the terminal.
     pub(crate) fn dialog<T>(&self, open: impl FnOnce(&Term) -> T) -> T {
         *self.saved() = Saved { lines: Some(Vec::new()), settings: tcgetattr(io::stdin()).ok() };
-        // A suspended draw target would block all other threads that draw; a hidden draw target does not block
-        // them.
+        // The draw target is hidden instead of suspended, because `suspend` would block all other threads that
+        // draw.
         drop(self.shared.live.clear());
         self.shared.live.set_draw_target(ProgressDrawTarget::hidden());
         let _open = Open(self);
         open(&Term::stderr())
     }
 
-    /// Lets the program read keys one by one, without echo, until [`Self::restore`] is called; Ctrl-C still raises
-    /// a signal.
+    /// Lets the program read single keys without echo until [`Self::restore`] is called. Ctrl-C still raises a
+    /// signal.
     pub(crate) fn take_keys(&self) {
         let settings = tcgetattr(io::stdin()).ok();
         if let Some(mut unbuffered) = settings.clone() {
@@ -76,8 +76,8 @@ impl Terminal {
         self.saved().settings = settings;
     }
 
-    /// Restores the terminal to its state before the dialog; has no effect if no dialog is open. May be called from
-    /// any thread, for example when a signal ends the process.
+    /// Restores the terminal settings from before the dialog or `take_keys`, and prints the queued lines. May be
+    /// called from any thread, for example when a signal ends the process.
     pub fn restore(&self) {
         let Saved { lines, settings } = std::mem::take(&mut *self.saved());
         if let Some(settings) = settings {
@@ -94,7 +94,7 @@ impl Terminal {
     }
 }
 
-/// Restores the cursor, the live lines and the queued lines when it is dropped.
+/// An open dialog. Dropping it restores the terminal, the live lines and the queued lines.
 struct Open<'a>(&'a Terminal);
 
 impl Drop for Open<'_> {

@@ -1,4 +1,5 @@
-//! `glee history push` and `fetch`: exchange runs, outcomes and disputes with other clones over a git remote.
+//! `glee history push` and `glee history fetch`: exchange runs, outcomes and disputes with other clones over a git
+//! remote.
 
 use std::fs::File;
 

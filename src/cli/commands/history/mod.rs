@@ -1,4 +1,4 @@
-//! Commands that read the history, and commands that settle its disputes.
+//! Commands that read the history or settle its disputes.
 
 pub(crate) mod disputes;
 pub(crate) mod exchange;

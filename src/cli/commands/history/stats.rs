@@ -1,4 +1,4 @@
-//! `glee stats`: prints counts over the whole history.
+//! `glee stats`: prints statistics over the whole history.
 
 use crate::cli::context::{CommandResult, Globals, JsonFlag, history, place, print};
 use crate::cli::report::stage as report;

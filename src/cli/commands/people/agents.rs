@@ -1,4 +1,5 @@
-//! `glee agents`: lists connected agents with their programs and versions; prints schemas for authors of agents.
+//! `glee agents`: lists connected agents with their programs and versions, and prints JSON schemas for authors of
+//! agents.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -68,7 +69,7 @@ fn list(args: &Args, globals: &Globals) -> CommandResult {
     own_process::provide_open_files(loaded.settings.agents.len())?;
     let agents = Agents::new(Arc::new(ProcessRunner::new()?)).remembering(&places.state);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    // If the project is not trusted, its programs are located, but not run.
+    // The programs of an untrusted project are located on the disk, but not executed.
     let trusted = loaded.untrusted.is_none();
     let rows = loaded.settings.agents.iter().map(|agent| row(&agents, agent, &places.root, trusted));
     let rows = runtime.block_on(futures_util::future::join_all(rows));
@@ -89,7 +90,7 @@ fn print_json(value: &impl Serialize) -> CommandResult {
     print(&secrets::redact(&pretty(value)))
 }
 
-/// One agent in the JSON output. It omits the variables that are set for the agent, because they may be secret.
+/// Omits the agent's environment variables, because their values may be secret.
 #[derive(Debug, Serialize)]
 struct Row<'a> {
     name: &'a AgentName,
@@ -112,7 +113,7 @@ struct Missing {
 
 async fn row<'a>(agents: &Agents, agent: &'a Agent, root: &Path, trusted: bool) -> Row<'a> {
     let (program, missing) = match agents.program(agent, root) {
-        // No program is printed for an embedded agent, because it is Glee itself.
+        // The program of an embedded agent is Glee itself, so the output omits the program.
         Ok(_) if agent.adapter == AdapterKind::Builtin.as_str() => (None, None),
         Ok(program) => (Some(program), None),
         Err(AgentError { message, hint, .. }) => (None, Some(Missing { error: message, hint })),

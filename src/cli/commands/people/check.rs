@@ -1,4 +1,5 @@
-//! `glee agents --check`: asks every connected agent one harmless question, and prints its behaviour and cost.
+//! `glee agents --check`: asks every connected agent one harmless question, and prints the agent's behaviour and
+//! the cost of the question.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -15,7 +16,6 @@ use crate::protocol::{secrets, text::printable};
 
 pub(super) const NO_AGENT: &str = "no agent is connected; connect one with `glee connect <agent> --role <role>`";
 
-/// Checks the agents one after another, so that they do not affect each other.
 pub(crate) fn run(globals: &Globals) -> CommandResult {
     let (places, Settings { agents, limits, sandbox, .. }) = settings::runnable(globals, Vec::new(), None)?;
     own_process::provide_open_files(1)?;

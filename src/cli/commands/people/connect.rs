@@ -60,8 +60,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let (_, loaded) = settings::load(globals)?;
     let agents = &loaded.settings.agents;
     let named = agents.iter().find(|agent| agent.name.0 == args.agent);
-    // Once `glee connect mine --role reviewer` has created the agent `mine-reviewer`, `mine` still refers to the
-    // program of that agent.
+    // After `glee connect mine --role reviewer` has created the agent `mine-reviewer`, the user can still use the
+    // name `mine` for the same program.
     let twin = named.or_else(|| {
         let is_program = KNOWN_PROGRAMS.contains(&args.agent.as_str());
         agents.iter().find(|agent| !is_program && agent.name.0 == default_name(&args.agent, agent.role))
@@ -101,7 +101,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             globals.say(&format!("`{name}` is connected as {role} ({})", target.name));
         }
     }
-    // Agents should be specialists (design rule 1).
+    // A coder should have a domain and a reviewer a focus, because agents should be specialists (design rule 1).
     match role {
         Role::Coder if args.domain.is_empty() => globals.say(&format!(
             "tip: name the code that it handles: `glee config set agents.{name}.domain backend,rust`"
@@ -117,8 +117,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     Ok(ExitReason::Clean)
 }
 
-/// The configuration entry of an agent that runs the program of `twin` in another role. The adapter, the model and
-/// the variables of `twin` are kept.
+/// The new agent keeps the adapter, the model and the variables of `twin`, unless `args` overrides them.
 fn further(args: &Args, twin: &Agent, name: &str, role: Role) -> Result<Map<String, Value>, CommandError> {
     let command = command_line(twin, role)?;
     let mut entry = entry(args, name, role, &command)?;
@@ -145,7 +144,7 @@ fn command_line(agent: &Agent, role: Role) -> Result<String, CommandError> {
         .hint(format!("connect a program instead: `glee connect <agent> --role {role}`")))
 }
 
-/// The keys to change: those for which the arguments give a value that differs from the one of `known`.
+/// Returns the keys whose values in `args` differ from the values in `known`.
 fn update(args: &Args, known: &Agent, role: Role) -> Result<Map<String, Value>, CommandError> {
     let name = known.name.0.as_str();
     let mut update = entry(args, name, role, args.command.as_deref().unwrap_or("claude"))?;
@@ -167,8 +166,7 @@ fn update(args: &Args, known: &Agent, role: Role) -> Result<Map<String, Value>, 
     Ok(update)
 }
 
-/// Sets keys of an agent in the text of a configuration file. If another file defines the agent, an entry with the
-/// agent's name is added to this one.
+/// If the agent is defined in another file, an entry for the agent is added to this text.
 fn changed(text: &str, name: &str, update: &Map<String, Value>) -> Result<String, EditError> {
     let set =
         |text: String, (key, value): (&String, &Value)| edit::set(&text, &format!("agents.{name}.{key}"), value);
@@ -234,8 +232,8 @@ fn command(args: &Args, role: Role) -> Result<String, CommandError> {
     Err(CommandError::usage(format!("`{agent}` is not a program that Glee knows")).hint(hint))
 }
 
-/// The name of an agent for which the user gives none. An embedded agent keeps its own name. For a program, the
-/// role is added, because a program can have one agent per role.
+/// The name of a program gets the role appended, because several agents can run the same program in different
+/// roles.
 pub(crate) fn default_name(agent: &str, role: Role) -> String {
     match agent.strip_prefix("builtin:") {
         Some(kind) => kind.to_owned(),

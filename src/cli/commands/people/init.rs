@@ -27,7 +27,7 @@ pub(crate) struct Args {
     force: bool,
 }
 
-/// The program or embedded agent for each role, by the names that `glee connect` accepts.
+/// The program or embedded agent for each role, under a name that `glee connect` accepts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Assignment {
     coder: Option<String>,
@@ -80,8 +80,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     Ok(ExitReason::Clean)
 }
 
-/// Assigns roles to the installed programs. The first program becomes coder and judge, the others become reviewers.
-/// If there is only one program, it has all roles.
+/// The first installed program becomes coder and judge, and the others become reviewers. A single program takes all
+/// roles. If no program is installed, the embedded agents take the roles.
 fn suggest(installed: &[&str]) -> Assignment {
     let Some((first, others)) = installed.split_first() else {
         let [rules, fixer, referee] = BUILTINS.map(|(name, _)| format!("builtin:{name}"));
@@ -130,7 +130,7 @@ impl Assignment {
 }
 
 fn text(assignment: &Assignment) -> String {
-    // With 64 random bits, it is practically impossible that two projects have the same id.
+    // The id has 64 random bits, so two projects practically never have the same id.
     let id = format!("{:016x}", uuid::Uuid::new_v4().as_u64_pair().0);
     let mut text = format!(
         "{HEAD}\n# Names this project's history in every clone and checkout.\nproject:\n  id: \"{id}\"\n\n# The agents and their roles. Add more with: glee connect <agent> --role coder|reviewer|judge|aggregator\nagents:"

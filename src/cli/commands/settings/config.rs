@@ -159,9 +159,9 @@ fn unset(globals: &Globals, key: &str, user: bool) -> CommandResult {
     Ok(ExitReason::Clean)
 }
 
-/// Prints a note if the value that was set has no effect, because a source of higher precedence also sets the key.
+/// Prints a note if the new value has no effect because a source of higher precedence sets the same key.
 fn overridden(globals: &Globals, key: &str, target: &ConfigTarget<'_>) -> CommandResult {
-    // An error is ignored: an invalid value in another source does not affect this change.
+    // An error is ignored, because an invalid value in another source does not affect this change.
     let Ok((_, loaded)) = settings::load(globals) else { return Ok(ExitReason::Clean) };
     if let Some(Setting { origin, value }) = loaded.values.get(key)
         && !matches!(origin, Origin::File { owner, .. } if *owner == target.owner)
@@ -177,7 +177,7 @@ fn list(globals: &Globals, origin: bool) -> CommandResult {
         (format!("{key} = {}", plain(key, &config::shown(key, &setting.value))), setting.origin.label())
     };
     let rows: Vec<_> = loaded.values.iter().map(row).collect();
-    // The column is not widened for long values, because they would move all origins off the screen.
+    // Long rows do not widen the column, because they would move all origins off the screen.
     let lengths = rows.iter().map(|(row, _)| row.chars().count());
     let width = lengths.filter(|length| *length <= 72).max().unwrap_or_default();
     let lines: String = rows
@@ -211,7 +211,7 @@ fn list_json(globals: &Globals) -> CommandResult {
 fn edit_file(globals: &Globals, user: bool) -> CommandResult {
     let target = ConfigTarget::find(globals, user)?;
     let before = target.read()?.unwrap_or_else(|| HEAD.to_owned());
-    // The editor works on a copy of the file, so that Glee never reads an unfinished one.
+    // The editor opens a copy of the file, so that no Glee process reads a half-edited configuration.
     let mut draft = tempfile::Builder::new().prefix("glee-config-").suffix(".yml").tempfile()?;
     std::io::Write::write_all(&mut draft, before.as_bytes())?;
     loop {

@@ -1,5 +1,5 @@
-//! `glee doctor`: prints the information that a bug report needs, without secrets. If a part cannot be read, prints
-//! the error in its place.
+//! `glee doctor`: prints the information that a bug report needs, without secrets. If some information cannot be
+//! read, the command prints the error instead.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -23,11 +23,11 @@ Example:
   glee doctor > report.txt")]
 pub(crate) struct Args {}
 
-/// The prefixes of the names of environment variables that affect Glee or an agent.
+/// Name prefixes of the environment variables that affect Glee or an agent.
 const VARIABLES: &str = "GLEE_ ANTHROPIC_ CLAUDE_ OPENAI_ CODEX_ GEMINI_ GOOGLE_ OPENCODE_ QWEN_ COPILOT_ GH_TOKEN \
     GITHUB_TOKEN HTTP http NO_COLOR CI TERM LANG XDG_";
 
-/// Words that occur in the names of options with secret values.
+/// The value of an option is secret if the name of the option contains one of these words.
 const SECRETS: [&str; 4] = ["key", "token", "secret", "password"];
 
 pub(crate) fn run(_args: &Args, globals: &Globals) -> CommandResult {
@@ -135,7 +135,6 @@ async fn about(programs: &Agents, agent: &Agent, places: &Places, trusted: bool)
     text
 }
 
-/// Masks the values of options whose names suggest secrets.
 fn masked(command: &[String]) -> Vec<String> {
     let secret = |word: &str| {
         let word = word.to_lowercase();

@@ -22,7 +22,7 @@ pub(crate) fn run(args: &Args, mut program: clap::Command) -> CommandResult {
                 CommandError::usage(format!("there is no command `{name}`"))
                     .hint("`glee --help` lists the commands")
             })?;
-            // The text is leaked because clap requires names with a static lifetime.
+            // clap requires a name with a static lifetime, which `Box::leak` provides.
             let full: &'static str = Box::leak(format!("glee-{name}").into_boxed_str());
             command.name(full)
         }

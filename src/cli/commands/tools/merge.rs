@@ -1,4 +1,4 @@
-//! `glee merge`: merges findings of several reviewers into one answer, offline.
+//! `glee merge`: merges the findings of several reviewers into one answer, without calling agents.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, Read as _, Write};
@@ -99,10 +99,10 @@ fn not_findings(why: &str) -> CommandError {
 
 struct Merger {
     policy: Policy,
-    /// The work tree; `None` if the command runs outside of one.
+    /// `None` if the command runs outside of a work tree.
     workspace: Option<Workspace>,
     advisories: Advisories,
-    /// The text of each file, by path; `None` if the file cannot be read.
+    /// The texts of files by path. The value `None` means that the file cannot be read.
     texts: HashMap<String, Option<String>>,
 }
 
@@ -119,7 +119,7 @@ impl Merger {
         Ok(Self { policy, workspace, advisories, texts: HashMap::new() })
     }
 
-    /// Merges `input` and writes the answer. Returns false if the output is closed.
+    /// Merges `input` and writes the answer. Returns false if the reader has closed the output.
     fn answer(
         &mut self,
         input: &mut MergeInput,

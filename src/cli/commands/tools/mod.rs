@@ -1,4 +1,4 @@
-//! Commands that need no project: they parse, merge, vote, or print completions and manual pages.
+//! Commands that work outside of a project: parsing, merging, voting, shell completions and manual pages.
 
 pub(crate) mod completions;
 pub(crate) mod man;

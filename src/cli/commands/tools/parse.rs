@@ -1,4 +1,4 @@
-//! `glee parse`: shows how Glee parses an agent's answer. It is meant for authors of adapters.
+//! `glee parse`: shows authors of adapters how Glee parses an agent's answer.
 
 use std::fmt::Write as _;
 use std::io::{self, BufRead};
@@ -129,8 +129,7 @@ fn review_text(answer: &ReviewAnswer, look: Style) -> String {
     text
 }
 
-/// An answer to a finding: the finding's id, the word of the answer, the colour of the word, the text, and the
-/// evidence.
+/// The id of a finding, the keyword of the answer with its colour, the text, and the evidence.
 type Row<'a> = (FindingId, &'static str, Color, &'a Untrusted, &'a [Untrusted]);
 
 fn response_row(response: &Response) -> Row<'_> {
@@ -143,7 +142,7 @@ fn recheck_row(check: &Recheck) -> Row<'_> {
     (check.finding, word, tone, &check.reason, &[])
 }
 
-/// Prints the answers to findings. `name` is their key in JSON.
+/// `name` is the JSON key of the list of answers.
 fn answers<T: Serialize>(
     read: &AnswersByFinding<T>,
     name: &str,

@@ -1,4 +1,4 @@
-//! `glee vote`: decides tuples by the votes of three voters, without calling agents.
+//! `glee vote`: applies fixed rules to the votes of three voters, without calling agents.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
@@ -102,8 +102,7 @@ impl Ballot {
         }
     }
 
-    /// Decides the input line by line. If a line is malformed, the answers to the preceding lines are still
-    /// written.
+    /// If a line is malformed, the answers to the lines before it are still written.
     fn lines(&self, input: impl BufRead, out: &mut impl Write, name: &str) -> Result<io::Result<()>, CommandError> {
         for (number, line) in (1_u64..).zip(input.split(b'\n')) {
             let line = line.map_err(|error| unreadable(name, error).hint(HINT))?;
@@ -162,7 +161,7 @@ struct Decided<'a> {
     flag_reason: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     deciding_code: Option<&'a str>,
-    /// The voters that did not vote. Their missing votes counted as KEEP.
+    /// The voters without a vote on this tuple. A missing vote counts as KEEP.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     absent: Vec<Voter>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -177,7 +176,7 @@ struct VoteInput {
     conflict_flags: Option<Flags>,
 }
 
-/// The tuples and the votes on them, in the order of the input.
+/// The votes on each tuple, in the order of the input.
 struct Tuples(Vec<(String, Votes)>);
 
 impl<'de> Deserialize<'de> for Tuples {
@@ -219,7 +218,7 @@ impl Votes {
     }
 }
 
-/// A vote that may be missing: `null` and `{}` are read as `None`.
+/// A vote that may be missing. `null` and `{}` in the input mean that the vote is missing.
 #[derive(Default, Deserialize)]
 #[serde(try_from = "Value")]
 struct MaybeVote(Option<Vote<'static, Value>>);
@@ -249,7 +248,7 @@ impl TryFrom<Value> for MaybeVote {
     }
 }
 
-/// The flagged tuples and their types of conflict. If several flags name the same tuple, the last one applies.
+/// The type of conflict of each flagged tuple. If several flags name the same tuple, the last flag applies.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected a list of flags, or a map from tuple to conflict type")]
 enum Flags {

@@ -1,4 +1,4 @@
-//! `glee review --dry-run`: prints the plan and its estimated cost, for people or as JSON.
+//! `glee review --dry-run`: formats the plan and its estimated cost as text or JSON.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! `glee emit`: sends an agent's events to the watch of this work tree.
+//! `glee emit`: sends events of an agent to the watch of the work tree.
 
 use std::io;
 use std::net::Shutdown;
@@ -118,8 +118,8 @@ fn one(mut client: Client, args: &Args, kind: &str, globals: &Globals) -> Comman
 
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Waits until no review runs or is about to start. While the work is paused, only reviews that a person requests
-/// can start.
+/// Waits until no review is running or due. While the work is paused, only a person's request or a clarification
+/// makes a review due.
 fn decided(client: &mut Client) -> Result<WatchReport, CommandError> {
     loop {
         let answer = connection::accepted(client.command(&WatchCommand::Status)?)?;
@@ -136,21 +136,21 @@ fn decided(client: &mut Client) -> Result<WatchReport, CommandError> {
     }
 }
 
-/// Sends the lines of a file to the watch, and reads its answers at the same time.
+/// Sends the lines of a file to the watch, and concurrently reads the watch's answers.
 fn all(mut client: Client, path: &Path, globals: &Globals) -> CommandResult {
     let mut source = Input::open(globals, Some(path))?.reader;
-    // The watch closes a connection on which no first message arrives in time. The first line of the file may be
-    // late, so a query of the status is sent first.
+    // The watch closes a new connection if no message arrives in time. The first line of the file may be late, so a
+    // status query is sent first.
     connection::accepted(client.command(&WatchCommand::Status)?)?;
     let mut writer = client.speaker()?;
-    // This is set before the writer is shut down, because the watch then closes the connection, which ends the loop
-    // below.
+    // The thread sets this flag before the shutdown of the writer. After the shutdown, the watch closes the
+    // connection, the loop below ends, and the flag is read.
     let sent_all = Arc::new(AtomicBool::new(false));
     let is_sent = Arc::clone(&sent_all);
     let sending = thread::spawn(move || {
         let copied = io::copy(&mut source, &mut writer);
         is_sent.store(true, Ordering::Release);
-        // This signals the end of the input. It fails if the watch has exited.
+        // The shutdown signals the end of the input to the watch, and fails if the watch has exited.
         drop(writer.shutdown(Shutdown::Write));
         copied
     });
@@ -169,7 +169,7 @@ fn all(mut client: Client, path: &Path, globals: &Globals) -> CommandResult {
         CommandError::new(ExitReason::AgentFailed, anyhow::anyhow!("the watch ended before all events were sent"))
             .hint(format!("{recorded} events were recorded; send the remaining events when the watch runs again"))
     };
-    // In this case the thread is not joined, because it may still wait for input.
+    // If the watch ended early, the sending thread is not joined, because it may still wait for input.
     if !sent_all.load(Ordering::Acquire) {
         return Err(cut_off());
     }

@@ -1,4 +1,4 @@
-//! `glee gate`: asks agents questions about the requirements, and asks a person if the agents disagree.
+//! `glee gate`: asks agents questions about the requirements. If the agents disagree, a person is asked.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! `glee review`: reviews code, hands the findings to the coder, settles disputes.
+//! `glee review`: reviews code, hands the findings to the coder, and settles disputes.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -90,7 +90,7 @@ impl Args {
         }
     }
 
-    /// Determines what happens to the index when the coder edits staged files.
+    /// `None` if the coder edits no staged files.
     fn staged_use(&self) -> Option<Staged> {
         match (self.mode(), self.staged, self.restage) {
             (Mode::Review, ..) | (_, false, _) => None,
@@ -124,7 +124,7 @@ impl Args {
     }
 }
 
-/// Whether `path`, the only argument, is a range of commits and not an existing path.
+/// Whether the argument `path` is a range of commits (`A..B`) instead of an existing path.
 fn is_range(path: &Path, workspace: &Workspace) -> bool {
     let text = path.to_string_lossy();
     workspace.is_git()
@@ -183,12 +183,12 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     })
 }
 
-/// Whether Glee runs in continuous integration, where it reviews changes that no person has read yet.
+/// Whether Glee runs in continuous integration, where possibly no person has read the reviewed change yet.
 fn is_ci() -> bool {
     std::env::var("CI").is_ok_and(|word| !matches!(word.as_str(), "" | "0" | "false"))
 }
 
-/// Creates a finding for each file that the change edits and that controls how this change is reviewed.
+/// Creates a finding for each edited file that controls how Glee reviews the change.
 fn edited(steering: &ControlFiles, scripts: &[String]) -> Vec<RawFinding> {
     let base: String = steering.base.chars().take(12).collect();
     let finding = |path: &String| {
@@ -212,7 +212,7 @@ fn edited(steering: &ControlFiles, scripts: &[String]) -> Vec<RawFinding> {
         }
     };
     let others = scripts.iter().filter(|script| !steering.edited.contains(script));
-    // Shared rulings are omitted: `rulings::edits` creates the findings about edits of them.
+    // Files of shared rulings are omitted here, because `rulings::edits` creates the findings about these files.
     let edited = steering.edited.iter().filter(|path| !is_shared(path));
     edited.chain(others).map(finding).collect()
 }

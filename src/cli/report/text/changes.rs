@@ -1,4 +1,4 @@
-//! The coder's changes; if they are small, the section includes their diff.
+//! The report section with the coder's changes. Short diffs are included.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! The disputes of the run, with their objections, rulings and results.
+//! The report section with the disputes of the run: objections, rulings and results.
 
 use std::fmt::Write as _;
 
@@ -94,7 +94,7 @@ fn ending(dispute: &Dispute) -> (Color, &'static str, String) {
     }
 }
 
-/// The heading with the number of disputes for each result: `Disputed (3: 1 enforced, 1 dismissed, 1 open)`.
+/// Counts the disputes by result, as in `Disputed (3: 1 enforced, 1 dismissed, 1 open)`.
 pub(crate) fn tally(style: Style, disputes: &[Dispute]) -> String {
     let part = |word: &&str| {
         let number = disputes.iter().filter(|dispute| ending(dispute).1 == *word).count();

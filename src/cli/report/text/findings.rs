@@ -1,4 +1,5 @@
-//! The findings, grouped by file. Mandatory findings are shown with their code, other findings in one line each.
+//! The report section with the findings, grouped by file. Mandatory findings are shown with their code, other
+//! findings in one line each.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,7 +11,7 @@ use crate::cli::style::{Color, Glyph, Style, count, pad, widest};
 use crate::domain::{Class, Corroboration, FindingState, Outcome, Position, SettledFinding, Untrusted};
 use crate::protocol::text::printable;
 
-/// The section with the findings, sorted by file; findings without a file are last.
+/// Findings without a file come last.
 pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let is_coder_asked = outcome.findings.iter().any(|finding| finding.response.is_some()) || outcome.undoable;
     let report = Report { outcome, options, style: options.style, is_coder_asked };
@@ -133,7 +134,7 @@ impl Report<'_> {
                 }),
                 Class::Uncorroborated => facts.push(format!("would decide: {}", consensus.would_decide)),
                 Class::Rejected => facts.push(consensus.why.clone()),
-                // The reason already describes which reviewers disagree, so it replaces the agreement.
+                // `consensus.why` already says which reviewers disagree, so it replaces the text of `agreement`.
                 Class::Disputed => facts[0].clone_from(&consensus.why),
             }
             facts.extend(consensus.notes.iter().cloned());
@@ -154,7 +155,8 @@ impl Report<'_> {
         notes
     }
 
-    /// The state of a finding; `None` if the finding is open and no coder took part.
+    /// Returns a note about the state of a finding. `None` if the finding is open, no coder took part, and no
+    /// dispute changed the severity.
     fn state(&self, finding: &SettledFinding) -> Option<SnippetNote> {
         let response = finding
             .response
@@ -205,8 +207,7 @@ impl Report<'_> {
         Some(SnippetNote { name, color, text })
     }
 
-    /// Who discarded the finding, and in which dispute. `None` for an optional finding, which the coder may discard
-    /// without a dispute.
+    /// `None` for an optional finding, because the coder may discard an optional finding without a dispute.
     fn discarded(&self, finding: &SettledFinding) -> Option<String> {
         let mut disputes = self.outcome.disputes.iter();
         let dispute = disputes.find(|dispute| dispute.finding.id == finding.finding.id)?;
@@ -222,7 +223,7 @@ fn excerpt(source: &str, first: u32, last: Option<u32>) -> Option<&str> {
     (length > 0).then(|| &source[from..from + length])
 }
 
-/// The result of the reviewers' consensus on a finding; empty in a run with only one reviewer.
+/// The text is empty if the run had only one reviewer.
 fn agreement(finding: &SettledFinding) -> String {
     let Some(consensus) = &finding.finding.consensus else { return String::new() };
     let raised = consensus.positions.iter().filter(|position| !position.denies).count();

@@ -9,7 +9,8 @@ pub(crate) fn heading(style: Style, title: &str, facts: &str) -> String {
     format!("{}  {facts}", style.strong(title)).trim_end().to_owned() + "\n"
 }
 
-/// Wraps a text into lines that leave room for the indentation; returns at most `most` lines in a short report.
+/// Wraps a text and leaves `indent` columns free in each line. A short report contains at most `most` lines of the
+/// text.
 pub(crate) fn lines(
     options: &RenderOptions<'_>,
     text: &(impl printable::Shown + ?Sized),
@@ -27,8 +28,7 @@ pub(crate) fn lines(
     lines
 }
 
-/// The items that the report lists, and a note about the omitted ones. A full report lists all items, a short
-/// report only the first ones.
+/// The second value is a note about omitted items. A full report omits no items.
 pub(crate) fn named<T>(items: &[T], detail: Detail) -> (&[T], Option<String>) {
     const NAMED: usize = 6;
     let named = if detail == Detail::Full { items.len() } else { items.len().min(NAMED) };

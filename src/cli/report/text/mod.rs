@@ -1,5 +1,5 @@
-//! The text report: findings by file, changes, disputes, reviewers, summary, next steps. Files that were not
-//! reviewed are always listed. Text from files and agents is escaped by `protocol::printable`.
+//! The text report with findings, changes, disputes, reviewers, summary and next steps. The report always mentions
+//! files that were not reviewed. Text from files and agents is escaped by `protocol::text::printable`.
 
 mod changes;
 mod disputes;
@@ -12,7 +12,7 @@ use crate::cli::report::options::RenderOptions;
 use crate::cli::style::Style;
 use crate::domain::{AnswerStatus, ExitReason, Outcome};
 
-/// The maximum width in columns, because wider lines are hard to read.
+/// The maximum width of a line in columns. Wider lines are hard to read.
 const WIDEST: usize = 110;
 
 pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>) -> String {

@@ -1,5 +1,5 @@
-//! The reviewers with the status of their answers, failures, skipped files, and notices. An incomplete review is
-//! always listed, so that it cannot be mistaken for an approval.
+//! The report section with the reviewers, the status of their answers, failures, skipped files and notices. This
+//! section always shows an incomplete review, so that the report cannot be mistaken for an approval.
 
 use std::fmt::Write as _;
 
@@ -70,7 +70,7 @@ fn reviewers(style: Style, reviewers: &[ReviewerReport]) -> String {
     text
 }
 
-/// The answers that were reused from earlier runs, in one line for each combination of reviewer and run.
+/// Lists the reused answers in one line per reviewer and earlier run.
 pub(crate) fn reused(style: Style, reused: &[Reused]) -> String {
     let line = |Reused { reviewer, from }: &Reused| {
         let parts = match from.in_part.len() {
@@ -85,7 +85,7 @@ pub(crate) fn reused(style: Style, reused: &[Reused]) -> String {
     reused.iter().map(line).collect()
 }
 
-/// Earlier findings that, according to their reviewers, are fixed.
+/// Lists the findings of earlier runs that their reviewers consider fixed.
 fn no_longer_raised(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let (style, gone) = (options.style, &outcome.no_longer_raised);
     if gone.is_empty() {

@@ -10,7 +10,7 @@ use crate::cli::style::{self, Color, Glyph, Style, columns, widest};
 use crate::domain::{Class, ExitReason, FindingState, Outcome, Proof, SettledFinding, Spent};
 use crate::protocol::text::printable;
 
-/// The maximum number of open disputes for which a command is listed.
+/// The maximum number of open disputes for which the next steps list a command.
 const NAMED: usize = 3;
 
 pub(crate) fn clean(style: Style, outcome: &Outcome) -> String {
@@ -53,7 +53,7 @@ fn conclusion(outcome: &Outcome) -> (Glyph, String) {
         1 => "1 dispute waits".to_owned(),
         many => format!("{many} disputes wait"),
     };
-    // A disputed finding counts as a dispute, not as an open finding.
+    // A finding with an open dispute counts as a dispute and not as an open finding.
     let waiting = match (open, blocking.saturating_sub(open)) {
         (0, 0) => String::new(),
         (0, findings) => format!(": {}", are_open(findings)),
@@ -95,7 +95,7 @@ fn conclusion(outcome: &Outcome) -> (Glyph, String) {
     (glyph, text)
 }
 
-/// The counts of the summary: the first five always, the others only if they are not zero.
+/// The first five counts are always shown, and the others only if they are not zero.
 fn counts(style: Style, outcome: &Outcome) -> Vec<String> {
     let count =
         |is: &dyn Fn(&SettledFinding) -> bool| outcome.findings.iter().filter(|finding| is(finding)).count();
@@ -141,16 +141,16 @@ fn counts(style: Style, outcome: &Outcome) -> Vec<String> {
     ]
 }
 
-/// What was reviewed: `14 files, 1,203 lines`.
+/// Formats the size of the reviewed code, as in `14 files, 1,203 lines`.
 fn covered(outcome: &Outcome) -> String {
     let lines: u64 = outcome.proof.covered.iter().map(|file| u64::from(file.lines)).sum();
     format!("{}, {}", style::count(outcome.proof.covered.len(), "file"), style::count(lines, "line"))
 }
 
-/// Facts about the run: reviewed version, time and cost. Facts that are unknown or do not apply are empty strings.
+/// A fact that is unknown or does not apply is an empty string.
 fn proof(outcome: &Outcome) -> Vec<String> {
     let proof = &outcome.proof;
-    // An id may consist of a scheme and a hash: `scheme:hash`.
+    // Shortens the hash of an id. A scheme may precede the hash, as in `scheme:hash`.
     let id = |id: &str| {
         let id = printable::line(id);
         let hash = id.find(':').map_or(0, |colon| colon + 1);
@@ -220,7 +220,7 @@ pub(crate) fn next(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let width = widest(steps.iter().map(|(command, _)| command));
     let mut text = heading(style, "Next", "");
     for (command, purpose) in steps {
-        // Commands are never cut, because users copy them. If a purpose does not fit next to its command, the
+        // Commands are never cut, because users copy them. If there is no room for the purpose of a command, the
         // purpose is omitted.
         let purpose = if width + 4 + columns(purpose) < style.width { purpose } else { "" };
         let command = style::pad(&style.paint(Color::Key, &command), width);

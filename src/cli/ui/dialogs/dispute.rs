@@ -1,5 +1,5 @@
-//! Resolves disputes: asks the user in a dialog or, if there is no terminal, applies the configured default. The
-//! terminal is restored after every dialog. If the user leaves a dialog, nothing is decided.
+//! Resolves disputes in a dialog with the user. Without a terminal, the configured default applies. The terminal is
+//! restored after every dialog. Leaving a dialog decides nothing.
 
 use std::fmt::Write as _;
 use std::io;
@@ -15,13 +15,13 @@ use crate::workspace::code::anchors::Excerpt;
 
 const TIP: &str = "Tip: You can assign a judge with: glee connect <agent> --role judge";
 
-/// The effect of Esc in the prompt for a route, as shown to the user.
+/// The text that tells the user what Esc does in the prompt for a route.
 const STOPS: &str = "stops the run here";
 
 #[derive(Debug)]
 pub struct Dialog {
     terminal: Terminal,
-    /// The dispute that is on the screen, and how many of its rulings are shown.
+    /// The dispute on the screen, and the number of its rulings that are shown.
     shown: Option<(DisputeNumber, usize)>,
 }
 
@@ -30,7 +30,7 @@ impl Dialog {
         Self { terminal: terminal.clone(), shown: None }
     }
 
-    /// Opens a dialog below the dispute; draws the dispute first unless it is already on the screen.
+    /// Draws the dispute above the dialog unless the dispute is already on the screen.
     fn open<T>(
         &mut self,
         question: &PersonQuestion,
@@ -63,7 +63,7 @@ impl DisputeResolver for Dialog {
             let which = form.choose(&["only this dispute", &all], 0, STOPS)?;
             Ok(which.map(|which| choice(which == 1)))
         });
-        // Ctrl-C and a failed terminal count as leaving the dialog.
+        // Ctrl-C or a failed terminal has the same effect as leaving the dialog.
         choice.ok().flatten()
     }
 
@@ -85,7 +85,7 @@ impl DisputeResolver for Dialog {
     }
 }
 
-/// Applies the configured default, for runs in which no person can be asked.
+/// Applies the configured default route without asking a person.
 #[derive(Debug)]
 pub struct NonInteractive {
     terminal: Terminal,
@@ -127,7 +127,7 @@ fn routes(question: &PersonQuestion) -> Vec<Route> {
     Route::ALL.into_iter().filter(|route| *route != Route::Judge || question.judge.is_some()).collect()
 }
 
-/// The configured default; `human` if the default is `judge` but no judge is connected.
+/// Returns the default route, or `human` if the default is `judge` but no judge is connected.
 fn preselected(question: &PersonQuestion) -> Route {
     match question.default {
         Route::Judge if question.judge.is_none() => Route::Human,

@@ -1,6 +1,6 @@
-//! The prompts of a dialog: a numbered selection and a line of text. They restore the terminal after every key.
-//! They replace the selection of `dialoguer`, which accepts no digits and turns Ctrl-C into a signal while the
-//! cursor is hidden.
+//! The prompts of a dialog: a numbered selection and a line of text. Each prompt restores the terminal settings
+//! after every key. `dialoguer` is not used here, because its selection accepts no digits and turns Ctrl-C into a
+//! signal while the cursor is hidden.
 
 use std::io;
 
@@ -11,7 +11,7 @@ use crate::cli::ui::terminal::Terminal;
 use crate::protocol::text::printable;
 use crate::workflows::run::ports::PersonAnswer;
 
-/// The effect of Esc in a prompt for a decision, as shown to the user.
+/// The text that tells the user what Esc does in a prompt for a decision.
 pub(crate) const LEAVES_OPEN: &str = "leaves it open";
 
 /// An open dialog. Its prompts fail with [`io::ErrorKind::Interrupted`] on Ctrl-C, and with another error if the
@@ -33,7 +33,7 @@ pub(crate) fn open<T>(
 }
 
 impl MenuForm<'_> {
-    /// The current style; the terminal may be resized while a dialog is open.
+    /// The style is computed each time, because the terminal may be resized while a dialog is open.
     fn style(&self) -> Style {
         self.terminal.screen().style()
     }
@@ -44,8 +44,8 @@ impl MenuForm<'_> {
         lines.iter().try_for_each(|line| self.term.write_line(&style.paint(color, line)))
     }
 
-    /// Asks the user to choose one of `items`, which must be printable, and shows the choice. Returns the index of
-    /// the chosen item, or `None` for Esc; `escape` describes the effect of Esc.
+    /// Asks the user to choose one of `items`, and shows the choice. The items must already be escaped. Returns the
+    /// index of the chosen item, or `None` on Esc. `escape` tells the user what Esc does.
     pub(crate) fn choose(
         &self,
         items: &[impl AsRef<str>],
@@ -69,7 +69,7 @@ impl MenuForm<'_> {
             let lines = menu.lines(self.style());
             lines.iter().try_for_each(|line| self.term.write_line(line))?;
             let key = self.term.read_key_raw();
-            // Counts rows at the current width, because a terminal that became narrower has wrapped the lines.
+            // The current width determines the number of rows, because a narrower terminal wraps the lines again.
             let width = self.style().width;
             let rows = lines.iter().map(|line| style::columns(line).div_ceil(width).max(1)).sum();
             self.term.clear_last_lines(rows)?;
@@ -82,7 +82,7 @@ impl MenuForm<'_> {
         }
     }
 
-    /// Asks for a line of text and trims it; returns `None` for Esc.
+    /// Asks for a line of text and trims the text. Returns `None` on Esc.
     pub(crate) fn line(&self, prompt: &str) -> io::Result<Option<String>> {
         let mut text = String::new();
         let answer = loop {
@@ -104,7 +104,7 @@ impl MenuForm<'_> {
         answer
     }
 
-    /// Asks for the reason of `answer`. If there is no answer, or on Esc, the question remains open.
+    /// Asks for the reason of `answer`. The question remains open if `answer` is `None` or the user presses Esc.
     pub(crate) fn with_reason<T>(&self, answer: Option<T>) -> io::Result<PersonAnswer<T>> {
         if let Some(answer) = answer
             && let Some(reason) = self.line("Reason (optional):")?
@@ -158,7 +158,7 @@ impl Menu<'_> {
         Pressed::Nothing
     }
 
-    /// The lines of the menu, each narrower than the screen.
+    /// Each line is narrower than the screen.
     fn lines(&self, style: Style) -> Vec<String> {
         let room = style.width.saturating_sub(1);
         let line = |(index, item): (usize, &&str)| {
@@ -175,7 +175,7 @@ impl Menu<'_> {
     }
 }
 
-/// The prompt and, if the text is too long for one row, only the end of the text.
+/// If the text is too long for one row, only the end of the text is shown.
 fn entry(prompt: &str, text: &str, width: usize) -> String {
     let room = width.saturating_sub(style::columns(prompt) + 2).max(4);
     let mut starts = text.char_indices().map(|(start, _)| start);

@@ -1,4 +1,4 @@
-//! Prompts at the terminal.
+//! Dialogs and prompts at the terminal.
 
 pub mod dispute;
 pub(crate) mod menu;

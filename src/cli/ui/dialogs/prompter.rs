@@ -1,5 +1,5 @@
-//! Asks the user to decide what the agents could not decide: a deadlock, shown with the positions side by side, or
-//! a question, shown with the agents' opinions. If the user leaves a dialog, nothing is decided.
+//! Asks the user to decide what the agents could not decide. For a deadlock, the dialog shows the positions side by
+//! side; for a question, it shows the agents' opinions. Leaving a dialog decides nothing.
 
 use std::fmt::Write as _;
 
@@ -11,10 +11,11 @@ use crate::protocol::text::printable;
 use crate::workflows::consensus::OpenQuestion;
 use crate::workflows::run::ports::{Deadlock, PersonAnswer, Prompter};
 
-/// The maximum number of lines shown of a position; the stage's files contain the complete position.
+/// The maximum number of lines of a position that a dialog shows. The files of the stage contain the complete
+/// position.
 const SHOWN: usize = 30;
 
-/// If columns would be narrower than this, positions are stacked instead.
+/// The minimum width of a column. If the screen is too narrow, the positions are shown one below the other.
 const NARROWEST: usize = 30;
 
 #[derive(Debug)]

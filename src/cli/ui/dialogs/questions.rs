@@ -1,5 +1,5 @@
-//! Prompts outside of runs. The caller first checks that there is a terminal. The cursor is visible after every
-//! prompt, even after Esc and Ctrl-C.
+//! Prompts of commands that execute no run. The caller must check that there is a terminal. The cursor is visible
+//! after every prompt, even after Esc and Ctrl-C.
 
 use std::io;
 
@@ -19,15 +19,14 @@ pub enum AskError {
     Terminal(#[source] io::Error),
 }
 
-/// Asks the user to choose one of `items`; `preselected` and the result are indices of items.
+/// `preselected` and the result are indices into `items`.
 pub fn select(color: bool, prompt: &str, items: &[String], preselected: usize) -> Result<usize, AskError> {
     answer(color, |theme| {
         Select::with_theme(theme).with_prompt(prompt).items(items).default(preselected).interact_opt()
     })
 }
 
-/// Asks the user to choose any number of `items`, each with a flag that preselects it; returns the indices of the
-/// chosen items in ascending order.
+/// The flag of an item preselects the item. Returns the indices of the chosen items in ascending order.
 pub fn multi_select(color: bool, prompt: &str, items: &[(String, bool)]) -> Result<Vec<usize>, AskError> {
     let items = items.iter().map(|(item, chosen)| (item, *chosen));
     answer(color, |theme| MultiSelect::with_theme(theme).with_prompt(prompt).items_checked(items).interact_opt())
@@ -37,16 +36,15 @@ pub fn confirm(color: bool, prompt: &str, preselected: bool) -> Result<bool, Ask
     answer(color, |theme| Confirm::with_theme(theme).with_prompt(prompt).default(preselected).interact_opt())
 }
 
-/// Runs a prompt and then shows the cursor. On Ctrl-C, the terminal library sends a SIGINT to its own thread while
-/// the cursor is hidden. Therefore the signal is blocked until the cursor is visible; only then does it take
-/// effect.
+/// Runs a prompt and then shows the cursor again. On Ctrl-C, the terminal library raises SIGINT in the current
+/// thread while the cursor is hidden. Therefore SIGINT is blocked until the cursor is visible.
 fn answer<T>(color: bool, ask: impl FnOnce(&dyn Theme) -> dialoguer::Result<Option<T>>) -> Result<T, AskError> {
     let mut interrupt = SigSet::empty();
     interrupt.add(Signal::SIGINT);
     let before = interrupt.thread_swap_mask(SigmaskHow::SIG_BLOCK).ok();
     let theme: &dyn Theme = if color { &ColorfulTheme::default() } else { &SimpleTheme };
     let answer = ask(theme);
-    // Errors are ignored: a closed terminal has no cursor to show, and setting a valid signal mask cannot fail.
+    // Errors are ignored, because a closed terminal has no cursor and setting a valid signal mask cannot fail.
     drop(Term::stderr().show_cursor());
     let _ = before.map(|before| before.thread_set_mask());
     match answer {

@@ -1,5 +1,5 @@
-//! The live display on stderr: one line for each running agent, which permanent lines replace when the agent's call
-//! ends. Without a terminal, only the permanent lines are printed.
+//! The live display on stderr. Each running agent has a live line, which disappears when the agent's call ends.
+//! Lines about events remain on the screen. Without a terminal, only the lines about events are printed.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +16,7 @@ use crate::workflows::run::ports::EventSink;
 
 const TICK: Duration = Duration::from_millis(120);
 
-/// The maximum number of characters of an agent's output that its live line shows.
+/// The maximum number of characters of an agent's output in a live line.
 const ACTIVITY: usize = 200;
 
 #[derive(Debug)]
@@ -48,7 +48,7 @@ impl Progress {
         let shared = Arc::clone(&activity);
         let line = move |state: &ProgressState, out: &mut dyn std::fmt::Write| {
             let activity = shared.lock().unwrap_or_else(PoisonError::into_inner);
-            // There is no way to report a failed write.
+            // This callback cannot report a failed write.
             let _ = out.write_str(&live(screen.style(), state.elapsed(), &name, &doing, &activity));
         };
         let style = ProgressStyle::with_template("{line}").unwrap_or_else(|_| ProgressStyle::default_spinner());
@@ -70,7 +70,7 @@ impl EventSink for Progress {
             EventKind::Run(RunEvent::CallFinished { call, .. }) => {
                 self.at_work.remove(call).iter().for_each(|live| self.end(live));
             }
-            // Agents may still be running when an interrupted run ends.
+            // When an interrupted run ends, agents may still have live lines.
             EventKind::Run(RunEvent::RunEnded { .. }) => {
                 std::mem::take(&mut self.at_work).values().for_each(|live| self.end(live));
             }

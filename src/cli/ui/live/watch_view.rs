@@ -1,4 +1,4 @@
-//! The live screen of a watch: event lines, the watch's status below them, and an input line for commands.
+//! The live screen of a watch: lines about events, the status of the watch, and an input line for commands.
 
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ use crate::workflows::run::ports::EventSink;
 use crate::workflows::watch::socket::protocol::{Batch, Intake, WatchCommand, WatchMessage};
 use crate::workflows::watch::status::WatchReport;
 
-/// The maximum number of agent events printed per second; further events are only counted.
+/// The maximum number of agent events that are printed per second. Further events are only counted.
 const PRINTED: u64 = 20;
 const TICK: Duration = Duration::from_secs(1);
 const KEYS: &str = "r review   p pause   c continue   q quit   / command";
@@ -130,7 +130,7 @@ pub fn keys(terminal: &Terminal, intake: Intake, by: String, typed: watch::Sende
                 }
                 (_, Key::Escape) => line.clear(),
                 (_, Key::Backspace) => drop(line.pop()),
-                // Suspends Glee on Ctrl-Z, because the terminal raises no signal while a key is read.
+                // Ctrl-Z has to suspend Glee here, because the terminal raises no signal while a key is read.
                 (_, Key::Char('\u{1a}')) => drop(raise(Signal::SIGTSTP)),
                 (empty, Key::Char(c)) if (!empty || c == '/') && !c.is_control() => line.push(c),
                 _ => {}
@@ -162,7 +162,7 @@ fn typed_command(line: &str) -> Option<WatchCommand> {
     })
 }
 
-/// Sends a command to the watch and prints the answer; returns `None` if the watch has ended.
+/// Sends a command to the watch and prints the answer. Returns `None` if the watch has ended.
 fn execute(terminal: &Terminal, intake: &Intake, command: WatchCommand, by: &str) -> Option<()> {
     let (answer, answered) = oneshot::channel();
     let batch = Batch { items: vec![WatchMessage::Command(command)], by: by.to_owned(), answer: Some(answer) };

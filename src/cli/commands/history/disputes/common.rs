@@ -1,4 +1,4 @@
-//! Shared functions of the commands about disputes.
+//! Functions that several `glee disputes` commands share.
 
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
@@ -11,7 +11,7 @@ use crate::history::queries::rows::DisputeRecord;
 use crate::history::store::Journal;
 use crate::history::{Author, JournalError};
 
-/// The disputes that have a binding ruling on code that the tree no longer contains.
+/// Returns the disputes whose ruling is in force although the ruling's code is no longer in the tree.
 pub(crate) fn gone(globals: &Globals, journal: &Journal) -> Result<Vec<DisputeNumber>, CommandError> {
     let workspace = place::workspace(globals)?;
     let mut bindings = journal.bindings()?;
@@ -47,7 +47,7 @@ pub(crate) fn outcome(disposition: &Disposition) -> String {
     }
 }
 
-/// Parses a date, a time or an age. Dates and times are local unless they have an offset.
+/// Parses a date, a time or an age such as `3d`. Dates and times without a UTC offset are in the local time zone.
 pub(crate) fn since(text: &str) -> Result<Timestamp, String> {
     let local = |time: DateTime| time.to_zoned(TimeZone::system()).ok().map(|time| time.timestamp());
     let age = || Zoned::now().checked_sub(text.parse::<Span>().ok().filter(|age| age.is_positive())?).ok();
@@ -58,8 +58,6 @@ pub(crate) fn since(text: &str) -> Result<Timestamp, String> {
         .ok_or_else(|| "not a date (2026-11-01), a time (2026-11-01T10:00) or an age (3d, 2h)".to_owned())
 }
 
-/// Returns a dispute of this history. Fails if there is no dispute with this number. If there is no history, none
-/// is created.
 pub(crate) fn find(globals: &Globals, number: DisputeNumber) -> Result<DisputeRecord, CommandError> {
     let record = match history::open_read_here(globals)? {
         Some(journal) => journal.dispute(number)?,

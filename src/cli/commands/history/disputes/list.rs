@@ -1,4 +1,4 @@
-//! `glee disputes`: the newest disputes as a table.
+//! `glee disputes`: prints the newest disputes as a table.
 
 use std::borrow::Cow;
 
@@ -57,13 +57,13 @@ const ENDED: Words<RulingFilter> = &[
 struct Listing<'a> {
     schema: u32,
     disputes: &'a [DisputeRow],
-    /// Disputes of other histories. Their rulings do not bind here.
+    /// Disputes that were fetched from other histories. Their rulings have no effect in this project.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     elsewhere: &'a [SharedDispute],
 }
 
 pub(crate) fn run(args: &Filters, globals: &Globals) -> CommandResult {
-    // Reads one dispute more than requested, to detect whether there are older ones.
+    // The query reads one dispute more than the list shows, to detect whether older disputes exist.
     let filter = DisputeFilter {
         recent: if args.gone { None } else { Some(args.recent.saturating_add(1)) },
         open_only: args.open,
@@ -100,7 +100,7 @@ pub(crate) fn run(args: &Filters, globals: &Globals) -> CommandResult {
     damage.map_or(Ok(ExitReason::Clean), Err)
 }
 
-/// Explains why the list is empty. The text claims agreement only if a coder could have objected.
+/// The returned text claims agreement only if a coder had to answer a mandatory finding.
 fn nothing(globals: &Globals) -> Result<&'static str, CommandError> {
     let runs = history::read_here(globals, |journal| journal.runs(None))?.map(|(runs, _)| runs).unwrap_or_default();
     let answered = runs.iter().any(|run| run.mode != Mode::Review && run.mandatory > 0);
@@ -146,7 +146,7 @@ fn row_of(shared: &SharedDispute) -> DisputeRow {
     }
 }
 
-/// The cells of one row. If the dispute comes from another history, `from` describes its origin.
+/// `from` is the origin of a dispute from another history, and `None` for other disputes.
 fn cells(row: &DisputeRow, name: &str, from: Option<&str>, look: Style) -> [String; 6] {
     let severity = Severity { tag: Tag::parse(&row.tag), raw: row.tag.clone() };
     let (ruled, words) = ruling(row);

@@ -1,6 +1,6 @@
-//! `glee disputes resolve`: settles open disputes by the user's ruling or by the judge. A ruling given on the
-//! command line is recorded at once; for a ruling by dialog or by the judge, the run is reopened. A finding that
-//! the ruling enforces is implemented when the run is resumed.
+//! `glee disputes resolve`: settles open disputes. A ruling that is given on the command line is recorded at once.
+//! If the judge or a person in a dialog has to rule, the command reopens the run of the dispute. Enforced findings
+//! are implemented later, when the user resumes the run.
 
 use clap::ValueEnum;
 use jiff::civil::Date;
@@ -115,7 +115,6 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     }
 }
 
-/// The open disputes that the arguments select, each with its run, oldest first.
 fn wanted(args: &Args, globals: &Globals) -> Result<Vec<(DisputeNumber, RunId)>, CommandError> {
     let Some(number) = args.number.map(DisputeNumber) else {
         let filter = DisputeFilter { open_only: true, ..DisputeFilter::default() };
@@ -156,7 +155,7 @@ fn next(globals: &Globals, run: &RunId, enforced: bool) {
     globals.say(&format!("Next: `glee runs resume {}` {next}", run.short()));
 }
 
-/// Settles disputes run by run. Either the judge rules, or a person in a dialog.
+/// If `named` is `None`, a dialog asks the user how to settle the disputes.
 fn settle(globals: &Globals, disputes: &[(DisputeNumber, RunId)], named: Option<Route>) -> CommandResult {
     if named.is_none() && !globals.interactive() {
         return Err(CommandError::usage("without a terminal, the command requires a decision").hint(format!(
@@ -219,7 +218,7 @@ fn last_day(text: &str) -> Result<Date, String> {
     }
 }
 
-/// The disposition that the user chose; `None` if the decision is left to the judge or a dialog.
+/// `None` means that the judge or a dialog has to decide.
 fn disposition(args: &Args, word: Option<Word>) -> Result<Option<Disposition>, CommandError> {
     let kind = match (word, args.disposition) {
         (Some(Word::Judge) | None, _) => return Ok(None),

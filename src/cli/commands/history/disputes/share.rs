@@ -1,4 +1,4 @@
-//! `glee disputes share`: writes rulings as files of the repository, one file per ruling.
+//! `glee disputes share`: writes each ruling to a file of the repository.
 
 use jiff::Timestamp;
 
@@ -77,7 +77,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         .hint(format!("read the rulings, then run `glee disputes share {} --by '<your name>'`", list.join(" "))))
 }
 
-/// The settled disputes whose rulings apply to existing code and are not shared as files yet, oldest first.
+/// Returns the disputes whose ruling is in force, concerns existing code, and has no file yet.
 fn unshared(
     globals: &Globals,
     workspace: &Workspace,
@@ -119,7 +119,7 @@ fn form(
                                      the code"
         ))
     })?;
-    // Identifiers are never secrets, but redaction may mistake them for secrets, so they are kept as they are.
+    // The identifiers are restored after the redaction, because redaction may mistake an identifier for a secret.
     let SharedRuling { id, run, anchor, .. } = ruling.clone();
     Ok(SharedRuling { id, run, anchor, ..secrets::redact_value(ruling) })
 }

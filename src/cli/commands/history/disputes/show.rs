@@ -1,4 +1,4 @@
-//! `glee disputes show`: prints a dispute with everything that a person needs to decide it.
+//! `glee disputes show`: prints everything that a person needs to decide a dispute.
 
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ use crate::history::{Author, FoundDispute, JournalError};
 use crate::protocol::text::printable;
 use crate::workflows::review::disputes::rulings::succession;
 
-/// The maximum width of text, in columns. Longer lines are hard to read.
+/// The maximum width of a line in columns. Longer lines are hard to read.
 const WIDEST: usize = 100;
 
 /// Show a dispute: the finding, the objection, the rulings
@@ -32,11 +32,11 @@ pub(crate) struct Args {
 #[derive(Serialize)]
 struct Shown<'a> {
     schema: u32,
-    /// The dispute's id, which is the same in all histories.
+    /// The same dispute has this id in all histories.
     id: DisputeId,
     #[serde(flatten)]
     record: &'a DisputeRecord,
-    /// The origin of a dispute of another history; `None` for a dispute of this history.
+    /// The author and the source of a dispute from another history; `None` for a dispute of this history.
     #[serde(skip_serializing_if = "Option::is_none")]
     elsewhere: Option<Elsewhere<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -231,7 +231,6 @@ impl Page {
         }
     }
 
-    /// Appends a line. `line` must not contain control characters.
     fn line(&mut self, line: &str) {
         self.text.push_str(line);
         self.text.push('\n');

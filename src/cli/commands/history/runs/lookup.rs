@@ -1,4 +1,4 @@
-//! Finds recorded runs, and loads what is needed to resume them.
+//! Finds recorded runs, and loads the data with which they can be resumed.
 
 use crate::agents::Agents;
 use crate::cli::context::{CommandError, Globals, execute, history, local_time, place};
@@ -51,14 +51,13 @@ pub(crate) struct Recalled {
     pub(crate) settings: Settings,
     pub(crate) plan: Plan,
     pub(crate) events: Vec<Event>,
-    /// The route for disputes. It comes from this command line, otherwise from the command line that started the
-    /// run.
+    /// The route for disputes that the user chose in this command or when starting the run.
     pub(crate) chosen: Option<Route>,
-    /// The judges that are called if the run's plan contains none.
+    /// The judges from the current settings; empty if the run's plan already contains a judge.
     pub(crate) judges: Vec<Agent>,
 }
 
-/// Loads what is needed to resume `run`. `named` is the route for disputes that this command line gives, if any.
+/// `named` is the route for disputes from the current command line.
 pub(crate) fn recall(
     globals: &Globals,
     mut workspace: Workspace,
@@ -69,7 +68,7 @@ pub(crate) fn recall(
     refuse_pruned(journal, run)?;
     let events = journal.events(run)?;
     let plan = plan(&events, run)?;
-    // If the coder changed `.glee` in this run, the changes do not apply to the run itself.
+    // If the coder edited `.glee` during the run, the run continues with the version from before the edit.
     let steering = match (&plan.steered_by, view::tree_before_steering(&events)) {
         (Some(commit), _) => Some(workspace.control_files_at(commit)),
         (None, Some(tree)) => Some(workspace.control_files_in(&tree, &place::state_dir()?)),

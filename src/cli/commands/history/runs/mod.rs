@@ -173,8 +173,8 @@ fn refuse_undone(events: &[Event], run: &RunId) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Fails if the tree has changed since the run (N4), because resuming the run would mix the coder's changes with
-/// other changes.
+/// Fails if the tree has changed since the run stopped, because a resumed run would mix the coder's changes with
+/// other changes (reliability requirement N4).
 fn refuse_changed(workspace: &Workspace, events: &[Event], run: &RunId) -> Result<(), CommandError> {
     let Some(expected) = view::tree_left(events) else { return Ok(()) };
     let state_dir = place::state_dir()?;

@@ -1,4 +1,5 @@
-//! `glee runs replay`: decides a recorded run again, by its own rules or by other rules, without calling agents.
+//! `glee runs replay`: computes the decisions of a recorded run again, with the same or other rules and without
+//! calling agents.
 
 use serde_json::Value;
 

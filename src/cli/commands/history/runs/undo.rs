@@ -1,4 +1,5 @@
-//! `glee runs undo`: undoes the changes that the coder made in a run. `--redo` restores them.
+//! `glee runs undo`: undoes the changes that the coder made in a run. `glee runs undo --redo` restores these
+//! changes.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -99,8 +100,8 @@ fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
     Ok(if is_whole && undone.new.is_empty() { ExitReason::Clean } else { ExitReason::DisputeOpen })
 }
 
-/// Asks about each conflict that can be overridden by force. `None` if there is no terminal, or if the user chose
-/// no conflict.
+/// Asks about each conflict that force can override. `None` if there is no terminal or the user confirms no
+/// conflict.
 fn chosen(globals: &Globals, conflicts: &[UndoConflict], redo: bool) -> Option<Forced> {
     if !globals.interactive() {
         return None;
@@ -209,8 +210,8 @@ impl Found {
         Ok(Self { workspace, journal, run, kept_as, left })
     }
 
-    /// Finds a run of a tree that has been moved since. The run is recorded in the history that belongs to the
-    /// tree's former path.
+    /// Finds a run that was recorded before the tree was moved. The history of the tree's former path contains this
+    /// run.
     fn elsewhere(
         globals: &Globals,
         workspace: &Workspace,

@@ -1,4 +1,4 @@
-//! `glee consensus ask`: executes one stage.
+//! `glee consensus ask`: executes a single stage.
 
 use std::io::{Error, IsTerminal as _};
 use std::path::{Path, PathBuf};

@@ -48,7 +48,6 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     context.finish(outcome)
 }
 
-/// Returns the stage that waits for a decision. Fails unless exactly one stage does.
 fn waiting(mut all: Vec<Last>, args: &Args) -> Result<Last, CommandError> {
     all.retain(|last| {
         matches!(last.outcome.step, NextStep::Stage { .. })

@@ -1,4 +1,4 @@
-//! `glee consensus run`: executes stages in order, with the checkpoints between them.
+//! `glee consensus run`: executes the stages and checkpoints of a pipeline in order.
 
 use std::path::{Path, PathBuf};
 
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let mut pipeline = Pipeline { context: &context, args, prompt, input: None, resolved: Vec::new() };
     let mut outcomes = Vec::new();
     let mut exit = ExitReason::Clean;
-    // Plans every step first, so that a missing part is an error before any call is paid for.
+    // All steps are planned before the first agent call, so that a mistake in the pipeline costs nothing.
     for step in &steps {
         pipeline.plan(step)?;
     }
@@ -79,8 +79,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     Ok(exit)
 }
 
-/// Returns the steps with the checkpoints that stages name. `folder` contains the pipeline file; its paths are
-/// relative to `folder`.
+/// The checkpoints that a stage names follow the stage. Paths in a pipeline are relative to `folder`.
 fn steps(context: &StageContext<'_>, steps: &[PipelineStep], folder: &Path) -> Result<Vec<Step>, CommandError> {
     let mut all = Vec::new();
     for step in steps {
@@ -105,7 +104,7 @@ struct Pipeline<'a> {
     context: &'a StageContext<'a>,
     args: &'a Args,
     prompt: String,
-    /// The synthesis of the last stage.
+    /// The synthesis of the preceding stage.
     input: Option<Untrusted>,
     resolved: Vec<Value>,
 }
@@ -124,7 +123,7 @@ impl Pipeline<'_> {
         }
     }
 
-    /// Executes a step, unless the same request was already settled by an earlier run.
+    /// If an earlier run settled the same request, the outcome of the earlier run is returned.
     fn step(&self, step: &Step) -> Result<StageOutcome, CommandError> {
         let plan = self.plan(step)?;
         let last = consensus::last(&self.context.journal()?, &plan.id, &plan.stage)?;
@@ -137,7 +136,7 @@ impl Pipeline<'_> {
         });
         match settled {
             Some(last) => {
-                // Writes the files again, in case they were deleted.
+                // The user may have deleted the files of the earlier outcome, so they are written again.
                 self.context.write(&last.outcome)?;
                 Ok(last.outcome)
             }

@@ -1,4 +1,4 @@
-//! Commands that are sent to a running watch: status, review, pause, resume, issues, stop.
+//! Commands for a running watch: `status`, `review`, `pause`, `resume`, `issues` and `stop`.
 
 use crate::cli::commands::work::watch::connection::{accepted, address, connect, part};
 use crate::cli::context::{CommandError, CommandResult, Globals, JsonFlag, ReasonFlag, history, place, stream};
@@ -72,7 +72,6 @@ pub(crate) fn run(command: &Command, globals: &Globals) -> CommandResult {
     }
 }
 
-/// Sends a command to the watch, and shows its reply. Fails if no watch runs.
 fn send(globals: &Globals, command: &WatchCommand) -> CommandResult {
     show_reply(globals, connect(globals)??.command(command)?)
 }
@@ -88,7 +87,8 @@ fn show(globals: &Globals, report: &WatchReport) -> ExitReason {
     ExitReason::Clean
 }
 
-/// Queries the running watch. If no watch runs, reads the history instead. Also returns whether a watch runs.
+/// Queries the running watch. If no watch is running, reads the history instead. Also returns whether a watch is
+/// running.
 fn query<T>(
     globals: &Globals,
     command: &WatchCommand,
@@ -108,8 +108,8 @@ fn query<T>(
     }
 }
 
-/// Sends a command to the running watch. If no watch runs, records the effect of the command in the history
-/// instead, so that a pause can be ended at any time.
+/// Sends a command to the running watch. If no watch is running, records the effect of the command in the history,
+/// so that a person can end a pause at any time.
 fn change(globals: &Globals, command: &WatchCommand) -> CommandResult {
     let error = match connect(globals)? {
         Ok(mut client) => return show_reply(globals, client.command(command)?),
@@ -118,7 +118,7 @@ fn change(globals: &Globals, command: &WatchCommand) -> CommandResult {
     };
     let workspace = place::workspace(globals)?;
     let root = workspace.root().to_string_lossy();
-    // The lock fails if a watch runs whose socket was removed. In this case only the watch may write to the
+    // Locking fails if a watch is running although its socket was removed. Only the running watch may write to the
     // history.
     let _lock = lock(&address(&workspace)?, workspace.root())?;
     let mut journal = history::open(globals, &workspace)?;

@@ -1,4 +1,4 @@
-//! `glee watch`: supervises long-running agents. Subcommands are sent to a running watch.
+//! `glee watch`: has the work of long-running agents reviewed. The subcommands control a running watch.
 
 mod command;
 pub(crate) mod connection;

@@ -1,4 +1,4 @@
-//! Runs a watch until it ends by itself, by a command or by a signal.
+//! Runs a watch until its work is done, or until a command or a signal ends it.
 
 use std::io::{BufRead as _, BufReader, Read};
 use std::path::PathBuf;
@@ -50,9 +50,9 @@ pub(crate) struct WatchOptions {
     report: ReportFormat,
 }
 
-/// The maximum number of lines of events in a batch.
+/// The maximum number of event lines in a batch.
 const BATCH: usize = 1_000;
-/// The number of open files to reserve for connections, in units of the files that one agent needs.
+/// The watch reserves as many open files for connections as this number of agents would need.
 const CONNECTIONS: usize = 64;
 const UNLIMITED: Duration = Duration::MAX;
 
@@ -79,7 +79,7 @@ pub(crate) fn run(args: &WatchOptions, globals: &Globals) -> CommandResult {
     };
     let shows = globals.interactive() && args.report.format != Format::Jsonl;
     let root = workspace.root().to_owned();
-    // An error is ignored: with fewer open files, the watch only serves fewer connections.
+    // An error is ignored, because with fewer open files the watch merely accepts fewer connections.
     drop(own_process::provide_open_files(CONNECTIONS));
     let (ended, cause) = execute::drive(UNLIMITED, &terminal, None, |stop| {
         let terminal = terminal.clone();
@@ -92,7 +92,7 @@ pub(crate) fn run(args: &WatchOptions, globals: &Globals) -> CommandResult {
             let (status, shown) = channel::channel(Default::default());
             let (typed, typing) = channel::channel(String::new());
             let drawing = shows.then(|| tokio::spawn(watch_view::draw(terminal.clone(), shown, typing)));
-            // Standard input is read either for events or for keys.
+            // Keys are read only if no source of events is given, because the events may come from standard input.
             match events {
                 Some(events) => read_events(events.reader, intake.clone()),
                 None if shows => watch_view::keys(&terminal, intake.clone(), own_name(), typed),
@@ -112,7 +112,7 @@ pub(crate) fn run(args: &WatchOptions, globals: &Globals) -> CommandResult {
             all_answered.await;
             serving.abort();
             if let Some(drawing) = drawing {
-                // The drawing task ends, because the watch has dropped the sender.
+                // The drawing task ends by itself, because the watch has dropped the sender of the status.
                 drop(drawing.await);
             }
             ended
@@ -138,7 +138,7 @@ fn jobs(tasks: &[String]) -> Result<Vec<Job>, CommandError> {
     tasks.iter().map(job).collect()
 }
 
-/// Starts a thread that sends the lines of `source` to the watch. After the last line, the watch continues to run.
+/// Sends the lines of `source` to the watch from a separate thread. The watch continues after the last line.
 fn read_events(mut source: BufReader<Box<dyn Read + Send>>, intake: Intake) {
     let by = own_name();
     thread::spawn(move || {
@@ -146,7 +146,8 @@ fn read_events(mut source: BufReader<Box<dyn Read + Send>>, intake: Intake) {
         while !ended {
             let mut items = Vec::new();
             let mut line = Vec::new();
-            // A batch consists of the lines that are already buffered; it does not wait for further lines.
+            // After its first line, a batch takes only lines that are already buffered, so that it does not wait
+            // for more input.
             while items.is_empty() || items.len() < BATCH && source.buffer().contains(&b'\n') {
                 line.clear();
                 let limit = protocol::LONGEST as u64 + 1;

@@ -1,5 +1,4 @@
-//! Converts the events of a run to printable lines, without side effects. The module `progress` shows running
-//! agents.
+//! Converts the events of a run to printable lines, without side effects.
 
 use crate::cli::style::{self, Color, Glyph, Style, count};
 use crate::cli::ui::screen::{Screen, Verbosity};
@@ -19,7 +18,7 @@ mod watches;
 #[derive(Debug)]
 pub(crate) struct EventLines {
     screen: Screen,
-    /// The style that was current at the last event; the width may change between events.
+    /// The style at the time of the last event. The width of the terminal may change between events.
     style: Style,
     name_width: usize,
     shards: usize,
@@ -111,7 +110,7 @@ impl EventLines {
         let style = self.style;
         match event {
             RunEvent::RunResumed => vec![format!("Resuming run {}", printable::line(run.short()))],
-            // On a terminal, a live line already shows the start of a call.
+            // On a terminal, the live line of the agent already shows the start of the call.
             RunEvent::CallStarted { .. } if self.screen.terminal => Vec::new(),
             RunEvent::CallStarted { call, prompt_bytes, .. } => {
                 let bytes = style::thousands(*prompt_bytes);
@@ -132,7 +131,7 @@ impl EventLines {
             RunEvent::RunEnded { exit, millis } => {
                 let ended = format!("Ended after {} with exit code {}", style::duration(*millis), exit.code());
                 let mut lines = self.detail(ended);
-                // An empty line separates these lines from the report, which follows on the same terminal.
+                // On a terminal, an empty line separates the event lines from the report that follows.
                 lines.extend(self.screen.terminal.then(String::new));
                 lines
             }
@@ -153,7 +152,7 @@ impl EventLines {
             ReviewEvent::AnswersReused { call, from, asked, .. } => vec![self.reused(call, from, asked.len())],
             ReviewEvent::FilesReviewed { .. } => Vec::new(),
             ReviewEvent::FindingsMerged { findings, .. } => vec![merged(style, findings)],
-            // A JSON report is represented by its summary.
+            // If the content of a message is JSON, the summary of the message is shown instead.
             ReviewEvent::DebateRound { message, .. } | ReviewEvent::DebateConcluded { report: message, .. } => {
                 match message {
                     DebateMessage::Message { content, summary, .. } if content.starts_with('{') => {
@@ -222,8 +221,8 @@ impl EventLines {
                 let word = style.paint(Color::of_ruling(record.ruling.ruling), record.ruling.ruling.as_str());
                 vec![style.cut(&format!("  dispute {dispute}  {word} by {by}{rationale}"), style.width.max(60))]
             }
-            // Without `--verbose`, this line is omitted, because the line before it shows the ruling of the judge
-            // or the person.
+            // Without `--verbose`, this line is omitted, because the line about the ruling already shows the
+            // result.
             DisputeEvent::DisputeSettled { settlement, .. }
                 if settlement.by != Ruler::Policy && !self.is_verbose() =>
             {

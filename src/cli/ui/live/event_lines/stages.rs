@@ -1,4 +1,4 @@
-//! Lines for the events of stages and checkpoints.
+//! Converts the events of stages and checkpoints to printable lines.
 
 use crate::cli::style::{self, Glyph, Style, count};
 use crate::domain::event::ConsensusEvent;
@@ -59,7 +59,7 @@ fn started(style: Style, plan: &StagePlan) -> String {
     ])
 }
 
-/// The role followed by the agents' names; empty if there are no agents.
+/// The text is empty if there are no agents.
 pub(crate) fn named<'a>(role: &str, agents: impl IntoIterator<Item = &'a Agent>) -> String {
     let names = style::names(agents.into_iter().map(|agent| &agent.name));
     if names.is_empty() { names } else { format!("{role} {names}") }

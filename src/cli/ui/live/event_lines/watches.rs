@@ -1,4 +1,4 @@
-//! Lines for the events of watches.
+//! Converts the events of watches to printable lines.
 
 use crate::cli::style::{self, Color, Glyph, Style};
 use crate::cli::ui::live::event_lines::stages::named;
