@@ -1,6 +1,4 @@
-//! The workflows of Glee, and what they share.
-//!
-//! - [`run`]: the runner: records, calls, redaction, write guard, errors
+//! The workflows of Glee. All workflows share the code in [`run`].
 
 pub mod consensus;
 pub mod review;

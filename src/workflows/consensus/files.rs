@@ -1,7 +1,7 @@
-//! Writes the outcome of a stage or a checkpoint to files of the project: `.glee/stages-out/<id>/<stage>/`.
+//! Writes the outcome of a stage or a checkpoint to the project's folder `.glee/stages-out/<id>/<stage>/`.
 //!
-//! Each file is written atomically and copies content of the journal, for people, scripts and the next stage. Git
-//! ignores these files.
+//! People, scripts and the next stage read these files. The files contain only data of the journal, and git ignores
+//! them. Each file is written atomically.
 
 use std::path::{Path, PathBuf};
 
@@ -11,11 +11,11 @@ use super::outcome::StageOutcome;
 use crate::config::files::file::{self, FileError, Links};
 use crate::domain::StageAnswer;
 
-/// Relative to the project's folder.
+/// The parent folder of all outcomes, relative to the project's folder.
 pub const FOLDER: &str = ".glee/stages-out";
 
-/// Returns the folder of a stage or a checkpoint, even if it does not exist. Fails if a part of the path is a
-/// symbolic link, which could lead out of the project.
+/// Returns the path of the folder for a stage or a checkpoint, even if the folder does not exist. Fails if a part
+/// of the path is a symbolic link, because the link could lead out of the project.
 pub fn folder(root: &Path, id: &str, stage: &str) -> Result<PathBuf, FileError> {
     let mut folder = root.to_owned();
     for part in FOLDER.split('/').chain([id, stage]) {
@@ -27,7 +27,6 @@ pub fn folder(root: &Path, id: &str, stage: &str) -> Result<PathBuf, FileError> 
     Ok(folder)
 }
 
-/// Fails if a file cannot be written, or a part of the path is a symbolic link.
 pub fn write(root: &Path, outcome: &StageOutcome) -> Result<(), FileError> {
     let folder = folder(root, &outcome.id, &outcome.stage)?;
     let ignore = root.join(FOLDER).join(".gitignore");
@@ -66,7 +65,7 @@ fn put(folder: &Path, name: &str, value: &Value) -> Result<(), FileError> {
     file::write(&folder.join(name), &format!("{value:#}\n"), Links::Refused)
 }
 
-/// Turns an agent's name into a file name that does not collide with the other files of the folder.
+/// Turns an agent's name into a file name other than `verdict`, `synthesis` and `resolutions`.
 fn plain(name: &str) -> String {
     let plain: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '-' }).collect();

@@ -1,7 +1,7 @@
-//! Agreement before code: runs of stages and checkpoints.
+//! Stages and checkpoints, in which agents agree on a solution before code is written.
 //!
-//! [`start`] records the plan and runs the workflow. [`resume`] folds the recorded events and runs the same
-//! workflow. [`files`] also writes the outcome to the project.
+//! [`start`] records the plan and runs the workflow. [`resume`] restores the state from the recorded events and
+//! continues the workflow. [`files`] writes the outcome to the project.
 
 pub mod files;
 mod outcome;
@@ -35,8 +35,7 @@ pub use crate::workflows::run::workflow::Rest;
 pub use outcome::{NextStep, ResolvedQuestion, StageOutcome};
 pub use plan::{Asking, StagePlanError, checkpoint, stage};
 
-/// Starts a stage or a checkpoint. If accessing the history or the tree fails, the run can be resumed from its
-/// recorded events.
+/// Starts a stage or a checkpoint. Fails if the history or the work tree cannot be accessed.
 pub async fn start(
     setup: RunSetup,
     templates: PathBuf,
@@ -54,8 +53,7 @@ pub async fn start(
     consensus.run().await
 }
 
-/// Resumes a run that was interrupted or waits for a person. Fails for the same reasons as [`start`], and if the
-/// run was never started.
+/// Resumes a run that was interrupted or waits for a person. Fails if the run was never started.
 pub async fn resume(
     setup: RunSetup,
     templates: PathBuf,
@@ -71,7 +69,7 @@ pub async fn resume(
     consensus.run().await
 }
 
-/// Fails if the history cannot be read, or if the run is neither a stage nor a checkpoint.
+/// Reads the outcome of a run from the history. Fails if the run is neither a stage nor a checkpoint.
 pub fn recorded(journal: &Journal, run: &RunId) -> Result<StageOutcome, RunError> {
     let state = StageState::of(&journal.events(run)?);
     outcome::outcome(&state, run, 0).ok_or_else(|| RunError::NotStarted(run.clone()))
@@ -84,8 +82,7 @@ pub struct Last {
 }
 
 impl Last {
-    /// Whether the run has this plan. The comparison is between redacted plans, because recorded plans are
-    /// redacted.
+    /// Whether the run has the same subject as the plan. Both plans are redacted before the comparison.
     pub fn asked_the_same(&self, plan: &StagePlan, settings: &Settings) -> bool {
         let plan = EventKind::Consensus(ConsensusEvent::StageStarted { plan: Box::new(plan.clone()) });
         match Redaction::from(settings.redaction).event(plan) {
@@ -107,7 +104,7 @@ pub fn last(journal: &Journal, id: &str, stage: &str) -> Result<Option<Last>, Ru
     Ok(outcome.zip(state.plan).map(|(outcome, plan)| Last { outcome, plan }))
 }
 
-/// The stages and checkpoints with this id, each if its last run waits for a person.
+/// The last run of each stage and checkpoint with this id, if the run waits for a person.
 pub fn waiting(journal: &Journal, id: &str) -> Result<Vec<Last>, RunError> {
     let rows = journal.stages()?;
     let names: BTreeSet<String> = rows.into_iter().filter(|row| row.id == id).map(|row| row.stage).collect();
@@ -115,8 +112,8 @@ pub fn waiting(journal: &Journal, id: &str) -> Result<Vec<Last>, RunError> {
     Ok(all.into_iter().flatten().filter(|last| last.outcome.exit == ExitReason::DisputeOpen).collect())
 }
 
-/// Records a person's decision of a deadlock. Fails if the stage does not wait for a decision, or if the word does
-/// not name an approach.
+/// Records a person's decision of a deadlock. Fails if the stage does not wait for a decision, or if `word` is not
+/// the name of an approach.
 pub fn decide(
     journal: &mut Journal,
     run: &RunId,
@@ -144,8 +141,8 @@ pub fn decide(
     settle(journal, run, state, EventKind::Consensus(ConsensusEvent::StageDecided { decision, by: Settler::Human }))
 }
 
-/// Records a person's answer to a question. Fails if the question does not wait for an answer, or does not allow
-/// this one.
+/// Records a person's answer to a question. Fails if the question does not wait for an answer, or if `value` is not
+/// an allowed answer.
 pub fn answer(
     journal: &mut Journal,
     run: &RunId,

@@ -24,16 +24,16 @@ pub struct StageOutcome {
     pub failures: Vec<(AgentName, String)>,
     pub spent: Spent,
     pub notices: Vec<String>,
-    /// False if the run can be resumed.
+    /// False if the run is still running or was interrupted.
     pub ended: bool,
-    /// The run time in this process, in milliseconds.
+    /// The duration of the run in its last process, in milliseconds.
     pub millis: u64,
     pub exit: ExitReason,
     #[serde(serialize_with = "answers", skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<(AgentName, Option<StageAnswer>)>,
 }
 
-/// Serialises each answer as an agent, a content (null without an answer), and the missing required fields.
+/// Serialises each answer as an object. The field `content` is null if the agent gave no answer.
 fn answers<S: Serializer>(answers: &[(AgentName, Option<StageAnswer>)], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(answers.iter().map(|(agent, answer)| {
         let missing = answer.as_ref().map(|answer| &answer.missing_fields);
@@ -45,13 +45,13 @@ fn answers<S: Serializer>(answers: &[(AgentName, Option<StageAnswer>)], serializ
 #[serde(tag = "subject", rename_all = "snake_case")]
 pub enum NextStep {
     Stage {
-        /// The status is also `ok` if there was a conflict and it was decided.
+        /// The status of the stage. A decided conflict does not count as a conflict.
         status: Option<StageStatus>,
         verdict: Option<Box<StageVerdict>>,
         synthesis: Option<Box<Synthesis>>,
         deadlock: Option<String>,
         decision: Option<(Decision, Settler)>,
-        /// The arbiter's decision, if its confidence is too low for the decision to be binding.
+        /// A decision of the arbiter that is not binding, because the arbiter's confidence is too low.
         #[serde(skip_serializing_if = "Option::is_none")]
         uncertain: Option<Box<(Decision, AgentName)>>,
         advances: bool,
@@ -64,7 +64,7 @@ pub enum NextStep {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ResolvedQuestion {
-    /// The text of the question; the field `question` is its id.
+    /// The text of the question. The field `resolution.question` contains only the question's id.
     pub asked: String,
     #[serde(flatten)]
     pub resolution: Resolution,
@@ -100,13 +100,13 @@ pub(crate) fn exit(state: &StageState) -> ExitReason {
     let answered = state.questions().iter().any(|question| !state.answers(question).is_empty());
     match state.questions().iter().all(|question| state.resolutions.contains_key(&question.id)) {
         true => ExitReason::Clean,
-        // If no agent answered, the run has failed; there is nothing that a person could decide.
+        // If no agent answered, a person has no answers to choose from, so the run has failed.
         false if !answered => lacking,
         false => ExitReason::DisputeOpen,
     }
 }
 
-/// `None` if the run is not a stage or checkpoint.
+/// Computes the outcome from the state. `None` if the run is neither a stage nor a checkpoint.
 pub(crate) fn outcome(state: &StageState, run: &RunId, millis: u64) -> Option<StageOutcome> {
     let plan = state.plan.as_ref()?;
     let positions = state.positions();
@@ -185,7 +185,7 @@ pub(crate) fn open_question(state: &StageState, id: &str) -> Option<OpenQuestion
 }
 
 impl StageAnswer {
-    /// The answer as a JSON object, or prose as a string.
+    /// The answer as a JSON value: an object if the answer is JSON, otherwise a string.
     pub fn value(&self) -> Value {
         let object = serde_json::from_str(self.content.as_written()).ok().filter(|_| self.json);
         object.unwrap_or_else(|| json!(self.content))
@@ -229,7 +229,7 @@ impl StageOutcome {
         Some(value)
     }
 
-    /// The content of `synthesis.json`, the input of the next stage; `None` without a synthesis.
+    /// The content of `synthesis.json`, which is the input of the next stage. `None` if there is no synthesis.
     pub fn synthesis_json(&self) -> Option<Value> {
         let NextStep::Stage { status, synthesis: Some(synthesis), decision, .. } = &self.step else {
             return None;
@@ -240,7 +240,7 @@ impl StageOutcome {
         fields.insert("stage".to_owned(), json!(self.stage));
         fields.insert("status".to_owned(), json!(status));
         if let Some((decision, by)) = decision {
-            // The next stage needs the text of the approach, and not only the name of its author.
+            // The next stage needs the text of the chosen answer, not only the agent's name.
             let of = |name: &AgentName| self.answers.iter().find(|(other, _)| other == name)?.1.as_ref();
             let approach = match &decision.decision {
                 Approach::Of(name) => of(name).map(StageAnswer::value),
@@ -259,7 +259,7 @@ impl StageOutcome {
         Some(Value::Object(fields))
     }
 
-    /// The resolutions of a checkpoint, in the format that the next stage reads; `None` for a stage.
+    /// The resolutions of a checkpoint, in the format that the next stage reads. `None` for a stage.
     pub fn resolutions_json(&self) -> Option<Value> {
         let NextStep::Checkpoint { resolved, open } = &self.step else {
             return None;

@@ -1,5 +1,5 @@
-//! Chooses the agents of a stage or a checkpoint before any paid call. If an agent is missing, no other agent
-//! replaces it.
+//! Chooses all agents of a stage or a checkpoint before the first call. A missing agent is an error, because no
+//! other agent may replace it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -61,7 +61,7 @@ pub struct Asking<'a> {
     pub resolved: Option<Untrusted>,
 }
 
-/// Fails if a role is missing, an agent is not connected, or the agents are too few.
+/// Plans a stage. Fails if an agent is missing or unsuitable, or if fewer than two agents can answer.
 pub fn stage(
     settings: &Settings,
     root: &Path,
@@ -87,7 +87,7 @@ pub fn stage(
     whole(settings, root, asking.id, &stage.name, subject, agents, Some(aggregator), arbiter)
 }
 
-/// Fails for the same reasons as [`stage`].
+/// Plans a checkpoint. Fails if an agent is missing or unsuitable, or if fewer than three agents can answer.
 pub fn checkpoint(
     settings: &Settings,
     root: &Path,
@@ -129,7 +129,7 @@ fn whole(
     })
 }
 
-/// The agents that answer: the named ones, or all with a suitable role.
+/// Returns the named agents, or all agents with one of the roles if `named` is `None`.
 fn answering(settings: &Settings, named: Option<&[String]>, roles: &[Role]) -> Result<Vec<Agent>, StagePlanError> {
     let Some(named) = named else {
         let of_roles = plan::first_choice(settings);
@@ -146,8 +146,8 @@ fn answering(settings: &Settings, named: Option<&[String]>, roles: &[Role]) -> R
     Ok(agents)
 }
 
-/// Chooses the named agent, or the first agent with the role that is not a party. Fails if the named agent is a
-/// party.
+/// Chooses the named agent, and fails if this agent is in `parties`. If `named` is `None`, chooses the first agent
+/// that has the role and is not in `parties`.
 fn one(
     settings: &Settings,
     named: Option<&str>,

@@ -1,4 +1,4 @@
-//! Computes the steps that are due in a stage or a checkpoint: a pure function of its state.
+//! Computes the next steps of a stage or a checkpoint from its state.
 
 use crate::domain::event::{CallAnswer, ConsensusEvent, Part, Purpose};
 use crate::domain::{Agent, Settler, StageStatus, StageVerdict, Subject};
@@ -12,13 +12,12 @@ use crate::workflows::run::workflow::Step;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Asked {
     Decision,
-    /// The id of a question of a checkpoint.
+    /// The id of a checkpoint's question.
     Question(String),
 }
 
 pub(crate) type StageStep = Step<(), Asked>;
 
-/// The steps that are due: concurrent calls, or one other step.
 pub(crate) fn next_steps(state: &StageState) -> Vec<StageStep> {
     let Some(plan) = state.plan.as_ref().filter(|_| state.ended.is_none()) else { return Vec::new() };
     match &plan.subject {

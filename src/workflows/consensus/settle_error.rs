@@ -1,4 +1,4 @@
-//! Validates a person's decision of a deadlock or answer to a question.
+//! Checks a person's answer to a question, and defines the errors for answers and for decisions of deadlocks.
 
 use crate::domain::{Advice, Certainty, ExitReason, Question, Resolution, Settler};
 use crate::workflows::run::error::RunError;

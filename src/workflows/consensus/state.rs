@@ -1,4 +1,4 @@
-//! The state of a stage or a checkpoint: a fold over its events.
+//! The state of a stage or a checkpoint, computed from its recorded events.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ impl StageState {
         match &event.kind {
             EventKind::Run(event) => match event {
                 RunEvent::RunResumed => {
-                    // Failed calls may be repeated after a resumption, unless the stage has a verdict.
+                    // Until the stage has a verdict, a resumed run repeats its failed calls.
                     if self.verdict.is_none() {
                         self.calls.retain(|_, answer| matches!(answer, CallAnswer::Stage { .. }));
                     }
@@ -83,7 +83,7 @@ impl StageState {
         self.verdict.as_ref().map(|verdict| verdict.conflicts.clone()).unwrap_or_default()
     }
 
-    /// The result has the order in which the plan lists the agents.
+    /// The result lists the agents in the order of the plan.
     pub(crate) fn positions(&self) -> Vec<(&AgentName, &StageAnswer)> {
         let agents = self.plan.iter().flat_map(|plan| &plan.agents);
         let position = |name| match self.said(name, &Part::Position)? {
@@ -105,7 +105,7 @@ impl StageState {
         }
     }
 
-    /// The arbiter's own decision, even if its confidence is too low for it to be binding.
+    /// The arbiter's decision, which is not binding if the arbiter's confidence is too low.
     pub(crate) fn arbitration(&self) -> Option<&Decision> {
         let arbiter = self.plan.as_ref()?.arbiter.as_ref()?;
         match self.said(&arbiter.name, &Part::Arbitrate)? {
@@ -121,7 +121,7 @@ impl StageState {
         }
     }
 
-    /// The result has the order in which the plan lists the agents.
+    /// The result lists the agents in the order of the plan.
     pub(crate) fn answers(&self, question: &Question) -> Vec<(AgentName, &QuestionAnswer)> {
         let agents = self.plan.iter().flat_map(|plan| &plan.agents);
         let answer = |name: &AgentName| match self.said(name, &Part::Questions)? {

@@ -1,4 +1,5 @@
-//! The rate of deadlocks over the whole history, by stage and by agent (seed 002, section 8).
+//! The rate of deadlocks in the whole history: in total, by stage and by agent (specification `seed 002`, section
+//! 8).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +10,7 @@ use crate::domain::{Settler, StageStatus};
 use crate::history::store::Journal;
 use crate::workflows::run::error::RunError;
 
-/// The specification's maximum rate of deadlocks.
+/// The maximum rate of deadlocks that the specification permits.
 pub const BOUND: f64 = 0.05;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -21,7 +22,7 @@ pub struct Counts {
     pub by_aggregator: u64,
     pub by_arbiter: u64,
     pub by_person: u64,
-    /// The number of conflicts that only a person could decide, whether or not a person has decided them.
+    /// The number of conflicts that require a person's decision, including conflicts that a person has decided.
     pub deadlocks: u64,
 }
 
@@ -32,9 +33,9 @@ impl Counts {
         (self.stages > 0).then(|| rate(self.deadlocks, self.stages))
     }
 
-    /// The 95% Wilson interval of the rate.
+    /// The 95% Wilson confidence interval of the rate.
     pub fn interval(&self) -> Option<(f64, f64)> {
-        /// The 97.5% quantile of the normal distribution.
+        /// The 97.5% quantile of the standard normal distribution.
         const Z: f64 = 1.959_963_984_540_054;
         let rate = self.rate()?;
         #[expect(clippy::cast_precision_loss, reason = "counts of stages are far below 2^52")]
@@ -66,11 +67,11 @@ impl Counts {
 pub struct Deadlocks {
     pub all: Counts,
     pub by_stage: BTreeMap<String, Counts>,
-    /// Counts each stage for every agent that answered, aggregated or arbitrated in it.
+    /// The counts of each agent. A stage counts for every agent in its plan.
     pub by_agent: BTreeMap<String, Counts>,
 }
 
-/// Counts the deadlocks of all stages; checkpoints are excluded.
+/// Counts the deadlocks of all stages. Checkpoints do not count.
 pub fn deadlocks(journal: &Journal) -> Result<Deadlocks, RunError> {
     let mut found = Deadlocks::default();
     for row in journal.stages()? {

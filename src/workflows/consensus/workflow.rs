@@ -1,4 +1,4 @@
-//! A stage or a checkpoint as a [`Workflow`].
+//! Implements stages and checkpoints as a [`Workflow`].
 
 use std::collections::BTreeSet;
 
@@ -83,7 +83,7 @@ impl Workflow for ConsensusWorkflow {
             _ => true,
         };
         let steps: Vec<StageStep> = schedule::next_steps(&self.state).into_iter().filter(is_open).collect();
-        // If only a person can continue the run, this process ends and the run waits.
+        // If every remaining step needs a person, this process ends and the run waits.
         if steps.is_empty() && self.state.ended.is_none() { vec![Step::Finish] } else { steps }
     }
 

@@ -1,4 +1,4 @@
-//! Parses the output of an agent in the format that its request requires.
+//! Parses an agent's output in the format that the request requires.
 
 use std::io::{self, BufRead};
 
@@ -10,7 +10,6 @@ use crate::protocol::replies::review::{self, reader};
 use crate::protocol::replies::{compare, debate, peer_review, recheck, response, ruling, stage};
 use crate::protocol::request::{Request, Task};
 
-/// Fails if the stored output cannot be read.
 pub(crate) fn read(answer: impl BufRead, request: &Request) -> io::Result<CallAnswer> {
     let nonce = Some(request.nonce.as_str());
     Ok(match &request.task {

@@ -1,11 +1,11 @@
-//! Determines which attempt at a call is due, and why.
+//! Determines which attempt at a call is due.
 
 use std::collections::BTreeMap;
 
 use crate::domain::AgentName;
 use crate::domain::event::{CallAnswer, CallId, Purpose};
 
-/// The last call of an agent for a purpose, with the record of this call.
+/// An agent's last call for a purpose, and the value that `calls` contains for this call.
 pub(crate) fn last<'a, A>(
     calls: &'a BTreeMap<CallId, A>,
     agent: &AgentName,
@@ -15,7 +15,7 @@ pub(crate) fn last<'a, A>(
     calls.range(attempt(0)..=attempt(u32::MAX)).next_back()
 }
 
-/// The attempt that is due: the first, or if the last answer is insufficient, the next one up to `at_most`.
+/// The next attempt, if one is due. An agent has up to `at_most` attempts to give a sufficient answer.
 pub(crate) fn next<A>(
     calls: &BTreeMap<CallId, A>,
     agent: &AgentName,

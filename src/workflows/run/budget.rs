@@ -1,17 +1,16 @@
-//! The limits of a run: concurrent calls, and the caps of `budget`.
+//! The limits of a run: the number of concurrent calls, and the caps in the settings `budget.*`.
 
 use crate::config::settings::{Limits, Settings};
 use crate::domain::Spent;
 use crate::domain::event::{CallId, Purpose};
 use crate::rules::budget;
 
-/// The maximum number of concurrent judges; `review.jobs` may lower it.
+/// A judge's call waits while this number of calls is running. `review.jobs` may set a lower limit.
 const JUDGES: usize = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     Free,
-    /// No call can begin now: the maximum number of calls is running.
     Full,
     OverBudget,
 }
@@ -35,14 +34,14 @@ fn calls_left(settings: &Settings, spent: &Spent, running: usize) -> Option<u64>
     Some(settings.budget.caps().calls?.saturating_sub(used))
 }
 
-/// The limits of the next call; `budget.calls` also limits its retries.
+/// The limits of the next call. A retry counts as a call, so `budget.calls` also limits the retries.
 pub(crate) fn limits(settings: &Settings, spent: &Spent) -> Limits {
     let left = calls_left(settings, spent, 1).map(|left| u32::try_from(left).unwrap_or(u32::MAX));
     let limits = settings.limits;
     Limits { retries: limits.retries.min(left.unwrap_or(u32::MAX)), ..limits }
 }
 
-/// The notices about caps that were reached; `then` is the instruction to follow after raising them.
+/// The notices about reached caps. `then` tells the user what to do after raising a cap.
 pub(crate) fn notices(settings: &Settings, spent: &Spent, then: &str) -> Vec<String> {
     let reached = budget::reached(&settings.budget.caps(), spent).into_iter();
     let notice = |(key, used)| {

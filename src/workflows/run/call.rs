@@ -1,4 +1,4 @@
-//! Makes one call of an agent, from the request to the recorded answer.
+//! Makes one call of an agent: sends the prompt, stores and redacts the output, and parses the answer.
 
 use std::path::PathBuf;
 use std::sync::PoisonError;
@@ -24,10 +24,10 @@ pub(crate) struct CallRequest {
     pub(crate) task: Task,
     pub(crate) again: Option<String>,
     pub(crate) session: Option<Session>,
-    /// Whether the agent is suspended now; `None` for agents that cannot be suspended.
+    /// Whether the agent is suspended now. `None` if the agent cannot be suspended.
     pub(crate) suspended: Option<watch::Receiver<bool>>,
     pub(crate) is_guarded: bool,
-    /// The log span of the part of the run that makes the call: a round, a stage or a cycle.
+    /// The log span of the round, stage or cycle that makes the call.
     pub(crate) scope: Span,
 }
 
@@ -45,7 +45,6 @@ pub(crate) struct AgentCall {
     pub(crate) protected: Vec<PathBuf>,
     pub(crate) files: TranscriptFiles,
     pub(crate) sink: Sink,
-    /// Whether the agent is suspended now; `None` for agents that cannot be suspended.
     pub(crate) suspended: Option<watch::Receiver<bool>>,
     pub(crate) stop: Stop,
     pub(crate) check: Option<WriteCheck>,
@@ -77,7 +76,7 @@ impl CallOutcome {
 }
 
 impl AgentCall {
-    /// Asks the agent, or a backup in its place; redacts the stored output and reads the answer from it.
+    /// Asks the agent or a backup, redacts the stored output, and parses the answer.
     pub(crate) async fn make(self) -> CallOutcome {
         let (id, agent) = (self.id.file_stem(), &self.agent.name.0);
         let span = info_span!(parent: &self.scope, "call", id, agent);
@@ -120,7 +119,6 @@ fn joined<T>(result: Result<T, tokio::task::JoinError>) -> T {
     result.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
 }
 
-/// Redacts the stored output and the answer, then parses the answer.
 fn read(
     result: Result<AnswerText, AgentError>,
     request: &Request,

@@ -1,9 +1,9 @@
 //! The runner that all workflows share.
 //!
-//! `workflow` is the trait of a kind of run and the loop of its steps; `runner` has the resources and records
-//! events; `call` makes a call and `answers` parses its output; `attempts` and `budget` limit calls; `write_guard`
-//! detects changes by read-only agents; `redaction` removes secrets; `ports` are the interfaces that a caller
-//! implements.
+//! `workflow` defines the trait of a workflow and runs the steps of a workflow. `runner` owns the resources of a
+//! run and records events. `call` makes a call, and `answers` parses the output. `attempts` and `budget` limit the
+//! number of calls. `write_guard` detects changes by read-only agents, and `redaction` removes secrets. `ports`
+//! defines the interfaces that callers implement.
 
 pub(crate) mod answers;
 pub(crate) mod attempts;

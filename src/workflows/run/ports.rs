@@ -1,4 +1,4 @@
-//! The interfaces that a caller implements: listeners to events, and the person or the policy that makes decisions.
+//! The interfaces that the caller of a workflow implements, to receive events and to make decisions.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,7 +11,7 @@ use serde::Serialize;
 pub trait EventSink: Send {
     fn event(&mut self, event: &Event);
 
-    /// Receives the last output line of a running agent. The line is neither escaped nor recorded.
+    /// Receives the latest output line of a running agent. The line is neither escaped nor recorded.
     fn activity(&mut self, call: &CallId, line: &str) {
         let _ = (call, line);
     }
@@ -22,29 +22,29 @@ pub(crate) type Sink = Arc<Mutex<Box<dyn EventSink>>>;
 #[derive(Clone, Debug)]
 pub struct PersonQuestion {
     pub dispute: Dispute,
-    /// `None` if the finding names no location, or one that does not exist.
+    /// The code at the finding's location. `None` if the finding has no location or the location does not exist.
     pub excerpt: Option<Excerpt>,
     pub cited: Vec<Excerpt>,
-    /// The names of the connected judges; if `None`, the route `judge` is not offered.
+    /// The names of the connected judges. If `None`, the person cannot choose the route `judge`.
     pub judge: Option<String>,
     pub default: Route,
-    /// The route from `review.on_dispute.default` or from the command-line option that overrides it.
+    /// The route that the setting `review.on_dispute.default` or its command-line option selects.
     pub configured: Route,
-    /// The number of other disputes that wait for a route; if it is not 0, "same for all" is offered.
+    /// The number of other disputes for which the person can choose the same route.
     pub waiting: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
     pub route: Route,
-    /// Whether a person chose the route; false for the configured default.
+    /// Whether a person chose the route. False if the route comes from the configuration.
     pub by_person: bool,
     pub for_all: bool,
 }
 
-/// Decides disputes by asking a person or by the configuration. Its methods may block until the person answers.
+/// Decides disputes: asks a person, or uses the configured route. The methods may block until the person answers.
 pub trait DisputeResolver: Send {
-    /// Returns `None` if the person interrupted the question: the run then stops and can be resumed.
+    /// Returns `None` if the person interrupted the question, which stops the run.
     fn choose(&mut self, question: &PersonQuestion) -> Option<Choice>;
 
     fn rule(&mut self, question: &PersonQuestion) -> PersonAnswer<RulingWord>;
@@ -56,21 +56,21 @@ pub struct Deadlock {
     pub reason: String,
     pub conflicts: Vec<Untrusted>,
     pub positions: Vec<StagePosition>,
-    /// The arbiter's decision, if its confidence is too low for the decision to be binding.
+    /// A decision of the arbiter that is not binding, because the arbiter's confidence is too low.
     pub arbiter: Option<Decision>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PersonAnswer<T> {
-    /// The answer and its reason, which may be empty.
+    /// The person's answer, and a reason that may be empty.
     Given((T, String)),
     /// The person gave no answer, and the run continues.
     LeftOpen,
-    /// The person stopped the run, which can be resumed.
+    /// The person stopped the run, but the run can be resumed.
     Stopped,
 }
 
-/// Asks a person about disagreements. Its methods may block until the person answers.
+/// Asks a person about disagreements. The methods may block until the person answers.
 pub trait Prompter: Send {
     fn decide(&mut self, deadlock: &Deadlock) -> PersonAnswer<Approach>;
 
@@ -81,7 +81,7 @@ pub trait Prompter: Send {
 pub struct OpenQuestion {
     #[serde(flatten)]
     pub question: Question,
-    /// The opinions, the most frequent one first.
+    /// The agents' opinions. The most frequent opinion is first.
     pub opinions: Vec<Opinion>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub validator: Option<Untrusted>,

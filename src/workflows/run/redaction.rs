@@ -1,4 +1,4 @@
-//! Removes secrets from requests, answers, records and stored files (`redaction.secrets`).
+//! Replaces secrets in requests, answers, events and stored files (setting `redaction.secrets`).
 //!
 //! Requests to embedded agents are not redacted, because these agents are part of this program. Answers are
 //! redacted before they are parsed.
@@ -28,7 +28,7 @@ impl From<settings::Redaction> for Redaction {
 impl Redaction {
     pub(crate) const ON: Self = Self { on: true };
 
-    /// Redacts the texts of an event. Hashes, ids and paths of the work tree remain unchanged.
+    /// Redacts the texts of an event. Ids, hashes and the path of the work tree remain unchanged.
     pub(crate) fn event(self, kind: EventKind) -> EventKind {
         if !self.on {
             return kind;
@@ -44,7 +44,7 @@ impl Redaction {
                 let plan = Box::new(WatchPlan { root, tree, ..secrets::redact_value(*plan) });
                 WatchEvent::WatchStarted { plan }.into()
             }
-            // Redacts only the free texts, because up to ten thousand of these events arrive per second.
+            // Up to ten thousand of these events arrive per second, so only the fields with free text are redacted.
             EventKind::Watch(WatchEvent::EventReceived { mut said }) => {
                 let texts = said.summary.iter_mut().chain(&mut said.files);
                 texts.for_each(|text| *text = self.text(text.as_written()).into());
@@ -72,7 +72,7 @@ impl Redaction {
     pub(crate) fn answer(self, answer: AnswerText) -> AnswerText {
         match answer {
             AnswerText::Text(text) => AnswerText::Text(self.text(&text)),
-            // This file was redacted together with the other stored files.
+            // `Redaction::file` has already redacted this file.
             AnswerText::File(path) => AnswerText::File(path),
         }
     }
@@ -96,7 +96,7 @@ impl Redaction {
         if self.on { secrets::redact_value(changes) } else { changes }
     }
 
-    /// Replaces a stored file atomically by a copy without its secrets.
+    /// Replaces a stored file atomically by a copy without secrets.
     pub(crate) fn file(self, path: &Path) -> io::Result<()> {
         if !self.on {
             return Ok(());
@@ -105,7 +105,7 @@ impl Redaction {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             opened => BufReader::new(opened?),
         };
-        // Most files contain no secrets, so they are only read and not rewritten.
+        // A file without secrets is not rewritten.
         if !secrets::copy(&mut input, &mut io::sink())? {
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! The resources of a run: its part of the history, its agents, the tree and the write guard.
+//! The resources of a run: its journal, agents, work tree and write guard.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -28,13 +28,13 @@ use crate::workspace::root::Workspace;
 
 pub struct RunSetup {
     pub workspace: Arc<Workspace>,
-    /// The folder for data that outlives the tree.
+    /// The folder that contains Glee's data outside the work tree.
     pub state_dir: PathBuf,
     pub journal: Journal,
     pub agents: Agents,
     pub settings: Settings,
     pub sink: Box<dyn EventSink>,
-    /// Stops the run, which can be resumed.
+    /// Stops the run. A stopped run can be resumed.
     pub stop: Stop,
 }
 
@@ -42,7 +42,6 @@ pub fn new_run() -> RunId {
     RunId(uuid::Uuid::now_v7().to_string())
 }
 
-/// The only writer of the run's part of the history.
 pub(crate) struct Runner {
     pub(crate) run: RunId,
     pub(crate) workspace: Arc<Workspace>,
@@ -60,7 +59,7 @@ pub(crate) struct Runner {
 
 pub(crate) struct EndedCall {
     pub(crate) events: Vec<EventKind>,
-    /// Files under review that a process other than the agent changed during the call.
+    /// The files under review that were changed during the call by a process other than the agent.
     pub(crate) stale: Vec<String>,
 }
 
@@ -89,7 +88,7 @@ impl Runner {
         self.settings.redaction.into()
     }
 
-    /// The elapsed time of the run in this process, in milliseconds.
+    /// The time since this process started or resumed the run, in milliseconds.
     pub(crate) fn millis(&self) -> u64 {
         u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
@@ -114,7 +113,7 @@ impl Runner {
         events.iter().for_each(|event| sink.event(event));
     }
 
-    /// Prepares a call and the event that records its start. Fails if the project's prompt template is invalid.
+    /// Prepares a call and the event for its start. Fails if a prompt template of the project is invalid.
     pub(crate) fn call(
         &self,
         id: &CallId,
@@ -172,9 +171,8 @@ impl Runner {
         })
     }
 
-    /// The events that record the end of a call, what its agent did in addition, and the files that another process
-    /// changed. An interrupted call gets no answer and is repeated when the run is resumed. `covers` returns
-    /// whether a file is under review.
+    /// Converts the outcome of a call to events. An interrupted call gets no recorded answer, and is repeated when
+    /// the run is resumed. `covers` returns whether a file is under review.
     pub(crate) fn ended(
         &mut self,
         id: CallId,
@@ -191,7 +189,7 @@ impl Runner {
                 events.extend(beyond.into_iter().map(|did| EventKind::notice(format!("{} {did}", id.agent))));
             }
             Some(observation) => {
-                // Without a transcript no process was started, so the agent cannot have written.
+                // If there is no transcript, no process was started, and the agent cannot have changed files.
                 let is_held = transcript.as_ref().is_none_or(|transcript| transcript.held);
                 let found = self.guard.end(&self.workspace, &id, observation, is_held);
                 let Found { violations, stale: changed } = found;
@@ -220,7 +218,7 @@ impl Runner {
     }
 }
 
-/// Adds to a plan's agent its secret variables and arguments, which only the configuration contains.
+/// Adds the agent's secret variables and arguments, which the recorded plan does not contain.
 pub(crate) fn with_secrets(settings: &Settings, agent: &Agent) -> Agent {
     let Some(own) = settings.agents.iter().find(|own| own.name == agent.name) else {
         return Agent { env: BTreeMap::new(), ..agent.clone() };
@@ -230,7 +228,7 @@ pub(crate) fn with_secrets(settings: &Settings, agent: &Agent) -> Agent {
     Agent { env: own.env.clone(), command: command.clone(), ..agent.clone() }
 }
 
-/// The log span of a run; its log is stored in the folder of the raw answers.
+/// Creates the log span of a run. The log is stored in the folder of the run's transcripts.
 fn open_log(journal: &Journal, run: &RunId) -> Result<Span, JournalError> {
     let span = info_span!("run", id = run.short());
     match log::keep_in(&journal.transcripts(run)?) {

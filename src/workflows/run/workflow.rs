@@ -1,8 +1,8 @@
-//! The loop of every run: runs the steps that are due concurrently, and records their results.
+//! The loop that runs the steps of every workflow concurrently and records the results.
 //!
-//! A workflow supplies pure functions of its state ([`Workflow::next`], [`Workflow::request`]) and its effects. The
-//! loop starts and ends calls, limits concurrency and budget, handles interruption and orders records. An event is
-//! on the disk before anything acts on it, so a killed run resumes from its events.
+//! A workflow computes its next steps and requests from its state ([`Workflow::next`], [`Workflow::request`]). The
+//! loop makes the calls, enforces the limits of the run, handles interruptions and records the events. Each event
+//! is written to the disk before anything acts on the event, so a run that was killed can be resumed.
 
 use std::pin::Pin;
 
@@ -20,9 +20,8 @@ pub(crate) type Pending<T> = Pin<Box<dyn Future<Output = T>>>;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Step<E, Q> {
-    /// Call an agent.
     Ask(CallId),
-    /// Record a consequence of the state.
+    /// Record an event that follows from the state.
     Record(Box<EventKind>),
     /// Access the tree or the history, and record the result.
     Effect(E),
@@ -34,16 +33,16 @@ pub(crate) enum Step<E, Q> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rest {
     Ended,
-    /// A signal or a person stopped the run, which can be resumed.
+    /// A signal or a person stopped the run, but the run can be resumed.
     Stopped,
-    /// The budget is used up; the run can be resumed with a larger one.
+    /// The budget is used up. The run can be resumed with a larger budget.
     OverBudget,
 }
 
-/// What a workflow prepares for a call: a request to send, or an answer to record instead of calling the agent.
+/// A workflow's preparation of a call: a request to send, or an answer that replaces the call.
 pub(crate) enum Prepared {
     Call(Box<CallRequest>),
-    /// Records the start of the call and this answer, without calling the agent.
+    /// Record the start of the call and this answer, but do not call the agent.
     Refused(Box<CallRequest>, CallAnswer),
     Answered(CallAnswer),
 }
@@ -51,7 +50,7 @@ pub(crate) enum Prepared {
 pub(crate) trait Workflow: Sized {
     type Effect: Clone + PartialEq + 'static;
     type Question: Clone + PartialEq + 'static;
-    /// The result of a pending effect, of a person, or of an external source.
+    /// The result of a pending effect, the answer of a person, or external input.
     type Input: 'static;
 
     fn runner(&self) -> &Runner;
@@ -59,18 +58,18 @@ pub(crate) trait Workflow: Sized {
     fn apply(&mut self, event: &Event);
     fn spent(&self) -> &Spent;
 
-    /// The steps that are due, to run concurrently.
+    /// Returns the due steps, which the loop runs concurrently.
     fn next(&self) -> Vec<Step<Self::Effect, Self::Question>>;
     fn request(&mut self, call: &CallId) -> Result<Prepared, RunError>;
-    /// Performs an effect, or returns the pending work that will perform it.
+    /// Performs an effect at once, or returns a future that performs the effect.
     fn effect(&mut self, effect: &Self::Effect) -> Result<Option<Pending<Self::Input>>, RunError>;
-    /// Asks a person; returns `None` if no person can be asked now.
+    /// Asks a person. Returns `None` if no person can be asked now.
     fn prompt(&mut self, question: &Self::Question) -> Option<Pending<Self::Input>>;
-    /// Records an input. Returns whether the run has to stop.
+    /// Records an input. Returns true if the run has to stop.
     fn take(&mut self, input: Self::Input, is_stopped: bool) -> Result<bool, RunError>;
     fn finish(&mut self) -> Result<(), RunError>;
 
-    /// Events of other runs to record together with an event of this run.
+    /// The events of other runs that are recorded in one transaction with an event of this run.
     fn elsewhere(&self, _event: &EventKind) -> Vec<(RunId, EventKind)> {
         Vec::new()
     }
@@ -84,7 +83,7 @@ pub(crate) trait Workflow: Sized {
         self.append_all(ended.events).map(drop)
     }
 
-    /// The answer to record for a call that exceeds the budget; by default there is none, and the call waits.
+    /// The answer for a call that exceeds the budget. If `None`, the call waits until the run has a larger budget.
     fn over_budget(&self) -> Option<CallAnswer> {
         None
     }
@@ -94,7 +93,7 @@ pub(crate) trait Workflow: Sized {
         Ok(())
     }
 
-    /// Called before each wait of the loop.
+    /// Called each time before the loop waits.
     fn waiting(&mut self) {}
 
     /// Whether the loop has to wait for external input even if no step is running.
@@ -102,7 +101,7 @@ pub(crate) trait Workflow: Sized {
         false
     }
 
-    /// Waits for external input; must be cancel-safe.
+    /// Waits for external input. An implementation must be cancel-safe.
     async fn input(&mut self) -> Self::Input {
         std::future::pending().await
     }
@@ -113,14 +112,14 @@ enum Done<I> {
     Input(I),
 }
 
-/// The methods that the loop adds to every workflow.
+/// The loop and other methods that every workflow has.
 pub(crate) trait WorkflowExt: Workflow {
     fn append(&mut self, kind: impl Into<EventKind>) -> Result<Event, RunError> {
         let mut events = self.append_all([kind.into()])?;
         Ok(events.pop().expect("one event was appended"))
     }
 
-    /// Records all events or none, applies the recorded ones to the state, and passes them to the listeners.
+    /// Records events in one transaction, applies them to the state, and passes them to the listeners.
     fn append_all(&mut self, kinds: impl IntoIterator<Item = EventKind>) -> Result<Vec<Event>, RunError> {
         let kinds: Vec<EventKind> = kinds.into_iter().collect();
         let elsewhere = kinds.iter().flat_map(|kind| self.elsewhere(kind)).collect();
@@ -129,7 +128,6 @@ pub(crate) trait WorkflowExt: Workflow {
         Ok(events)
     }
 
-    /// Applies recorded events to the state, and passes them to the listeners.
     fn accept(&mut self, events: &[Event]) {
         events.iter().for_each(|event| self.apply(event));
         self.runner().tell(events);
@@ -139,7 +137,7 @@ pub(crate) trait WorkflowExt: Workflow {
         self.append(EventKind::notice(text)).map(drop)
     }
 
-    /// Begins a call; returns `None` if the answer was recorded immediately.
+    /// Begins a call. Returns `None` if the answer was recorded immediately.
     fn begin_call(&mut self, id: &CallId) -> Result<Option<Pending<CallOutcome>>, RunError> {
         let (request, refusal) = match self.request(id)? {
             Prepared::Call(request) => (request, None),
@@ -168,7 +166,7 @@ pub(crate) trait WorkflowExt: Workflow {
         let mut work = FuturesUnordered::<Pending<(Step<Self::Effect, Self::Question>, Done<Self::Input>)>>::new();
         let mut is_stopped = false;
         loop {
-            // A step that finishes immediately may make other steps due, so the steps are computed again.
+            // If a step has finished immediately, other steps may be due, so the steps are computed again.
             let (mut again, mut is_held_back) = (!is_stopped, false);
             while std::mem::take(&mut again) {
                 is_held_back = false;
@@ -234,7 +232,7 @@ pub(crate) trait WorkflowExt: Workflow {
                 () = stop.stopped(), if !is_stopped => None,
                 input = self.input() => Some(Done::Input(input)),
             };
-            // The results of calls that were stopped may arrive before the stop signal itself.
+            // The result of a stopped call may arrive before the stop signal.
             if !is_stopped && stop.is_stopped() {
                 is_stopped = true;
                 self.stopping()?;
@@ -247,8 +245,7 @@ pub(crate) trait WorkflowExt: Workflow {
         }
     }
 
-    /// Whether a call can begin while other calls run. Calls in which agents of a watch work on their tasks are not
-    /// limited.
+    /// Whether a call can begin now. Running calls with the purpose `Work` do not count towards the limit.
     fn place(&self, call: &CallId, running: &[Step<Self::Effect, Self::Question>]) -> Place {
         let takes_place = |step: &&Step<_, _>| matches!(step, Step::Ask(call) if call.purpose != Purpose::Work);
         let running = running.iter().filter(takes_place).count();

@@ -1,9 +1,10 @@
-//! Detects forbidden changes of the tree and its repository by agents.
+//! Detects forbidden changes that agents make in the work tree or in its repository.
 //!
-//! The tree before each call of a read-only agent is compared with the tree after it. A difference is attributed to
-//! every unsandboxed agent that was running. A sandboxed agent cannot have written, so another process must have
-//! changed the file, and the agent's findings on it may be stale. The sandbox does not prevent changes of file
-//! permissions, so these are attributed to all agents. The answer of an agent that may have written is discarded.
+//! The guard compares the tree before and after each call of a read-only agent. If a file has changed, every agent
+//! that was running without a sandbox is suspected. If an agent was sandboxed, another process must have changed
+//! the file, and the agent's findings on the file may be outdated. A sandbox does not prevent changes of file
+//! permissions, so sandboxed agents are suspected of these changes, too. The answer of a suspected agent is
+//! discarded.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use crate::workspace::guard::control_files::{ControlKind, control_kind};
 use crate::workspace::root::Workspace;
 use crate::workspace::{ChangeKind, ChangedSubject, ObservedChange, TreeFingerprint, Unfollowed, WorkspaceError};
 
-/// Agents that start within this time of each other share one observation of the tree.
+/// Calls that begin within this time share one observation of the tree.
 const SHARED: Duration = Duration::from_millis(500);
 
 #[derive(Debug, Default)]
@@ -45,15 +46,14 @@ impl WriteCheck {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Found {
-    /// Changes that the read-only agent may have made.
+    /// The changes that the read-only agent may have made.
     pub(crate) violations: Vec<String>,
-    /// Files that another process changed.
+    /// The files that another process changed.
     pub(crate) stale: Vec<String>,
 }
 
 impl WriteGuard {
-    /// Makes the first observation of the tree. If it fails, the error is ignored, and the next call repeats the
-    /// observation.
+    /// Creates a guard, and makes the first observation of the tree. The first call repeats a failed observation.
     pub(crate) fn begun(workspace: &Workspace) -> Self {
         let at = Instant::now();
         match workspace.fingerprint(None) {
@@ -62,12 +62,12 @@ impl WriteGuard {
         }
     }
 
-    /// The nested repositories that the last observation excluded.
+    /// The nested repositories that were not part of the last observation.
     pub(crate) fn unfollowed(&self) -> &[Unfollowed] {
         self.last.as_ref().map_or(&[], |(look, _)| look.unfollowed.as_slice())
     }
 
-    /// Registers a call. Returns the check to run when the call ends.
+    /// Registers a call. Returns the check that has to run when the call ends.
     pub(crate) fn begin(
         &mut self,
         workspace: &Arc<Workspace>,
@@ -89,7 +89,7 @@ impl WriteGuard {
         WriteCheck { workspace: Arc::clone(workspace), earlier }
     }
 
-    /// Ends a read-only call; `held` is true if the sandbox confined its agent all the time.
+    /// Ends the call of a read-only agent. `held` is true if the agent was in a sandbox during the whole call.
     pub(crate) fn end(
         &mut self,
         workspace: &Workspace,
@@ -101,7 +101,7 @@ impl WriteGuard {
         let seen = self.calls.remove(call).unwrap_or_default();
         let mut found = Found::default();
         if let Err(error) = observed {
-            // The tree was readable when the agent started, so the agent may have made it unreadable.
+            // The tree was readable when the agent started, so the agent may have made the tree unreadable.
             found.violations.push(format!("left an unreadable tree: {error}"));
         }
         for difference in seen {
@@ -116,7 +116,7 @@ impl WriteGuard {
         found
     }
 
-    /// Ends a call of the coder. Returns one line for each change that the coder made other than editing code.
+    /// Ends a call of the coder. Returns a line for each change of the repository or of a file that controls tools.
     pub(crate) fn end_of_coder(
         &mut self,
         workspace: &Workspace,
@@ -135,7 +135,7 @@ impl WriteGuard {
     ) -> Result<(), WorkspaceError> {
         let look = fingerprint?;
         if let Some((earlier, seen_at)) = &self.last {
-            // A later observation arrived before this one and already includes its differences.
+            // A later observation was already processed and includes all differences of this observation.
             if at < *seen_at {
                 return Ok(());
             }
@@ -151,7 +151,7 @@ impl WriteGuard {
     }
 }
 
-/// Replaces the answer of an agent that may have written.
+/// The failure that is recorded instead of the answer of an agent that may have changed the tree.
 pub(crate) fn discarded(call: &CallId, violations: &[String]) -> CallAnswer {
     let shown = match violations {
         [first, second, third, _, ..] => format!("{first}, {second}, {third} and more"),
@@ -166,7 +166,7 @@ pub(crate) fn discarded(call: &CallId, violations: &[String]) -> CallAnswer {
     CallAnswer::Failed { error, hint: Some(hint), cause: None }
 }
 
-/// Describes a coder's change that is not only an edit of code; `None` for a mere edit.
+/// Describes a change of the repository or of a file that controls tools. `None` for any other change.
 fn beyond(difference: &ObservedChange) -> Option<String> {
     let name = &difference.name;
     match difference.subject {

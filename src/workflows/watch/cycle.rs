@@ -1,4 +1,4 @@
-//! Computes the requests, ballots and notifications of a cycle from the state.
+//! Computes a cycle's requests, ballots and notifications from the state of the watch.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ use crate::workflows::run::attempts;
 use crate::workflows::watch::issues::Issue;
 
 const CHANGES: usize = 256 << 10;
-/// The maximum number of open concerns that reviewers receive; the oldest are left out.
+/// The maximum number of open issues in a review request.
 const CONCERNS: usize = 50;
 const CLOSED: usize = 50;
 
@@ -39,7 +39,7 @@ pub(crate) fn requests(state: &WatchState, plan: &WatchPlan) -> Vec<ReviewReques
     plan.reviewers.iter().map(|agent| one(&agent.name)).collect()
 }
 
-/// The open issues in the order of their numbers, without the issues that only record a missing verdict.
+/// The latest open issues, ordered by number. Issues that only record a missing verdict are left out.
 fn concerns(state: &WatchState) -> Vec<OpenConcern> {
     let open: Vec<OpenConcern> = state
         .open_issues()
@@ -53,8 +53,8 @@ fn concerns(state: &WatchState) -> Vec<OpenConcern> {
     open[open.len().saturating_sub(CONCERNS)..].to_vec()
 }
 
-/// The issues that a cycle closes: issues whose reviewers saw them again and now approve, and issues that only
-/// record a missing verdict.
+/// The issues that a cycle closes because their reviewers now approve. An issue is closed only if the review
+/// request showed the issue, or if the issue only records a missing verdict.
 pub(crate) fn settled(state: &WatchState, cycle: &Cycle, ballots: &[Ballot]) -> Vec<(u32, AgentName)> {
     let approved = ballots.iter().filter(|ballot| ballot.verdict == Some(Verdict::Approved));
     let approved: BTreeSet<&AgentName> = approved.map(|ballot| &ballot.reviewer).collect();
@@ -116,7 +116,7 @@ pub(crate) fn closed(state: &WatchState) -> Vec<Untrusted> {
     closed.map(|issue| line(&issue.issue)).collect()
 }
 
-/// The issues that reviewers who do not approve raised in this cycle, whether new or known.
+/// All issues in the reviews of this cycle, except in reviews with the verdict `approved`.
 pub(crate) fn raised(cycle: &Cycle) -> impl Iterator<Item = (&AgentName, &PeerIssue)> {
     cycle.answers.iter().flat_map(|(call, answer)| {
         let review = match answer {
@@ -149,7 +149,7 @@ fn due_for(cycle: &Cycle, reviewer: &AgentName) -> Result<Ballot, CallId> {
     Ok(Ballot { reviewer: reviewer.clone(), verdict, absent: absent.map(Into::into) })
 }
 
-/// The attempt that is due: the first one, or after an unreadable answer the second one.
+/// Returns the first attempt, or a second attempt after an unreadable answer.
 pub(crate) fn next(answers: &CycleAnswers, agent: &AgentName, purpose: Purpose) -> Option<CallId> {
     attempts::next(answers, agent, purpose, 2, attempts::is_invalid)
 }
@@ -161,7 +161,7 @@ pub(crate) fn why_again(answers: &CycleAnswers, call: &CallId) -> Option<String>
     }
 }
 
-/// The agents that are asked for a clarification, and the question; `None` if no agent is known.
+/// Chooses the agents that have to clarify a cycle's issues, and writes the question. `None` if no agent is known.
 pub(crate) fn clarification(cycle: &Cycle) -> Option<(Vec<AgentName>, Untrusted)> {
     let raised: Vec<(&AgentName, &PeerIssue)> = raised(cycle).collect();
     let named: BTreeSet<&str> =
@@ -195,10 +195,11 @@ pub(crate) fn clarification(cycle: &Cycle) -> Option<(Vec<AgentName>, Untrusted)
     Some((asked, prompt.into()))
 }
 
-/// The maximum size of an environment variable of a notification, in bytes. The JSON on stdin is not limited.
+/// The maximum size of each environment variable of a notification, in bytes.
 const VARIABLE: usize = 16 << 10;
 
-/// The input of a command of `watch.notify`: `GLEE_*` variables, and the complete data as JSON on stdin.
+/// The input of a `watch.notify` command. The `GLEE_*` variables contain a summary, and stdin contains all data as
+/// JSON.
 pub(crate) fn notification(run: &RunId, cycle: &Cycle, action: Action, ballots: &[Ballot]) -> CommandInput {
     let summary = |name: &AgentName| cycle.review(name).map(|review| review.summary.clone());
     let reviewers: Vec<Value> = ballots

@@ -1,4 +1,4 @@
-//! The issues of a watch, and the last event of an agent.
+//! The types for the issues of a watch and for the last event of an agent.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -20,16 +20,15 @@ pub struct Issue {
     pub reviewer: AgentName,
     #[serde(flatten)]
     pub issue: PeerIssue,
-    /// Who closed the issue, and why; `None` while the issue is open.
+    /// Who closed the issue, and why. `None` while the issue is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closed: Option<(Untrusted, Untrusted)>,
 }
 
 impl Issue {
-    /// The severity of an issue that records a missing verdict.
     pub(crate) const ABSENT: &str = "absent";
 
-    /// Whether the issue only records a missing verdict.
+    /// Whether the issue only records that a reviewer gave no verdict.
     pub(crate) fn is_absence(&self) -> bool {
         self.issue.severity == *Self::ABSENT
     }

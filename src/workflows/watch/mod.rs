@@ -1,9 +1,9 @@
-//! Event-driven peer review: agents report events, and triggers begin reviews of their work.
+//! Event-driven peer review: agents report events, and some events start a review of the agents' work.
 //!
-//! A watch that is started again in the same tree resumes. It receives lines from a local socket ([`socket`]) and
-//! from its agents (`workers`), and records them in groups. It begins the cycles that are due
-//! (`rules::watch::triggers`), asks the reviewers, and performs the action that follows from their verdicts
-//! (`rules::watch::verdicts`).
+//! A watch receives events from a local socket ([`socket`]) and from the agents that it started (`workers`).
+//! `rules::watch::triggers` determines when a review cycle begins. In each cycle, all reviewers review the agents'
+//! work. `rules::watch::verdicts` derives an action from the reviewers' verdicts. If a watch is started again in
+//! the same work tree, the earlier watch continues.
 
 mod cycle;
 pub(crate) mod issues;
@@ -30,19 +30,20 @@ use workflow::WatchWorkflow;
 
 pub use workflow::EndedWatch;
 
-/// Runs a watch until it is stopped: resumes the last watch of the tree, or begins a new one.
+/// Runs a watch until it is stopped. Resumes the last watch of the work tree, unless there is none or `fresh` is
+/// true.
 pub async fn run(setup: WatchSetup, plan: WatchPlan, fresh: bool) -> Result<EndedWatch, RunError> {
     let last = if fresh { None } else { folded(&setup.run.journal, &plan.root)? };
     let (run, state) = last.unwrap_or_else(|| (new_run(), WatchState::default()));
     WatchWorkflow::new(run, state, setup)?.run(plan).await
 }
 
-/// The last recorded status of the last watch of a work tree; `None` if there was no watch.
+/// The recorded status of the last watch in a work tree. `None` if the tree never had a watch.
 pub fn recorded(journal: &Journal, root: &str) -> Result<Option<WatchReport>, RunError> {
     Ok(folded(journal, root)?.map(|(run, state)| status::standing(&run, &state)))
 }
 
-/// All issues of the last watch of a work tree, including closed ones; `None` if there was no watch.
+/// All issues of the last watch in a work tree, open and closed. `None` if the tree never had a watch.
 pub fn recorded_issues(journal: &Journal, root: &str) -> Result<Option<Vec<Issue>>, RunError> {
     Ok(folded(journal, root)?.map(|(_, state)| state.issues))
 }

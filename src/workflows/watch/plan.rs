@@ -1,4 +1,4 @@
-//! The plan of a watch, from the settings.
+//! Builds the plan of a watch from the settings.
 
 use crate::config::schema::values::ReviewerChoice;
 use crate::config::settings::Settings;
@@ -57,7 +57,7 @@ impl Advice for WatchPlanError {
     }
 }
 
-/// Whether an agent's program answers a prompt and ends, instead of printing events.
+/// Whether the agent's program reads one prompt, answers the prompt and ends.
 pub(crate) fn is_asked(agent: &Agent) -> bool {
     agent.adapter != "text"
 }

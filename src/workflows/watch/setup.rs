@@ -1,4 +1,4 @@
-//! The resources of a watch.
+//! The resources that a watch receives from its caller.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,6 @@ pub struct WatchSetup {
     pub templates: PathBuf,
     pub standing: watch::Sender<WatchReport>,
     pub intake: Intake,
-    /// The receiving end of the channel to which `intake` sends.
     pub received: mpsc::Receiver<Batch>,
     pub socket: Option<PathBuf>,
     /// Whether the watch continues after its last agent has ended.
@@ -23,6 +22,6 @@ pub struct WatchSetup {
 
 pub(crate) struct TreeChanges {
     pub(crate) tree: Option<String>,
-    /// The diff that reviewers receive, or the reason why it cannot be read.
+    /// The diff for the reviewers, or the reason why the diff cannot be computed.
     pub(crate) changes: Result<Untrusted, String>,
 }

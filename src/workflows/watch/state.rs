@@ -1,4 +1,4 @@
-//! The state of a watch: a fold over its events, of bounded size.
+//! The state of a watch, computed from its recorded events.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,10 +12,10 @@ use crate::domain::{
 use crate::rules::watch::triggers::trigger;
 use crate::workflows::watch::issues::{Issue, LastEvent};
 
-/// The maximum number of summaries, and of files, that are kept of an agent since the last cycle. The oldest are
-/// dropped first.
+/// The maximum length of an agent's list of summaries and of an agent's list of files. A full list of summaries
+/// drops its oldest entry, and a full list of files ignores new entries.
 const KEPT: usize = 50;
-/// The maximum number of agents.
+/// The maximum number of agents in a watch.
 const AGENTS: usize = 256;
 
 pub(crate) type CycleAnswers = BTreeMap<CallId, CallAnswer>;
@@ -24,20 +24,19 @@ pub(crate) type CycleAnswers = BTreeMap<CallId, CallAnswer>;
 pub(crate) struct WatchState {
     pub(crate) plan: Option<WatchPlan>,
     pub(crate) status: WatchStatus,
-    /// Whether only a person can resume the work, because of a blocker or of a person's `pause`.
+    /// Whether only a person can resume the work, because of a verdict `blocker` or a person's `pause` command.
     pub(crate) held: bool,
-    /// Whether the work continues although there are issues (rule 3).
     pub(crate) flagged: bool,
     pub(crate) last_action: Option<Action>,
-    /// The number of the last cycle that was started; 0 before the first cycle.
+    /// The number of the last cycle, or 0 before the first cycle.
     pub(crate) cycle: u32,
     pub(crate) open: Option<Cycle>,
     pub(crate) agents: BTreeMap<AgentName, Seen>,
     pub(crate) issues: Vec<Issue>,
-    /// The tree at the last cycle, or at the start of the watch.
+    /// The recorded tree of the last cycle, or of the start of the watch if there was no cycle.
     pub(crate) tree: Option<String>,
     pub(crate) clarification: Option<Clarification>,
-    /// All disputes of the current pause, whether open or settled.
+    /// The open and settled disputes about issues of the last cycle.
     pub(crate) disputes: BTreeMap<DisputeNumber, Disputed>,
     pub(crate) works: CycleAnswers,
     pub(crate) unreviewed: BTreeSet<Trigger>,
@@ -49,7 +48,7 @@ pub(crate) struct WatchState {
 pub(crate) struct Cycle {
     pub(crate) number: u32,
     pub(crate) triggers: BTreeSet<Trigger>,
-    /// The review requests of the cycle; empty until the tree is recorded.
+    /// The review requests of the cycle. The list is empty until the tree is recorded.
     pub(crate) requests: Vec<ReviewRequest>,
     pub(crate) before: Option<String>,
     pub(crate) tree: Option<String>,
@@ -75,7 +74,6 @@ pub(crate) struct Disputed {
     pub(crate) answers: CycleAnswers,
 }
 
-/// A question to the agents whose work has issues.
 #[derive(Clone, Debug)]
 pub(crate) struct Clarification {
     pub(crate) cycle: u32,
@@ -105,7 +103,7 @@ impl Clarification {
 }
 
 impl WatchState {
-    /// Whether the agent is known, or can be added because the maximum number of agents is not reached.
+    /// Whether the agent is known, or the watch has fewer agents than the maximum.
     pub(crate) fn knows(&self, name: &AgentName) -> bool {
         self.agents.len() < AGENTS || self.agents.contains_key(name)
     }
@@ -159,7 +157,7 @@ impl WatchState {
                     for agent in &plan.agents {
                         self.agents.entry(agent.name.clone()).or_default();
                     }
-                    // A task that has changed is sent to its agent again.
+                    // Drops the answers to tasks that have changed, so that the agents get their new tasks.
                     let known = self.plan.iter().flat_map(|plan| plan.jobs.clone()).collect::<Vec<_>>();
                     let is_new =
                         |name: &AgentName| plan.jobs.iter().any(|job| job.agent == *name && !known.contains(job));
@@ -272,8 +270,7 @@ impl WatchState {
         self.flagged = action == Action::LogAndContinue;
         self.held |= action == Action::StopAndEscalate;
         self.status = status;
-        // If the action pauses the work, the clarification is kept: it is not requested again, and issues that
-        // remain wait for a person.
+        // While the work is paused, a judge may still need the answers to the clarification.
         if !action.pauses() {
             self.clarification = None;
         }
@@ -287,7 +284,7 @@ impl WatchState {
         self.flagged &= some_open;
     }
 
-    /// Adds an issue, unless the same reviewer has already raised it; this includes issues that were closed.
+    /// Adds an issue, unless the list contains the same issue of the same reviewer, open or closed.
     fn raise(&mut self, cycle: u32, reviewer: &AgentName, issue: PeerIssue) {
         let is_known = |known: &Issue| {
             known.reviewer == *reviewer

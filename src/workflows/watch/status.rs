@@ -1,4 +1,4 @@
-//! The status of a watch, for people and scripts.
+//! The status of a watch for `glee watch status`.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,17 +11,17 @@ use crate::workflows::watch::issues::{Issue, LastEvent};
 pub struct WatchReport {
     pub run: String,
     pub status: WatchStatus,
-    /// Whether the work continues although there are issues (rule 3).
+    /// Whether the work continues although there are open issues (rule 3 of `rules::watch::verdicts`).
     pub flagged: bool,
     pub last_action: Option<Action>,
     pub cycle: u32,
     pub in_cycle: bool,
     pub pending: Vec<Trigger>,
-    /// The number of seconds until the trigger TIMEOUT_FALLBACK; `None` if this trigger cannot occur.
+    /// The seconds until the trigger TIMEOUT_FALLBACK starts a cycle. `None` during a pause or a cycle.
     pub fallback_in: Option<u64>,
     pub agents: Vec<AgentReport>,
     pub events: u64,
-    /// The number of invalid lines since this process started.
+    /// The number of invalid lines that the watch has received since this process started.
     pub malformed: u64,
     pub issues: Vec<Issue>,
     pub clarification: Option<ClarificationReport>,
@@ -38,11 +38,11 @@ pub struct AgentReport {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AgentState {
-    /// The watch started the agent, which is running.
+    /// The watch started the agent, and the agent is running.
     Works,
-    /// The watch started the agent, which is suspended.
+    /// The watch started the agent, and the agent is suspended.
     Stands,
-    /// The watch started the agent, which has ended.
+    /// The watch started the agent, and the agent has ended.
     Ended,
     /// The agent reported that its work is done.
     Done,

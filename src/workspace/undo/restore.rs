@@ -1,10 +1,10 @@
-//! Undoes the changes of a run's coder, file by file, and redoes what was undone.
+//! Undoes the changes of a run's coder file by file, and redoes the changes after an undo.
 //!
-//! The coder's changes are the differences between the snapshots before and after its calls. A file that was not
-//! changed after the coder's last change is restored. A file with later changes is merged; if that fails, it is
-//! left unchanged and listed. No other file is written, and only files that the coder created are removed. The
-//! index, `HEAD`, branches and stashes remain unchanged. The content of a file is recorded before it is replaced.
-//! Ignore files do not apply, because only recorded paths are checked.
+//! Snapshots of the tree are taken before and after each call of the coder. The differences between these snapshots
+//! are the coder's changes. A file without later changes gets its old content back. A file with later changes is
+//! merged. If the merge fails, the file is left unchanged and reported as a conflict. By default, only files that
+//! the coder created are removed. The index, `HEAD`, branches and stashes of git remain unchanged. The current
+//! content of a file is recorded before the file is replaced. Ignore files have no effect on an undo.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -23,13 +23,12 @@ use crate::workspace::{Result, Workspace, WorkspaceError};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UndoOptions {
-    /// The files that are restored although they were changed after the coder's change.
     pub forced: Forced,
-    /// Whether to remove new files of which it is unknown whether the coder created them.
+    /// Whether to remove new files even if their creator is unknown.
     pub remove_new: bool,
 }
 
-/// Files whose later changes are discarded.
+/// The files in which an undo discards later changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Forced {
     #[default]
@@ -64,26 +63,26 @@ impl UndoConflict {
 pub struct Undone {
     /// The number of files that were written or removed.
     pub files: u64,
-    /// The number of these files in which later changes were preserved.
+    /// The number of written files that preserve later changes.
     pub merged: u64,
-    /// The files that the coder changed and that could not be restored.
+    /// The changed files that could not be restored.
     pub conflicts: Vec<UndoConflict>,
-    /// The new files of which it is unknown whether the coder created them.
+    /// The new files that were not removed because their creator is unknown.
     pub new: Vec<String>,
-    /// The files that are in no snapshot because they were ignored, and that the coder changed or made visible.
+    /// The files that cannot be restored because they were ignored when the run began.
     pub ignored: Vec<String>,
 }
 
-/// For each path, its changes in chronological order: the entry before the change and, if known, the entry after
-/// it.
+/// The changes of each path in chronological order. A change is a pair of snapshot entries: before the change and,
+/// if known, after the change.
 type Changes = BTreeMap<Vec<u8>, Vec<(Option<ManifestEntry>, Option<Option<ManifestEntry>>)>>;
 
 type Contents = Vec<(FileContent, Option<FileContent>)>;
 
 impl Workspace {
-    /// Undoes the changes of a run's coder. Fails without changing a file if a snapshot is missing, the tree does
-    /// not belong to the run, or the state folder fails. Fails with [`WorkspaceError::NotRestored`] if some files
-    /// could not be written; all other files are restored nevertheless.
+    /// Undoes the changes of a run's coder. Fails without changing a file if a snapshot is missing, if the tree
+    /// does not belong to the run, or if the state folder cannot be used. Fails with
+    /// [`WorkspaceError::NotRestored`] if some files could not be written, but restores all other files.
     pub fn undo(&self, run: &RunId, kept: &Kept<'_>, options: &UndoOptions, state_dir: &Path) -> Result<Undone> {
         self.refuse_other(run, kept, state_dir)?;
         let (mut spans, mut bytes) = self.opened_run(run, kept, state_dir)?;
@@ -96,7 +95,7 @@ impl Workspace {
         let nothing = Image::new();
         let first = spans.first().map_or(&nothing, |(before, _)| before);
         for (path, mut changes) in changes {
-            // If a previously ignored file became visible, the coder did not create it.
+            // A file that was ignored before the coder began was not created by the coder.
             let is_hidden = ignored.covers(&path) && !ignored_files::is_certainly_new(&path, first);
             if is_hidden && changes.iter().any(|(before, _)| before.is_some()) {
                 changes.retain(|(before, _)| before.is_some());
@@ -138,8 +137,7 @@ impl Workspace {
         work.execute(self.root(), &folders, &log)
     }
 
-    /// Restores the contents that undos of a run replaced, by the same rule: files with later changes are merged,
-    /// or left unchanged and listed.
+    /// Restores the contents that an undo replaced. Files that were changed after the undo are merged or reported.
     pub fn redo(&self, run: &RunId, kept: &Kept<'_>, options: &UndoOptions, state_dir: &Path) -> Result<Undone> {
         self.refuse_other(run, kept, state_dir)?;
         let mut log = UndoLog::read(run, state_dir)?;
@@ -161,8 +159,8 @@ impl Workspace {
         Ok(undone)
     }
 
-    /// The runs in the state folder that worked on this tree when it was at another path, newest first, each with
-    /// the key of its history.
+    /// The runs that worked on this tree while the tree was at another path, with the keys of their histories. The
+    /// newest run is first.
     pub fn runs_of_moved_tree(&self, state_dir: &Path) -> Result<Vec<(RunId, String)>> {
         let own = self.history(state_dir)?.key;
         let folders = std::fs::read_dir(state_dir.join("kept")).into_iter().flatten().flatten();
@@ -177,7 +175,7 @@ impl Workspace {
                 found.push((RunId(folder.file_name().to_string_lossy().into_owned()), note.history));
             }
         }
-        // The ids of runs start with the time.
+        // A run's id begins with its start time, so this order is newest first.
         found.sort_by(|(one, _), (other, _)| other.0.cmp(&one.0));
         Ok(found)
     }
@@ -187,8 +185,7 @@ impl Workspace {
         UndoLog::read(run, state_dir).is_ok_and(|log| !log.undone.is_empty())
     }
 
-    /// Writes the first snapshot of a run to a new or empty folder; returns the number of files. Fails with
-    /// [`WorkspaceError::Occupied`] if the folder is not empty, and for the same reasons as [`Workspace::undo`].
+    /// Writes the first snapshot of a run to a folder that must be new or empty. Returns the number of files.
     pub fn restore(&self, run: &RunId, kept: &Kept<'_>, state_dir: &Path, into: &Path) -> Result<u64> {
         let unwritable =
             |source: std::io::Error| WorkspaceError::NotRestored(vec![format!("`{}` ({source})", into.display())]);
@@ -221,7 +218,7 @@ impl Workspace {
             let is_known = after.is_some();
             let seen = match after.take() {
                 Some(after) => after,
-                // Glee was killed during the coder's call: all later changes may be the coder's.
+                // Glee was killed during the call, so the current tree replaces the missing snapshot.
                 None => {
                     let now = self.snapshot_of(run, state_dir)?;
                     match &self.repository {
@@ -246,7 +243,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Plans the write step for a path, and records the path's current content.
+    /// Plans how to write a path, and stores copies of its current and new content.
     fn plan(
         &mut self,
         path: Vec<u8>,
@@ -276,14 +273,13 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Converts the steps that cannot be executed to conflicts.
+    /// Replaces each step that cannot be executed by a conflict.
     fn settle(&mut self, root: &Path) {
         let [removed, written] = [true, false].map(|removes| -> BTreeSet<Vec<u8>> {
             let steps = self.steps.iter().filter(|step| step.removes() == removes);
             steps.map(|step| step.path.clone()).collect()
         });
-        // Between two calls, the user replaced a folder by a file or a link: either the folder's files or the file
-        // can be restored, but not both.
+        // Two steps conflict if one step writes a file and the other step writes below the path of this file.
         let is_below = |path: &[u8]| path_bytes::above(path).any(|folder| written.contains(folder));
         for step in std::mem::take(&mut self.steps) {
             let above = (!step.removes() && is_below(&step.path)).then_some(Clash::Above);
@@ -294,7 +290,6 @@ impl Work<'_> {
         }
     }
 
-    /// Executes the steps: first those that remove files, then those that write files.
     fn execute(mut self, root: &Path, folders: &BTreeSet<Vec<u8>>, log: &UndoLog) -> Result<Undone> {
         let mut failed = Vec::new();
         self.steps.sort_by_key(|step| !step.removes());
@@ -311,7 +306,7 @@ impl Work<'_> {
     }
 }
 
-/// The contents before and after each change of a path; `None` if an entry has no readable content.
+/// The contents before and after each change of a path. `None` if one of the contents is missing.
 fn contents(
     changes: &[(Option<ManifestEntry>, Option<Option<ManifestEntry>>)],
     bytes: &mut Bytes,
@@ -326,8 +321,7 @@ fn contents(
     Ok(Some(found))
 }
 
-/// The content of an entry; `None` if the entry is neither a file nor a link, was not readable, or has no recorded
-/// bytes.
+/// The content of an entry. `None` if the entry is a submodule, was not readable, or has no recorded bytes.
 fn content(entry: Option<&ManifestEntry>, bytes: &mut Bytes) -> Result<Option<FileContent>> {
     let Some(entry) = entry else { return Ok(Some(FileContent::Nothing)) };
     let read = match entry.kind {

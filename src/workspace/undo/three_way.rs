@@ -1,4 +1,4 @@
-//! Reverts a change of a file by a three-way merge of the contents before the change, after it, and now.
+//! Reverts an earlier change of a file by a three-way merge.
 
 use crate::workspace::select::filter;
 use crate::workspace::snapshot::COMPARED_CAP;
@@ -10,17 +10,17 @@ pub(crate) enum FileContent {
     Link(Vec<u8>),
 }
 
-/// Why a change cannot be reversed automatically.
+/// The reason why a change cannot be reverted automatically.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clash {
     Lines,
-    /// The file was changed later, and is binary or too large to be merged.
+    /// The file was changed later, and cannot be merged because it is binary or too large.
     NotText,
     Permissions,
     Removed,
     Created,
     MadeAgain,
-    /// The path was replaced later: a file by a link, or a link by a file or another link.
+    /// The file was later replaced by a link, or the link was later replaced.
     Kind,
     Folder,
     Above,
@@ -28,7 +28,7 @@ pub enum Clash {
 }
 
 impl Clash {
-    /// The reason, as text that follows the name of the file.
+    /// A description of the conflict, for display after the name of the file.
     pub fn words(self) -> &'static str {
         match self {
             Self::Lines => "the lines that the coder changed were changed since",
@@ -44,14 +44,14 @@ impl Clash {
         }
     }
 
-    /// Whether [`Forced`](crate::workspace::Forced) can resolve the conflict.
+    /// Whether the conflict can be resolved by discarding the later changes ([`Forced`](crate::workspace::Forced)).
     pub fn can_be_forced(self) -> bool {
         !matches!(self, Self::Folder | Self::Above | Self::Unreadable)
     }
 }
 
-/// The content of a path after the change from `before` to `after` is reverted in `now`. If `after` was not
-/// recorded, it is `before`.
+/// Reverts the change from `before` to `after` in the content `now`. If `after` was not recorded, the result is
+/// `before`.
 pub(crate) fn reverse(
     before: &FileContent,
     after: Option<&FileContent>,
@@ -77,8 +77,8 @@ pub(crate) fn reverse(
     }
 }
 
-/// The result of the reversal if no merge is necessary: `before` if the content was not changed later, `now` if the
-/// change was already reverted or changed nothing, else `None`.
+/// The reverted content, or `None` if a merge is necessary. If the content was not changed later, the result is
+/// `before`. If the change was already reverted or changed nothing, the result is `now`.
 fn undisputed<'a, T: PartialEq>(before: &'a T, after: &T, now: &'a T) -> Option<&'a T> {
     if now == after { Some(before) } else { (now == before || before == after).then_some(now) }
 }

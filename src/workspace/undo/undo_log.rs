@@ -1,5 +1,5 @@
-//! The contents that undos of a run replaced, so that they can be redone. They are recorded in the run's folder
-//! before a file is written.
+//! Records the contents that an undo replaces, so that a redo can restore these contents. The record is written to
+//! the run's folder before any file is changed.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,14 +21,14 @@ pub(crate) enum Copied {
     Link { id: String },
 }
 
-/// The replacement of a path's content by an undo; `None` means that no file is at the path.
+/// The content of a path before and after an undo. `None` means that there is no file at the path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct UndoEntry {
     pub(crate) found: Option<Copied>,
     pub(crate) put: Option<Copied>,
 }
 
-/// The paths whose changes are currently undone.
+/// The paths at which the coder's changes are currently undone.
 #[derive(Debug)]
 pub(crate) struct UndoLog {
     folder: PathBuf,
@@ -92,7 +92,7 @@ impl UndoLog {
 }
 
 impl Copied {
-    /// The record of a content; `None` if there is no file.
+    /// Describes a content by its hash. `None` if there is no file.
     pub(crate) fn of(content: &FileContent) -> Option<Self> {
         let id = |bytes: &[u8]| blake3::hash(bytes).to_hex().to_string();
         match content {

@@ -1,6 +1,6 @@
-//! The only code that writes to files of the work tree. It checks each file again, writes a temporary file, and
-//! renames that to the final path. It never follows a link in a parent folder of a path, and removes only empty
-//! folders.
+//! Writes and removes files in the work tree. No other module changes files of the work tree. Each file is compared
+//! with its expected content before the file is replaced. The new content is written to a temporary file, which is
+//! then renamed. Links in parent folders are never followed, and only empty folders are removed.
 
 use std::collections::BTreeSet;
 use std::fs::Permissions;
@@ -15,12 +15,12 @@ use crate::workspace::snapshot::permissions;
 use crate::workspace::undo::three_way::{Clash, FileContent};
 use crate::workspace::undo::undo_log::{Copied, UndoEntry, UndoLog};
 
-/// Whether something other than a file or a link prevents writing to a path.
+/// The obstacle to writing at a path. A file or a link at the path is not an obstacle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Occupancy {
     Free,
     Folder,
-    /// The parent folder with this path is not a folder.
+    /// The path of a parent folder that was replaced by something other than a folder.
     Above(Vec<u8>),
 }
 
@@ -28,7 +28,7 @@ pub(crate) enum Occupancy {
 pub(crate) struct WriteStep {
     pub(crate) path: Vec<u8>,
     pub(crate) occupancy: Occupancy,
-    /// The current and the new content; the log contains copies of both.
+    /// The current and the new content, of which the undo log contains copies.
     pub(crate) entry: UndoEntry,
     /// Whether the new content preserves changes that were made after the coder's change.
     pub(crate) is_merged: bool,
@@ -39,7 +39,7 @@ impl WriteStep {
         self.entry.put.is_none()
     }
 
-    /// Why the step cannot be executed even after the files in `removed` are removed.
+    /// The reason why the step cannot be executed, even after the files in `removed` are removed.
     pub(crate) fn clash(&self, root: &Path, removed: &BTreeSet<Vec<u8>>) -> Option<Clash> {
         match &self.occupancy {
             _ if self.removes() => None,
@@ -49,7 +49,7 @@ impl WriteStep {
         }
     }
 
-    /// Writes or removes the file. Folders in `folders` remain, even if they become empty.
+    /// Writes or removes the file. Also removes parent folders that become empty, except the folders in `folders`.
     pub(crate) fn execute(&self, root: &Path, folders: &BTreeSet<Vec<u8>>, log: &UndoLog) -> io::Result<()> {
         if !inspect(root, &self.path).is_ok_and(|(now, _)| Copied::of(&now) == self.entry.found) {
             return Err(io::Error::other("it was changed at this moment"));
@@ -132,17 +132,17 @@ fn holds_only(root: &Path, folder: &[u8], files: &BTreeSet<Vec<u8>>) -> bool {
         .all(|entry| entry.is_ok_and(|entry| !walk::is_file(&entry) || is_known(entry.path())))
 }
 
-/// Removes a folder if it contains nothing but folders.
+/// Removes a folder that contains only folders. Fails if the folder contains a file.
 fn remove_folders(folder: &Path) -> io::Result<()> {
     if !folder.exists() {
         return Ok(());
     }
     let below = walk::everything(folder).collect::<io::Result<Vec<_>>>()?;
-    // Removes the deepest folders first; fails for a folder that contains files.
+    // The reverse order removes the deepest folders first.
     below.iter().rev().try_for_each(|entry| std::fs::remove_dir(entry.path()))
 }
 
-/// Creates a folder and its parent folders; fails if one of them is a link.
+/// Creates a folder and its parent folders. Fails if a file or a link exists at the path of one of the folders.
 fn make_folders(root: &Path, folder: &[u8]) -> io::Result<()> {
     if folder.is_empty() {
         return Ok(());

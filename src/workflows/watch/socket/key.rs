@@ -1,8 +1,7 @@
-//! The key of a watch: a random number that is sent with each command. It is stored in the state folder, and only
-//! this user can read it.
+//! The key of a watch: a random number that clients send with each command.
 //!
-//! The key proves that the sender can read the state folder, which sandboxed agents cannot. Each watch creates a
-//! new key, and removes the key when it ends.
+//! The key is in a private file next to the socket. Sandboxed read-only agents cannot read the key, so they cannot
+//! send commands. Each watch creates a new key, and removes the key when it ends.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -18,12 +17,11 @@ fn place(socket: &Path) -> PathBuf {
 #[derive(Debug)]
 pub(crate) struct WatchKey {
     hash: blake3::Hash,
-    /// Removes the file on drop.
     _path: TempPath,
 }
 
 impl WatchKey {
-    /// Creates a key; replaces a key that a killed watch left behind.
+    /// Creates a new key. Replaces the key of an earlier watch that was killed.
     pub(crate) fn create(socket: &Path) -> io::Result<Self> {
         let path = place(socket);
         let text = format!("{}{}", uuid::Uuid::new_v4().simple(), uuid::Uuid::new_v4().simple());
@@ -31,13 +29,13 @@ impl WatchKey {
         Ok(Self { hash: blake3::hash(text.as_bytes()), _path: TempPath::try_from_path(path)? })
     }
 
-    /// Compares hashes, so that the time that the comparison takes does not depend on the text.
+    /// Compares hashes instead of texts, so that the duration reveals nothing about the key.
     pub(crate) fn fits(&self, text: &str) -> bool {
         blake3::hash(text.as_bytes()) == self.hash
     }
 }
 
-/// `None` if this process cannot read the key.
+/// Reads the key of a watch. Returns `None` if this process cannot read the key.
 pub(crate) fn read(socket: &Path) -> Option<String> {
     fs::read_to_string(place(socket)).ok().filter(|text| !text.is_empty())
 }

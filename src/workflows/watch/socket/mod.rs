@@ -1,7 +1,7 @@
-//! The local socket of a watch: its path, access control, and the lines that it receives.
+//! The Unix socket through which a watch receives events and commands.
 //!
-//! Each line is answered with one line. All lines that a connection has buffered form a batch, and a batch requires
-//! only one sync of the journal. Each connection has at most one batch in progress.
+//! The watch answers each line with one line. Lines that arrive together form a batch, so that their events can
+//! share one transaction. The next batch of a connection is read after the watch has answered the previous batch.
 
 pub(crate) mod key;
 pub(crate) mod peer;
@@ -29,16 +29,15 @@ use crate::workflows::watch::socket::peer::{Peer, PeerRelation};
 use crate::workflows::watch::socket::protocol::{CommandReply, Intake, LONGEST, WatchCommand, WatchMessage};
 use crate::workflows::watch::socket::seats::{ConnectionLimits, ConnectionPermit};
 
-/// The environment variable that passes the socket's path to started agents.
+/// The environment variable in which an agent finds the path of the socket.
 pub const VARIABLE: &str = "GLEE_WATCH_SOCKET";
 
 const PIECE: usize = 64 << 10;
-/// The timeout for the first valid line of a new connection. After this line, the connection may be silent for any
-/// time.
+/// The timeout for the first valid line of a new connection.
 const PATIENCE_SILENT: Duration = Duration::from_secs(20);
-/// The timeout for the first valid line of a connection that got a reserved seat.
+/// The timeout for the first valid line of a connection that occupies a reserved seat (see `seats`).
 const PATIENCE_RESERVED: Duration = Duration::from_secs(2);
-/// The maximum length of a socket address; it is below the limits of all supported systems.
+/// The maximum length of the socket's path in bytes, which every supported system permits.
 const ADDRESS: usize = 100;
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -79,8 +78,7 @@ impl Advice for SocketError {
     }
 }
 
-/// The address of a work tree's watch. It is in the state folder; if that path is too long, it is in a private
-/// folder inside the system's temporary folder.
+/// Returns the socket's path: in the state folder, or in `/tmp` if the path in the state folder is too long.
 pub fn address(state_dir: &Path, root: &Path) -> PathBuf {
     let key = blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex();
     let own = state_dir.join("watch").join(format!("{}.sock", &key[..16]));
@@ -92,8 +90,8 @@ pub fn address(state_dir: &Path, root: &Path) -> PathBuf {
     PathBuf::from("/tmp").join(format!("glee-{user}")).join(format!("{}.sock", &both[..16]))
 }
 
-/// Prevents other watches of the work tree from starting while the file is open. Fails if another watch is running,
-/// even one without a socket.
+/// Locks the work tree, so that no other watch of this tree can start while the returned file is open. Fails if
+/// another watch of the work tree is running.
 pub fn lock(path: &Path, root: &Path) -> Result<fs::File, SocketError> {
     let failed = |source| SocketError::Io { path: path.to_owned(), source };
     let folder = path.parent().unwrap_or(Path::new("/"));
@@ -113,7 +111,6 @@ pub struct Listener {
     listener: UnixListener,
     key: WatchKey,
     owed: watch::Sender<usize>,
-    /// Removes the socket's file on drop.
     _endpoint: TempPath,
     _lock: fs::File,
 }
@@ -135,14 +132,14 @@ impl Listener {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
             _ => {}
         }
-        // The key has to exist before the first connection.
+        // Clients need the key when they connect, so the key is created before the socket.
         let key = WatchKey::create(path).map_err(failed)?;
         let listener = UnixListener::bind(path).map_err(failed)?;
         let endpoint = TempPath::try_from_path(path).map_err(failed)?;
         Ok(Self { listener, key, owed: watch::channel(0).0, _endpoint: endpoint, _lock: lock })
     }
 
-    /// Resolves after all answers have been sent, except answers to connections that do not read them.
+    /// Resolves when all answers have been sent, but after one second at the latest.
     pub fn all_answered(&self) -> impl Future<Output = ()> + use<> {
         let mut owed = self.owed.subscribe();
         async move { drop(timeout(Duration::from_secs(1), owed.wait_for(|owed| *owed == 0)).await) }
@@ -156,7 +153,7 @@ impl Listener {
                 Ok((stream, _)) => {
                     let Some(peer) = Peer::of(&stream) else { continue };
                     let Some(seat) = seats.take(&peer) else {
-                        // The buffer of a new connection is empty, so this line fits into it.
+                        // The send buffer of a new connection is empty, so the line fits into the buffer.
                         drop(stream.try_write(line(&[CommandReply::refused("too many connections")]).as_bytes()));
                         continue;
                     };
@@ -166,7 +163,7 @@ impl Listener {
                         drop(converse(stream, intake, guest, owed, seat).await);
                     });
                 }
-                // The process probably has too many open files, so it waits before it accepts again.
+                // The probable cause is the limit on open files, so `accept` is repeated after a delay.
                 Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
             }
         }
@@ -180,8 +177,8 @@ struct Guest {
 }
 
 impl Guest {
-    /// The part of a line that is accepted, and whether the line contained the key. Without the key, agents may
-    /// send events, but cannot resume their own work.
+    /// Parses a line, and refuses what its sender may not send. Agents may send only events and read-only commands,
+    /// so that they cannot resume their own work. The boolean states whether the line contains the right key.
     fn admit(&self, line: &[u8]) -> (WatchMessage, bool) {
         let (item, key) = protocol::read_keyed(line);
         let is_persons = match &item {
@@ -214,7 +211,7 @@ pub fn own_name() -> String {
     nix::unistd::User::from_uid(uid).ok().flatten().map_or_else(|| format!("uid {uid}"), |user| user.name)
 }
 
-/// Forwards the lines of a connection until it closes or times out.
+/// Forwards the lines of a connection to the watch until the connection closes or times out.
 async fn converse(
     stream: UnixStream,
     intake: Intake,
@@ -267,14 +264,14 @@ fn line(answers: &[CommandReply]) -> String {
     answers.iter().map(|answer| serde_json::json!(answer).to_string() + "\n").collect()
 }
 
-/// Splits chunks into lines. A line that is too long is cut one byte after the limit.
+/// Splits a stream of bytes into lines, and cuts each line to at most `LONGEST + 1` bytes.
 #[derive(Debug, Default)]
 pub(crate) struct SocketLines {
     rest: Vec<u8>,
 }
 
 impl SocketLines {
-    /// Adds a piece, and returns the lines that end in it, trimmed and without empty ones.
+    /// Adds a piece of the stream, and returns the lines that are now complete and not empty.
     pub(crate) fn take(&mut self, piece: &[u8]) -> Vec<Vec<u8>> {
         let mut lines = Vec::new();
         for part in piece.split_inclusive(|byte| *byte == b'\n') {
@@ -319,15 +316,15 @@ impl Client {
         Ok(client)
     }
 
-    /// A second handle of the connection, for writing while the first one reads.
+    /// Returns a second handle of the connection, with which another thread can write while this thread reads.
     pub fn speaker(&self) -> Result<BlockingStream, SocketError> {
         let stream = self.stream.get_ref();
-        // The sender may pause for any time, so reading has no timeout.
+        // A writing thread may pause for any length of time, so reading has no timeout.
         let speaker = stream.set_read_timeout(None).and_then(|()| stream.try_clone());
         speaker.map_err(|source| self.failed(source))
     }
 
-    /// Waits for the next answer; returns `None` if the watch has ended.
+    /// Waits for the watch's next answer. Returns `None` if the watch has ended.
     pub fn answer(&mut self) -> Result<Option<CommandReply>, SocketError> {
         let mut line = String::new();
         match self.stream.read_line(&mut line) {
@@ -339,8 +336,7 @@ impl Client {
 
     pub fn ask(&mut self, line: &str) -> Result<Option<CommandReply>, SocketError> {
         match self.stream.get_mut().write_all(format!("{line}\n").as_bytes()) {
-            // If a watch refuses a connection, it sends the refusal before it reads a line; the refusal can still
-            // be read.
+            // If the watch has refused the connection, writing fails, but the reason can still be read.
             Err(source) if source.kind() != io::ErrorKind::BrokenPipe => return Err(self.failed(source)),
             _ => {}
         }

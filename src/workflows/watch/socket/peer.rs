@@ -1,15 +1,14 @@
-//! Identifies the process at the other end of a connection with the kernel's help.
+//! Determines whether the process at the other end of a connection is an agent of the watch.
 //!
-//! All agents of a watch and their children are descendants of this process: supervisors adopt orphans, and this
-//! process adopts the children of dead supervisors. Therefore, a live process of this user that is not a descendant
-//! is not an agent. Only such a process may send commands. Commands are refused from a process that has ended (its
-//! id may be reused), whose ancestors cannot be read, or that is in another namespace.
+//! All agents and their children are descendants of the watch's process. Supervisors adopt orphaned processes, and
+//! the watch's process adopts the children of dead supervisors. Only a live process of this user that is not a
+//! descendant of the watch may send commands. Commands are refused if the sender has ended, if its ancestors cannot
+//! be read, or if the sender is in another namespace.
 
 use std::os::fd::OwnedFd;
 
 use tokio::net::UnixStream;
 
-/// The relation of a process to a watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PeerRelation {
     /// The process was not started by this watch.
@@ -23,16 +22,15 @@ pub(crate) enum PeerRelation {
 #[derive(Debug)]
 pub(crate) struct Peer {
     pid: Option<i32>,
-    /// A handle that identifies the process even after its id was reused (Linux 6.5 and later).
     handle: Handle,
 }
 
-/// Distinguishes a process from a later one with the same id.
+/// Distinguishes a process from a later process with the same id.
 #[derive(Debug)]
 enum Handle {
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux has it"))]
     Descriptor(OwnedFd),
-    /// The time at which the process started, in system ticks.
+    /// The start time of the process, in clock ticks since the system booted.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux tells it"))]
     Started(u64),
     /// The process had already ended, or the system does not report its start time.
@@ -44,12 +42,12 @@ impl Peer {
     pub(crate) fn of(stream: &UnixStream) -> Option<Self> {
         let peer = stream.peer_cred().ok()?;
         let is_own = peer.uid() == nix::unistd::getuid().as_raw();
-        // The id is 0 for a process of another namespace.
+        // The kernel reports the id 0 for a process in another namespace.
         let pid = peer.pid().filter(|pid| *pid > 0);
         is_own.then(|| Self { pid, handle: handle(stream, pid) })
     }
 
-    /// The process id, which may have been reused.
+    /// The process id, which another process may get after this process has ended.
     pub(crate) fn pid(&self) -> Option<i32> {
         self.pid
     }
@@ -60,7 +58,7 @@ impl Peer {
             return PeerRelation::Unknown;
         }
         let relation = relation_of(pid);
-        // The result is valid only if the process is still alive.
+        // The relation is valid only if the process was alive while its ancestors were read.
         if self.is_alive() { relation } else { PeerRelation::Unknown }
     }
 }
@@ -71,7 +69,7 @@ fn handle(stream: &UnixStream, pid: Option<i32>) -> Handle {
     use nix::sys::socket::{getsockopt, sockopt::PeerPidfd};
     match getsockopt(stream, PeerPidfd) {
         Ok(descriptor) => Handle::Descriptor(descriptor),
-        // Older kernels have no handle for the peer; they only identify the process that has this id now.
+        // Kernels before Linux 6.5 have no handle for the peer, so the start time of the process is used.
         Err(Errno::ENOPROTOOPT) => {
             pid.and_then(process::stat).map_or(Handle::None, |stat| Handle::Started(stat.started))
         }
@@ -102,8 +100,7 @@ impl Peer {
 #[cfg(target_os = "linux")]
 fn relation_of(pid: i32) -> PeerRelation {
     let own = i32::try_from(std::process::id()).unwrap_or(0);
-    // Reads the ancestors until two consecutive results are equal, because during one reading a process may end and
-    // its child may be adopted.
+    // The ancestors can change while they are read, so they are read until two consecutive results are equal.
     let mut before = process::ancestors(pid);
     for _ in 0..16 {
         let now = process::ancestors(pid);
@@ -118,7 +115,7 @@ fn relation_of(pid: i32) -> PeerRelation {
 
 #[cfg(target_os = "linux")]
 mod process {
-    /// The maximum number of ancestors that are read; no regular process has so many.
+    /// The maximum number of ancestors that are read.
     const DEEPEST: usize = 10_000;
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,16 +131,16 @@ mod process {
     }
 
     fn parse(pid: i32, line: &str) -> Option<Stat> {
-        // The process name in parentheses may contain any character.
+        // The name in parentheses may contain any character, so the line is split after the last parenthesis.
         let mut words = line.rsplit_once(") ")?.1.split(' ');
         let is_dead = matches!(words.next()?, "Z" | "X" | "x");
         let parent = words.next()?.parse().ok()?;
-        // The start time is field 22; the parent is field 4.
+        // The start time is field 22, and the last field that was read is field 4.
         let started = words.nth(17)?.parse().ok()?;
         Some(Stat { pid, parent, started, is_dead })
     }
 
-    /// A process and all its ancestors up to the first process; `None` if one of them cannot be read.
+    /// Lists a process and all its ancestors. Returns `None` if one of these processes cannot be read.
     pub(crate) fn ancestors(pid: i32) -> Option<Vec<Stat>> {
         let mut found = vec![stat(pid)?];
         while let Some(last) = found.last()
@@ -173,8 +170,8 @@ mod process {
     }
 }
 
-/// This system has no process handles and does not report adoption, so ancestry is not sufficient to permit
-/// commands. The key and a live parent other than this process are also required.
+/// On systems other than Linux, an agent's orphaned child is not recognised as a descendant of the watch, so only
+/// the key of the watch protects against the child's commands.
 #[cfg(not(target_os = "linux"))]
 fn handle(_stream: &UnixStream, _pid: Option<i32>) -> Handle {
     Handle::None

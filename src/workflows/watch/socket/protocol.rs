@@ -1,6 +1,6 @@
-//! The lines of JSON that a watch receives. Each line is an event or a command.
+//! The lines of JSON that a watch receives: each line is an event or a command.
 //!
-//! Invalid lines are counted and reported. A line is answered after its event has been written to the disk.
+//! Invalid lines are counted and reported. An event is written to the disk before the watch answers its line.
 
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
@@ -52,11 +52,11 @@ pub enum WatchCommand {
 pub struct Batch {
     pub items: Vec<WatchMessage>,
     pub by: String,
-    /// Receives the answers, one for each line in the order of the lines.
+    /// The channel to which the watch sends one answer per line, in the order of the lines.
     pub answer: Option<oneshot::Sender<Vec<CommandReply>>>,
 }
 
-/// The answer to a line, as a line of JSON.
+/// The watch's answer to one line, sent as a line of JSON.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CommandReply {
     pub ok: bool,
@@ -92,14 +92,14 @@ pub fn intake() -> (Intake, mpsc::Receiver<Batch>) {
     mpsc::channel(WAITING)
 }
 
-/// Sends lines and waits for the answers; returns `None` if the watch has ended.
+/// Sends messages to the watch and waits for the answers. Returns `None` if the watch has ended.
 pub async fn hand_over(intake: &Intake, items: Vec<WatchMessage>, by: &str) -> Option<Vec<CommandReply>> {
     let (answer, answered) = oneshot::channel();
     intake.send(Batch { items, by: by.to_owned(), answer: Some(answer) }).await.ok()?;
     answered.await.ok()
 }
 
-/// The fields of a line that contains an event; unknown fields are ignored.
+/// The fields of an event in JSON. Unknown fields are ignored.
 #[derive(Deserialize)]
 struct Line {
     #[serde(rename = "type")]
@@ -119,7 +119,7 @@ enum Paths {
 }
 
 impl WatchCommand {
-    /// Whether the command is read-only; every sender may send read-only commands.
+    /// Whether the command is read-only. Agents may send only read-only commands.
     pub fn only_reads(&self) -> bool {
         match self {
             Self::Status | Self::Issues => true,
@@ -150,8 +150,8 @@ pub fn read_keyed(line: &[u8]) -> (WatchMessage, Option<String>) {
     }
 }
 
-/// Parses a line that may only be an event, because output of agents and files cannot contain commands. `own` is
-/// the agent that wrote the line, if known.
+/// Parses a line from an agent's output or from a file. The line may be an event, but not a command. `own` is the
+/// agent that wrote the line, or `None` if the agent is unknown.
 pub fn read(line: &[u8], own: Option<&AgentName>) -> WatchMessage {
     if line.len() > LONGEST {
         return WatchMessage::Malformed(format!("longer than {LONGEST} bytes"));
@@ -195,7 +195,7 @@ fn event(line: Line, own: Option<&AgentName>) -> Result<AgentEvent, String> {
     })
 }
 
-/// Turns `user_manual`, which only a person may send, into `request_review`.
+/// Replaces the event type `user_manual` by `request_review`, because only a person may send `user_manual`.
 pub fn for_agent(item: WatchMessage) -> WatchMessage {
     match item {
         WatchMessage::Event(event) if event.kind == EventType::UserManual => {
@@ -205,7 +205,8 @@ pub fn for_agent(item: WatchMessage) -> WatchMessage {
     }
 }
 
-/// Accepts up to 64 letters, digits, `.`, `_` and `-`, beginning with a letter or digit.
+/// Accepts a name of up to 64 ASCII letters, digits, `.`, `_` and `-`. The first character must be a letter or a
+/// digit.
 pub fn name(name: &str) -> Result<AgentName, String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let is_name =

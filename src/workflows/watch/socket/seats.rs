@@ -1,7 +1,7 @@
 //! Limits the number of concurrent connections, for each kind of sender and for each process.
 //!
-//! Agents and persons have separate seats. If all seats for persons are taken, a connection that begins with the
-//! key of the watch gets a reserved seat.
+//! A seat permits one connection. Agents and persons have separate seats. If all seats for persons are taken, a
+//! connection gets a reserved seat, and its first line must contain the key of the watch.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +13,7 @@ use super::peer::{Peer, PeerRelation};
 /// The number of seats for agents and unidentified processes.
 const AGENTS: usize = 192;
 const OTHERS: usize = 64;
-/// The number of seats that are reserved for connections that begin with the key.
+/// The number of seats for connections whose first line contains the key of the watch.
 const RESERVED: usize = 16;
 const A_PROCESS: usize = 32;
 
@@ -25,10 +25,10 @@ pub(crate) struct ConnectionLimits {
     held: Arc<Mutex<HashMap<i32, usize>>>,
 }
 
-/// A seat, released on drop.
+/// A seat for one connection. Dropping this value frees the seat.
 #[derive(Debug)]
 pub(crate) struct ConnectionPermit {
-    /// Whether the first line must contain the key.
+    /// Whether the connection's first line must contain the key.
     pub(crate) is_reserved: bool,
     _permit: OwnedSemaphorePermit,
     pid: Option<i32>,
@@ -75,6 +75,6 @@ impl Drop for ConnectionPermit {
 }
 
 fn counts(held: &Mutex<HashMap<i32, usize>>) -> std::sync::MutexGuard<'_, HashMap<i32, usize>> {
-    // The counts are consistent even after a panic, so a poisoned lock can be used.
+    // A panic cannot make the counts inconsistent, so a poisoned lock can be used.
     held.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,7 +1,8 @@
-//! Reads the events that an agent prints during its task, as lines of JSON in its output.
+//! Reads the events that an agent prints while it works on its task.
 //!
-//! The stored stdout is read while it grows; the events in it are not answered. All other lines are part of the
-//! agent's text. The task ends only with the agent's answer.
+//! An event is a line of JSON in the agent's output. The follower reads the output file while the agent writes to
+//! the file. Lines without events are part of the agent's answer. A `done` event is ignored, because the task ends
+//! only with the agent's answer.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -23,19 +24,18 @@ pub(crate) struct Follower {
     adapters: Vec<AdapterKind>,
     stdout: PathBuf,
     intake: Intake,
-    /// The inode of the file, which changes with each attempt, and the number of bytes that were read from the
-    /// file.
+    /// The inode of the output file, and the number of bytes that were read. Each attempt creates a file with a new
+    /// inode.
     place: (u64, u64),
     lines: SocketLines,
     said: SocketLines,
     told: Vec<(EventType, Option<Untrusted>)>,
-    /// If the file was replaced (by its redacted copy, or by the output of a second attempt), the number of known
-    /// events that the new file has repeated so far.
+    /// The number of events of an earlier output file that the current file has repeated so far.
     again: usize,
 }
 
 impl Follower {
-    /// Creates a follower of the stored `stdout` of an agent or its backup.
+    /// Creates a follower of the file `stdout`, to which the agent or one of its backups writes.
     pub(crate) fn new(agent: &Agent, backups: &[Agent], stdout: PathBuf, intake: Intake) -> Self {
         let adapters = std::iter::once(agent).chain(backups).filter_map(|agent| AdapterKind::of(agent).ok());
         Self {
@@ -51,7 +51,7 @@ impl Follower {
         }
     }
 
-    /// Forwards the agent's events until `work` ends, including the events that arrive last.
+    /// Forwards the agent's events to the watch until `work` ends and no event is left.
     pub(crate) async fn during<T>(mut self, work: impl Future<Output = T>, stop: Stop) -> T {
         let mut work = std::pin::pin!(work);
         let worked = loop {
@@ -61,7 +61,7 @@ impl Follower {
             }
         };
         self.hand_over(true, &stop).await;
-        // Yields, so that the watch receives the events before the answer.
+        // Yields to the watch, so that the watch receives the events before the answer.
         tokio::task::yield_now().await;
         worked
     }
@@ -82,8 +82,7 @@ impl Follower {
 
     fn items(&mut self, is_last: bool) -> Vec<WatchMessage> {
         let mut lines = Vec::new();
-        // Before the first output, the file does not exist. If its folder was removed, the call itself reports
-        // this.
+        // A missing file is not an error, because the agent may not have printed anything yet.
         while let Some(piece) = self.piece().filter(|piece| !piece.is_empty()) {
             for line in self.lines.take(&piece) {
                 self.hear(&line, &mut lines);
@@ -102,7 +101,7 @@ impl Follower {
         items.collect::<Vec<_>>().into_iter().filter(|item| self.is_new(item)).collect()
     }
 
-    /// Whether the event is new, that is, not a repetition of an event in the file that was replaced.
+    /// Returns false if an earlier output file already contained the event.
     fn is_new(&mut self, item: &WatchMessage) -> bool {
         let WatchMessage::Event(event) = item else { return true };
         let told = (event.kind, secrets::redact_value(event.summary.clone()));

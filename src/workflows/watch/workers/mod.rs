@@ -1,5 +1,4 @@
-//! Agents that a watch starts: `worker` runs agents that print events, `follower` reads the output of agents that
-//! answer a prompt.
+//! Runs the agents that a watch starts, and reads the agents' events.
 
 pub(crate) mod follower;
 pub(crate) mod worker;

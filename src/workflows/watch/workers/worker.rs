@@ -1,4 +1,4 @@
-//! Agents that a watch starts: long-running programs that print events as lines of JSON and read messages on stdin.
+//! Runs the agents of a watch that print events as lines of JSON and read messages from stdin.
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ pub(crate) enum WorkerMessage<'a> {
         reason: &'a Untrusted,
     },
     Resume,
-    /// A judge ruled that the issue has to be resolved.
+    /// A judge ruled that the agents have to resolve the issue.
     Enforce {
         issue: u32,
         description: &'a Untrusted,
@@ -46,15 +46,15 @@ pub(crate) struct Worker {
     suspend: watch::Sender<bool>,
     messages: mpsc::Sender<String>,
     pause: Pause,
-    /// `None` while the agent is running; otherwise, whether it succeeded.
+    /// Whether the agent succeeded. `None` while the agent is running.
     pub(crate) ended: Option<bool>,
 }
 
-/// A running agent; the future resolves to the agent's name and result.
+/// A future that runs an agent and returns the agent's name and result.
 pub(crate) type Working = Pin<Box<dyn Future<Output = (AgentName, Result<(), String>)>>>;
 
 impl Worker {
-    /// Starts an agent, which runs while the future is polled.
+    /// Creates a worker. The agent's process runs while the returned future is polled.
     pub(crate) fn start(
         runner: &Runner,
         intake: Intake,
@@ -78,22 +78,23 @@ impl Worker {
         (started, Box::pin(working))
     }
 
-    /// A handle for an agent that answers a prompt. Such an agent gets no messages, but can be suspended.
+    /// Creates a worker for an agent that answers a prompt. The worker can suspend the agent, but sends no
+    /// messages.
     pub(crate) fn by_prompt(pause: Pause) -> (Self, watch::Receiver<bool>) {
         let (suspend, suspended) = watch::channel(false);
         (Self { suspend, messages: mpsc::channel(1).0, pause, ended: None }, suspended)
     }
 
     pub(crate) fn tell(&self, message: &WorkerMessage<'_>) {
-        // Questions and rulings are always sent, whatever `pause` says.
+        // Questions and rulings are sent with every value of `watch.pause`.
         let is_sent = matches!(message, WorkerMessage::Clarify { .. } | WorkerMessage::Enforce { .. })
             || self.pause == Pause::Signal && matches!(message, WorkerMessage::Resume);
         if self.pause == Pause::Signal {
-            // Every message except a pause resumes the agent, so that it can answer.
+            // Every message other than `Pause` resumes the agent, so that the agent can answer.
             self.suspend.send_replace(matches!(message, WorkerMessage::Pause { .. }));
         }
         if self.pause == Pause::Message || is_sent {
-            // If an agent does not read its stdin, messages are dropped.
+            // If the agent does not read its stdin, the channel becomes full and the message is dropped.
             drop(self.messages.try_send(format!("{}\n", json!(message))));
         }
     }
@@ -103,7 +104,7 @@ impl Worker {
     }
 }
 
-/// Forwards an agent's events to the watch and the watch's messages to the agent.
+/// Forwards events from the agent to the watch, and messages from the watch to the agent.
 struct Conversation {
     name: AgentName,
     intake: Intake,
@@ -123,7 +124,7 @@ impl Dialogue for Conversation {
                 let mut lines = SocketLines::default();
                 let mut piece = vec![0; 64 << 10];
                 loop {
-                    // Output that is already available is read before the stop takes effect.
+                    // Output that is already available is read before a stop takes effect.
                     let length = tokio::select! {
                         biased;
                         length = stdout.read(&mut piece) => length,
@@ -138,7 +139,7 @@ impl Dialogue for Conversation {
                         return;
                     }
                 }
-                // An agent may close its stdout and continue to run; it has ended only when its process ends.
+                // An agent may continue to run after it has closed its stdout, so the dialogue does not end here.
                 stop.stopped().await;
             };
             let write = async {
@@ -151,7 +152,7 @@ impl Dialogue for Conversation {
                 }
                 std::future::pending::<()>().await;
             };
-            // The output is read to its end, even if no more messages can be sent.
+            // `write` never ends, so the output is read even if the agent accepts no more messages.
             tokio::select! {
                 () = read => {}
                 () = write => {}

@@ -1,8 +1,10 @@
-//! Judges rule on issues that a clarification did not settle (`watch.arbitrate`).
+//! Lets a judge rule on issues that remain after a clarification (`watch.arbitrate`).
 //!
-//! Each issue that its reviewer maintains becomes a dispute: the issue is the finding, and the agents' answers are
-//! the objection. DISMISS closes the issue. ENFORCE leaves the issue open and informs the agents. Both resume the
-//! work. An ESCALATE, a dismissal without evidence and a missing ruling make the watch wait for a person.
+//! Each issue that a reviewer raises after the clarification becomes the finding of a dispute. The agents' answers
+//! to the clarification are the objection of the dispute. The ruling DISMISS closes the issue. The ruling ENFORCE
+//! leaves the issue open and informs the agents. The work resumes when all disputes are dismissed or enforced. The
+//! watch waits for a person after an ESCALATE, after a dismissal without evidence, and if the judge gives no
+//! ruling.
 
 use crate::domain::event::{CallId, DisputeEvent, Purpose, Settlement, WatchEvent};
 use crate::domain::{
@@ -60,7 +62,7 @@ impl WatchWorkflow {
         Some(self.call_request(judge, task, cycle::why_again(&disputed.answers, id)))
     }
 
-    /// The current text of the files that the issue or the answers to it name.
+    /// The current content of the files that are named in the issue or in the agents' answers.
     fn files_for(&self, disputed: &Disputed) -> Vec<SourceFile> {
         let said = references(disputed.dispute.objection.text.as_written());
         let named = disputed.dispute.finding.raw.file.clone().into_iter();
@@ -75,7 +77,7 @@ impl WatchWorkflow {
         self.runner.redaction().files(files)
     }
 
-    /// The disputes for which no judge's answer is due any more and no ruling is recorded yet.
+    /// The disputes that have no recorded ruling although the judge's last attempt has ended.
     fn unruled(&self) -> Vec<DisputeNumber> {
         let waiting = self.judgements();
         let is_due = |(number, disputed): &(&DisputeNumber, &Disputed)| {
@@ -85,7 +87,7 @@ impl WatchWorkflow {
         self.state.disputes.iter().filter(is_due).map(|(number, _)| *number).collect()
     }
 
-    /// The disputes that the judge escalated; `None` until all disputes have a ruling.
+    /// The disputes that the judge escalated to a person. `None` if there is no dispute or a ruling is missing.
     fn left_open(&self) -> Option<Vec<DisputeNumber>> {
         let disputes = &self.state.disputes;
         if disputes.is_empty() || disputes.values().any(|disputed| disputed.dispute.rulings.is_empty()) {
@@ -95,7 +97,7 @@ impl WatchWorkflow {
         Some(open.map(|(number, _)| *number).collect())
     }
 
-    /// Whether all disputes are settled and the pause was caused neither by a person nor by a blocker.
+    /// Whether all disputes are settled and the work was paused neither by a person nor because of a blocker.
     fn may_resume(&self) -> bool {
         self.state.status == WatchStatus::Paused
             && !self.state.held
@@ -106,7 +108,7 @@ impl WatchWorkflow {
         !self.unruled().is_empty() || self.may_resume()
     }
 
-    /// Applies the judge's answers, and resumes the work after the last answer.
+    /// Records the judge's rulings, and resumes the work if all disputes are settled.
     pub(super) fn settle(&mut self) -> Result<(), RunError> {
         for number in self.unruled() {
             self.rule(number)?;
@@ -146,7 +148,6 @@ impl WatchWorkflow {
         Ok(())
     }
 
-    /// Sends the enforced issues to the agents and resumes the work.
     fn resume(&mut self) -> Result<(), RunError> {
         let ruled: Vec<Disputed> = self.state.disputes.values().cloned().collect();
         let is_enforced = |disputed: &&Disputed| disputed.dispute.disposition == Some(Disposition::Enforced);
@@ -170,7 +171,7 @@ impl WatchWorkflow {
     }
 }
 
-/// Whether the issue's reviewer raised it in this cycle, possibly not for the first time.
+/// Whether the issue's reviewer raised the issue in this cycle, for the first time or again.
 fn holds_up(cycle: &Cycle, issue: &Issue) -> bool {
     cycle::raised(cycle).any(|(reviewer, raised)| {
         *reviewer == issue.reviewer

@@ -1,4 +1,4 @@
-//! Records events in groups, executes commands, and answers both events and commands.
+//! Records the events and executes the commands that a watch receives, and answers each of them.
 
 use crate::domain::event::{EventKind, WatchEvent};
 use crate::domain::{AgentEvent, AgentName, EventType, Trigger, Untrusted, WatchStatus};
@@ -9,7 +9,7 @@ use crate::workflows::watch::workers::worker::WorkerMessage;
 use crate::workflows::watch::workflow::WatchWorkflow;
 
 impl WatchWorkflow {
-    /// Processes batches of lines. Returns whether the watch ends.
+    /// Processes batches of lines. Returns true if a line contains the command to stop the watch.
     pub(super) fn receive(&mut self, batches: Vec<Batch>) -> Result<bool, RunError> {
         let mut ends = false;
         let mut waiting: Vec<(usize, AgentEvent)> = Vec::new();
@@ -98,7 +98,7 @@ impl WatchWorkflow {
         }
     }
 
-    /// Counts an invalid line. Reports the first ten, then lines at increasing intervals.
+    /// Counts an invalid line. A notice reports each of the first ten lines, then the 100th, the 1000th and so on.
     fn refuse(&mut self, why: &str) -> Result<CommandReply, RunError> {
         self.malformed += 1;
         let number = self.malformed;

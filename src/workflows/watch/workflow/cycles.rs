@@ -1,5 +1,4 @@
-//! Runs the cycles of a watch: records the tree, asks the reviewers, and performs the action that follows from
-//! their verdicts.
+//! Runs the cycles of a watch: records the tree, asks the reviewers, and acts on the reviewers' verdicts.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -35,7 +34,7 @@ impl WatchWorkflow {
         self.state.status == WatchStatus::Paused && self.clarify_until.is_some_and(is_over)
     }
 
-    /// Begins the review that follows a clarification, if at least one agent answered.
+    /// Starts a review cycle if at least one agent answered the clarification.
     pub(super) fn clarified(&mut self) -> Result<(), RunError> {
         self.clarify_until = None;
         if self.state.clarification.as_ref().is_some_and(|asked| !asked.answers.is_empty()) {
@@ -56,10 +55,10 @@ impl WatchWorkflow {
         Box::pin(async move { WatchInput::Prepared(cycle, changes.await) })
     }
 
-    /// Records the tree, unless `tree` is given, and reads the changes since the last cycle.
+    /// Computes the changes since the last cycle. Records the current tree if `tree` is `None`.
     pub(super) fn tree_changes(&self, tree: Option<String>) -> impl Future<Output = TreeChanges> + use<> {
         let before = match &tree {
-            // If a cycle was interrupted, it resumes with the two trees that it recorded before.
+            // A resumed cycle compares the same two trees as before the interruption.
             Some(_) => self.state.open.as_ref().and_then(|open| open.before.clone()),
             None => self.state.tree.clone(),
         };
@@ -107,7 +106,7 @@ impl WatchWorkflow {
         }
     }
 
-    /// Ends the cycle after all answers have arrived, and performs the action that follows from them.
+    /// Ends a cycle for which all answers have arrived, and acts on the verdicts.
     pub(super) fn decide(&mut self) -> Result<(), RunError> {
         let Some(open) = self.state.open.clone() else { return Ok(()) };
         let ballots: Vec<Ballot> = cycle::due(&open).into_iter().filter_map(Result::ok).collect();
@@ -145,7 +144,8 @@ impl WatchWorkflow {
         Ok(())
     }
 
-    /// Asks the agents whose work has issues, once per pause. Issues that remain wait for the judge or a person.
+    /// Asks agents about the issues of a cycle. If the cycle already followed a clarification, the judge or a
+    /// person decides instead.
     fn clarify(&mut self, open: &Cycle) -> Result<(), RunError> {
         if open.triggers.contains(&Trigger::Clarified) {
             if self.state.plan.as_ref().is_some_and(|plan| plan.judge.is_some()) {

@@ -1,4 +1,4 @@
-//! A watch as a [`Workflow`] that also receives events from a socket, from agents that it started, and from timers.
+//! Implements a watch as a [`Workflow`].
 
 mod arbitration;
 mod commands;
@@ -32,7 +32,7 @@ use crate::workflows::watch::status::{AgentState, WatchReport, standing};
 use crate::workflows::watch::workers::follower::Follower;
 use crate::workflows::watch::workers::worker::{Worker, WorkerMessage, Working};
 
-/// The maximum number of lines that are recorded in one transaction.
+/// When a transaction has this many lines, further batches go into the next transaction.
 const GROUP: usize = 4_096;
 
 #[derive(Clone, Debug)]
@@ -46,7 +46,7 @@ pub struct EndedWatch {
 pub(crate) struct WatchWorkflow {
     runner: Runner,
     state: WatchState,
-    /// The signal that stops the watch. In contrast, `runner.stop` ends all calls, commands and agents.
+    /// The caller's request to stop the watch, after which `handle` ends all calls and agents.
     stop: Stop,
     handle: StopHandle,
     standing: watch::Sender<WatchReport>,
@@ -54,20 +54,20 @@ pub(crate) struct WatchWorkflow {
     received: mpsc::Receiver<Batch>,
     socket: Option<PathBuf>,
     stay: bool,
-    /// Agents that other processes started, if they have sent an event and have not sent `done` yet.
+    /// The agents that the watch did not start and whose last event is not `done`.
     joined: BTreeSet<AgentName>,
-    /// The time at which the triggers' clock started. The clock pauses while the machine sleeps.
+    /// All times of `triggers` are relative to this instant.
     began: Instant,
     triggers: Triggers,
     prepared: Option<u32>,
     changes: Untrusted,
     started: BTreeMap<AgentName, Worker>,
     workers: FuturesUnordered<Working>,
-    /// For each agent that answers a prompt, whether it is suspended.
+    /// For each agent that answers a prompt, whether the agent is suspended now.
     suspended: BTreeMap<AgentName, watch::Receiver<bool>>,
     malformed: u64,
     clarify_until: Option<Instant>,
-    /// Running commands of `watch.notify`. Each resolves to its error, or to `None` if it succeeded.
+    /// The running commands of `watch.notify`. Each future returns the error of its command, or `None` on success.
     notifying: FuturesUnordered<Pending<Option<String>>>,
     is_left_alone: bool,
 }
@@ -79,7 +79,6 @@ pub(crate) enum WatchEffect {
     Decide,
     /// Continue after a clarification was answered or timed out.
     Clarified,
-    /// Apply the judge's answers, and resume the work after the last answer.
     Settle,
 }
 
@@ -94,7 +93,7 @@ pub(crate) enum WatchInput {
 
 impl Workflow for WatchWorkflow {
     type Effect = WatchEffect;
-    /// A watch waits for a person's command and asks no questions.
+    /// A watch never asks a person a question.
     type Question = ();
     type Input = WatchInput;
 
@@ -150,7 +149,6 @@ impl Workflow for WatchWorkflow {
             _ => self.review(call),
         };
         Ok(request.map_or_else(
-            // The agent was disconnected while the watch was interrupted.
             || Prepared::Answered(call::failed("the agent is no longer connected".to_owned(), None)),
             |request| Prepared::Call(Box::new(request)),
         ))
@@ -333,7 +331,7 @@ impl WatchWorkflow {
         if self.state.open.is_some() {
             self.triggers.resume_cycle();
         }
-        // Repeats the triggers that were recorded before the watch was killed and that no review has followed yet.
+        // An earlier process recorded these triggers and ended before it reviewed the work.
         for trigger in self.state.unreviewed.clone() {
             self.triggers.pull(trigger, Duration::ZERO);
         }
@@ -374,7 +372,7 @@ impl WatchWorkflow {
         self.started.values().for_each(|started| started.tell(message));
     }
 
-    /// Whether all agents have ended and nothing is pending.
+    /// Whether the watch ends because all agents have ended and no cycle, question or notification is pending.
     fn has_nothing_left(&self) -> bool {
         !self.stay
             && !self.started.is_empty()
@@ -387,8 +385,7 @@ impl WatchWorkflow {
             && self.notifying.is_empty()
     }
 
-    /// Records the end of this process. If the watch ends because its agents have ended, it fails if one of them
-    /// failed.
+    /// Records the end of the watch and returns the exit reason.
     fn end(&mut self) -> Result<EndedWatch, RunError> {
         let exit = match self.state.status {
             WatchStatus::Running => ExitReason::Clean,

@@ -1,5 +1,4 @@
-//! Runs agents whose program answers a prompt. Each agent gets its task once, and its answer is reported as its
-//! milestone.
+//! Gives a task to each agent that answers a prompt, and reports the agent's answer as a milestone.
 
 use crate::domain::event::{CallAnswer, CallId, EventKind, Purpose, WatchEvent};
 use crate::domain::{AgentEvent, AgentName, EventType, Untrusted};
@@ -8,7 +7,7 @@ use crate::workflows::run::attempts;
 use crate::workflows::run::call::CallRequest;
 use crate::workflows::watch::workflow::WatchWorkflow;
 
-/// The maximum number of characters of a milestone's summary.
+/// The maximum length of a milestone's summary, in characters.
 const SUMMARY: usize = 2_000;
 
 impl WatchWorkflow {
@@ -18,7 +17,7 @@ impl WatchWorkflow {
             .collect()
     }
 
-    /// Whether an agent finished its task; `None` until its last attempt has ended.
+    /// Whether the agent succeeded with its task. `None` until the agent's last attempt has ended.
     pub(super) fn worked(&self, name: &AgentName) -> Option<bool> {
         let (call, answer) = attempts::last(&self.state.works, name, &Purpose::Work)?;
         let is_last = call.attempt > 1 || !attempts::is_invalid(answer);
@@ -33,7 +32,7 @@ impl WatchWorkflow {
         Some(self.call_request(agent, Task::Work { task: job.task.clone() }, again))
     }
 
-    /// The events that an agent's answer to its task implies: a milestone and `done`, or a blocker.
+    /// The events that report the end of an agent's task: a milestone and `done`, or a blocker after a failure.
     pub(super) fn reported(&mut self, id: &CallId, answer: &CallAnswer) -> Vec<EventKind> {
         if id.purpose != Purpose::Work {
             return Vec::new();
