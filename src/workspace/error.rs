@@ -48,7 +48,7 @@ pub enum WorkspaceError {
     EmptyTarget {
         target: String,
         skipped: Vec<Skip>,
-        /// Whether the target is a change; if not, it is a list of paths.
+        /// Whether the target is a change. If not, the target is a list of paths.
         is_change: bool,
     },
     #[error("another run has locked this tree: {0}")]
@@ -57,10 +57,10 @@ pub enum WorkspaceError {
     State { path: PathBuf, source: io::Error },
     #[error("`{}` is too large for a snapshot: more than {files} files or {bytes} bytes", root.display())]
     TooLarge { root: PathBuf, files: usize, bytes: u64 },
-    /// A nested repository exceeds a limit, so no coder may start.
+    /// A nested repository exceeds the limits of a snapshot, so a coder must not start.
     #[error("cannot include `{folder}` in the snapshot: {bound}")]
     Unfollowed { folder: String, bound: Bound },
-    /// A file of the tree cannot be read, so no coder may start.
+    /// A file of the tree cannot be read, so a coder must not start.
     #[error("cannot include `{path}` in the snapshot")]
     NotKept { path: String, source: io::Error },
     #[error("`{}` is a symbolic link", .0.display())]

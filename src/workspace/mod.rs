@@ -1,10 +1,10 @@
-//! The reviewed tree: selection of targets, git commands, snapshots, undo, guards, enclosing blocks of code.
+//! Selects, reads, records, guards and restores the files under review.
 //!
 //! A [`Workspace`] is one work tree. Operations that read the tree never write to it, and never run a filter, a
-//! hook, a pager or an external diff. Snapshots are stored in the state folder, not in the user's repository. In
-//! the repository, only [`Workspace::prune`] removes refs, which earlier versions of Glee created; only
-//! [`Workspace::undo`] and [`Workspace::redo`] write to the user's files. Every method may fail because git or the
-//! state folder fails or because a recorded tree is missing; each method documents its other errors.
+//! hook, a pager or an external diff. Glee stores snapshots in the state folder, not in the user's repository. Only
+//! [`Workspace::prune`] removes refs from the repository; earlier versions of Glee created these refs. Only
+//! [`Workspace::undo`] and [`Workspace::redo`] write to the user's files. A method can fail because of git, because
+//! of the state folder, or because a recorded tree is missing. Each method documents its other errors.
 
 pub mod advisories;
 pub mod code;

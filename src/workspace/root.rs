@@ -1,4 +1,4 @@
-//! The work tree that a command works on, and how it is found.
+//! Finds the work tree for a command, and resolves paths in this tree.
 
 use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
@@ -12,22 +12,23 @@ use crate::workspace::select::ignores;
 /// The maximum number of bytes that [`Workspace::read`] reads from a file.
 pub(crate) const READ_CAP: u64 = 4 << 20;
 
-/// One work tree: a git work tree, or a folder outside git.
+/// A git work tree, or a folder outside git.
 #[derive(Debug)]
 pub struct Workspace {
     pub(crate) root: PathBuf,
     pub(crate) start: PathBuf,
     pub(crate) repository: Option<Repository>,
-    /// The `.gleeignore` files of a commit; if set, they replace those of the tree.
+    /// The `.gleeignore` files of a commit. If set, they replace the `.gleeignore` files in the tree.
     pub(crate) recorded_ignores: Option<ignores::RecordedIgnores>,
     /// The cached root commit of `HEAD`.
     pub(crate) root_commit: OnceLock<Option<String>>,
 }
 
 impl Workspace {
-    /// Finds the tree that contains `start`: its git work tree, or else the nearest folder at or above it that
-    /// contains a `.glee` folder, or else `start` itself. Fails if `start` cannot be read or is inside a bare
-    /// repository or a `.git` folder, or if git is missing or refuses the repository.
+    /// Finds the tree that contains `start`. The tree is the git work tree or, outside git, the nearest folder at
+    /// or above `start` with a `.glee` folder. Without such a folder, the tree is `start` itself. Fails if `start`
+    /// is unreadable or inside a bare repository or a `.git` folder, or if git is missing or refuses the
+    /// repository.
     pub fn discover(start: &Path) -> Result<Self> {
         let start = start.canonicalize().map_err(WorkspaceError::unreadable(start))?;
         let repository = Repository::around(&start)?;
@@ -47,7 +48,7 @@ impl Workspace {
         self.repository.is_some()
     }
 
-    /// The commit of `HEAD`; `None` outside git or before the first commit.
+    /// The id of the commit at `HEAD`. `None` outside git or before the first commit.
     pub fn head(&self) -> Option<&str> {
         self.repository.as_ref()?.head.as_deref()
     }
@@ -60,15 +61,15 @@ impl Workspace {
 
     /// Converts a path in an agent's answer to a path relative to the root, with `/` between components.
     ///
-    /// Returns `None` if the path does not refer to a regular file below the root. It rejects `..`, absolute paths
-    /// outside the tree, drive letters, `.git` as any component, links to files outside the tree, NUL, folders,
-    /// FIFOs and devices.
+    /// Returns `None` unless the path leads to a regular file below the root. Rejects `..`, `.git`, NUL, drive
+    /// letters, absolute paths outside the tree, and links to files outside the tree.
     pub fn resolve(&self, path: &str) -> Option<String> {
         let resolve = |path: &str| self.clean(path).filter(|clean| self.is_file_inside(clean));
         resolve(path).or_else(|| resolve(&path.replace('\\', "/")))
     }
 
-    /// The current text of a file that [`Workspace::resolve`] accepts: at most 4 MiB, with invalid UTF-8 replaced.
+    /// The first 4 MiB of a file's current text, with invalid UTF-8 replaced. Returns `None` if
+    /// [`Workspace::resolve`] rejects the path.
     pub fn read(&self, path: &str) -> Option<String> {
         let file = text_files::open_regular(&self.root.join(self.resolve(path)?)).ok()?;
         let mut bytes = Vec::new();
@@ -76,8 +77,8 @@ impl Workspace {
         Some(text_files::lossy(bytes))
     }
 
-    /// Makes a path relative to the root and removes `.` components; `None` if the path is lexically outside the
-    /// root.
+    /// Makes a path relative to the root, and removes `.` components. Returns `None` if the path contains `..` or
+    /// `.git`, or is an absolute path outside the root.
     pub(crate) fn clean(&self, path: &str) -> Option<String> {
         let path = path.trim();
         if path.is_empty() || path.contains('\0') || path_bytes::has_drive(path) {
@@ -102,7 +103,7 @@ impl Workspace {
         (!parts.is_empty()).then(|| parts.join("/"))
     }
 
-    /// Whether a clean path leads to a regular file below the root and outside `.git`, even if it contains links.
+    /// Whether a path leads to a regular file below the root and outside `.git`. Links are followed.
     fn is_file_inside(&self, clean: &str) -> bool {
         let Ok(real) = self.root.join(clean).canonicalize() else { return false };
         let Ok(relative) = real.strip_prefix(&self.root) else { return false };

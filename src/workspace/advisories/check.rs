@@ -1,6 +1,6 @@
-//! Phase 6: checks security findings that name a package or an advisory against the nearest lock files and an
-//! advisory database. The database is a folder or zip archive in OSV format, or an API compatible with OSV's. If
-//! there are no such findings, nothing is read. The network is used only if an API is configured.
+//! Checks findings that name a package or an advisory against the nearest lock files and an advisory database. The
+//! database is a folder or zip archive in OSV format, or a server with OSV's HTTP API. If no finding names a
+//! package or an advisory, the database is not read. The network is used only if a server is configured.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read as _};
@@ -23,7 +23,7 @@ const IDS: [&str; 8] = ["CVE-", "GHSA-", "RUSTSEC-", "PYSEC-", "GO-", "OSV-", "M
 /// A name next to one of these words counts as the name of a package.
 const KINDS: [&str; 6] = ["crate", "package", "module", "library", "dependency", "version"];
 
-/// The size limit of an advisory file, in bytes.
+/// The maximum size of an advisory file, in bytes.
 const LARGEST: u64 = 4 << 20;
 
 #[derive(Debug, thiserror::Error)]
@@ -51,13 +51,13 @@ struct Question {
     member: usize,
     ids: Vec<String>,
     named: Vec<Locked>,
-    /// The packages in the lock files nearest to the finding's file; they are checked if the finding names an
-    /// advisory by id.
+    /// All packages in the lock files nearest to the finding's file. These packages are checked if the finding
+    /// contains the id of an advisory.
     around: BTreeSet<Locked>,
 }
 
-/// Checks findings against the configured databases; a relative path of a database refers to the tree. Skips files
-/// in a database that are not advisories.
+/// Checks findings against the configured databases, and stores each result in its finding. The relative path of a
+/// database starts at the root of the tree. Files that are not advisories are skipped.
 pub fn check(members: &mut [Member], workspace: &Workspace, databases: &Advisories) -> Result<(), AdvisoryError> {
     if databases.path.is_empty() && databases.url.is_none() {
         return Ok(());
@@ -118,8 +118,8 @@ fn ids(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether a text names a package: the name is in quotes, contains characters other than letters, or is next to one
-/// of [`KINDS`] or a version.
+/// Whether `text` names the package `name`. A name that consists of letters may be an ordinary word. Such a name
+/// counts only in quotes, or next to a version or one of [`KINDS`].
 fn names(text: &str, name: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '@');
     let is_distinct = name.contains(|c: char| !c.is_ascii_alphabetic());
@@ -141,8 +141,8 @@ fn names(text: &str, name: &str) -> bool {
     })
 }
 
-/// The packages in the lock files nearest to a finding's file: those in the lowest folder above the file that
-/// contains lock files.
+/// The packages in the lock files nearest to a finding's file. The search starts in the folder of the file, and
+/// continues in the parent folders until a folder has locked packages.
 fn around(
     member: &Member,
     workspace: &Workspace,
@@ -163,7 +163,7 @@ fn in_folder(folder: &str, workspace: &Workspace) -> BTreeSet<Locked> {
     let mut found = BTreeSet::new();
     for name in lockfiles::NAMES {
         let path = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
-        // `go.sum` also lists versions that were not selected.
+        // `go.sum` also lists versions that are not used, so `go.mod` is preferred.
         if name == "go.sum" && found.iter().any(|package: &Locked| package.version.starts_with('v')) {
             continue;
         }
@@ -174,7 +174,7 @@ fn in_folder(folder: &str, workspace: &Workspace) -> BTreeSet<Locked> {
     found
 }
 
-/// The advisories in the database that contain any of these words.
+/// Reads the advisories in a folder or zip archive that contain at least one of the words `wanted`.
 fn matching(path: &Path, wanted: &BTreeSet<&str>) -> io::Result<Vec<Advisory>> {
     let wanted = AhoCorasick::builder().ascii_case_insensitive(true).build(wanted).map_err(io::Error::other)?;
     let mut found = Vec::new();
@@ -208,8 +208,8 @@ fn matching(path: &Path, wanted: &BTreeSet<&str>) -> io::Result<Vec<Advisory>> {
 }
 
 impl Question {
-    /// `Confirmed` if the locked version is affected by one of the advisories; `Patched` if all matching versions
-    /// include the fix.
+    /// Returns `Confirmed` if an advisory affects a locked version. Otherwise returns `Patched` if a locked version
+    /// contains the fix of an advisory, or else `Nothing`.
     fn answer(&self, advisories: &[Advisory]) -> AdvisoryStatus {
         let mut patched = None;
         for advisory in advisories {

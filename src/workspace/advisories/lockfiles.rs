@@ -1,5 +1,4 @@
-//! Parses lock files into lists of packages with versions. Runs no program and does not use the network. A file in
-//! an unexpected format yields no packages.
+//! Parses lock files into packages and versions. A file in an unexpected format yields no packages.
 
 use std::collections::BTreeSet;
 
@@ -41,8 +40,8 @@ fn tables(text: &str) -> Pairs {
     packages.filter_map(|package| Some((word(package, "name")?, word(package, "version")?))).collect()
 }
 
-/// Reads `packages`, whose keys are paths (versions 2 and 3), or else the nested `dependencies`, whose keys are
-/// names (version 1).
+/// Parses a lock file of npm. In versions 2 and 3, the keys of `packages` are paths. In version 1, the keys of the
+/// nested `dependencies` are names.
 fn npm(text: &str) -> Pairs {
     let lock: Value = serde_json::from_str(text).unwrap_or_default();
     let version = |entry: &Value| Some(entry.get("version")?.as_str()?.to_owned());
@@ -65,7 +64,7 @@ fn npm(text: &str) -> Pairs {
     found
 }
 
-/// Parses lines `name==version`, which may have extras, markers, hashes and comments.
+/// Parses lines of the form `name==version`. Extras, markers, hashes and comments are ignored.
 fn pins(text: &str) -> Pairs {
     let pin = |line: &str| {
         let line = line.split(['#', ';']).next()?.split(" --").next()?.trim();
@@ -78,7 +77,7 @@ fn pins(text: &str) -> Pairs {
     text.lines().filter_map(pin).collect()
 }
 
-/// Parses pairs `path version` in the `require` directives of `go.mod`, or in `go.sum`.
+/// Parses the paths and versions of modules in `go.sum`, or in the `require` directives of `go.mod`.
 fn modules(text: &str) -> Pairs {
     let module = |line: &str| {
         let line = line.split("//").next()?.trim();

@@ -1,4 +1,4 @@
-//! Security advisories: lock files, the OSV database, and findings checked against both.
+//! Security advisories: parses lock files, queries the OSV database, and checks findings against both.
 
 pub mod check;
 pub(crate) mod lockfiles;

@@ -1,4 +1,4 @@
-//! Client of the OSV database's HTTP API (version 1): fetches an advisory by id, and all advisories of a package.
+//! Fetches advisories from a server with version 1 of OSV's HTTP API, either by their ids or by package.
 
 use std::collections::BTreeSet;
 use std::io::Read as _;
@@ -15,14 +15,14 @@ use crate::rules::advisories::{Advisory, Locked};
 /// The timeout of one request.
 const ANSWER: Duration = Duration::from_secs(10);
 
-/// The timeout of all requests together.
+/// The maximum total time of all requests.
 const ALL: Duration = Duration::from_secs(30);
 
-/// The size limit of a response, in bytes.
+/// The maximum size of a response, in bytes.
 const LARGEST: u64 = 64 << 20;
 
-/// Fetches the advisories with the given ids, the aliases of these advisories, and all advisories of the given
-/// packages. Ignores unknown ids. The error text is a single line.
+/// Fetches the advisories with the given ids, the aliases of these advisories, and all advisories about the given
+/// packages. Unknown ids are ignored. An error message has a single line.
 pub(crate) fn ask(root: &str, ids: &BTreeSet<&str>, packages: &BTreeSet<&Locked>) -> Result<Vec<Advisory>, String> {
     let config = Agent::config_builder()
         .timeout_global(Some(ANSWER))
@@ -38,7 +38,7 @@ pub(crate) fn ask(root: &str, ids: &BTreeSet<&str>, packages: &BTreeSet<&Locked>
             continue;
         }
         let Some(advisory) = api.advisory(&id)? else { continue };
-        // A CVE entry often names no packages, but its aliases do.
+        // An advisory with a CVE id often names no packages, but its aliases do.
         if ids.iter().any(|named| advisory.is_called(named)) {
             left.extend(advisory.aliases.iter().map(|alias| canonical(alias)));
         }
@@ -51,7 +51,7 @@ pub(crate) fn ask(root: &str, ids: &BTreeSet<&str>, packages: &BTreeSet<&Locked>
     Ok(found)
 }
 
-/// An id as the database spells it: in capital letters, except for the part after `GHSA-`.
+/// Converts an id to the spelling of the database: upper case, but lower case after `GHSA-`.
 fn canonical(id: &str) -> String {
     let upper = id.to_ascii_uppercase();
     match upper.strip_prefix("GHSA-") {

@@ -1,9 +1,8 @@
-//! Divides code into blocks. Findings are anchored to blocks: a finding is recognised in a later run as long as its
-//! block is unchanged.
+//! Anchors findings to blocks of code. A later run recognises a finding as long as its block is unchanged.
 //!
-//! A block is the innermost function or method around a line or, outside of functions, a class member or a
-//! top-level item. If there is no grammar for the language, a block is a paragraph. The hash of a block ignores
-//! white space and code outside the block.
+//! The block of a line is the innermost function or method around the line. Outside of functions, the block is a
+//! class member or a top-level item. Without a grammar for the language, the block is a paragraph. The hash of a
+//! block ignores line breaks, indentation and code outside the block.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -15,29 +14,29 @@ use crate::rules::consensus::similarity::identity;
 
 const NO_CATEGORY: &str = "bug";
 
-/// A block found by a grammar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Known {
     lines: RangeInclusive<u32>,
-    /// The block with the comments and attributes directly above it.
+    /// The lines of the block, including the comments and attributes directly above the block.
     reach: RangeInclusive<u32>,
 }
 
-/// Consecutive lines that are not empty.
+/// A sequence of lines that are not blank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Paragraph {
     lines: RangeInclusive<u32>,
     /// The indentation of the paragraph's first line, in bytes.
     first: usize,
-    /// The smallest indentation of any line in the paragraph, in bytes.
+    /// The smallest indentation of all lines in the paragraph, in bytes.
     outermost: usize,
 }
 
-/// The blocks of a text. The index owns its data, so that it can be cached.
+/// The blocks of a text. The index borrows nothing from the text, so it can be cached.
 #[derive(Debug, PartialEq, Eq)]
 struct Index {
     known: Vec<Known>,
-    /// For each line, the innermost block around it: an index into `known` plus one, or 0 if there is none.
+    /// For each line, the index in `known` of the innermost block around the line, plus one; 0 if there is no
+    /// block.
     at: Vec<u32>,
     paragraphs: Vec<Paragraph>,
 }
@@ -59,14 +58,14 @@ impl Index {
     }
 }
 
-/// Caches recently used indexes, so that each text is parsed only once per process.
+/// Caches recent indexes, so that a text is usually parsed only once.
 mod cache {
     use std::collections::VecDeque;
     use std::sync::{Arc, Mutex, PoisonError};
 
     use super::Index;
 
-    /// The maximum size of all cached indexes, in entries of four bytes.
+    /// The maximum total size of all cached indexes, in units of four bytes.
     const MOST: usize = 1 << 20;
 
     type Key = (String, blake3::Hash);
@@ -118,8 +117,8 @@ impl<'a> Blocks<'a> {
         self.index.known.get((number as usize).checked_sub(1)?)
     }
 
-    /// The lines (1-based) of the block around a line. The comments and attributes of a block belong to the block
-    /// below them. For a line outside the file, uses the nearest line.
+    /// Returns the lines (1-based) of the block around a line. For a comment or an attribute above a block, returns
+    /// the lines of this block. For a line outside the file, uses the nearest line of the file.
     pub fn enclosing(&self, line: u32) -> RangeInclusive<u32> {
         let line = line.clamp(1, self.last());
         if let Some(block) = self.innermost(line) {
@@ -132,8 +131,8 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Anchors a finding to the block around its line, or to the whole file if the finding has no line. A comment
-    /// or an attribute belongs to the block of the code below it.
+    /// Anchors a finding to the block around its line. A finding without a line is anchored to the whole file. If
+    /// the line is a comment or an attribute above a block, the anchor includes the comments and attributes.
     pub fn anchor(&self, finding: &RawFinding) -> Anchor {
         let block = match finding.line {
             Some(line) => match self.innermost(line) {
@@ -154,8 +153,7 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// The lines of an anchor's block, even if the block has moved; `None` if the text no longer contains the
-    /// block.
+    /// Finds the lines of an anchor's block, even if the block has moved. Returns `None` if the block is missing.
     pub fn place(&self, anchor: &Anchor) -> Option<RangeInclusive<u32>> {
         let all = self.all.get_or_init(|| {
             let whole = std::iter::once(1..=self.last());
@@ -174,7 +172,7 @@ impl<'a> Blocks<'a> {
         u32::try_from(self.lines.len()).unwrap_or(u32::MAX).max(1)
     }
 
-    /// The identifiers of a block that occur in a title, sorted.
+    /// The identifiers in a block that also occur in a title, in sorted order.
     fn names(&self, title: &str, block: &RangeInclusive<u32>) -> Vec<String> {
         let key = (*block.start(), *block.end());
         let mut known = self.identifiers.borrow_mut();
@@ -193,7 +191,7 @@ impl<'a> Blocks<'a> {
         self.slice(block).iter().flat_map(|line| [*line, "\n"]).collect()
     }
 
-    /// The BLAKE3 hash (hex) of the lines of a block, with white space folded.
+    /// The BLAKE3 hash (hex) of a block. Each run of white space counts as one space.
     fn hash(&self, block: &RangeInclusive<u32>) -> String {
         let mut hasher = blake3::Hasher::new();
         for word in self.slice(block).iter().flat_map(|line| line.split_whitespace()) {
@@ -202,8 +200,9 @@ impl<'a> Blocks<'a> {
         hasher.finalize().to_hex().to_string()
     }
 
-    /// The block that contains a paragraph. It starts at the paragraph that opens the outermost indentation of this
-    /// paragraph, and ends with the last deeper paragraph below.
+    /// Returns the block that contains a paragraph. The block starts at the nearest paragraph that begins at the
+    /// paragraph's outermost indentation or further left. The block ends before the next paragraph that is not
+    /// indented more deeply than the block's first line.
     fn around(&self, index: usize) -> RangeInclusive<u32> {
         let paragraphs = &self.index.paragraphs;
         let outermost = paragraphs[index].outermost;
@@ -214,7 +213,7 @@ impl<'a> Blocks<'a> {
     }
 }
 
-/// The defect class of an anchor, in lower case: the rule or, if there is none, the reviewer's category.
+/// The category of an anchor, in lower case: the finding's rule, else the reviewer's category, else `bug`.
 pub fn category(rule: Option<&str>, category: Option<&str>) -> String {
     rule.or(category).unwrap_or(NO_CATEGORY).to_lowercase()
 }
@@ -244,15 +243,16 @@ pub struct Excerpt {
     /// The number of the first line of `text` (1-based).
     pub first_line: u32,
     pub text: String,
-    /// The lines of the finding that are within the excerpt, inclusive.
+    /// The first and the last line of the finding that the excerpt contains (1-based).
     pub lines: (u32, u32),
 }
 
-/// An excerpt with the given lines, and `around` lines before and after them; `None` if the file has fewer lines.
+/// Cuts out the lines from `line` to `end_line`, with up to `around` more lines before and after. Returns `None` if
+/// `text` has no line `line`.
 pub fn excerpt(file: &str, text: &str, line: u32, end_line: Option<u32>, around: u32) -> Option<Excerpt> {
     let wanted = end_line.unwrap_or(line).max(line).saturating_add(around);
     let first_line = line.saturating_sub(around).max(1);
-    // The number of the last line up to `wanted`, and the byte offsets at which the excerpt starts and ends.
+    // `last` is the number of the last line that was read. `start` and `end` are the byte offsets of the excerpt.
     let (mut last, mut start, mut end) = (0, 0, 0);
     for whole in text.split_inclusive('\n').take(wanted as usize) {
         last += 1;
@@ -293,7 +293,7 @@ mod grammar {
     use super::Known;
     use crate::workspace::code::comments;
 
-    /// The languages with a built-in grammar; ast-grep panics on other languages.
+    /// The languages with a built-in grammar. For other languages, ast-grep panics.
     pub(crate) const BUILT_IN: [SupportLang; 7] = [
         SupportLang::Rust,
         SupportLang::Python,
@@ -303,7 +303,7 @@ mod grammar {
         SupportLang::Go,
         SupportLang::Java,
     ];
-    /// The kinds of nodes that are always a block.
+    /// The kinds of syntax nodes that always form a block.
     const FUNCTIONS: [&str; 13] = [
         "function_item",
         "function_signature_item",
@@ -319,10 +319,11 @@ mod grammar {
         "abstract_method_signature",
         "method_signature",
     ];
-    /// The kinds of nodes for anonymous functions; such a node is a block if it has at least [`LARGE`] lines.
+    /// The kinds of syntax nodes for anonymous functions. Such a node is a block if it has at least [`LARGE`]
+    /// lines.
     const ANONYMOUS: [&str; 4] = ["arrow_function", "function_expression", "generator_function", "func_literal"];
     const LARGE: u32 = 4;
-    /// The kinds of nodes whose children are class members or similar items.
+    /// The kinds of syntax nodes whose children are members of a class or of a similar item.
     const BODIES: [&str; 8] = [
         "declaration_list",
         "class_body",
@@ -344,7 +345,7 @@ mod grammar {
         super::PARSED.set(super::PARSED.get() + 1);
         let tree = language.ast_grep(comments::shortened(path, text));
         let mut blocks = Vec::new();
-        // Uses a stack instead of recursion, because the nesting depth of code is unlimited.
+        // The loop uses a stack instead of recursion, because code can be nested without limit.
         let mut waiting = vec![(tree.root(), true)];
         while let Some((node, has_members)) = waiting.pop() {
             let is_class = node.kind() == "class_definition";
@@ -373,14 +374,14 @@ mod grammar {
 
     fn lines<D: Doc>(node: &Node<'_, D>) -> (u32, u32) {
         let (start, end) = (node.start_pos().line(), node.end_pos());
-        // If a node ends with a line break, its last line is the one that the line break ends.
+        // If a node ends with a line break, its end position is in the next line, which is not part of the node.
         let at_start = end.byte_point().1 == 0 && end.line() > start;
         let number = |row: usize| u32::try_from(row).unwrap_or(u32::MAX).saturating_add(1);
         (number(start), number(end.line() - usize::from(at_start)))
     }
 }
 
-/// Without grammars, the blocks of every language are its paragraphs.
+/// Without grammars, all blocks are paragraphs.
 #[cfg(not(feature = "astgrep"))]
 mod grammar {
     pub(crate) fn blocks(_path: &str, _text: &str) -> Vec<super::Known> {

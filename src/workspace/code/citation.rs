@@ -1,5 +1,4 @@
-//! Checks a finding against the reviewed code: whether the cited lines exist, whether they contain the names in the
-//! finding's text, and which block they belong to.
+//! Checks whether the cited line of a finding exists, and whether its block contains the cited names.
 
 use similar::DiffTag;
 
@@ -7,7 +6,7 @@ use crate::rules::consensus::Member;
 use crate::workspace::code::anchors::Blocks;
 use crate::workspace::diff::unified;
 
-/// Shorter names are not checked.
+/// The minimum length of a name that is checked, in bytes.
 const SHORTEST: usize = 3;
 
 pub fn check(member: &mut Member, text: &str, blocks: &Blocks<'_>) {
@@ -26,7 +25,7 @@ pub fn check(member: &mut Member, text: &str, blocks: &Blocks<'_>) {
     }
     let inside = &lines[*block.start() as usize - 1..(*block.end() as usize).min(lines.len())];
     let in_block = names.iter().any(|name| inside.iter().any(|line| line.contains(name)));
-    // A name that occurs elsewhere in the file neither supports nor refutes the finding.
+    // A name that occurs only elsewhere in the file neither supports nor refutes the finding.
     let elsewhere = || names.iter().any(|name| text.contains(name));
     let identifiers = if in_block || !elsewhere() { Some(in_block) } else { None };
     member.checked.identifiers = identifiers;
@@ -39,7 +38,7 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
         .filter(|name| name.len() >= SHORTEST && name.starts_with(|c: char| c.is_alphabetic() || c == '_'))
 }
 
-/// The ranges of lines in `now` (1-based) that were inserted since `before`.
+/// The ranges of lines in `now` that were inserted or changed since `before` (1-based, inclusive).
 pub fn inserted(before: &str, now: &str) -> Vec<(u32, u32)> {
     let diff = unified::lines(before, now);
     let inserted = diff.ops().iter().filter(|op| op.tag() != DiffTag::Equal).map(|op| op.new_range());

@@ -1,11 +1,10 @@
-//! Replaces long runs of comments by blank lines before parsing; positions of code and lines stay the same.
-//! Python's grammar parses such runs in quadratic time: at each comment it scans all following ones for the next
-//! indentation.
+//! Replaces long sequences of comments in Python code by blank lines before parsing. The positions of code stay the
+//! same. Python's grammar would need quadratic time, because it scans all following comments at each comment.
 
 use std::borrow::Cow;
 use std::path::Path;
 
-/// The number of lines from which a run of comments is replaced.
+/// The minimum number of lines in a sequence of comments that is replaced.
 const LONG: usize = 500;
 
 pub fn shortened<'a>(path: &str, text: &'a str) -> Cow<'a, str> {
@@ -14,7 +13,7 @@ pub fn shortened<'a>(path: &str, text: &'a str) -> Cow<'a, str> {
         return Cow::Borrowed(text);
     }
     let mut shown = String::new();
-    // `copied` is the end of the copied text; `run` is the start of the current run of comments and blank lines.
+    // `copied` is the end of the text that was copied. `run` is the start of the current sequence of comments.
     let (mut copied, mut run, mut length, mut at) = (0, 0, 0, 0);
     for line in text.split_inclusive('\n').chain([""]) {
         let is_comment = line.trim_start().starts_with('#') || (!line.is_empty() && line.trim().is_empty());

@@ -1,4 +1,4 @@
-//! Source code: blocks as anchors, checks of citations, reading and decoding of files.
+//! Reads and decodes source code, divides it into blocks, and checks the citations of findings.
 
 pub mod anchors;
 pub mod citation;

@@ -1,4 +1,4 @@
-//! Reads files without following links and without blocking on a FIFO, and decodes them without losing lines.
+//! Reads and decodes text files. Links are not followed, and a FIFO does not block the program.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _};
@@ -7,18 +7,18 @@ use std::path::Path;
 
 use nix::fcntl::OFlag;
 
-/// Opens a regular file for reading; fails for a link, a FIFO or a device.
+/// Opens a regular file for reading. Fails for a link, a FIFO or a device.
 pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     if !std::fs::symlink_metadata(path)?.is_file() {
         return Err(io::Error::other("not a regular file"));
     }
-    // The path may have been replaced by a link or a FIFO since the check.
+    // A link or a FIFO may have replaced the file since the check.
     let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
     let file = OpenOptions::new().read(true).custom_flags(flags.bits()).open(path)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("not a regular file")) }
 }
 
-/// The bytes of a regular file; `None` if it is larger than `cap`.
+/// Reads a regular file. Returns `None` if the file has more than `cap` bytes.
 pub(crate) fn read_capped(path: &Path, cap: u64) -> io::Result<Option<Vec<u8>>> {
     let file = open_regular(path)?;
     let size = file.metadata()?.len();
@@ -38,7 +38,8 @@ pub(crate) fn lossy(bytes: Vec<u8>) -> String {
     if text.contains('\0') { text.replace('\0', "\\x00") } else { text }
 }
 
-/// Decodes UTF-16 or UTF-32 with a byte order mark, and UTF-16 without one if at least half of its units are ASCII.
+/// Decodes UTF-16 and UTF-32 with a byte order mark. Without a byte order mark, decodes UTF-16 if at least half of
+/// the text is ASCII. Returns `None` for all other bytes.
 pub(crate) fn wide(bytes: &[u8]) -> Option<String> {
     let (units, rest) = bytes.as_chunks::<2>();
     let little = || units.iter().map(|unit| u16::from_le_bytes(*unit));
@@ -55,7 +56,7 @@ pub(crate) fn wide(bytes: &[u8]) -> Option<String> {
     }
 }
 
-/// Decodes UTF-16; `None` if more than a tenth of the input is invalid.
+/// Decodes UTF-16. Returns `None` if more than a tenth of the input is invalid.
 fn utf16(units: impl Iterator<Item = u16>) -> Option<String> {
     decoded(char::decode_utf16(units).map(Result::ok))
 }
@@ -74,7 +75,7 @@ fn decoded(chars: impl Iterator<Item = Option<char>>) -> Option<String> {
     (invalid * 10 <= all).then_some(text)
 }
 
-/// Whether the first 4,096 units contain no NUL and at least half of them are printable ASCII.
+/// Whether the first 4,096 code units contain no NUL and at least half of them are printable ASCII.
 fn is_mostly_ascii(units: impl Iterator<Item = u16>) -> bool {
     let (mut all, mut ascii) = (0_usize, 0_usize);
     for unit in units.take(4096) {

@@ -1,9 +1,8 @@
-//! Exchange of history records through `refs/glee/history` of a remote.
+//! Exchanges records of the history with a git remote, through the ref `refs/glee/history` of the remote.
 //!
-//! A record is a blob, stored in a tree of two levels under the hash of its bytes (`ab/cdef...`). A push only adds
-//! records: it creates a commit on top of the remote's commit, pushes it without force, and builds it again after a
-//! concurrent push. A fetch writes to Glee's own ref; fetched objects are read raw and within bounds, without
-//! checkout, index or hooks.
+//! Each record is a git blob. The path of the blob is the hash of the record, with a slash after two digits
+//! (`ab/cdef...`). A push adds a commit on top of the remote's commit, without force. Fetched commits are stored
+//! under a ref below `refs/glee/remotes`; Glee never checks them out.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -16,28 +15,27 @@ use crate::workspace::git::plumbing::{GitObject, Objects, Repository};
 use crate::workspace::{Result, Workspace, WorkspaceError};
 
 const REF: &str = "refs/glee/history";
-/// Bounds on what is read of a remote: the number of records, the number of commits, and the total bytes of new
-/// records.
+/// Limits on the data that Glee reads from a remote. `MOST_BYTES` is the total size of new records.
 const MOST_RECORDS: usize = 20_000;
 const MOST_COMMITS: usize = 20_000;
 const MOST_BYTES: usize = 64 << 20;
-/// The maximum sizes of a tree and of a commit, in bytes.
+/// The maximum sizes of git objects, in bytes.
 const TREE_CAP: u64 = 4 << 20;
 const COMMIT_CAP: u64 = 64 << 10;
 const NETWORK: Duration = Duration::from_secs(120);
-/// The maximum number of attempts to push, and the maximum time for all of them, if concurrent pushes interfere.
+/// The maximum number of attempts, and the maximum total time, of one push.
 const TRIES: u32 = 60;
 const PATIENCE: Duration = Duration::from_secs(180);
-/// The longest wait between two attempts, in milliseconds.
+/// The longest wait between two attempts to push, in milliseconds.
 const LONGEST_WAIT: u64 = 2_000;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FetchedRecord {
-    /// The path of the record in the remote's tree; for a valid record, its hash with a slash after two digits.
+    /// The path of the record in the remote's tree, such as `ab/cdef...`.
     pub path: String,
-    /// The e-mail addresses of the authors of the commits that added the record.
+    /// The e-mail address of each author whose commit added the record.
     pub authors: BTreeSet<String>,
-    /// The bytes of the record, or why it was refused.
+    /// The bytes of the record, or the reason why Glee refused the record.
     pub content: std::result::Result<Vec<u8>, String>,
 }
 
@@ -52,8 +50,8 @@ const FOLDER: u32 = 0o040_000;
 const FILE: u32 = 0o100_644;
 
 impl Workspace {
-    /// The remote with this name; without a name, the remote of the current branch or else `origin`. Fails outside
-    /// git, and if there is no such remote.
+    /// Checks that the remote `named` exists. If `named` is `None`, chooses the remote of the current branch, or
+    /// else `origin`. Fails outside git, and if the remote does not exist.
     pub fn remote(&self, named: Option<&str>) -> Result<String> {
         let git = self.require_git()?;
         let remotes = git.remotes()?;
@@ -81,8 +79,8 @@ impl Workspace {
         Ok((name.to_owned(), email.to_owned()))
     }
 
-    /// Fetches the records of a remote and reads those whose hash is not `known`. Fails if the remote cannot be
-    /// reached in time; an invalid record is returned with the reason for its refusal.
+    /// Fetches the records of a remote, and returns every record whose hash is not `known`. An invalid record is
+    /// returned with the reason for its refusal. Fails if the remote cannot be reached in time.
     pub fn fetch_records(&self, remote: &str, mut known: impl FnMut(&str) -> bool) -> Result<Vec<FetchedRecord>> {
         let git = self.require_git()?;
         let Some(tip) = git.fetch_tip(remote)? else { return Ok(Vec::new()) };
@@ -111,9 +109,9 @@ impl Workspace {
         Ok(fetched)
     }
 
-    /// Adds records, given as pairs of hash and content, to a remote; returns how many of them the remote did not
-    /// have. Fails if the remote cannot be reached in time, rejects the push, or receives another push during every
-    /// attempt.
+    /// Adds records to a remote, as pairs of hash and content. Returns the number of records that the remote
+    /// lacked. Fails if the remote cannot be reached in time, rejects the push, or receives other pushes during all
+    /// attempts.
     pub fn push_records(&self, remote: &str, records: &[(String, String)], author: (&str, &str)) -> Result<usize> {
         let git = self.require_git()?;
         let began = Instant::now();
@@ -148,7 +146,7 @@ impl Workspace {
 }
 
 impl Repository {
-    /// Fetches the records of a remote into a ref of this repository; `None` if the remote has none.
+    /// Fetches the records of a remote. Returns the fetched commit, or `None` if the remote has no records.
     fn fetch_tip(&self, remote: &str) -> Result<Option<String>> {
         self.refuse_links(["refs/glee", "refs/glee/remotes"])?;
         let own = format!("refs/glee/remotes/{remote}/history");
@@ -164,8 +162,7 @@ impl Repository {
         }
     }
 
-    /// Pushes a commit to the ref of the records. Returns the remote's reason if it rejects the commit, else
-    /// `None`.
+    /// Returns the remote's reason if the remote rejects the commit, and `None` on success.
     fn push(&self, remote: &str, commit: &str) -> Result<Option<String>> {
         let spec = format!("{commit}:{REF}");
         let options = ["--porcelain", "--no-verify", "--no-follow-tags", "--no-recurse-submodules", "--no-signed"];
@@ -194,7 +191,7 @@ impl Repository {
         if let Some(tip) = tip {
             input += &format!("from {tip}\n");
         }
-        // Entries that are not records are removed.
+        // The new tree omits entries that are not records.
         if !listing.bad.is_empty() {
             input += "deleteall\n";
             for (hash, id) in &listing.good {
@@ -204,7 +201,7 @@ impl Repository {
         for (hash, body) in missing {
             input += &format!("M 100644 inline {}\ndata {}\n{body}\n", path_of(hash), body.len());
         }
-        // fast-import can create a commit only under a ref; the commit is pushed by its id, and the ref is deleted.
+        // `fast-import` creates commits only under a ref. Glee deletes this ref, and pushes the commit by its id.
         input += "get-mark :1\ndone\n";
         let commit = self.call(["fast-import", "--quiet", "--done", "--force"]).created_id(input.as_bytes())?;
         drop(self.call(["update-ref", "-d", &own]).answer()?);
@@ -212,18 +209,17 @@ impl Repository {
     }
 }
 
-/// The entries of a commit's tree: the blob ids of records by hash, and the paths of all other entries, each with
-/// the reason for its refusal.
+/// `good` maps hashes of records to blob ids. `bad` contains all other paths, with reasons for their refusal.
 #[derive(Debug, Default)]
 struct Listing {
     good: BTreeMap<String, String>,
     bad: Vec<(String, String)>,
 }
 
-/// E-mail addresses by the hashes of records.
+/// Maps the hash of a record to the e-mail addresses of its authors.
 type Authors = BTreeMap<String, BTreeSet<String>>;
 
-/// Reads trees and commits raw and within bounds, since a remote may contain any objects.
+/// Parses raw git trees and commits. Their sizes are limited, because a remote may contain any objects.
 struct Reader {
     objects: Objects,
     trees: HashMap<String, Option<Rc<Vec<Entry>>>>,
@@ -291,8 +287,7 @@ impl Reader {
         Ok(listing)
     }
 
-    /// For each record, the e-mail addresses of the authors of the commits that added it. A commit adds a record if
-    /// it contains the record and none of its parents does.
+    /// A commit adds a record if the commit contains the record and no parent of the commit does.
     fn authors(&mut self, tip: &str, records: &BTreeMap<String, String>) -> Result<Authors> {
         let mut authors = Authors::new();
         let mut waiting = vec![tip.to_owned()];
@@ -333,7 +328,7 @@ impl Reader {
     }
 }
 
-/// The entries of a raw tree whose ids have `width` bytes; `None` if it is malformed.
+/// Parses a raw git tree whose object ids have `width` bytes. Returns `None` if the tree is malformed.
 fn entries(mut bytes: &[u8], width: usize) -> Option<Vec<Entry>> {
     let mut entries = Vec::new();
     while !bytes.is_empty() {

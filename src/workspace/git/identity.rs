@@ -1,11 +1,11 @@
-//! Finds the history of a work tree by the identity of its repository, wherever the repository is located.
+//! Finds the history that belongs to a work tree, even if the repository was moved or cloned.
 //!
-//! A history is a folder below `repos` in the state folder. A repository has several names: its `project.id`, its
-//! root commit, the address of its remote, an id generated before the first commit, and the path of its folder. The
-//! strongest name is its identity. Each name has a folder below `repos`, which contains either the history or a
-//! file `same-as` that refers to another folder; so when a repository gets a stronger name, its history stays where
-//! it is. The history's folder also records the names of the repository. They are checked before a name is
-//! accepted: a copied `project.id`, or another repository at the same path, is rejected.
+//! A history is a folder below `repos` in the state folder. A repository has several names. From the strongest to
+//! the weakest, they are its `project.id`, its root commit, an id that Glee generates before the first commit, the
+//! address of its remote, and the path of its folder. The strongest name is the identity of the repository. Each
+//! name has a folder below `repos`, with either the history or a file `same-as` that names the folder of the
+//! history. A history therefore stays in its folder when the repository gets a stronger name. The folder of a
+//! history records the names of its repository, so that Glee can reject a copied `project.id`.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -24,25 +24,23 @@ use crate::workspace::git::plumbing::{GitObject, Repository, object_id};
 use crate::workspace::git::{path_bytes, remote_address};
 use crate::workspace::{Result, Workspace, WorkspaceError};
 
-/// The file in the folder of a name that refers to another folder.
 const SAME_AS: &str = "same-as";
-/// The file that records what identifies the repository.
 const RECORD: &str = "identity.json";
-/// The file in the common git folder that contains the id of a repository without commits.
+/// The name of a file in the common git folder, with the generated id of a repository without commits.
 const UNBORN: &str = "glee-id";
 const MOST_LINKS: usize = 8;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Identity {
-    /// `project.id` in the project's configuration.
+    /// The `project.id` in the project's configuration.
     Project(String),
-    /// The first commit of the first-parent chain of `HEAD`.
+    /// The oldest commit of the first-parent chain of `HEAD`.
     Root(String),
-    /// In a shallow clone, the normalised address of the remote.
+    /// The normalised address of the remote, for a shallow clone.
     Remote(String),
-    /// Before the first commit, a generated id; `None` if it was not generated yet.
+    /// A generated id, for a repository without commits. `None` means that no id was generated yet.
     Unborn(Option<String>),
-    /// The path of the folder, outside git or if the repository has no other name.
+    /// The path of the folder, if there is no other name.
     Folder,
 }
 
@@ -72,10 +70,10 @@ impl Identity {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistoryPlace {
-    /// The name of the history's folder below `repos`.
+    /// The name of the folder below `repos` that contains the history.
     pub key: String,
     pub identity: Identity,
-    /// Notices for the user, each one line.
+    /// Notices for the user, with one line each.
     pub notices: Vec<String>,
 }
 
@@ -84,10 +82,10 @@ struct RepositoryRecord {
     form: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     id: Option<String>,
-    /// The root commits of the trees that used the history.
+    /// The root commits of all work trees that used this history.
     #[serde(default)]
     roots: Vec<String>,
-    /// The remotes of the full clones that used the history.
+    /// The addresses of all full clones that used this history, and of their remotes.
     #[serde(default)]
     remotes: Vec<String>,
 }
@@ -96,14 +94,12 @@ struct Registry {
     repos: PathBuf,
 }
 
-/// What identifies a repository, or a folder outside git.
 struct Facts {
     id: Option<String>,
     root: Option<String>,
     is_unborn: bool,
-    /// The generated id of a repository without commits.
     unborn: Option<String>,
-    /// The normalised address of the remote, if there is a commit.
+    /// The normalised address of the remote; `None` without a remote or before the first commit.
     remote: Option<String>,
     is_shallow: bool,
 }
@@ -115,14 +111,14 @@ enum Access {
 }
 
 impl Workspace {
-    /// The place of this tree's history, for reading; nothing is written. Fails if git fails, if `project.id`
-    /// cannot be read, or if a history that may belong to this tree cannot be read.
+    /// Finds this tree's history, and writes nothing. Fails if git fails, if `project.id` cannot be read, or if a
+    /// history that may belong to this tree cannot be read.
     pub fn history(&self, state_dir: &Path) -> Result<HistoryPlace> {
         self.place_of_history(state_dir, Access::Read)
     }
 
-    /// Like [`Workspace::history`], but for writing: records what identifies the repository, and merges a second
-    /// history of the same repository into the returned one.
+    /// Finds this tree's history, and records the names of the repository. If the repository has further histories,
+    /// their disputes are copied into the returned history. Fails like [`Workspace::history`].
     pub fn claim_history(&self, state_dir: &Path) -> Result<HistoryPlace> {
         self.place_of_history(state_dir, Access::Write)
     }
@@ -195,7 +191,7 @@ impl Workspace {
         Ok(Facts { id, is_unborn, unborn, remote, is_shallow: !is_unborn && root.is_none(), root })
     }
 
-    /// The names under which the history may be stored, the strongest first, each with a flag: whether the name
+    /// Returns the possible names of the history, the strongest first. The flag of a name is true if the name
     /// proves that the history belongs to this tree.
     fn candidates(&self, facts: &Facts) -> Vec<(String, bool)> {
         let proven = facts.proven_names().map(|name| (name.key(&self.root), true));
@@ -205,9 +201,8 @@ impl Workspace {
         proven.chain(remote).chain([folder, (self.path_key(), false)]).collect()
     }
 
-    /// The name of the history in earlier versions of Glee: the BLAKE3 hash (hex) of a path. In git, this is the
-    /// path of the folder that contains the common `.git`, or of the common git folder if it has another name;
-    /// outside git, it is the root.
+    /// The BLAKE3 hash (hex) of a path, under which earlier versions of Glee stored the history. In git, the hashed
+    /// path is the common git folder, without `.git` at its end. Outside git, the hashed path is the root.
     fn path_key(&self) -> String {
         let place = match &self.repository {
             None => &self.root,
@@ -219,9 +214,8 @@ impl Workspace {
         blake3::hash(&path_bytes::bytes(place)).to_hex().to_string()
     }
 
-    /// Whether a tree with the same `project.id` may belong to the recorded repository. A full clone does if its
-    /// root commit is recorded or if it contains a recorded root commit; a shallow clone does if its remote is
-    /// recorded.
+    /// Whether this tree may use the history of a repository with the same `project.id`. A full clone must contain
+    /// a recorded root commit. A shallow clone must have a recorded remote. Only recorded properties are checked.
     fn may_share(&self, record: &RepositoryRecord, facts: &Facts) -> Result<bool> {
         let Some(git) = &self.repository else { return Ok(record.roots.is_empty()) };
         if record.roots.is_empty() || facts.root.as_ref().is_some_and(|root| record.roots.contains(root)) {
@@ -233,7 +227,6 @@ impl Workspace {
         Ok(facts.is_shallow || git.has_any(&record.roots)?)
     }
 
-    /// Whether the history in a folder belongs to this repository.
     fn belongs(&self, registry: &Registry, folder: &str, facts: &Facts, is_proven: bool) -> Result<bool> {
         let record = registry.record(folder);
         let is_other_id = matches!((&record.id, &facts.id), (Some(recorded), Some(id)) if recorded != id);
@@ -249,7 +242,7 @@ impl Workspace {
         match &self.repository {
             Some(git) if !commits.is_empty() => git.has_any(&commits),
             None if !commits.is_empty() => Ok(false),
-            // Only the path matches: the folder must not be younger than the history.
+            // Without commits to compare, the folder must not be younger than the history.
             _ => {
                 let created = std::fs::metadata(&self.root).and_then(|meta| meta.created()).ok();
                 let created = created.and_then(|at| Timestamp::try_from(at).ok());
@@ -258,7 +251,6 @@ impl Workspace {
         }
     }
 
-    /// Records what identifies the repository, and redirects its other names to the history.
     fn record_names(&self, registry: &Registry, key: &str, facts: &Facts, identity: &Identity) -> io::Result<()> {
         let mut record = RepositoryRecord { form: 1, ..registry.record(key) };
         record.id = record.id.or_else(|| facts.id.clone());
@@ -266,8 +258,7 @@ impl Workspace {
         names.extend(facts.proven_names());
         let mut remotes = Vec::new();
         if let (Some(git), Some(_)) = (&self.repository, &facts.root) {
-            // A shallow clone finds the history by the address from which it was cloned: a remote, or the path of
-            // this repository.
+            // A shallow clone can find the history by the address of the remote or of this repository.
             names.extend(facts.remote.clone().map(Identity::Remote));
             remotes.extend(facts.remote.clone());
             for folder in [&self.root, &git.common] {
@@ -311,7 +302,7 @@ impl Facts {
         }
     }
 
-    /// The names that no other repository has.
+    /// The names that prove which repository this is: the root commit and the generated id.
     fn proven_names(&self) -> impl Iterator<Item = Identity> {
         let unborn = self.unborn.clone().map(|id| Identity::Unborn(Some(id)));
         self.root.clone().map(Identity::Root).into_iter().chain(unborn)
@@ -346,7 +337,7 @@ impl Registry {
         folder
     }
 
-    /// Makes a name refer to a folder, unless the name has its own history that was not merged.
+    /// Makes `name` refer to `folder`. Does nothing if the name's own folder contains a history.
     fn redirect(&self, name: &str, folder: &str) -> io::Result<()> {
         if name == folder || self.resolve(name) == folder || self.database(name).exists() {
             return Ok(());
@@ -359,8 +350,7 @@ impl Registry {
         text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
     }
 
-    /// Copies the disputes of the history `second` into the history `key`. The files of `second` remain, but its
-    /// name refers to `key` afterwards.
+    /// Copies the disputes of the history `second` into the history `key`. The files of `second` remain.
     fn merge(&self, second: &str, key: &str) -> Result<()> {
         if let Some(other) = Journal::open_read(&self.database(second))? {
             let mut journal = Journal::open(&self.database(key))?;
@@ -373,8 +363,7 @@ impl Registry {
 }
 
 impl Repository {
-    /// The first commit of the first-parent chain of `HEAD`; `None` before the first commit, and in a shallow clone
-    /// that does not contain it.
+    /// Returns `None` before the first commit, and in a shallow clone without the root commit.
     fn root_commit(&self) -> Result<Option<String>> {
         let Some(head) = &self.head else { return Ok(None) };
         let found = self.call(["rev-list", "--first-parent", "--max-parents=0", head]).output()?;
@@ -393,14 +382,14 @@ impl Repository {
         Ok(false)
     }
 
-    /// The normalised address of `origin`, or of the only remote.
+    /// The normalised address of the remote `origin`, or else of the only remote.
     fn address(&self) -> Result<Option<String>> {
         let remotes = self.remotes()?;
         let only = || remotes.values().next().filter(|_| remotes.len() == 1);
         Ok(remotes.get("origin").or_else(only).and_then(|url| remote_address::normalised(url, &self.top)))
     }
 
-    /// The first address of each remote by its name.
+    /// Maps the name of each remote to the first address of the remote.
     pub(crate) fn remotes(&self) -> Result<BTreeMap<String, String>> {
         let listed = self.call(["config", "--null", "--get-regexp", r"^remote\..*\.url$"]).answer()?;
         let mut remotes = BTreeMap::new();
@@ -427,7 +416,7 @@ impl Repository {
         file.as_file().sync_all().map_err(failed)?;
         match file.persist_noclobber(&path) {
             Ok(_) => Ok(random),
-            // Another process created the file at the same time. If its content is invalid, the file is replaced.
+            // Another process created the file meanwhile. Glee replaces the file only if its content is invalid.
             Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => match self.unborn_id()? {
                 Some(id) => Ok(id),
                 None => error.file.persist(&path).map(|_| random).map_err(|error| failed(error.error)),
@@ -441,7 +430,6 @@ fn is_key(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// The trimmed text of a regular file of at most 1 MiB.
 fn read_small(path: &Path) -> Option<String> {
     let mut text = String::new();
     files::regular(path).ok()?.take(1 << 20).read_to_string(&mut text).ok()?;

@@ -1,4 +1,4 @@
-//! Runs git, scans work trees, identifies repositories and their histories, and exchanges histories with remotes.
+//! Runs git, scans work trees, finds the history of a repository, and exchanges histories with remotes.
 
 pub(crate) mod exchange;
 pub(crate) mod identity;

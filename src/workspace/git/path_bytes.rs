@@ -1,7 +1,7 @@
-//! Converts paths between git's bytes, paths of the file system, and text.
+//! Converts paths between the bytes of git, `Path` values and text.
 //!
-//! A git path is a sequence of bytes without NUL, with `/` between components. On Unix, it converts to a `Path` and
-//! back unchanged.
+//! In git, a path is a sequence of bytes without NUL, with `/` between its components. On Unix, the conversion of a
+//! git path to a `Path` and back loses nothing.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -15,17 +15,15 @@ pub(crate) fn path(bytes: &[u8]) -> PathBuf {
     PathBuf::from(OsStr::from_bytes(bytes))
 }
 
-/// The path as text, with invalid UTF-8 replaced.
 pub(crate) fn shown(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The non-empty parts of a list between separators.
 pub(crate) fn items(list: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
     list.split(move |byte| *byte == separator).filter(|item| !item.is_empty())
 }
 
-/// Whether a path begins with a drive letter (`C:`), or is a UNC path.
+/// Whether a path begins with a drive letter (`C:`) or is a UNC path.
 pub(crate) fn has_drive(path: &str) -> bool {
     matches!(path.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic()) || path.starts_with("\\\\")
 }
@@ -34,22 +32,21 @@ pub(crate) fn name(path: &[u8]) -> &[u8] {
     path.rsplit(|byte| *byte == b'/').next().unwrap_or_default()
 }
 
-/// The parent folder of a path, without the slash at its end; empty for a path at the top.
+/// The parent folder of a path, without a trailing slash. Empty for a path at the top of the tree.
 pub(crate) fn folder(path: &[u8]) -> &[u8] {
     path.iter().rposition(|byte| *byte == b'/').map_or(&[], |slash| &path[..slash])
 }
 
-/// The path of `name` in `folder`; an empty `folder` is the top.
 pub(crate) fn joined(folder: &[u8], name: &[u8]) -> Vec<u8> {
     if folder.is_empty() { name.to_vec() } else { [folder, b"/", name].concat() }
 }
 
-/// All parent folders of a path except the top, the outermost first.
+/// All parent folders of a path, starting with the outermost. The top of the tree is not included.
 pub(crate) fn above(path: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
     memchr::memchr_iter(b'/', path).map(|end| &path[..end])
 }
 
-/// A path in double quotes with git's escapes; unchanged if it needs none.
+/// Puts a path in double quotes, with git's escapes. A path without special characters is returned unchanged.
 pub(crate) fn quoted(path: &[u8]) -> Vec<u8> {
     let plain = |byte: &u8| *byte >= 0x20 && *byte != 0x7f && !matches!(byte, b'"' | b'\\');
     if path.iter().all(plain) && std::str::from_utf8(path).is_ok() {
@@ -70,13 +67,12 @@ pub(crate) fn quoted(path: &[u8]) -> Vec<u8> {
     text
 }
 
-/// Parses a line that consists of a word, a space and a path, which may be quoted as by [`quoted`].
 pub(crate) fn word_and_path(line: &[u8]) -> Option<(String, Vec<u8>)> {
     let (word, path) = line.split_at(memchr::memchr(b' ', line)?);
     Some((shown(word), unquoted(&path[1..])?))
 }
 
-/// The inverse of [`quoted`], for all escapes of git; `None` for malformed quoting.
+/// Removes the quotes and all escapes of git from a path. Returns `None` if the quoting is malformed.
 pub(crate) fn unquoted(text: &[u8]) -> Option<Vec<u8>> {
     let Some(inner) = text.strip_prefix(b"\"") else { return Some(text.to_vec()) };
     let inner = inner.strip_suffix(b"\"")?;

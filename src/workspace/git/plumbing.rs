@@ -1,9 +1,9 @@
-//! Runs git; no other module does.
+//! Runs git. This is the only module that starts git.
 //!
-//! Every command runs git by the absolute path of the program, at the top of the work tree, without the caller's
-//! `GIT_*` variables (except the index of a running hook). Everything that a repository could make git run or write
-//! during a read is disabled: file-system monitors, hooks, pagers, external diffs, lazy fetches, optional locks.
-//! Commands that convert content (`status`, `diff` on files, `add`) would run filters and are never used.
+//! Git is started by its absolute path, without the caller's `GIT_*` variables that could select another repository
+//! or program. A repository can make git run programs or write files during a read. Glee therefore disables
+//! file-system monitors, hooks, pagers, external diffs, lazy fetches and optional locks. Glee never uses commands
+//! that convert content (`status`, `diff` on files, `add`), because these commands would run filters.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -22,7 +22,7 @@ use crate::system::private;
 use crate::workspace::git::path_bytes;
 use crate::workspace::{Result, WorkspaceError};
 
-/// Settings that override those of the repository.
+/// The git settings that override the repository's own settings.
 const SETTINGS: [&str; 11] = [
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
@@ -37,11 +37,10 @@ const SETTINGS: [&str; 11] = [
     "submodule.recurse=false",
 ];
 
-/// The variable that, in a hook, names the index of the commit in progress: `git commit FILE` and `git commit -a`
-/// use a different index from that of the work tree.
+/// The environment variable with the path of the index. During `git commit FILE`, hooks get a temporary index.
 pub(crate) const INDEX: &str = "GIT_INDEX_FILE";
 
-/// Variables of the caller that git still receives: they locate the user's own settings, not a repository.
+/// The caller's `GIT_*` variables that every git command receives. None of them selects a repository or a program.
 const KEPT: [&str; 4] =
     ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CEILING_DIRECTORIES"];
 
@@ -52,21 +51,20 @@ pub(crate) const EMPTY_SHA256: &str = "6ef19b41225c5369f1c104d45d8d85efa9b057b53
 pub(crate) struct Repository {
     pub(crate) program: PathBuf,
     pub(crate) top: PathBuf,
-    /// The folder with the index and HEAD of this work tree.
+    /// The folder with the index and `HEAD` of this work tree.
     pub(crate) git_dir: PathBuf,
-    /// The folder with the objects and refs of all linked work trees.
+    /// The folder with the objects and refs, which all linked work trees share.
     pub(crate) common: PathBuf,
-    /// The index of the work tree or, in a hook, of the commit in progress.
+    /// The path of the index. In a hook, git may use a temporary index.
     pub(crate) index: PathBuf,
     pub(crate) head: Option<String>,
     pub(crate) empty_tree: &'static str,
-    /// Whether git discovers the repository from the work tree; otherwise each call passes the repository's folders
-    /// to git.
+    /// Whether git finds the repository from the work tree. If not, each git command gets the repository's paths.
     pub(crate) is_discovered: bool,
 }
 
 impl Repository {
-    /// The repository whose work tree contains `start`, a canonical path.
+    /// Finds the repository whose work tree contains `start`, which must be a canonical path.
     pub(crate) fn around(start: &Path) -> Result<Option<Self>> {
         let folder = if start.is_dir() { start } else { start.parent().unwrap_or(start) };
         let is_bare = |folder: &&Path| {
@@ -89,7 +87,7 @@ impl Repository {
         if lines.first() == Some(&b"true".as_slice()) || text.contains("cannot use bare repository") {
             return Err(WorkspaceError::Bare(marked.to_owned()));
         }
-        // Before the first commit, git prints the other values and the unresolved word `HEAD`, and then fails.
+        // Before the first commit, git prints `HEAD` instead of a commit id, and then fails.
         let [_, top, git_dir, common, format, head, ..] = lines.as_slice() else {
             if text.contains("not a git repository") {
                 return Ok(None);
@@ -118,9 +116,8 @@ impl Repository {
         }))
     }
 
-    /// A repository whose folders are passed to git, so that git does not search for it. This is used for nested
-    /// repositories, since git would use the outer repository if the nested one is broken, and for Glee's own
-    /// repositories with files of `top`.
+    /// Creates a `Repository` from known paths, so that git does not search for the repository. If a nested
+    /// repository is broken, a search would find the outer repository.
     pub(crate) fn placed(
         program: &Path,
         top: &Path,
@@ -140,7 +137,7 @@ impl Repository {
         }
     }
 
-    /// Glee's own repository in `folder`, with files of `top`.
+    /// Opens the backup repository in `folder`, with the work tree `top`.
     pub(crate) fn backup(folder: &Path, top: &Path, empty_tree: &'static str) -> Result<Self> {
         Ok(Self::placed(&find(top)?, top, folder.to_owned(), folder.to_owned(), empty_tree))
     }
@@ -156,7 +153,6 @@ impl Repository {
         GitCall { command, time_limit: None }
     }
 
-    /// Creates an empty repository with this one's object format in `folder`, unless it already exists.
     pub(crate) fn create_empty(&self, folder: &Path) -> io::Result<()> {
         for name in ["refs", "objects/pack"] {
             private::folder(&folder.join(name))?;
@@ -193,7 +189,7 @@ impl Repository {
             .ok_or_else(|| WorkspaceError::NoMergeBase { one: one.to_owned(), other: other.to_owned() })
     }
 
-    /// The regular files of a commit by path, each with its blob id and whether it is executable.
+    /// Maps the path of each regular file in a commit to its blob id and to whether it is executable.
     pub(crate) fn files_of(&self, commit: &str) -> Result<BTreeMap<String, (String, bool)>> {
         let listed = self.call(["ls-tree", "-r", "-z", "--full-tree", commit]).output()?;
         let files = records(&listed).filter(|(mode, ..)| mode & 0o170_000 == 0o100_000);
@@ -205,8 +201,8 @@ impl Repository {
         self.merge_base(&self.commit(revision)?, &head)
     }
 
-    /// The two ends of a range: for `A..B`, A and B; for `A...B`, the common ancestor of A and B, and B. A missing
-    /// side is `HEAD`.
+    /// Resolves a range to two commit ids. `A..B` gives A and B. `A...B` gives the common ancestor of A and B, and
+    /// B. An omitted side of the range is `HEAD`.
     pub(crate) fn range(&self, range: &str) -> Result<(String, String)> {
         let side = |revision: &str| self.commit(if revision.is_empty() { "HEAD" } else { revision });
         let bad = || WorkspaceError::BadRevision(range.to_owned());
@@ -220,8 +216,8 @@ impl Repository {
         }
     }
 
-    /// Fails if a folder of refs is a link, which an extracted archive may contain: git would change the refs in
-    /// the link's target.
+    /// Fails if one of the `folders` is a symbolic link. An extracted archive may contain such a link, and git
+    /// would change the refs in the link's target.
     pub(crate) fn refuse_links(&self, folders: [&str; 2]) -> Result<()> {
         let linked = folders.map(|folder| self.common.join(folder)).into_iter().find(|path| path.is_symlink());
         linked.map_or(Ok(()), |linked| Err(WorkspaceError::LinkedRefs(linked)))
@@ -245,10 +241,9 @@ pub(crate) struct GitCall {
     time_limit: Option<Duration>,
 }
 
-/// The stdout of a command or, if git fails, its stdout and message.
+/// The stdout of a git command. The error of a failed command contains its stdout and its message.
 pub(crate) type GitOutput = Result<Vec<u8>, (Vec<u8>, String)>;
 
-/// Variables that configure how the user's git reaches remotes.
 const TRANSPORT: [&str; 5] = ["GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_ASKPASS", "GIT_SSL_CAINFO"];
 
 impl GitCall {
@@ -262,7 +257,6 @@ impl GitCall {
         self.privately()
     }
 
-    /// Makes git create files that only the owner can read.
     fn privately(mut self) -> Self {
         self.command.env("GIT_CONFIG_COUNT", "1");
         self.command.env("GIT_CONFIG_KEY_0", "core.sharedRepository").env("GIT_CONFIG_VALUE_0", "0600");
@@ -275,13 +269,12 @@ impl GitCall {
         self
     }
 
-    /// Makes the command write new objects to Glee's own `folder` instead of the repository.
     pub(crate) fn writing_to(mut self, folder: &Path, repository: &Repository) -> Self {
         self.command.env("GIT_OBJECT_DIRECTORY", folder);
         self.privately().reading_from(&[&repository.common.join("objects")])
     }
 
-    /// Lets the command connect to a remote with the user's transport settings, for at most `limit`.
+    /// Passes the user's settings for connections to git, and limits the duration of the command to `limit`.
     pub(crate) fn over_network(mut self, limit: Duration) -> Self {
         self.time_limit = Some(limit);
         self.with_variables(&TRANSPORT)
@@ -296,7 +289,7 @@ impl GitCall {
         self.output_of(&[])
     }
 
-    /// The command's stdout; `None` if git fails.
+    /// Runs the command. Returns its stdout, or `None` if git fails.
     pub(crate) fn answer(self) -> Result<Option<Vec<u8>>> {
         match self.output() {
             Ok(output) => Ok(Some(output)),
@@ -305,12 +298,12 @@ impl GitCall {
         }
     }
 
-    /// The id that the command prints; `None` if git fails.
+    /// Runs the command. Returns the object id that git prints, or `None` if git fails.
     pub(crate) fn id(self) -> Result<Option<String>> {
         Ok(self.answer()?.and_then(|id| object_id(id.trim_ascii_end())))
     }
 
-    /// The id of the object that the command creates from `input`.
+    /// Returns the id of the object that the command creates from `input`.
     pub(crate) fn created_id(self, input: &[u8]) -> Result<String> {
         let command = subcommand(&self.command);
         let output = self.output_of(input)?;
@@ -323,7 +316,6 @@ impl GitCall {
         self.run(input)?.map_err(|(_, message)| WorkspaceError::Git { command: name, message })
     }
 
-    /// Runs the command with `input` as its stdin.
     pub(crate) fn run(mut self, input: &[u8]) -> Result<GitOutput> {
         self.command.stdin(if input.is_empty() { Stdio::null() } else { Stdio::piped() });
         let mut child = self.command.spawn().map_err(WorkspaceError::Start)?;
@@ -332,7 +324,7 @@ impl GitCall {
         let limit = self.time_limit;
         let (output, why) = thread::scope(|scope| {
             if let Some(mut pipe) = pipe {
-                // A write error is ignored: a command that fails early does not read its input, and its exit status
+                // A write error is ignored. A command that fails early does not read its input, and its exit status
                 // reports the failure.
                 scope.spawn(move || pipe.write_all(input));
             }
@@ -354,9 +346,9 @@ impl GitCall {
     }
 }
 
-/// Kills a process that waits for the other end of a FIFO in two consecutive checks, or that exceeds `limit`;
-/// returns the reason. git opens an ignore or attribute file even if it is a FIFO, and would wait forever for a
-/// writer. Only Linux reports what a process waits for.
+/// Kills a git process if it exceeds `limit`, or if it waits for a FIFO in two consecutive checks. Returns why the
+/// process was killed. Git opens an ignore or attribute file even if the file is a FIFO, and would wait forever for
+/// a writer. Waiting for a FIFO is recognised only on Linux.
 fn kill_if_stuck(process: u32, limit: Option<Duration>, ended: &mpsc::Receiver<()>) -> Option<&'static str> {
     let began = Instant::now();
     let mut waiting = 0;
@@ -376,7 +368,7 @@ fn kill_if_stuck(process: u32, limit: Option<Duration>, ended: &mpsc::Receiver<(
     None
 }
 
-/// A `git cat-file` process, which reads any number of objects.
+/// A running `git cat-file` process that can read any number of objects.
 pub(crate) struct Objects {
     child: Child,
     stdin: ChildStdin,
@@ -392,7 +384,6 @@ pub(crate) enum GitObject {
 }
 
 impl GitObject {
-    /// The bytes of the object, or why a review skips it.
     pub(crate) fn bytes(self) -> Result<Vec<u8>, SkipReason> {
         match self {
             Self::Bytes(bytes) => Ok(bytes),
@@ -403,7 +394,7 @@ impl GitObject {
 }
 
 impl Objects {
-    /// Reads the file `<id>:<path>`; the path must not contain a line break. A folder counts as missing.
+    /// Reads the file `<id>:<path>`. The path must not contain a line break. A folder counts as a missing file.
     pub(crate) fn read_file(&mut self, name: &str) -> Result<GitObject> {
         match self.header("info", name)? {
             Some((_, kind)) if kind == "blob" => self.read(name, u64::MAX),
@@ -411,8 +402,7 @@ impl Objects {
         }
     }
 
-    /// Reads an object of at most `cap` bytes by its id, or by `<id>:<path>`; the path must not contain a line
-    /// break.
+    /// Reads an object of at most `cap` bytes. `id` is an object id, or `<id>:<path>` without a line break.
     pub(crate) fn read(&mut self, id: &str, cap: u64) -> Result<GitObject> {
         let Some((size, _)) = self.header("info", id)? else {
             return Ok(GitObject::Missing);
@@ -429,7 +419,7 @@ impl Objects {
         Ok(GitObject::Bytes(bytes))
     }
 
-    /// Sends one command and reads the size and the type from `<id> <type> <size>`; `None` for replies such as `<id> missing`.
+    /// Parses the reply `<id> <type> <size>`. Returns `None` for other replies, such as `<id> missing`.
     fn header(&mut self, question: &str, id: &str) -> Result<Option<(u64, String)>> {
         writeln!(self.stdin, "{question} {id}").and_then(|()| self.stdin.flush()).map_err(broken)?;
         let mut line = Vec::new();
@@ -455,7 +445,7 @@ impl Drop for Objects {
     }
 }
 
-/// Parses the output of `ls-tree -z` and `ls-files -z --stage`: each record is a mode, two words and a path.
+/// Parses the output of `ls-tree -z` or `ls-files -z --stage`. Each record has a mode, two words and a path.
 pub(crate) fn records(listed: &[u8]) -> impl Iterator<Item = (u32, &str, &str, &[u8])> {
     path_bytes::items(listed, 0).filter_map(|record| {
         let (head, path) = record.split_at(memchr::memchr(b'\t', record)?);
@@ -483,12 +473,11 @@ fn command(program: &Path, folder: &Path) -> Command {
     command
 }
 
-/// Whether a variable of the caller could select another repository or program.
 fn is_scrubbed(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| name.starts_with("GIT_") && !KEPT.contains(&name))
 }
 
-/// The first git in an absolute folder of `PATH`. Fails if this program is inside the tree.
+/// Finds the first `git` in the absolute folders of `PATH`. Fails if this program is inside the tree.
 pub(crate) fn find(tree: &Path) -> Result<PathBuf> {
     find_in(&std::env::var_os("PATH").unwrap_or_default(), tree)
 }
@@ -501,17 +490,16 @@ fn find_in(path: &OsStr, tree: &Path) -> Result<PathBuf> {
     }
     let program = which::which_in("git", Some(folders), tree).map_err(|_| WorkspaceError::NoGit)?;
     let real = program.canonicalize().map_err(|_| WorkspaceError::NoGit)?;
-    // If the tree is the root folder, every program is inside it, and the check is skipped.
+    // If the tree is `/`, every program is inside the tree, so the check is skipped.
     if tree.parent().is_some() && (real.starts_with(tree) || program.starts_with(tree)) {
         return Err(WorkspaceError::GitInside { program, root: tree.to_owned() });
     }
     Ok(program)
 }
 
-/// The index that the caller's `GIT_INDEX_FILE` names; `None` if the folder of this index belongs to another
-/// repository or work tree.
+/// Resolves the path in `GIT_INDEX_FILE`. Returns `None` if the index belongs to another repository or work tree.
 ///
-/// As in git, a relative path is resolved at the top of the work tree; if there is no such file, at `start`.
+/// As in git, a relative path starts at the top of the work tree, or at `start` if there is no such file.
 fn named_index(named: &Path, start: &Path, top: &Path, git_dir: &Path) -> Result<Option<PathBuf>> {
     let places = [top.join(named), start.join(named)];
     let path = places.iter().find(|path| path.exists()).unwrap_or(&places[0]);
@@ -524,7 +512,7 @@ fn named_index(named: &Path, start: &Path, top: &Path, git_dir: &Path) -> Result
         return Ok(None);
     }
     let path = folder.join(name);
-    // git would wait forever if the index were a FIFO.
+    // If the index were a FIFO, git would wait forever.
     if std::fs::metadata(&path).is_ok_and(|meta| !meta.is_file()) {
         let source = io::Error::other("not a regular file");
         return Err(WorkspaceError::Unreadable { path: path.display().to_string(), source });
@@ -532,13 +520,12 @@ fn named_index(named: &Path, start: &Path, top: &Path, git_dir: &Path) -> Result
     Ok(Some(path))
 }
 
-/// The git command to name in an error: the first word that is neither an option nor a setting.
 fn subcommand(command: &Command) -> String {
     let mut words = command.get_args().map(OsStr::to_string_lossy);
     words.find(|word| !word.starts_with('-') && !word.contains('=')).unwrap_or_default().into_owned()
 }
 
-/// A folder, quoted as in git's list of alternate object folders.
+/// Quotes the path of a folder for git's list of alternate object folders.
 fn alternate(folder: &Path) -> OsString {
     let bytes = path_bytes::bytes(folder);
     let quoted = path_bytes::quoted(&bytes);

@@ -1,12 +1,12 @@
-//! Normalises addresses of remotes: all spellings of a repository's address give the same text.
+//! Normalises the addresses of remotes, so that all spellings of an address become the same text.
 
 use std::path::Path;
 
 use crate::workspace::git::path_bytes;
 
-/// The address without scheme, user, password, default port, query, `.git` and trailing slashes, and with the host
-/// in lower case. The result is `host[:port]/path`, or `file:/path` for a local folder; a relative path is resolved
-/// at `top`. `None` if the address has no host or no path.
+/// Removes scheme, user, password, default port, query, `.git` and trailing slashes from an address, and converts
+/// the host to lower case. The result is `host[:port]/path`, or `file:/path` for a local folder. A relative path is
+/// resolved at `top`. Returns `None` if the address has no host or no path.
 pub(crate) fn normalised(address: &str, top: &Path) -> Option<String> {
     let address = address.trim();
     if let Some((scheme, rest)) = address.split_once("://") {
@@ -27,7 +27,7 @@ pub(crate) fn normalised(address: &str, top: &Path) -> Option<String> {
         let host = if port.is_empty() { host.as_str() } else { host.strip_suffix(port).unwrap_or(&host) };
         return joined(host, path);
     }
-    // The form `user@host:path`. If a slash precedes the first colon, the address is a local path.
+    // In `user@host:path`, no slash precedes the first colon. Every other address is a local path.
     let scp = address.split_once(':').filter(|(host, _)| !host.is_empty() && !host.contains('/'));
     match scp {
         Some((host, path)) => joined(&host.rsplit('@').next().unwrap_or_default().to_lowercase(), path),
@@ -46,7 +46,6 @@ fn local(path: &str, top: &Path) -> Option<String> {
     (!path.is_empty()).then(|| folder(&top.join(path)))
 }
 
-/// The address of a local folder.
 pub(crate) fn folder(path: &Path) -> String {
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let text = path_bytes::shown(&path_bytes::bytes(&real));

@@ -1,5 +1,5 @@
-//! Reads the files of shared rulings. The files of a commit are binding; `glee disputes check` reads those in the
-//! tree. Links are never followed.
+//! Reads the files with shared rulings. A review applies the rulings in a commit, and `glee disputes check` reads
+//! the rulings in the work tree. Symbolic links are never followed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +13,7 @@ use crate::workspace::git::plumbing::{GitObject, records};
 use crate::workspace::select::{Ignores, walk};
 use crate::workspace::{Result, TargetSpec, Workspace, WorkspaceError};
 
-/// An entry of the folder of shared rulings: its name and its bytes, or why it is not read.
+/// The name of a file with a shared ruling, and the bytes of the file or the reason why it is not read.
 pub type RulingFile = (String, Result<Vec<u8>, &'static str>);
 
 const LINK: &str = "it is a link";
@@ -22,8 +22,9 @@ const LARGE: &str = "it is larger than 64 KiB";
 const UNREADABLE: &str = "it cannot be read";
 
 impl Workspace {
-    /// The commit whose shared rulings are binding in a review: for a change, its base and never the change itself;
-    /// for files and folders, `HEAD`. `None` outside git and before the first commit.
+    /// The commit whose shared rulings apply to a review. For a change, the commit is the base of the change, so
+    /// that a change cannot bring rulings about itself. For files and folders, the commit is `HEAD`. Returns `None`
+    /// outside git, and if the commit does not exist.
     pub fn rulings_base(&self, spec: &TargetSpec) -> Result<Option<String>> {
         let Some(git) = &self.repository else { return Ok(None) };
         match spec {
@@ -32,7 +33,7 @@ impl Workspace {
         }
     }
 
-    /// The files of shared rulings at the commit with this id, ordered by name. Notes for readers are excluded.
+    /// The files with shared rulings in a commit, ordered by name. Markdown files and hidden files are excluded.
     pub fn rulings_at(&self, commit: &str) -> Result<Vec<RulingFile>> {
         let Some(git) = &self.repository else { return Ok(Vec::new()) };
         let listed = git.call(["ls-tree", "-z", "--full-tree", commit, &format!("{FOLDER}/")]).output()?;
@@ -57,7 +58,7 @@ impl Workspace {
         Ok(files)
     }
 
-    /// The files of shared rulings in the tree, ordered by name. Notes for readers are excluded.
+    /// The files with shared rulings in the tree, ordered by name. Markdown files and hidden files are excluded.
     pub fn rulings_in_tree(&self) -> Vec<RulingFile> {
         let folder = self.root.join(FOLDER);
         let is_link = |path: &std::path::Path| path.symlink_metadata().is_ok_and(|meta| meta.is_symlink());
@@ -85,15 +86,14 @@ impl Workspace {
         files.collect::<BTreeMap<String, _>>().into_iter().collect()
     }
 
-    /// git's `user.name`, if it is set.
     pub fn user_name(&self) -> Option<String> {
         let named = self.repository.as_ref()?.call(["config", "--get", "user.name"]).answer().ok()??;
         let name = text_files::lossy(named).trim().to_owned();
         (!name.is_empty()).then_some(name)
     }
 
-    /// For each anchor, whether its block is missing from the anchor's file and has not moved to any other file
-    /// that is not ignored.
+    /// Returns, for each anchor, whether its block no longer exists. The anchor's file is searched first, and then
+    /// all files that are not ignored.
     pub fn gone(&self, anchors: &[&Anchor]) -> Result<Vec<bool>> {
         let has_block = |path: &str, anchor: &Anchor| {
             self.read(path).is_some_and(|text| Blocks::of(path, &text).place(anchor).is_some())

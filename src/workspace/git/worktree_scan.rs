@@ -1,8 +1,8 @@
-//! The index with its recorded times and sizes, and the untracked files that are not ignored.
+//! Lists the index entries with their recorded times and sizes, and the untracked files that are not ignored.
 //!
-//! Whether a file equals its index entry is decided here from `lstat` alone: for a file with inconclusive times,
-//! git's own check would run the repository's filters. Only `ls-files --debug` prints the times in the index; a
-//! field that is missing in its output is an error.
+//! Glee decides from `lstat` alone whether a file equals its index entry. Git itself would run the repository's
+//! filters if the times of the file are inconclusive. Only `ls-files --debug` prints the times in the index. The
+//! scan fails if a field is missing in the output.
 
 use std::collections::HashMap;
 use std::fs::Metadata;
@@ -13,18 +13,16 @@ use crate::workspace::git::path_bytes;
 use crate::workspace::git::plumbing::{Repository, object_id};
 use crate::workspace::{Result, WorkspaceError};
 
-/// Flags of index entries.
 const SKIP_WORKTREE: u32 = 1 << 30;
 const INTENT_TO_ADD: u32 = 1 << 29;
 
 const LIST: [&str; 8] =
     ["ls-files", "-z", "-t", "--stage", "--debug", "--cached", "--others", "--exclude-standard"];
 
-/// git's modes of a symbolic link and a submodule.
 pub(crate) const LINK: u32 = 0o120_000;
 pub(crate) const SUBMODULE: u32 = 0o160_000;
 
-/// Seconds and nanoseconds, each truncated to 32 bits as in the index.
+/// Seconds and nanoseconds. The index stores only 32 bits of each number.
 type Time = (u32, u32);
 
 #[derive(Debug)]
@@ -32,13 +30,13 @@ pub(crate) struct IndexEntry {
     pub(crate) path: Vec<u8>,
     pub(crate) mode: u32,
     pub(crate) id: String,
-    /// 0, or 1 to 3 for the versions of a file with a merge conflict.
+    /// 1 to 3 for the versions of a file with a merge conflict; 0 for all other files.
     pub(crate) stage: u8,
     ctime: Time,
     mtime: Time,
     ino: u32,
     size: u32,
-    /// Whether a sparse checkout leaves out the file.
+    /// Whether a sparse checkout excludes the file.
     pub(crate) is_sparse: bool,
     /// Whether the index contains only the name of the file (`git add --intent-to-add`).
     pub(crate) is_intent: bool,
@@ -49,15 +47,15 @@ pub(crate) struct Scan {
     pub(crate) entries: Vec<IndexEntry>,
     /// The untracked files that are not ignored.
     pub(crate) untracked: Vec<Vec<u8>>,
-    /// The untracked folders that are repositories.
+    /// The untracked folders that are git repositories.
     pub(crate) repositories: Vec<Vec<u8>>,
     index_written: Time,
 }
 
 impl Repository {
     pub(crate) fn scan(&self) -> Result<Scan> {
-        // Read before the entries: if the index is written in between, more entries are inconclusive, but no
-        // changed file counts as equal.
+        // The time is read before the entries. If the index is written in between, Glee hashes more files than
+        // necessary, but never mistakes a changed file for an unchanged file.
         let index_written = std::fs::metadata(&self.index).map_or((0, 0), |meta| times(&meta).1);
         let mut scan = Scan { index_written, ..Scan::default() };
         let listed = self.call(LIST).output()?;
@@ -73,7 +71,6 @@ impl Repository {
 }
 
 impl Scan {
-    /// Parses one record and returns the rest of the output.
     fn take<'a>(&mut self, listed: &'a [u8]) -> Option<&'a [u8]> {
         let (record, rest) = listed.split_at(memchr::memchr(0, listed)?);
         let rest = &rest[1..];
@@ -107,7 +104,7 @@ impl Scan {
         Some(rest)
     }
 
-    /// Whether a file certainly equals its index entry.
+    /// Whether `meta` proves that a file equals its index entry.
     pub(crate) fn is_clean(&self, entry: &IndexEntry, meta: &Metadata) -> bool {
         let same_kind = match entry.mode {
             SUBMODULE => return meta.is_dir(),
@@ -117,12 +114,12 @@ impl Scan {
         let (ctime, mtime) = times(meta);
         let same =
             (ctime, mtime, cut(meta.ino()), cut(meta.len())) == (entry.ctime, entry.mtime, entry.ino, entry.size);
-        // A file may change in the same clock tick in which the index is written, and its times then remain equal.
+        // If the index was written in the same clock tick, a change of the file may have left its times equal.
         same_kind && same && entry.stage == 0 && entry.mtime < self.index_written && !entry.is_intent
     }
 }
 
-/// `lstat` below a root, without following a link in any folder of the path.
+/// Calls `lstat` on paths below a root. A path through a linked folder counts as missing.
 #[derive(Debug)]
 pub(crate) struct Lstat<'a> {
     root: &'a Path,
@@ -134,7 +131,7 @@ impl<'a> Lstat<'a> {
         Self { root, folders: HashMap::new() }
     }
 
-    /// The metadata of a path; `None` if it is missing or a folder above it is a link.
+    /// The metadata of a path. Returns `None` if the path does not exist or leads through a linked folder.
     pub(crate) fn get(&mut self, path: &[u8]) -> Option<Metadata> {
         let is_real = self.is_real(path_bytes::folder(path));
         is_real.then(|| std::fs::symlink_metadata(self.full(path)).ok()).flatten()
@@ -144,7 +141,6 @@ impl<'a> Lstat<'a> {
         self.root.join(path_bytes::path(path))
     }
 
-    /// Whether a folder and all folders above it are real folders, not links.
     fn is_real(&mut self, folder: &[u8]) -> bool {
         if folder.is_empty() {
             return true;

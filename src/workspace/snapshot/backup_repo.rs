@@ -1,10 +1,8 @@
-//! Backup repositories keep snapshots available even if a coder rewrites the history, runs `git gc` or removes
-//! `.git`.
+//! Backup repositories keep snapshots available if a coder rewrites commits, runs `git gc` or removes `.git`.
 //!
-//! The backup of a run is a small repository in the state folder that contains the objects of the run's snapshots.
-//! These objects are hard links to those of the user's repository and of Glee's store, so that a backup takes
-//! little space and time. If the backup is on another file system, the objects of the snapshots are copied into a
-//! pack instead.
+//! The backup of a run is a small git repository in the state folder. The backup contains all objects of the run's
+//! snapshots, as hard links to files in the user's repository and in Glee's store. A backup therefore takes little
+//! space and time. On another file system, the backup contains copies of the objects in a pack.
 
 use std::collections::HashSet;
 use std::io;
@@ -17,7 +15,7 @@ use crate::workspace::git::{Repository, SUBMODULE, object_id, path_bytes, record
 use crate::workspace::snapshot::manifest::{TreeId, run_folder};
 use crate::workspace::{Result, WorkspaceError};
 
-/// Adds a tree, whose objects are in the repository or in Glee's store, to the backup of a run.
+/// Adds a tree to the backup of a run. The objects of the tree must be in the repository or in Glee's store.
 pub(crate) fn pin(git: &Repository, run: &RunId, tree: &TreeId, state_dir: &Path) -> Result<()> {
     let folder = run_folder(run, state_dir);
     let failed = WorkspaceError::state(&folder);
@@ -39,21 +37,21 @@ pub(crate) fn pin(git: &Repository, run: &RunId, tree: &TreeId, state_dir: &Path
     if missing.is_empty() {
         return Ok(());
     }
-    // In a partial clone, the repository itself may lack some of these objects.
+    // In a partial clone, some objects may be missing and cannot be packed.
     let lost = git.missing(&missing, Some(&store))?;
     let mut input = Vec::new();
     for id in missing.iter().filter(|id| !lost.contains(id)) {
         input.extend(id.bytes().chain([b'\n']));
     }
     if !input.is_empty() {
-        // git creates its temporary files in the folder that it writes to.
+        // Git creates temporary files in its object folder, which must be on the file system of the backup.
         let call = git.call(["pack-objects", "--quiet"]).arg(objects.join("pack/pack")).writing_to(&objects, git);
         call.reading_from(&[&store, &own]).output_of(&input)?;
     }
     Ok(())
 }
 
-/// The backup of a run as a repository with the work tree `top`; `None` if the run has no backup.
+/// Opens the backup of a run with the work tree `top`. Returns `None` if the run has no backup.
 pub(crate) fn open(run: &RunId, top: &Path, state_dir: &Path) -> Result<Option<Repository>> {
     let folder = run_folder(run, state_dir);
     let Ok(config) = std::fs::read_to_string(folder.join("config")) else { return Ok(None) };
@@ -61,7 +59,7 @@ pub(crate) fn open(run: &RunId, top: &Path, state_dir: &Path) -> Result<Option<R
     Repository::backup(&folder, top, empty_tree).map(Some)
 }
 
-/// The tree that an earlier version of Glee recorded for a run, and the root of that tree.
+/// Reads a note of an earlier version of Glee: the id of the tree before the run, and the root of the work tree.
 pub(crate) fn noted(run: &RunId, state_dir: &Path) -> Option<(String, PathBuf)> {
     let note = std::fs::read(run_folder(run, state_dir).join("tree")).ok()?;
     let mut lines = note.split(|byte| *byte == b'\n');
@@ -69,7 +67,7 @@ pub(crate) fn noted(run: &RunId, state_dir: &Path) -> Option<(String, PathBuf)> 
     Some((tree, path_bytes::path(&path_bytes::unquoted(lines.next()?)?)))
 }
 
-/// Creates hard links to the needed objects that are loose; returns the other needed objects.
+/// Creates hard links to the needed loose objects. Returns the ids of the objects that could not be linked.
 fn link_loose<'a>(needed: &'a [String], sources: &[PathBuf], objects: &Path) -> io::Result<Vec<&'a str>> {
     let mut others = Vec::new();
     let mut created = HashSet::new();
@@ -91,8 +89,8 @@ fn link_loose<'a>(needed: &'a [String], sources: &[PathBuf], objects: &Path) -> 
     Ok(others)
 }
 
-/// Creates hard links to the packs of a folder and to their indexes. Skips a pack that cannot be linked, together
-/// with its index. Links each pack before its index.
+/// Creates hard links to all packs of a folder and to their indexes. Each pack is linked before its index. If a
+/// pack cannot be linked, its index is skipped.
 fn link_packs(from: &Path, to: &Path) {
     for extension in ["pack", "idx"] {
         for entry in std::fs::read_dir(from).into_iter().flatten().flatten() {
@@ -106,14 +104,12 @@ fn link_packs(from: &Path, to: &Path) {
 }
 
 impl Repository {
-    /// The object folders of other repositories from which this repository borrows objects.
     fn alternates(&self) -> Result<Vec<PathBuf>> {
         let counted = self.call(["count-objects", "-v"]).output()?;
         let paths = path_bytes::items(&counted, b'\n').filter_map(|line| line.strip_prefix(b"alternate: "));
         Ok(paths.filter_map(path_bytes::unquoted).map(|path| path_bytes::path(&path)).collect())
     }
 
-    /// The ids of a tree and of all objects that it contains, directly or in subtrees.
     fn objects_of(&self, tree: &TreeId, store: &Path) -> Result<Vec<String>> {
         let call = self.call(["ls-tree", "-r", "-t", "-z", "--full-tree", &tree.0]).reading_from(&[store]);
         let listed = call.output()?;

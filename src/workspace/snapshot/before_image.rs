@@ -1,8 +1,8 @@
-//! Snapshots before and after the calls of a run's coder; undo reverts the coder's changes with them.
+//! Takes snapshots before and after each call of a run's coder, so that undo can revert the coder's changes.
 //!
-//! Differences between the snapshots before and after a call are changes of the coder; all other changes are the
-//! user's. The snapshots of a run are in the run's folder inside the state folder; a note there lists them and
-//! identifies the work tree. The user's repository receives no object and no ref.
+//! Changes between the snapshots before and after a call count as the coder's changes. All other changes count as
+//! the user's. The snapshots of a run are in the run's folder inside the state folder. A note in this folder lists
+//! the snapshots and identifies the work tree. The user's repository receives no object and no ref.
 
 use std::path::Path;
 
@@ -13,17 +13,17 @@ use crate::workspace::snapshot::manifest::{Beyond, CallSpan, RecordedTree, Snaps
 use crate::workspace::snapshot::{backup_repo, content_store, ignored_files};
 use crate::workspace::{Result, Workspace, WorkspaceError};
 
-/// The snapshot before the first call of a coder.
+/// The snapshot before the first call of a run's coder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BeforeImage {
-    /// The path of the note, relative to the state folder. For older runs, a git ref or the absolute path of the
-    /// note.
+    /// The path of the note that lists the run's snapshots, relative to the state folder. For runs of earlier
+    /// versions of Glee, a git ref or an absolute path.
     pub kept_as: String,
     pub tree: TreeId,
 }
 
 impl Workspace {
-    /// Takes the snapshot before the first call of a run's coder, unless the run already has one. Fails like
+    /// Takes a snapshot before the first call of a run's coder, or returns the existing snapshot. Fails like
     /// [`Workspace::snapshot`], and with [`WorkspaceError::NotKept`] if a file cannot be read.
     pub fn keep(&self, run: &RunId, state_dir: &Path) -> Result<BeforeImage> {
         let kept_as = format!("kept/{run}/before");
@@ -45,17 +45,17 @@ impl Workspace {
         Ok(BeforeImage { kept_as, tree })
     }
 
-    /// Takes a snapshot before a further call of a run's coder, because changes since the last call are the user's.
-    /// Does nothing if the run has no first snapshot.
+    /// Takes a snapshot before a later call of a run's coder, because the user may have changed files since the
+    /// previous call. Does nothing if the run has no first snapshot.
     pub fn before_coder_call(&self, run: &RunId, state_dir: &Path) -> Result<()> {
         let Some(mut note) = SnapshotNote::read(run, state_dir) else { return Ok(()) };
-        // This is the first call, or it repeats an interrupted one on the same tree.
+        // The snapshot already exists before the first call, and before the repetition of an interrupted call.
         if note.spans.last().is_none_or(|span| span.after.is_none()) {
             return Ok(());
         }
         let before = self.snapshot_of(run, state_dir)?;
         self.pin(run, &before, state_dir)?;
-        // The user may have created ignored files since the last call.
+        // The user may have created ignored files since the previous call.
         if let Some(after) = note.spans.last().and_then(|span| span.after.as_ref()) {
             let (image, _) = self.opened(run, after, state_dir)?;
             self.record_ignored_since(run, &image, state_dir)?;
@@ -64,7 +64,7 @@ impl Workspace {
         note.write(run, state_dir)
     }
 
-    /// Takes a snapshot after a call of a run's coder, successful or not.
+    /// Takes a snapshot after a call of a run's coder, even if the call failed.
     pub fn after_coder_call(&self, run: &RunId, state_dir: &Path) -> Result<()> {
         let Some(mut note) = SnapshotNote::read(run, state_dir) else { return Ok(()) };
         let after = self.snapshot_of(run, state_dir)?;
@@ -79,7 +79,7 @@ impl Workspace {
         note.write(run, state_dir)
     }
 
-    /// The tree after the last call of a run's coder, or the current tree if no snapshot was taken after that call.
+    /// The tree after the last call of a run's coder, or a new snapshot if that tree was not recorded.
     pub fn left(&self, run: &RunId, state_dir: &Path) -> Result<TreeId> {
         match SnapshotNote::read(run, state_dir).and_then(|note| note.spans.into_iter().next_back()?.after) {
             Some(after) => Ok(after),
@@ -87,14 +87,14 @@ impl Workspace {
         }
     }
 
-    /// Takes a snapshot with the ignore rules that applied at the start of the run: it includes files that only a
-    /// later rule ignores.
+    /// Takes a snapshot with the ignore rules that applied at the start of the run. The snapshot therefore includes
+    /// files that only a later rule ignores.
     pub fn snapshot_of(&self, run: &RunId, state_dir: &Path) -> Result<TreeId> {
         let Some(note) = SnapshotNote::read(run, state_dir) else { return self.snapshot(state_dir) };
         let [first, later @ ..] = note.spans.as_slice() else { return self.snapshot(state_dir) };
         let (image, mut bytes) = self.opened(run, &first.before, state_dir)?;
         let mut beyond = self.beyond(run, &image, &mut bytes, state_dir)?;
-        // The files of the snapshot before this call are included even if they are ignored now.
+        // Files in the snapshot before this call are included even if they are ignored now.
         if let Some(CallSpan { before, after: None }) = later.last() {
             let (image, _) = self.opened(run, before, state_dir)?;
             beyond.paths.extend(ignored_files::existing_paths(self.root(), &image));
@@ -117,7 +117,7 @@ impl Workspace {
         }
     }
 
-    /// Prevents the deletion of a recorded tree until the run is pruned. Outside git, the note is sufficient.
+    /// Protects a recorded tree from deletion until the run is pruned. Outside git, the note protects the tree.
     fn pin(&self, run: &RunId, tree: &TreeId, state_dir: &Path) -> Result<()> {
         match &self.repository {
             Some(git) if git.is_there() => backup_repo::pin(git, run, tree, state_dir),

@@ -1,8 +1,8 @@
-//! Snapshots of trees outside git. The state folder contains copies of the files, each named by the hash of its
-//! content, and for each snapshot a list of its files.
+//! Stores snapshots of trees outside git. The state folder contains a copy of each file; the name of a copy is the
+//! hash of its content. Each snapshot also has a list of its files.
 //!
-//! A list contains one line `kind permissions hash path` for each file. A nested repository also has such a line,
-//! with its commit as the hash. The id of a snapshot is the hash of its list.
+//! The list contains a line `kind permissions hash path` for each file. A nested repository has a line with its
+//! commit as the hash. The id of a snapshot is the hash of its list.
 
 use std::io::{self, Read, Seek as _};
 use std::path::{Path, PathBuf};
@@ -19,13 +19,13 @@ use crate::workspace::{Result, WorkspaceError};
 
 /// The maximum number of files in a snapshot.
 const FILES: usize = 100_000;
-/// The maximum size of a snapshot, in bytes.
+/// The maximum total size of the files in a snapshot, in bytes.
 const BYTES: u64 = 2 << 30;
 
-/// Takes the place of a commit id for a repository that has no commit.
+/// Replaces the commit id of a nested repository that has no commit.
 pub(crate) const NO_COMMIT: &str = "0000000000000000000000000000000000000000";
 
-/// Takes a snapshot: copies the contents that are not stored yet, and writes the list of files.
+/// Takes a snapshot of the tree at `root`. Stores only contents that are not stored yet.
 pub(crate) fn record(root: &Path, state_dir: &Path, beyond: &Beyond) -> Result<RecordedTree> {
     let mut text = Vec::new();
     let mut unreadable = Vec::new();
@@ -72,7 +72,7 @@ pub(crate) fn record(root: &Path, state_dir: &Path, beyond: &Beyond) -> Result<R
     Ok(RecordedTree { tree: TreeId(format!("blake3:{hash}")), unreadable, sparse: Vec::new() })
 }
 
-/// Reads a note that an earlier version of Glee wrote: the id of a tree, and the root of that tree.
+/// Reads a note of an earlier version of Glee: the id of the tree before the run, and the root of the work tree.
 pub(crate) fn noted(note: &Path) -> Option<(String, PathBuf)> {
     let text = files::read(note).ok()?;
     let mut lines = text.split(|byte| *byte == b'\n');
@@ -80,7 +80,7 @@ pub(crate) fn noted(note: &Path) -> Option<(String, PathBuf)> {
     Some((tree, path_bytes::path(&path_bytes::unquoted(lines.next()?)?)))
 }
 
-/// The trees in the notes of all runs in the state folder, written by this or an earlier version of Glee.
+/// The recorded trees that the notes of all runs mention, including the notes of earlier versions of Glee.
 pub(crate) fn noted_trees(state_dir: &Path) -> Vec<TreeId> {
     let below = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut trees = Vec::new();
@@ -93,7 +93,7 @@ pub(crate) fn noted_trees(state_dir: &Path) -> Vec<TreeId> {
     trees
 }
 
-/// The files of the snapshot `tree`: the id of a list, or the path of a note that contains such an id.
+/// Reads the files of a snapshot. `tree` is the id of the snapshot, or the path of a note that contains the id.
 pub(crate) fn image(tree: &str, state_dir: &Path) -> Result<Image> {
     let gone = || WorkspaceError::Gone(tree.to_owned());
     let note = Some(Path::new(tree)).filter(|note| note.starts_with(state_dir));
@@ -114,7 +114,6 @@ pub(crate) fn read(state_dir: &Path, hash: &str, cap: u64) -> GitObject {
     }
 }
 
-/// Parses a line `kind permissions hash path`.
 fn entry(line: &[u8]) -> Option<(Vec<u8>, ManifestEntry)> {
     let mut fields = line.splitn(4, |byte| *byte == b' ');
     let kind = match fields.next()? {
@@ -134,7 +133,7 @@ pub(crate) fn place(state_dir: &Path, hash: &str) -> PathBuf {
     state_dir.join("copies").join(folder).join(name)
 }
 
-/// Copies bytes to a file whose name is the hash of the bytes; returns the hash.
+/// Stores bytes in a file whose name is the hash of the bytes. Returns the hash.
 pub(crate) fn store(state_dir: &Path, mut source: &mut dyn Read) -> io::Result<String> {
     let folder = state_dir.join("copies");
     private::folder(&folder)?;
@@ -151,7 +150,7 @@ pub(crate) fn store(state_dir: &Path, mut source: &mut dyn Read) -> io::Result<S
     Ok(hash)
 }
 
-/// Reads the contents of snapshots.
+/// Reads the contents of recorded files from git objects or from copies in the state folder.
 pub(crate) enum Bytes {
     Git(Box<Objects>),
     Copy(PathBuf),

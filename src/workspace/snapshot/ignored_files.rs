@@ -1,7 +1,7 @@
-//! Distinguishes files that were ignored before the coder began from files that are ignored only by a later rule.
+//! Records which files were ignored before the coder began, so that later rules hide no file from snapshots.
 //!
-//! An ignore rule that the coder adds (in `.gitignore` or `.git/info/exclude`) does not exclude a file from the
-//! snapshots. If the coder removes a rule, the files that become visible do not count as created by the coder.
+//! If only an ignore rule of the coder hides a file, the snapshots still include the file. If the coder removes an
+//! ignore rule, the files that become visible do not count as created by the coder.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -16,12 +16,12 @@ use crate::workspace::snapshot::manifest::{Beyond, FileKind, Image, ManifestEntr
 use crate::workspace::undo::{Occupancy, write};
 use crate::workspace::{Result, Workspace, WorkspaceError};
 
-/// The maximum number of ignored files in a snapshot.
+/// The maximum number of ignored files that a snapshot includes.
 const FILES: usize = 10_000;
-/// The maximum size of all ignored files in a snapshot, in bytes.
+/// The maximum total size of the ignored files that a snapshot includes, in bytes.
 const BYTES: u64 = 256 << 20;
 
-/// The paths that existed and were ignored before the coder began.
+/// The files and folders that existed and were ignored before the coder began.
 #[derive(Debug, Default)]
 pub(crate) struct Ignored(BTreeSet<Vec<u8>>);
 
@@ -30,14 +30,14 @@ impl Ignored {
         Self(read_paths(&run_folder(run, state_dir).join("ignored")).unwrap_or_default())
     }
 
-    /// Whether a path was ignored before the coder began, by itself or as part of an ignored folder.
+    /// Whether a path, or a folder above the path, was ignored before the coder began.
     pub(crate) fn covers(&self, path: &[u8]) -> bool {
         self.0.contains(path) || path_bytes::above(path).any(|folder| self.0.contains(&path[..=folder.len()]))
     }
 }
 
 impl Workspace {
-    /// Records the currently ignored paths, and the ignore rules that are not part of the tree.
+    /// Records the paths that are ignored now, and the ignore rules that are not part of a snapshot.
     pub(crate) fn record_ignored(&self, run: &RunId, state_dir: &Path) -> Result<()> {
         let folder = run_folder(run, state_dir);
         let excludes = self.repository.as_ref().map(Repository::excludes).transpose()?;
@@ -46,8 +46,7 @@ impl Workspace {
         private::write(&folder.join("excludes"), excludes.as_bytes()).map_err(WorkspaceError::state(&folder))
     }
 
-    /// Adds to the recorded paths the ignored ones that appeared since the coder's call after which `after` was
-    /// taken.
+    /// Records the ignored paths that appeared since a call of the coder. `after` is the snapshot after that call.
     pub(crate) fn record_ignored_since(&self, run: &RunId, after: &Image, state_dir: &Path) -> Result<()> {
         let mut ignored = Ignored::read(run, state_dir).0;
         for path in self.ignored_now()? {
@@ -74,8 +73,8 @@ impl Workspace {
         }
     }
 
-    /// The additional paths for a snapshot: files that the current ignore rules hide, but those at the start of the
-    /// run do not.
+    /// Finds the files that a snapshot includes although the current ignore rules hide them. The ignore rules at
+    /// the start of the run did not hide these files.
     pub(crate) fn beyond(
         &self,
         run: &RunId,
@@ -119,8 +118,8 @@ impl Workspace {
         Ok(Beyond { paths: found, sparse: read_paths(&folder.join("sparse")) })
     }
 
-    /// The files of the work tree that current ignore rules hide, that the earlier `rules` do not hide, and that
-    /// are not in `listed`.
+    /// Finds the files that the current ignore rules hide although the earlier `rules` did not hide them. Files in
+    /// `listed` are omitted.
     pub(crate) fn hidden_since(&self, rules: &SelectionRules, listed: &Image) -> Result<BTreeSet<Vec<u8>>> {
         let mut ignores = Ignores::recorded(self.root(), rules.recorded(), Some(rules.excludes().as_bytes()));
         let mut found = match &self.repository {
@@ -132,23 +131,23 @@ impl Workspace {
     }
 }
 
-/// The paths of an image at which a file or a link exists now.
+/// The paths of a snapshot at which a file or a link exists now.
 pub(crate) fn existing_paths(root: &Path, image: &Image) -> Vec<Vec<u8>> {
     let mut lstat = Lstat::below(root);
     let is_there = |path: &&Vec<u8>| lstat.get(path).is_some_and(|meta| !meta.is_dir());
     image.keys().filter(is_there).cloned().collect()
 }
 
-/// Whether a file cannot have existed when the image was taken, because its path was a folder, or one of its parent
-/// folders was a file.
+/// Whether the file at `path` must be newer than the snapshot `before`. A file is certainly newer if its path was a
+/// folder, or if a parent folder of its path was a file.
 pub(crate) fn is_certainly_new(path: &[u8], before: &Image) -> bool {
     let below = [path, b"/"].concat();
     let was_folder = before.range(below.clone()..).next().is_some_and(|(next, _)| next.starts_with(&below));
     was_folder || path_bytes::above(path).any(|folder| before.contains_key(folder))
 }
 
-/// The files that are now at the path of a folder of the image, or below the path of a file of it. Ignore rules do
-/// not apply to these files.
+/// Finds new files at paths that were folders in the snapshot, and new files in folders that were files in the
+/// snapshot. Ignored files are included.
 fn replacements(root: &Path, before: &Image) -> BTreeSet<Vec<u8>> {
     let mut found = BTreeSet::new();
     let mut lstat = Lstat::below(root);
@@ -168,7 +167,6 @@ fn replacements(root: &Path, before: &Image) -> BTreeSet<Vec<u8>> {
     found
 }
 
-/// Writes paths to a file of a run, each terminated by NUL.
 pub(crate) fn write_paths<'a>(
     run: &RunId,
     name: &str,
@@ -190,21 +188,21 @@ impl Repository {
         self.common.join("HEAD").exists() && self.common.join("objects").is_dir() && self.git_dir.exists()
     }
 
-    /// The paths that git lists as ignored. The path of a folder ends with a slash; its files are all ignored,
-    /// though the folder itself may not be.
+    /// The paths that git lists as ignored. The path of a folder ends with a slash. Git lists a folder if all of
+    /// its files are ignored, even if the folder itself is not ignored.
     fn listed_as_ignored(&self) -> Result<Vec<Vec<u8>>> {
         let call = self.call(["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"]);
         let listed = call.output()?;
         Ok(path_bytes::items(&listed, 0).map(<[u8]>::to_vec).collect())
     }
 
-    /// The ignored files, and the folders that are ignored as a whole; the path of a folder ends with a slash.
+    /// The ignored files and the completely ignored folders. The path of a folder ends with a slash.
     fn ignored(&self) -> Result<BTreeSet<Vec<u8>>> {
         let mut rules = Ignores::git(&self.top, Some(self.common.join("info/exclude")));
         let mut all = BTreeSet::new();
         for path in self.listed_as_ignored()? {
             match path.strip_suffix(b"/") {
-                // All current files of the folder are ignored, but a future file in it may not be.
+                // No rule ignores the folder itself. Only its current files are ignored, not future files.
                 Some(folder) if !rules.is_ignored_folder(folder) => {
                     all.extend(walk::files(&self.top, folder, &mut Ignores::none(&self.top)).unwrap_or_default());
                 }
@@ -218,8 +216,8 @@ impl Repository {
         Ok(all)
     }
 
-    /// The files that current ignore rules hide but the earlier `rules` do not, and the files of nested
-    /// repositories that `rules` do not hide.
+    /// Finds the files that the current ignore rules hide although the earlier `rules` did not hide them. In nested
+    /// repositories, finds all files that the earlier `rules` did not hide.
     fn hidden(&self, known: &Ignored, rules: &mut Ignores<'_>) -> Result<BTreeSet<Vec<u8>>> {
         let mut found = BTreeSet::new();
         for path in self.listed_as_ignored()? {

@@ -1,4 +1,4 @@
-//! The data of snapshots: the files of a snapshot by path, and the note that lists the snapshots of a run.
+//! The data types of snapshots: the entries of a snapshot, and the note that lists the snapshots of a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -11,18 +11,18 @@ use crate::workspace::git::{LINK, SUBMODULE};
 use crate::workspace::guard::TreeIdentity;
 use crate::workspace::{Result, WorkspaceError};
 
-/// The paths that a snapshot includes in addition to those that git or the ignore files select.
+/// Paths that a snapshot includes although git or the ignore files exclude them.
 #[derive(Debug, Default)]
 pub(crate) struct Beyond {
     pub(crate) paths: BTreeSet<Vec<u8>>,
-    /// The files that a sparse checkout excluded before the coder began; `None` if that is unknown.
+    /// The files that a sparse checkout excluded before the coder began. `None` if these files are unknown.
     pub(crate) sparse: Option<BTreeSet<Vec<u8>>>,
 }
 
 /// The maximum size of a file that is compared line by line, in bytes.
 pub(crate) const COMPARED_CAP: u64 = 4 << 20;
 
-/// The id of a recorded tree. Trees with equal ids have equal bytes and permissions.
+/// The id of a recorded tree. Two trees with the same id have the same bytes and permissions.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TreeId(pub String);
@@ -31,23 +31,24 @@ pub struct TreeId(pub String);
 pub(crate) enum FileKind {
     File,
     Link,
-    /// A nested repository; its files are separate entries.
+    /// A nested repository. The files of the repository are separate entries.
     Submodule,
-    /// A file that could not be read; its content is unknown.
+    /// A file whose content could not be read.
     Unreadable,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ManifestEntry {
     pub(crate) kind: FileKind,
-    /// The id of the entry's bytes; the bytes of a link are its target.
+    /// The id of a file's bytes or of a link's target. For a nested repository, the id is the commit of its `HEAD`.
+    /// For an unreadable file, the id is a hash of the file's size and modification time.
     pub(crate) id: String,
-    /// The permission bits of a file; 0 for anything else.
+    /// The permission bits of a file; 0 for all other kinds of entries.
     pub(crate) permissions: u32,
 }
 
 impl ManifestEntry {
-    /// The mode as in git, but with all permission bits of a file.
+    /// The git mode of the entry. The mode of a file contains all permission bits, not only the executable bit.
     pub(crate) fn mode(&self) -> u32 {
         match self.kind {
             FileKind::File => 0o100_000 | self.permissions,
@@ -64,11 +65,11 @@ pub(crate) type Image = BTreeMap<Vec<u8>, ManifestEntry>;
 pub(crate) struct RecordedTree {
     pub(crate) tree: TreeId,
     pub(crate) unreadable: Vec<Vec<u8>>,
-    /// The tracked files that are missing because of a sparse checkout.
+    /// The tracked files that are missing because a sparse checkout excludes them.
     pub(crate) sparse: Vec<Vec<u8>>,
 }
 
-/// The entries that differ between two maps, in the order of their keys.
+/// The entries that differ between two maps, ordered by key.
 pub(crate) fn differing<'a, K: Ord, V: PartialEq>(
     old: &'a BTreeMap<K, V>,
     new: &'a BTreeMap<K, V>,
@@ -77,7 +78,6 @@ pub(crate) fn differing<'a, K: Ord, V: PartialEq>(
     keys.into_iter().map(|key| (key, old.get(key), new.get(key))).filter(|(_, old, new)| old != new)
 }
 
-/// The folder that contains a run's snapshots.
 pub(crate) fn run_folder(run: &RunId, state_dir: &Path) -> PathBuf {
     state_dir.join("kept").join(&run.0)
 }
@@ -85,7 +85,7 @@ pub(crate) fn run_folder(run: &RunId, state_dir: &Path) -> PathBuf {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CallSpan {
     pub(crate) before: TreeId,
-    /// The tree after the call; `None` while the call is running, or if Glee was killed during it.
+    /// The tree after the call. `None` while the call is running, or if Glee was killed during the call.
     pub(crate) after: Option<TreeId>,
 }
 
@@ -93,13 +93,13 @@ pub(crate) struct CallSpan {
 pub(crate) struct SnapshotNote {
     pub(crate) form: u32,
     pub(crate) history: String,
-    /// The identities of the work tree at the start of the run and after each call.
+    /// Identifies the work tree at the start of the run and after each call of the coder.
     pub(crate) places: Vec<TreeIdentity>,
     pub(crate) spans: Vec<CallSpan>,
 }
 
 impl SnapshotNote {
-    /// Reads the note of a run; `None` if the run has no coder or is from an earlier version of Glee.
+    /// Returns `None` if the run has no coder, or if an earlier version of Glee recorded the run.
     pub(crate) fn read(run: &RunId, state_dir: &Path) -> Option<Self> {
         Self::read_in(&run_folder(run, state_dir))
     }

@@ -1,5 +1,4 @@
-//! Opens the snapshots of a run, including those of earlier versions of Glee, which were refs of the user's
-//! repository.
+//! Opens the snapshots of a run. Earlier versions of Glee stored snapshots as refs in the user's repository.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +10,7 @@ use crate::workspace::snapshot::manifest::{COMPARED_CAP, Image, SnapshotNote, Tr
 use crate::workspace::snapshot::{backup_repo, content_store};
 use crate::workspace::{Result, Workspace, WorkspaceError};
 
-/// For each call of a coder, the snapshot before it and, if recorded, the snapshot after it.
+/// For each call of a run's coder, the snapshot before the call and, if recorded, the snapshot after the call.
 pub(crate) type Spans = Vec<(Image, Option<Image>)>;
 
 impl Workspace {
@@ -38,7 +37,6 @@ impl Workspace {
         Ok((spans, bytes))
     }
 
-    /// Opens the snapshots of a run that an earlier version of Glee recorded.
     fn opened_older(&self, run: &RunId, kept: &Kept<'_>, state_dir: &Path) -> Result<(Spans, Bytes)> {
         if !kept.kept_as.starts_with("refs/") {
             let before = content_store::image(kept.kept_as, state_dir)?;
@@ -60,7 +58,7 @@ impl Workspace {
         Ok((spans, Bytes::Git(Box::new(backup.objects(None)?))))
     }
 
-    /// Fails unless the run worked on this tree.
+    /// Fails if the run worked on another work tree.
     pub(crate) fn refuse_other(&self, run: &RunId, kept: &Kept<'_>, state_dir: &Path) -> Result<()> {
         let foreign =
             || WorkspaceError::OtherRepository { root: self.root().to_owned(), run: run.short().to_owned() };
@@ -85,8 +83,7 @@ impl Workspace {
             None => noted_root(),
             Some(git) => match root_of_ref(git, kept.kept_as)? {
                 Some(root) => Some(root),
-                // The ref is missing. The run belongs to this repository if the backup contains the repository's
-                // current commit.
+                // If the ref is missing, the run's backup must contain the current commit of this repository.
                 None => {
                     let backup = backup_repo::open(run, self.root(), state_dir)?.ok_or_else(foreign)?;
                     let head = git.head.as_deref().ok_or_else(foreign)?;
@@ -97,7 +94,7 @@ impl Workspace {
                 }
             },
         };
-        // If the recorded root no longer exists, the repository was moved, and the run still belongs to it.
+        // If the recorded root no longer exists, the repository was moved, and the run is accepted.
         match root {
             Some(root) if root != self.root() && root.exists() => Err(other(root)),
             _ => Ok(()),
@@ -105,16 +102,16 @@ impl Workspace {
     }
 }
 
-/// The snapshots of a run, as its events describe them.
+/// The snapshots that the events of a run mention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kept<'a> {
-    /// [`BeforeImage::kept_as`](crate::workspace::BeforeImage::kept_as) of the run.
+    /// The value of [`BeforeImage::kept_as`](crate::workspace::BeforeImage::kept_as) for this run.
     pub kept_as: &'a str,
-    /// The tree after the coder's last call, if one was recorded.
+    /// The tree after the coder's last call, if the events mention it.
     pub left: Option<&'a TreeId>,
 }
 
-/// The root of the work tree of which an earlier version of Glee took a snapshot, stored as a git ref.
+/// Reads the root of the work tree from a ref of an earlier version of Glee. Returns `None` if the ref is missing.
 fn root_of_ref(git: &Repository, kept_as: &str) -> Result<Option<PathBuf>> {
     let GitObject::Bytes(commit) = git.objects(None)?.read(kept_as, COMPARED_CAP)? else { return Ok(None) };
     let root = path_bytes::items(&commit, b'\n').find_map(|line| line.strip_prefix(b"Root: "));

@@ -1,4 +1,4 @@
-//! The permissions of files; git records only the executable bit.
+//! Records the permissions of files, because git records only the executable bit.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::Metadata;
@@ -6,14 +6,14 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use crate::workspace::git::path_bytes;
 
-/// The permissions of a snapshot's files: the most common permissions of ordinary and of executable files, and all
-/// exceptions.
+/// The permissions of the files in a snapshot. `plain` and `program` are the most common permissions of ordinary
+/// and of executable files. `exceptions` contains all other permissions.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Modes {
     plain: u32,
     program: u32,
     exceptions: BTreeMap<Vec<u8>, u32>,
-    /// The files that cannot be read, each with a hash of its size and modification time.
+    /// Maps each unreadable file to a hash of its size and modification time.
     pub(crate) unreadable: BTreeMap<Vec<u8>, String>,
 }
 
@@ -24,8 +24,7 @@ impl Modes {
         }
     }
 
-    /// Reduces the permissions of all files to two defaults and the exceptions: one default for ordinary and one
-    /// for executable files.
+    /// Sets `plain` and `program`, and keeps only unusual permissions in `exceptions`.
     pub(crate) fn settle(&mut self) {
         let most_common = |program: bool| {
             let mut counts: HashMap<u32, usize> = HashMap::new();
@@ -45,7 +44,8 @@ impl Modes {
         self.exceptions.get(path).copied().unwrap_or(common)
     }
 
-    /// The stored form: a line with the two defaults, then a line `mode path` or `?hash path` for each exception.
+    /// Returns the text to store. The first line contains `plain` and `program`. Each further line is `mode path`
+    /// for an exception, or `?hash path` for an unreadable file.
     pub(crate) fn text(&self) -> Vec<u8> {
         let mut text = format!("{:o} {:o}\n", self.plain, self.program).into_bytes();
         let exceptions = self.exceptions.iter().map(|(path, mode)| (format!("{mode:o}"), path));
@@ -73,7 +73,7 @@ impl Modes {
     }
 }
 
-/// A hash of the size and modification time of a file whose content cannot be read.
+/// Hashes the size and the modification time of an unreadable file.
 pub(crate) fn state(meta: &Metadata) -> String {
     blake3::hash(format!("{}/{:?}", meta.len(), meta.modified().ok()).as_bytes()).to_hex().to_string()
 }

@@ -1,7 +1,7 @@
 //! Deletes the snapshots of old runs: their refs, their folders, and the objects that no remaining run needs.
 //!
-//! The events of the runs remain. In the user's repository, only refs below `refs/glee/run/` are removed; earlier
-//! versions of Glee created them.
+//! The events of the runs remain in the history. In the user's repository, Glee removes only refs below
+//! `refs/glee/run/`, which earlier versions of Glee created.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -26,13 +26,13 @@ pub struct Prunable {
 pub struct Needed {
     /// The trees that the events of the remaining runs mention.
     pub trees: Vec<TreeId>,
-    /// The start of the oldest remaining run; objects written since then are not deleted.
+    /// The start of the oldest remaining run. Objects that were written later are not deleted.
     pub since: SystemTime,
 }
 
 impl Workspace {
-    /// Deletes the snapshots of `runs`; returns how many bytes this frees in the state folder. Missing files are
-    /// not an error, so that an interrupted prune can be repeated.
+    /// Deletes the snapshots of `runs`. Returns the number of bytes that become free in the state folder. Missing
+    /// files are not an error, so an interrupted prune can be repeated.
     pub fn prune(&self, runs: &[Prunable], needed: &Needed, state_dir: &Path) -> Result<u64> {
         let copies = match &self.repository {
             Some(_) => BTreeSet::new(),
@@ -69,7 +69,7 @@ impl Workspace {
         Ok(freed)
     }
 
-    /// The ids under which the store outside git keeps these trees: those of their files and those of their lists.
+    /// The hashes of all copies in the state folder that belong to these trees: files, links, and lists of files.
     fn copies(&self, trees: impl Iterator<Item = TreeId>, state_dir: &Path) -> BTreeSet<String> {
         let mut ids = BTreeSet::new();
         for tree in trees {
@@ -82,8 +82,8 @@ impl Workspace {
     }
 }
 
-/// Removes a folder and its contents; returns how many bytes this frees. A file with further hard links frees none.
-/// A missing folder is not an error.
+/// Removes a folder and its contents. Returns the number of bytes that become free. A file with other hard links
+/// frees no bytes. A missing folder is not an error.
 pub fn remove_folder(folder: &Path) -> io::Result<u64> {
     let freed = files_below(folder)?.iter().filter_map(|path| own_size(path)).sum();
     match std::fs::remove_dir_all(folder) {
@@ -92,10 +92,10 @@ pub fn remove_folder(folder: &Path) -> io::Result<u64> {
     }
 }
 
-/// Removes the loose objects below a folder that were last written before `since`.
+/// Removes the loose git objects below `folder` that were last written before `since`.
 fn remove_older(folder: &Path, since: SystemTime) -> io::Result<u64> {
     let mut freed = 0;
-    // The name of a folder with loose objects has two digits.
+    // The name of a folder with loose objects has two hexadecimal digits.
     let is_object = |path: &PathBuf| path.parent().and_then(Path::file_name).is_some_and(|name| name.len() == 2);
     for path in files_below(folder)?.into_iter().filter(is_object) {
         if std::fs::symlink_metadata(&path).and_then(|meta| meta.modified()).is_ok_and(|at| at < since) {
@@ -113,7 +113,7 @@ fn remove_file(path: &Path) -> io::Result<u64> {
     }
 }
 
-/// All files below a folder; links are not followed.
+/// All files below a folder. Links are not followed.
 fn files_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let below = walk::everything(folder).filter(|entry| entry.as_ref().map_or(true, walk::is_file));
     let is_gone =

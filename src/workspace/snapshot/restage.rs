@@ -1,9 +1,7 @@
-//! Updates the user's index after a run on staged changes: lists the files that the coder edited or, on request,
-//! stages them.
+//! After a run on staged changes, stages the coder's edits or only lists the edited files.
 //!
-//! A file is staged only if, before the run, its version in the index equalled that in the work tree. The user has
-//! to stage all other files: those that were staged in part, and those that a filter converts. No filter and no
-//! hook runs.
+//! A file is staged only if its versions in the index and in the work tree were equal before the run. The user has
+//! to stage files that were staged in part, and files that a filter converts. Staging runs no filter and no hook.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,10 +12,10 @@ use crate::workspace::select::Attributes;
 use crate::workspace::snapshot::manifest::{FileKind, ManifestEntry, TreeId, differing};
 use crate::workspace::{Result, Workspace};
 
-/// The maximum size of a file that is compared with differing line ends ignored, in bytes.
+/// The maximum size of a file that can be staged, in bytes.
 const COMPARED: u64 = 64 << 20;
 
-/// The files that the coder changed and whose new version was not in the index.
+/// The files that the coder changed and whose new version was missing in the index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Restaged {
     pub staged: Vec<String>,
@@ -26,8 +24,9 @@ pub struct Restaged {
 }
 
 impl Workspace {
-    /// Compares the index with the changes from `before` to `after`. With `restage`, stages a changed file if its
-    /// version in the index is that of `before` and its version in the work tree is that of `after`.
+    /// Lists the files that changed from `before` to `after` and whose new version is missing in the index. If
+    /// `restage` is set, stages a file if the index contains its version in `before` and the work tree contains its
+    /// version in `after`.
     pub fn restage(&self, before: &TreeId, after: &TreeId, state_dir: &Path, restage: bool) -> Result<Restaged> {
         let Some(git) = &self.repository else { return Ok(Restaged::default()) };
         let now = self.snapshot(state_dir)?;
@@ -76,8 +75,8 @@ impl Workspace {
 }
 
 impl Repository {
-    /// The index of the commit in progress and, if only named files are committed, the index that git will use
-    /// after the commit.
+    /// The paths of the indexes to update. During `git commit FILE`, git uses a temporary index for the commit, and
+    /// another index after the commit.
     fn indexes(&self) -> Vec<PathBuf> {
         let is_partial =
             self.index.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"next-index"));
@@ -86,8 +85,7 @@ impl Repository {
         std::iter::once(self.index.clone()).chain(next).collect()
     }
 
-    /// The entries of an index by path. A file with a merge conflict has mode 0, which differs from every real
-    /// mode.
+    /// A file with a merge conflict has mode 0, which no other entry has.
     fn entries(&self, index: &Path) -> Result<BTreeMap<Vec<u8>, (u32, String)>> {
         let listed = self.call(["ls-files", "-z", "--stage"]).index(index).output()?;
         let entry = |(mode, id, stage, path): (u32, &str, &str, &[u8])| {
@@ -127,8 +125,8 @@ impl Comparison {
         Ok(matches!((indexed, side), (Ok(indexed), Ok(side)) if indexed == changed_files::without_cr(&side)))
     }
 
-    /// The input line with which `update-index --index-info` stages a file; `None` if git converts more than the
-    /// file's line ends.
+    /// The input line with which `update-index --index-info` stages a file. Returns `None` if the file cannot be
+    /// read or is too large, or if git converts more than its line ends.
     fn staged(&mut self, git: &Repository, path: &[u8], side: Option<&ManifestEntry>) -> Result<Option<Vec<u8>>> {
         let line = |mode: u32, id: &str| Some([format!("{mode:06o} {id}\t").as_bytes(), path, &[0]].concat());
         let Some(side) = side else { return Ok(line(0, &"0".repeat(git.empty_tree.len()))) };

@@ -1,10 +1,10 @@
-//! Snapshots of the tree. A snapshot contains the raw bytes and the permissions of every tracked file and of every
-//! untracked file that is not ignored.
+//! Takes and compares snapshots of the tree. A snapshot contains the raw bytes and the permissions of every tracked
+//! file and of every untracked file that is not ignored.
 //!
-//! In a repository, a snapshot is a git tree with the entries `files` and `modes`: `files` is the work tree without
-//! any conversion, `modes` lists the permissions that git does not record. The files of nested repositories are
-//! part of `files`; a third entry, `nested`, lists these repositories with the commits of their `HEAD`. Glee writes
-//! the objects of a snapshot to its state folder, and only reads the user's repository and index.
+//! In a git repository, a snapshot is a git tree object. The entry `files` contains all files without any
+//! conversion, including the files of nested repositories. The entry `modes` lists the permissions that git does
+//! not record. The entry `nested` lists the nested repositories with the commits of their `HEAD`. Glee writes the
+//! objects of a snapshot to the state folder, and only reads the user's repository and index.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs::Metadata;
@@ -29,20 +29,19 @@ use crate::workspace::{Result, Workspace, WorkspaceError};
 
 /// The maximum size of a recorded diff, in bytes.
 const DIFF_CAP: usize = 256 << 10;
-/// The number of attempts to take a snapshot if files disappear while it is taken.
+/// The maximum number of attempts to take a snapshot. An attempt fails if a file disappears meanwhile.
 const ATTEMPTS: usize = 3;
 
 impl Workspace {
     /// Records the current tree in the state folder.
     ///
-    /// An unreadable file is recorded as unreadable; ignored files are not recorded. Fails if a tree outside git is
-    /// too large.
+    /// An unreadable file is recorded without its content. Ignored files are not recorded. Fails if a tree outside
+    /// git is too large.
     pub fn snapshot(&self, state_dir: &Path) -> Result<TreeId> {
         self.record_with(state_dir, &Beyond::default()).map(|recorded| recorded.tree)
     }
 
-    /// The differences between two recorded trees, file by file; a renamed file counts as one removed and one added
-    /// file.
+    /// Compares two recorded trees by file. A renamed file counts as one removed and one added file.
     pub fn changes(&self, before: &TreeId, after: &TreeId, state_dir: &Path) -> Result<Vec<FileChange>> {
         if before == after {
             return Ok(Vec::new());
@@ -52,7 +51,7 @@ impl Workspace {
         differing(&old, &new).map(|(path, old, new)| change(path, old, new, &mut bytes)).collect()
     }
 
-    /// The recorded bytes of a file; `None` if the tree does not contain it.
+    /// The recorded bytes of a file. Returns `None` if the tree does not contain the file.
     pub fn read_at(&self, tree: &TreeId, path: &str, state_dir: &Path) -> Option<Vec<u8>> {
         let found = match (self.bytes(state_dir).ok()?, &self.repository) {
             (Bytes::Git(mut objects), Some(_)) if !path.contains(['\n', '\0']) => {
@@ -66,14 +65,14 @@ impl Workspace {
         found.ok()?.bytes().ok()
     }
 
-    /// The bytes of a file in a commit; `None` outside git, or if the commit does not contain the file.
+    /// The bytes of a file in a commit. Returns `None` outside git, or if the commit does not contain the file.
     pub fn read_at_commit(&self, commit: &str, path: &str) -> Option<Vec<u8>> {
         let mut objects = self.repository.as_ref()?.objects(None).ok()?;
         let commit = object_id(commit.as_bytes()).filter(|_| !path.contains(['\n', '\0']))?;
         objects.read_file(&format!("{commit}:{path}")).ok()?.bytes().ok()
     }
 
-    /// The files of a recorded tree; `tree` is its id, a ref, or the path of a note.
+    /// The files of a recorded tree. `tree` is the id of the tree, a git ref, or the path of a note.
     pub(crate) fn image(&self, tree: &str, state_dir: &Path) -> Result<Image> {
         match &self.repository {
             Some(git) => git.image(tree, state_dir),
@@ -123,13 +122,11 @@ impl Repository {
         Ok(image)
     }
 
-    /// The folder in the state folder that contains the objects of this repository's snapshots.
     pub(crate) fn objects_in(&self, state_dir: &Path) -> PathBuf {
         let key = blake3::hash(&path_bytes::bytes(&self.common)).to_hex();
         state_dir.join("objects").join(&key[..16])
     }
 
-    /// Writes the objects of a snapshot to the state folder.
     pub(crate) fn record(&self, state_dir: &Path, beyond: &Beyond) -> Result<RecordedTree> {
         let index = Some(&self.index).filter(|index| index.exists());
         let mut attempt = 1;
@@ -139,7 +136,7 @@ impl Repository {
                     let source = std::io::Error::other(message);
                     return Err(WorkspaceError::State { path: self.objects_in(state_dir), source });
                 }
-                // A listed file disappeared before it was read.
+                // A file disappeared after Glee listed it, so the snapshot is taken again.
                 Err(WorkspaceError::Git { command, .. }) if command == "hash-object" && attempt < ATTEMPTS => {
                     attempt += 1;
                 }
@@ -148,7 +145,7 @@ impl Repository {
         }
     }
 
-    /// Records only `paths`, for a repository without an index.
+    /// Takes a snapshot of `paths` only, for a repository without an index.
     pub(crate) fn record_paths(&self, paths: &BTreeSet<Vec<u8>>, state_dir: &Path) -> Result<TreeId> {
         let mut survey = Survey::default();
         let mut lstat = Lstat::below(&self.top);
@@ -162,7 +159,7 @@ impl Repository {
         self.write(survey, None, state_dir).map(|recorded| recorded.tree)
     }
 
-    /// Writes the surveyed files as a tree: the entries of the index with the differences in the survey.
+    /// Writes the tree of a snapshot: the entries in the user's index, with the changes in `found`.
     fn write(&self, found: Survey, user_index: Option<&PathBuf>, state_dir: &Path) -> Result<RecordedTree> {
         let objects = match user_index {
             None if !self.is_discovered => self.common.join("objects"),
@@ -175,8 +172,7 @@ impl Repository {
             let path = scratch.path().join(name);
             std::fs::write(&path, bytes).map(|()| path_bytes::bytes(&path)).map_err(state)
         };
-        // For each entry, the path of the file that git hashes: the entry's own path or, for a link, that of a file
-        // that contains the link's target.
+        // `git hash-object` reads these files. For a link, the file is a temporary file with the link's target.
         let mut hashed: Vec<Vec<u8>> = found.files.iter().map(|(path, _)| path.clone()).collect();
         for (number, (_, target)) in found.links.iter().enumerate() {
             hashed.push(write(format!("link{number}"), target)?);
@@ -247,7 +243,8 @@ impl Repository {
                     survey.sparse.push(entry.path.clone());
                 }
                 None => survey.gone.push(entry.path.clone()),
-                // If git converts the file, its bytes in the work tree may differ from those in the index.
+                // The index already contains the blob of an unchanged file. If git converts the file, this blob may
+                // differ from the raw bytes, so the file is hashed again.
                 Some(meta)
                     if scan.is_clean(entry, &meta)
                         && (entry.mode == LINK || !attributes.converts(&entry.path, autocrlf)) =>
@@ -274,25 +271,24 @@ impl Repository {
     }
 }
 
-/// The differences between the index and the tree of which a snapshot is taken.
+/// The differences between the user's index and the tree that a snapshot records.
 #[derive(Default)]
 struct Survey {
-    /// The files to read, with their git modes.
+    /// The files to hash, with their git modes.
     files: Vec<(Vec<u8>, u32)>,
-    /// The links, with their targets.
     links: Vec<(Vec<u8>, Vec<u8>)>,
-    /// The paths that the snapshot does not take over from the index.
+    /// The index entries to remove before the files and links are added.
     gone: Vec<Vec<u8>>,
     sparse: Vec<Vec<u8>>,
     modes: Modes,
-    /// The nested repositories, with a line `commit path` for each.
+    /// The text of the entry `nested`, with a line `commit path` for each nested repository.
     nested: Vec<u8>,
     unfollowed: Vec<Vec<u8>>,
 }
 
 impl Survey {
     fn add_nested(&mut self, scan: &Scan, inside: nested_repos::Inside) {
-        // The index entry of a submodule is removed if the snapshot contains the submodule's files.
+        // If the snapshot contains the files of a submodule, these files replace the submodule's index entry.
         let has_files = |folder: &[u8]| {
             let start = [folder, b"/"].concat();
             inside.files.range(start.clone()..).next().is_some_and(|path| path.starts_with(&start))
@@ -307,7 +303,7 @@ impl Survey {
         self.unfollowed.extend(inside.unfollowed.into_iter().map(|nested| nested.folder.into_bytes()));
     }
 
-    /// Adds the file at a path. A FIFO, a socket or a device counts as missing and is not opened.
+    /// Adds the file at `path` to the snapshot. A FIFO, a socket or a device is not opened and counts as missing.
     fn add(&mut self, path: &[u8], meta: &Metadata, lstat: &Lstat<'_>) {
         let full = lstat.full(path);
         if meta.is_symlink() {
