@@ -1,4 +1,4 @@
-//! Conversion between text or JSON and domain types: requests to agents, and parsers of their answers.
+//! Renders requests to agents as text or JSON, and parses the agents' answers into domain types.
 
 pub mod merge_input;
 pub mod prompts;

@@ -1,7 +1,7 @@
-//! The request to an agent: `json` agents receive this value, `text` agents a prompt rendered from it.
+//! The request to an agent, which is sent as JSON to `json` agents and as a rendered prompt to `text` agents.
 //!
-//! The JSON form is Glee's plug-in interface, versioned by [`Request::VERSION`]. Within one version it grows only
-//! by optional fields. `glee agents schema request` prints its JSON Schema.
+//! The JSON form of a request is Glee's interface for plug-ins. Only optional fields are added unless
+//! [`Request::VERSION`] changes. The command `glee agents schema request` prints the JSON Schema of a request.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,7 +27,7 @@ pub struct SourceFile {
 }
 
 impl SourceFile {
-    /// Whether the change deletes the file: there is no text, and the diff's target is `/dev/null`.
+    /// Whether the change deletes the file, so that the diff has the target `/dev/null` and the text is empty.
     pub fn is_deleted(&self) -> bool {
         let head = self.diff.iter().flat_map(|diff| diff.lines().take_while(|line| !line.starts_with("@@ ")));
         self.text.is_empty() && head.into_iter().any(|line| line == "+++ /dev/null")
@@ -249,7 +249,7 @@ pub enum Task {
 }
 
 impl Task {
-    /// The value of `kind` in the JSON form, and the role of the agents that receive the task.
+    /// Returns the value of `kind` in the JSON form, and the role of the agents that receive the task.
     fn kind_and_role(&self) -> (&'static str, Role) {
         match self {
             Self::Review { .. } => ("review", Role::Reviewer),
@@ -277,7 +277,7 @@ impl Task {
         self.kind_and_role().1
     }
 
-    /// Whether the task uses more effort than the model's default: an arbiter's decision binds all agents.
+    /// Whether the task uses more effort than the model's default, because the answer binds all agents.
     pub fn wants_effort(&self) -> bool {
         matches!(self, Self::Arbitrate { .. })
     }

@@ -1,8 +1,9 @@
-//! The input of `glee merge`: findings of any reviewers and the messages of a debate, as JSON.
+//! Reads the JSON input of `glee merge`, which contains reviewers' findings and the messages of a debate.
 //!
-//! A document is a finding, a reviewer's answer, a message of debate round 2 or 3, an object with any of these in
-//! `findings`, `responses`, `defenses` or `debate`, or a list of documents. If a document names no reviewer or no
-//! file, those of the enclosing document apply. Input that cannot be interpreted is reported in `problems`.
+//! The input consists of JSON documents. A document can be a single finding, a reviewer's answer, a message of
+//! debate round 2 or 3, or a list of documents. The fields `findings`, `responses`, `defenses` and `debate` of a
+//! document can contain further documents. A document without a reviewer or a file inherits the reviewer or the
+//! file of the enclosing document. Input that cannot be interpreted is reported in `problems`.
 
 mod node;
 
@@ -16,7 +17,7 @@ use crate::rules::consensus::{
 use crate::rules::review::mandatory;
 use node::{Node, documents};
 
-/// The maximum length of a title derived from the text, in characters.
+/// The maximum length, in characters, of a title that is taken from the description of a finding.
 const TITLE: usize = 120;
 
 const UNNAMED: &str = "unnamed";
@@ -29,7 +30,7 @@ pub struct MergeInput {
     pub problems: Vec<String>,
 }
 
-/// Fails if the text is not valid JSON, or if it is neither an object, a string nor a list of these.
+/// Fails if `text` is invalid JSON, or if it contains a number or a boolean where a document is expected.
 pub fn read(text: &str) -> Result<MergeInput, serde_json::Error> {
     let mut input = MergeInput::default();
     let mut debate = Vec::new();
@@ -58,7 +59,7 @@ struct Context {
     observed: bool,
 }
 
-/// A message of the debate. The finding that the message refers to is looked up after all findings are read.
+/// A message about a finding in the debate. The finding is looked up after all findings are read.
 struct Message {
     document: LenientValue,
     by: Option<String>,
@@ -127,7 +128,7 @@ impl MergeInput {
         Ok(())
     }
 
-    /// Reads a text between the documents. The message `Round <n> complete` is accepted without effect.
+    /// Ignores the string `Round <n> complete`, and reports any other string as a problem.
     fn signal(&mut self, node: Node<'_>, place: Place) {
         let text = node.texts().1;
         let words: Vec<&str> = text.split_whitespace().collect();
@@ -140,8 +141,8 @@ impl MergeInput {
         }
     }
 
-    /// Reads lists and objects in unknown fields: findings keyed by file name, or an object that contains a review.
-    /// Returns whether anything was read.
+    /// Reads findings and reviews from the unknown fields of an object. Inside `findings`, an unknown field
+    /// contains the findings of the file with the field's name. Returns whether anything was read.
     fn take_nested(&mut self, node: Node<'_>, place: Place, context: &Context, debate: &mut Vec<Message>) -> bool {
         let size =
             |input: &Self, debate: &[Message]| (input.members.len(), input.debate.reviewers.len(), debate.len());
@@ -158,7 +159,6 @@ impl MergeInput {
                 ..context.clone()
             };
             for inner in documents {
-                // Text and unreadable values in unknown fields are not findings.
                 if !inner.is_text() && (!by_file || inner.is_finding()) {
                     let _ = self.take(inner, Place::Top, &context, debate);
                 }
@@ -214,7 +214,7 @@ impl MergeInput {
         });
     }
 
-    /// Assigns an id to each finding that has no id, or that has the id of an earlier finding.
+    /// Assigns a unique id to each finding whose id is missing or already used.
     fn name_members(&mut self) {
         let mut known: HashSet<&str> = HashSet::with_capacity(self.members.len());
         let all = self.members.iter().enumerate();

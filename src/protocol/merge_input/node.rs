@@ -1,4 +1,4 @@
-//! Access to the fields of a merge document under all known names, and conversion of their values.
+//! Reads the fields of a JSON document in the input of `glee merge`, under any of their known names.
 
 use serde::de::{Error as _, Unexpected};
 
@@ -7,7 +7,7 @@ use crate::protocol::replies::review::fields::{BODIES, FILE, HEADS, LINE};
 use crate::protocol::text::{LenientValue, location};
 
 pub(crate) const MODEL: &[&str] = &["model", "reviewer", "agent"];
-/// Names of the severity, in the order of preference.
+/// Names of fields that contain the severity, in the order of preference.
 const SEVERITIES: &[&str] = &["severity", "tag", "priority", "level"];
 pub(crate) const SUGGESTION: &[&str] = &["suggestion", "recommendation", "fix"];
 pub(crate) const FINDINGS: &[&str] = &["findings", "issues"];
@@ -54,7 +54,6 @@ impl<'a> Node<'a> {
         self.text(FILE)
     }
 
-    /// Returns the documents in the fields `names`; `None` if none of these fields has a value.
     pub(crate) fn inside(self, names: &[&str]) -> Result<Option<Vec<Self>>, serde_json::Error> {
         let given =
             self.0.fields().iter().filter(|(name, value)| names.contains(&name.as_str()) && !value.is_nothing());
@@ -79,7 +78,6 @@ impl<'a> Node<'a> {
         matches!(self.0, LenientValue::Text(_))
     }
 
-    /// Whether the document has a text, a severity, or a title in a field other than `summary`.
     pub(crate) fn is_finding(self) -> bool {
         let title = self.named(&HEADS).next();
         self.is_text()
@@ -99,7 +97,7 @@ impl<'a> Node<'a> {
         has_words || is_scalar(self.get(&["content"])) || is_scalar(self.get(LINE))
     }
 
-    /// Reads `location`, which is a text such as `app.py:12` or an object.
+    /// Returns the file, the first line and the last line that the field `location` names.
     pub(crate) fn located(self) -> (Option<String>, Option<u32>, Option<u32>) {
         match self.get(&["location"]) {
             LenientValue::Text(place) => {
@@ -117,9 +115,8 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Returns the title and the description. The title is in the first of the known title fields; all other known
-    /// texts form the description. If there is neither a title nor a known text, texts in unknown fields form the
-    /// description.
+    /// Returns the title and the description. If an object has no known text, the description consists of the texts
+    /// in unknown fields.
     pub(crate) fn texts(self) -> (Option<String>, String) {
         if let LenientValue::Text(text) = self.0 {
             return (None, text.clone());
@@ -171,7 +168,7 @@ pub(crate) fn number(value: &LenientValue) -> Option<i32> {
     }
 }
 
-/// Reads a confidence; a number between 0 and 1 is multiplied by 100.
+/// Reads a confidence in percent. A number between 0 and 1 is a fraction and is multiplied by 100.
 pub(crate) fn percent(value: &LenientValue) -> Option<Confidence> {
     let number = match value {
         LenientValue::Number(share) if *share > 0.0 && *share < 1.0 => number(&LenientValue::Number(share * 100.0)),

@@ -1,10 +1,9 @@
-//! The values of a prompt template: the request, with all text from files and agents inside a fence.
+//! Converts a request into the values of a prompt template and encloses text from files and agents in fences.
 //!
-//! A fence carries the mark of the run, which is unknown outside the run. Agents of the same run may know the mark,
-//! so it is removed from all fenced text. Fenced text can therefore not end its fence, and templates can access
-//! such text only in fenced form. Every line inside a fence begins with its number or a colon. Tags, closing lines,
-//! JSON and code fences count only at the beginning of a line; if an agent repeats the prompt, fenced text is
-//! therefore not parsed as an answer.
+//! The first and the last line of a fence contain the mark of the run (see `nonce`). Text that contained the mark
+//! could end its own fence, so the mark is removed from all text before the text is fenced. Every line inside a
+//! fence begins with a line number or a colon. Parsers recognise tags, closing lines, JSON and code fences only at
+//! the beginning of a line, so that fenced text in a repeated prompt is not parsed as an answer.
 
 use serde_json::{Value, json};
 
@@ -18,7 +17,7 @@ use crate::protocol::request::{
 use crate::protocol::text::{nonce, printable};
 use crate::rules::stages::stage;
 
-/// The closing line of an answer, with placeholders in angle brackets.
+/// Returns the line with which an answer in prose has to end, or the `nonce` field that an answer in JSON needs.
 pub(crate) fn closing(request: &Request) -> String {
     let nonce = &request.nonce;
     match &request.task {
@@ -140,7 +139,7 @@ pub(crate) fn context(request: &Request) -> Value {
     values
 }
 
-/// Findings grouped by file, one per line, with their line numbers, tag and title.
+/// Returns one line for each file, followed by one line for each finding in this file.
 fn raised(findings: &[RawFinding]) -> Vec<String> {
     let mut text = Vec::new();
     for of_file in findings.chunk_by(|a, b| a.file == b.file) {
@@ -163,8 +162,8 @@ fn joined<T>(items: &[T], text: impl Fn(&T) -> String) -> String {
     items.iter().map(text).collect::<Vec<_>>().join(", ")
 }
 
-/// The maximum number of consecutive empty lines that are shown; a longer run is shown as one line. In a large
-/// file, lines far from a change are left empty.
+/// The maximum number of consecutive empty lines that a prompt contains. A longer run of empty lines is shown as
+/// one line with the line numbers of the run.
 const LONG_GAP: usize = 2;
 
 struct Fence<'a> {
@@ -172,7 +171,7 @@ struct Fence<'a> {
 }
 
 impl Fence<'_> {
-    /// Renders a text as one line for use outside a fence: escapes control characters and removes the mark.
+    /// Renders a text as one line for use outside a fence, without the mark and with control characters escaped.
     fn line(&self, text: &str) -> String {
         self.without_mark(&printable::line(text))
     }
@@ -300,7 +299,7 @@ impl Fence<'_> {
         self.around(&format!("objection={}", dispute.finding.id), &text)
     }
 
-    /// Adds the values of a stage. The instructions come from the user and need no fence.
+    /// The instructions of a stage need no fence, because the user wrote the instructions.
     fn stage(&self, about: &StageSubject, mut values: Value) -> Value {
         values["id"] = json!(self.line(&about.id));
         values["stage"] = json!(self.line(&about.stage));

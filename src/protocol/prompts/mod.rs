@@ -1,7 +1,8 @@
-//! Prompts: requests rendered as text for agents.
+//! Renders requests to agents as text prompts.
 //!
-//! Each task has one template. A project can replace it by a file of the same name. A template receives text from
-//! files and other agents only inside fences (see `context`), so that this text cannot pass as Glee's instructions.
+//! Each task has one template, which a project can replace by a file of the same name. A template receives text
+//! from files and other agents only inside fences (see `context`). An agent can therefore not mistake such text for
+//! instructions from Glee.
 
 use std::fs;
 use std::io::{self, Read as _};
@@ -35,7 +36,7 @@ pub const TEMPLATES: [(&str, &str); 14] = [
     ("peer.md", include_str!("templates/watch/peer.md")),
 ];
 
-/// The maximum size of a project's template, in bytes.
+/// The maximum size of a template file in a project, in bytes.
 const LARGEST: u64 = 64 * 1024;
 
 const FUEL: u64 = 10_000_000;
@@ -55,11 +56,10 @@ pub enum PromptError {
     #[error("{place}:{line}: {message}")]
     Template {
         place: String,
-        /// The line of the template, counted from 1.
+        /// The 1-based line number in the template.
         line: usize,
         message: String,
     },
-    /// The prompt has to contain the closing line, because an answer without it is not recognised.
     #[error("{place}: the prompt does not contain the closing line")]
     NoClosing { place: String },
 }
@@ -76,11 +76,10 @@ impl Advice for PromptError {
     }
 }
 
-/// Renders the prompt for a request. `overrides` is the project's folder of templates (`.glee/prompts`), which may
-/// be missing. Fails if the project's template cannot be read or rendered.
+/// Renders the prompt for a request. The folder `overrides` contains the project's templates and need not exist.
 pub fn render(request: &Request, overrides: Option<&Path>) -> Result<String, PromptError> {
     let (name, built_in, own) = template(request.task.kind(), overrides)?;
-    // `overrides` may be a copy of the project's folder; errors name the original, which the user edits.
+    // Errors name the project's file, because `overrides` may be a copy of the project's folder.
     let place = if own.is_some() { format!(".glee/prompts/{name}") } else { name.to_owned() };
     let values = Value::from(Serde(context::context(request)));
     let text = match &own {
@@ -97,8 +96,8 @@ pub fn source(task: &str, overrides: Option<&Path>) -> Result<String, PromptErro
     Ok(own.unwrap_or_else(|| built_in.to_owned()))
 }
 
-/// Renders the instructions of a stage from its template, which can use the values `id`, `stage` and `fields`.
-/// Fails if the template is malformed or uses an undefined value.
+/// Renders the instructions of a stage. The template can use the values `id`, `stage` and `fields`. Fails if the
+/// template is malformed or uses an undefined value.
 pub fn instructions(template: &str, id: &str, stage: &str, fields: &[String]) -> Result<String, PromptError> {
     let values = minijinja::context! { id, stage, fields => fields.to_vec() };
     bounded(template, &values, &format!("`prompt` of stage {stage}"))
@@ -146,7 +145,7 @@ fn environment(mut environment: Environment<'_>, fuel: u64) -> Environment<'_> {
 
 fn read(path: &Path) -> Result<Option<String>, PromptError> {
     let failed = |source| PromptError::Read { path: path.to_owned(), source };
-    // Symbolic links are rejected for `.glee` and `prompts`.
+    // The folders `.glee` and `prompts` must not be symbolic links.
     for folder in path.ancestors().skip(1).take(2) {
         if folder.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
             return Err(PromptError::NotAFile { path: path.to_owned() });

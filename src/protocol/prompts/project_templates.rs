@@ -1,8 +1,8 @@
-//! Templates of a project: a subset of the template language with bounded cost.
+//! Restricts the prompt templates of a project to constructs whose cost is bounded.
 //!
-//! A template can test values, iterate over lists and print values. Assignment, definitions, concatenation and
-//! multiplication are rejected: a few lines with these operations can exhaust the memory, and a failed allocation
-//! aborts the process. [`Capped`] bounds the length of the output.
+//! A template can test values, iterate over lists and print values. Assignments, definitions, concatenation and
+//! multiplication are rejected, because a few lines with these operations can exhaust the memory. A failed
+//! allocation would abort the process. The type [`Capped`] limits the size of the output.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -16,7 +16,8 @@ const LARGEST_VALUE: usize = 1 << 20;
 
 const TIME_LIMIT: Duration = Duration::from_secs(1);
 
-/// The maximum number of steps; a loop over a thousand findings takes about ten thousand.
+/// The maximum number of instructions that a template may execute. A loop over a thousand findings executes about
+/// ten thousand instructions.
 pub(crate) const FUEL: u64 = 500_000;
 
 const TAGS: [&str; 6] = ["if", "elif", "else", "endif", "for", "endfor"];
@@ -59,8 +60,7 @@ fn join(list: &Value, between: Option<String>) -> Result<String, Error> {
     Ok(text)
 }
 
-/// Checks that a template uses only the bounded subset of the language. The error contains the 1-based line of the
-/// first rejected construct and its description.
+/// The error consists of the 1-based line of the first rejected construct and a description of this construct.
 pub(crate) fn check(source: &str) -> Result<(), (usize, String)> {
     let mut rest = source;
     while let Some(at) = rest.find("{{").into_iter().chain(rest.find("{%")).chain(rest.find("{#")).min() {
@@ -115,15 +115,14 @@ fn tag<'a>(kind: &str, inside: &'a str) -> Result<&'a str, String> {
             _ => {}
         }
     }
-    // An unclosed tag is not checked here, because minijinja reports it.
+    // An unclosed tag is no error here, because minijinja reports unclosed tags.
     Ok("")
 }
 
-/// A writer that accepts a bounded number of bytes for a bounded time.
 pub(crate) struct Capped {
     pub(crate) text: Vec<u8>,
     since: Instant,
-    /// A description of the limit that was exceeded.
+    /// The description of the limit that was exceeded; `None` if no limit was exceeded.
     pub(crate) full: Option<String>,
 }
 

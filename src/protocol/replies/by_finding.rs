@@ -1,10 +1,12 @@
-//! Parser of answers with one entry per finding: `[F1] WORD: text`, or a list in JSON. Coders, debating and
-//! re-checking reviewers, and judges that compare findings answer in this form.
+//! Parses answers that have one entry per finding, either as prose like `[F1] WORD: text` or as a JSON list. The
+//! tasks respond, examine, defend, recheck and compare require one entry per finding.
 //!
-//! Reviewed code may contain lines that look like answers, and an agent may quote them. Answers are therefore read
-//! only from the signed end: the number of answers that the last closing line with the right nonce announces,
-//! directly before that line, or the items of a JSON object with the nonce. Answer-like text elsewhere can
-//! invalidate an answer but never adds one. Ids outside the request are never answers.
+//! Reviewed code may contain lines that look like entries, and an agent may quote these lines. Entries are
+//! therefore accepted only from the signed end of an answer. In prose, the last closing line with the right nonce
+//! announces the number of entries, and the signed end consists of this number of entries directly before the
+//! closing line. In JSON, the signed end consists of the items of all objects with the nonce. Entries outside the
+//! signed end are never accepted, but can invalidate an answer. Entries for findings outside the request are never
+//! accepted.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::{self, BufRead};
@@ -13,7 +15,6 @@ use crate::domain::FindingId;
 use crate::protocol::replies::reply::{Closing, ReplyLine, Walk, is_nonce};
 use crate::protocol::text::{LenientValue, LineKind, ScanState, markdown, tag};
 
-/// The maximum size of the text of one answer, in bytes.
 const TEXT_CAP: usize = 256 << 10;
 
 const ANSWERS_CAP: usize = 6 << 20;
@@ -26,12 +27,10 @@ pub(crate) trait AnswerWord: Copy + Eq + std::fmt::Debug + 'static {
     const LIST: &'static str;
     const EVIDENCE: bool = false;
 
-    /// Whether the caller checks the word against the tree. If the caller does, the word at the signed end counts
-    /// even if other text contradicts it; otherwise a contradiction invalidates the answer.
+    /// Whether an answer with contradictory entries is valid, because the caller checks each word against the tree.
     const CHECKED: bool = false;
 
-    /// Whether the word leaves the finding open. Such a word counts at the signed end even if it contradicts other
-    /// text.
+    /// Whether the word leaves the finding open. A contradictory entry cannot invalidate such a word.
     fn keeps_open(self) -> bool {
         false
     }
@@ -70,16 +69,16 @@ pub(crate) struct More {
     pub(crate) description: Option<String>,
 }
 
-/// The entries are reliable only if `complete` is set; otherwise they are the content of an unsigned answer.
+/// A parsed answer. The entries are reliable only if `complete` is true.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswersByFinding<T> {
     pub entries: Vec<T>,
-    /// Whether the answer is signed by a valid closing line or by the nonce, the announced number matches, and the
-    /// answer is neither truncated nor contradictory.
+    /// Whether the answer is signed with the nonce, contains the announced number of entries, and is neither
+    /// truncated nor contradictory.
     pub complete: bool,
-    /// The requested findings without a usable answer, in the order of the request.
+    /// The requested findings without an accepted entry, in the order of the request.
     pub missing: Vec<FindingId>,
-    /// Problems of the answer, one line each, in a form that can be sent back to the agent.
+    /// A line for each problem of the answer, in a form that can be sent back to the agent.
     pub problems: Vec<String>,
 }
 
@@ -90,15 +89,15 @@ impl<T> AnswersByFinding<T> {
     }
 }
 
-/// Maps `path:line:title`, by which JSON answers can refer to a finding, to the id of the finding.
+/// Maps names of findings, such as `path:line:title` in JSON answers, to the ids of the findings.
 pub type Names = BTreeMap<String, FindingId>;
 
 pub(crate) fn name(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-/// Reads answers to the findings in `asked`, or to any finding if `asked` is `None`. JSON items can identify a
-/// finding by one of `names`.
+/// Reads entries for the findings in `asked`, or for any finding if `asked` is `None`. A JSON item can identify its
+/// finding by a name in `names`.
 pub(crate) fn read<W: AnswerWord>(
     input: impl BufRead,
     nonce: Option<&str>,
@@ -142,7 +141,7 @@ struct Gathered<W> {
     problems: BTreeSet<String>,
     truncated: bool,
     nonce: Option<String>,
-    /// The number of entries before the last closing line; `None` without a closing line.
+    /// The number of entries before the last closing line; `None` if the answer has no closing line.
     signed: Option<usize>,
 }
 
@@ -181,8 +180,8 @@ impl<W: AnswerWord> Gathered<W> {
         ids.len() as u64
     }
 
-    /// Returns the index of the first answer that the closing line signs. These are the last answers before `end`
-    /// that cover `wanted` findings, and earlier answers to the same findings directly before them.
+    /// Returns the index of the first entry in the signed end of an answer, which has entries for `wanted`
+    /// findings.
     fn block(&self, wanted: u64, end: usize) -> usize {
         let mut ids = HashSet::new();
         let mut start = end;
@@ -204,7 +203,6 @@ fn id_of<W>(placed: &Placed<W>) -> FindingId {
     placed.entry.finding
 }
 
-/// `json` contains the items of all JSON objects with the nonce.
 fn settle<W: AnswerWord>(
     prose: Gathered<W>,
     json: Option<Gathered<W>>,
@@ -234,7 +232,7 @@ fn settle<W: AnswerWord>(
         }
     };
     let ids: HashSet<FindingId> = block.iter().map(id_of).collect();
-    // Requested findings that are answered only outside the announced number of answers.
+    // The requested findings that have entries only outside the signed end of the answer.
     let left_over: BTreeSet<FindingId> =
         others.iter().map(id_of).filter(|id| is_asked(id) && !ids.contains(id)).collect();
     let is_signed = is_json || prose.signed.is_some();
@@ -277,9 +275,8 @@ fn settle<W: AnswerWord>(
     AnswersByFinding { entries, complete, missing, problems: problems.into_iter().collect() }
 }
 
-/// Returns the last answer to each finding in the signed end. A finding whose answers contradict each other has no
-/// answer; for each such finding, the map contains two contradictory words. `others` are the answers outside the
-/// signed end.
+/// Returns the last entry for each finding in `block`, except for findings with contradictory entries. For each
+/// exception, the map contains two contradictory words.
 fn merge<W: AnswerWord>(
     block: Vec<Placed<W>>,
     others: &[Placed<W>],
@@ -317,7 +314,7 @@ struct Prose<W> {
     gathered: Gathered<W>,
     weight: usize,
     mode: Mode,
-    /// Whether other text follows the last answer.
+    /// Whether the last entry is followed by text that does not belong to the entry.
     apart: bool,
 }
 
@@ -325,7 +322,7 @@ struct Prose<W> {
 enum Mode {
     Closed,
     Text,
-    /// `gap`: whether the last line was blank; then only a list item continues the evidence.
+    /// After a blank line (`gap`), only a list item continues the evidence.
     Evidence {
         gap: bool,
     },
@@ -436,8 +433,7 @@ impl<W: AnswerWord> Prose<W> {
     }
 }
 
-/// Whether a line can only belong to the answer above it: blank, indented, a list item or evidence. Any other line
-/// may be a quotation.
+/// Whether a line certainly belongs to the entry above the line. Any other line may be a quotation.
 fn continues<W: AnswerWord>(step: &ReplyLine<'_>) -> bool {
     let is_inner = || step.text.starts_with([' ', '\t']) || markdown::peel(step.text).listed;
     match step.kind {
@@ -458,7 +454,7 @@ enum Head<W> {
         finding: FindingId,
         word: String,
     },
-    /// The prompt's example of an answer: `[F1] IMPLEMENTED: <what you changed>`.
+    /// The example of an entry in the prompt, such as `[F1] IMPLEMENTED: <what you changed>`.
     Form,
 }
 
@@ -477,7 +473,7 @@ fn head<W: AnswerWord>(line: &str) -> Option<Head<W>> {
     };
     let plain = behind.trim_start_matches(MARKS);
     let text = tag::title(plain, None);
-    // A lower-case word without a separator may begin a sentence and is not read as an answer.
+    // A lower-case word without a separator may be the beginning of an ordinary sentence.
     let separated = text.is_empty() || text.len() < plain.trim().len() || plain.len() < behind.len();
     if !separated && written.contains(char::is_lowercase) {
         return None;
@@ -498,8 +494,7 @@ fn word<W: AnswerWord>(text: &str) -> Option<(W, &str, &str)> {
     })
 }
 
-/// Removes emphasis marks that close at the start of the text, and marks at its end that close emphasis from before
-/// the text.
+/// Removes closing emphasis marks whose opening marks are before the text.
 fn without_emphasis(text: &str) -> &str {
     let open = text.trim_start_matches('*');
     let text = if open.starts_with(char::is_whitespace) { open.trim_start() } else { text };

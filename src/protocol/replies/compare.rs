@@ -1,4 +1,4 @@
-//! A judge's comparison of findings with earlier disputes.
+//! Parses a judge's answer that compares findings with earlier disputes.
 
 use std::io::{self, BufRead};
 
@@ -7,7 +7,7 @@ use crate::protocol::replies::by_finding::{self, AnswerWord, FindingAnswer, Name
 
 pub use crate::protocol::replies::by_finding::AnswersByFinding;
 
-/// Reads a judge's answers to the findings in `asked`. If `nonce` is `None`, any well-formed closing line counts.
+/// Reads a judge's answers about the findings in `asked`. If `nonce` is `None`, any nonce is accepted.
 pub fn parse<R: BufRead>(
     input: R,
     nonce: Option<&str>,

@@ -1,8 +1,8 @@
-//! Reviewers' answers in a debate: for each finding a word, an adjustment of the finding's confidence, and the
+//! Parses answers in a debate. For each finding, an answer contains a word, an adjustment of the confidence, and a
 //! reason.
 //!
-//! The adjustment is before or after the colon and defaults to 0. In JSON, the answers are in `responses` or
-//! `defenses`, in the form of the specification, with the `nonce`.
+//! In prose, the adjustment of the confidence is before or after the colon, and the default is 0. A JSON answer
+//! contains the `nonce` and a list, which is called `responses` in round 2 and `defenses` in round 3.
 
 use std::io::{self, BufRead};
 
@@ -22,8 +22,7 @@ const NEW: &str = "[NEW ";
 
 const REVISED: &str = "Revised:";
 
-/// Maps names of the form `path:line:title`, which the specification's messages use, to findings. Ambiguous names
-/// are omitted.
+/// Maps names of the form `path:line:title` to findings. A name that belongs to several findings is omitted.
 pub fn names<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Names {
     let mut names = Names::new();
     let mut twice = Vec::new();
@@ -41,8 +40,7 @@ pub fn names<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Names {
     names
 }
 
-/// Reads the answers of round 2 to the findings in `asked`, and new observations. JSON items can identify a finding
-/// by one of `names`.
+/// Reads a reviewer's examinations of the findings in `asked`, and the reviewer's new findings from round 2.
 pub fn examine(
     mut input: impl BufRead,
     nonce: Option<&str>,
@@ -63,7 +61,7 @@ pub fn examine(
     Ok((read, observations))
 }
 
-/// Reads the answers of round 3 to the findings in `asked`. JSON items can identify a finding by one of `names`.
+/// Reads a reviewer's defences of the findings in `asked`.
 pub fn defend(
     input: impl BufRead,
     nonce: Option<&str>,
@@ -129,8 +127,8 @@ fn number(text: &str) -> Option<i32> {
     Some(number.round() as i32)
 }
 
-/// Reads new observations. In prose, an observation is a line that begins with `[NEW TAG]` and the indented lines
-/// below it; in JSON, it is an item of `new_observations` in an object with the nonce.
+/// Reads the new findings of round 2. In prose, a new finding is a line that begins with `[NEW TAG]`, together with
+/// the indented lines below. In JSON, a new finding is an item of `new_observations` in an object with the nonce.
 fn observations(answer: &[u8], nonce: Option<&str>) -> io::Result<Vec<RawFinding>> {
     let mut walk = Walk::new(answer, nonce);
     let (mut prose, mut inside, mut in_json) = (String::new(), false, Vec::new());

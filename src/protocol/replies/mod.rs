@@ -1,4 +1,4 @@
-//! Parsers of agents' answers, one file per kind.
+//! Parsers for the answers of agents, with one module for each kind of answer.
 
 pub(crate) mod by_finding;
 pub mod compare;

@@ -1,7 +1,8 @@
-//! A reviewer's `review_result` in a cycle of a watch (seed 004, section 3).
+//! Parses a reviewer's `review_result` in a cycle of a watch (seed 004, section 3).
 //!
-//! The verdict is read only from a JSON object with the nonce of the call: "no critical issues" in prose is not a
-//! verdict, and a quoted example is not an answer. A contradictory answer is invalid.
+//! The verdict is read only from a JSON object with the nonce of the call. The words "no critical issues" in prose
+//! are not a verdict, and a quoted example is not an answer. An answer whose verdict contradicts its issues is
+//! invalid.
 
 use std::io::{self, BufRead, Read as _};
 
@@ -17,7 +18,7 @@ const ISSUES: usize = 100;
 
 const WORDS: u64 = 64 << 10;
 
-/// Reads an agent's report about its work, without the closing line; `None` if it is empty.
+/// Reads an agent's report about its work and removes the closing line. Returns `None` if the report is empty.
 pub fn work<R: BufRead>(input: R) -> io::Result<Option<Untrusted>> {
     let mut bytes = Vec::new();
     input.take(WORDS).read_to_end(&mut bytes)?;
@@ -27,8 +28,8 @@ pub fn work<R: BufRead>(input: R) -> io::Result<Option<Untrusted>> {
     Ok((!said.is_empty()).then(|| said.into()))
 }
 
-/// Reads the answer to a review request; `now` replaces a missing timestamp. The outer result fails only if `input`
-/// cannot be read; the inner one is the reason why the answer is invalid.
+/// Reads the answer to a review request. If the answer has no readable timestamp, the timestamp is `now`. The outer
+/// result fails only if `input` cannot be read. The inner result fails if the answer is invalid.
 pub fn parse<R: BufRead>(
     input: R,
     nonce: Option<&str>,
@@ -49,7 +50,7 @@ fn review(object: &Map<String, Value>, request: &ReviewRequest, now: Timestamp) 
     }
     let timestamp = match object.get("timestamp") {
         None | Some(Value::Null) => now,
-        // Some agents copy the timestamp of the specification's example, or do not know the time.
+        // An unreadable timestamp is accepted, because some agents do not know the time.
         Some(Value::String(text)) => text.trim().parse().unwrap_or(now),
         Some(_) => return Err(wrong("timestamp", "has to be a time such as 2026-01-31T12:00:00Z")),
     };
@@ -89,7 +90,7 @@ fn review(object: &Map<String, Value>, request: &ReviewRequest, now: Timestamp) 
     }
 }
 
-/// Accepts the words of all severity scales; an unknown word counts as grave.
+/// Whether a severity means CRITICAL, MUST or HIGH, or is unknown.
 fn is_grave(severity: &Untrusted) -> bool {
     matches!(mandatory::normalise(severity.as_written()), None | Some(Tag::Critical | Tag::High | Tag::Must))
 }

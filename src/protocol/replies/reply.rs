@@ -1,7 +1,7 @@
-//! Parser of what all answers have in common: lines with their structure, JSON objects, and a closing line.
+//! Splits an agent's answer into lines and JSON objects, and recognises the closing line.
 //!
-//! A closing line occupies a whole line outside fences, quotes and JSON. A line with another nonce or without a
-//! number is ordinary text.
+//! A closing line must be a complete line outside code fences, quotes and JSON. A line with a different nonce or
+//! without a number is ordinary text, not a closing line.
 
 use std::io::{self, BufRead};
 
@@ -9,8 +9,8 @@ use crate::protocol::text::json::Extractor;
 use crate::protocol::text::lines::{CleanLines, Line};
 use crate::protocol::text::{FoundObject, LineKind, ScanState, Scope, Structure, nonce};
 
-/// Reads an answer line by line. If the answer repeats its prompt, the text from `<<<GLEE-DATA mark=<mark> ...` to
-/// `>>>GLEE-DATA-END mark=<mark>` is reviewed code and counts as a quote.
+/// Reads an answer line by line. If an agent repeats its prompt, all lines from `<<<GLEE-DATA mark=<mark> ...` to
+/// `>>>GLEE-DATA-END mark=<mark>` are treated as a quote.
 #[derive(Debug)]
 pub(crate) struct Walk<'a, R> {
     lines: CleanLines<R>,
@@ -43,8 +43,8 @@ impl<'a, R: BufRead> Walk<'a, R> {
         Self { lines, structure, json, nonce, in_data: false }
     }
 
-    /// Returns the next line. `mark` is the caller's identifier of the line; a JSON object has the mark of its
-    /// first line.
+    /// Returns the next line. The caller identifies the line by the number `mark`, and a JSON object receives the
+    /// `mark` of its first line.
     pub(crate) fn next(&mut self, mark: usize) -> io::Result<Option<ReplyLine<'_>>> {
         let Some(line) = self.lines.next()? else { return Ok(None) };
         let Line { text, .. } = line;
@@ -59,7 +59,7 @@ impl<'a, R: BufRead> Walk<'a, R> {
         Ok(Some(ReplyLine { text, kind, json: self.json.line(line, kind, mark) }))
     }
 
-    /// Returns the object in a fence that is unclosed at the end of the answer.
+    /// Returns the JSON object in the last code fence, if the answer ends before the fence is closed.
     pub(crate) fn end(&mut self) -> Option<FoundObject> {
         match self.json.end() {
             ScanState::Found(object) => Some(object),
@@ -74,7 +74,7 @@ fn is_data_mark(line: &str, name: &str, nonce: Option<&str>) -> bool {
     given.is_some_and(|given| is_nonce(nonce.map(nonce::mark), given))
 }
 
-/// Whether a nonce is the expected one. If `expected` is `None`, any nonce that is not empty matches.
+/// Whether `given` is the expected nonce. If `expected` is `None`, any non-empty nonce is accepted.
 pub(crate) fn is_nonce(expected: Option<&str>, given: &str) -> bool {
     expected.map_or(!given.is_empty(), |expected| expected == given)
 }
@@ -84,7 +84,7 @@ pub(crate) struct Closing<'a> {
     name: &'static str,
     count: &'static str,
     nonce: Option<&'a str>,
-    /// The announced number; `Err` if several closing lines announce different numbers.
+    /// The number in the closing line; `Err` if several closing lines contain different numbers.
     announced: Option<Result<u64, Disagreement>>,
     rejected: Option<&'static str>,
 }
@@ -97,7 +97,7 @@ impl<'a> Closing<'a> {
         Self { name, count, nonce, announced: None, rejected: None }
     }
 
-    /// Reads a line of prose. Returns whether it is a closing line with the right nonce.
+    /// Reads a line of prose. Returns whether the line is a closing line with the right nonce.
     pub(crate) fn take(&mut self, line: &str) -> bool {
         let Some(count) = self.read(line.trim()) else {
             self.rejected = self.wrong(line.trim()).or(self.rejected);
@@ -111,7 +111,7 @@ impl<'a> Closing<'a> {
         true
     }
 
-    /// Whether a line of prose is the prompt's example of the closing line, with `<n>` as number.
+    /// Whether a line of prose is the prompt's example of a closing line, which contains `<n>` instead of a number.
     pub(crate) fn is_form(&self, line: &str) -> bool {
         self.count_of(line.trim()).is_some_and(|(nonce, count)| count == "<n>" && is_nonce(self.nonce, nonce))
     }
@@ -124,7 +124,7 @@ impl<'a> Closing<'a> {
     fn read(&self, line: &str) -> Option<u64> {
         let (nonce, digits) = self.count_of(line)?;
         let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-        // A number out of range counts as a wrong number.
+        // A number that exceeds 64 bits becomes `u64::MAX`, which never equals the actual number.
         (is_number && is_nonce(self.nonce, nonce)).then(|| digits.parse().unwrap_or(u64::MAX))
     }
 
@@ -148,8 +148,8 @@ impl<'a> Closing<'a> {
         }
     }
 
-    /// The announced number; `None` if there is no closing line, or if several closing lines announce different
-    /// numbers.
+    /// The number in the closing line; `None` if there is no closing line, or if several closing lines contain
+    /// different numbers.
     pub(crate) fn number(&self) -> Option<u64> {
         self.announced.and_then(Result::ok)
     }

@@ -1,4 +1,4 @@
-//! Property tests: an answer without the nonce of its call never counts, whichever of its bytes are changed.
+//! Property tests for the rule that an answer without the nonce of its call never counts.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use proptest::prelude::*;
@@ -11,7 +11,6 @@ use crate::protocol::request::{StageSubject, Task};
 
 const NONCE: &str = "5e1f0c3a9b7d42e68a1c0f2b4d6e8091";
 
-/// The nonce of a different call.
 const FOREIGN: &str = "d00dfeed9b7d42e68a1c0f2b4d6e8091";
 
 fn counts(form: usize, answer: &[u8]) -> bool {
@@ -76,7 +75,7 @@ const ANSWERS: [&str; 16] = [
     r#"{"nonce":"NONCE","type":"review_result","reviewer":"rev","payload":{"verdict":"approved","summary":"s","issues":[]}}"#,
 ];
 
-/// A replacement of bytes: position, number of removed bytes, and inserted bytes.
+/// The position, the number of removed bytes, and the inserted bytes of a change.
 type Change = (prop::sample::Index, usize, Vec<u8>);
 
 fn changes() -> impl Strategy<Value = Vec<Change>> {
@@ -123,7 +122,7 @@ fn each_answer_counts_with_its_nonce() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-    /// The nonce has 128 random bits, so a random change does not turn a different nonce into it.
+    /// The two nonces differ in eight digits, so random changes do not convert one nonce into the other.
     #[test]
     fn no_answer_counts_with_a_foreign_nonce(
         form in 0..ANSWERS.len(),
@@ -137,7 +136,6 @@ proptest! {
         prop_assert!(!counts(form, &answer), "{}", answer.escape_ascii());
     }
 
-    /// An answer that is cut before the end of its signature does not count.
     #[test]
     fn no_answer_counts_that_is_cut(form in 0..ANSWERS.len(), at in any::<prop::sample::Index>()) {
         let answer = ANSWERS[form].replace("NONCE", NONCE);

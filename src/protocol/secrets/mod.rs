@@ -1,9 +1,9 @@
-//! Redaction of secrets: matches of the rules are replaced by stable placeholders before a text is sent or stored.
+//! Replaces secrets by placeholders before a text is sent or stored.
 //!
-//! The rules are those of gitleaks (`secrets/gitleaks.toml`, MIT, see `secrets/LICENSE`) and two additional ones
-//! (`own.toml`). A placeholder contains the id of the rule and four digits of the secret's hash, which identify
-//! equal secrets without revealing them. A placeholder has the line breaks of the secret, so that line numbers do
-//! not change, and is never redacted again.
+//! Secrets are found by the rules of gitleaks (`secrets/gitleaks.toml`, MIT, see `secrets/LICENSE`) and by two
+//! additional rules (`own.toml`). A placeholder contains the id of the rule and four digits of the secret's hash,
+//! so that equal secrets have equal placeholders. The line breaks of a secret are kept, so that line numbers do not
+//! change. A placeholder is never redacted again.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, Write};
@@ -19,7 +19,7 @@ mod rules;
 
 const PIECE: usize = 256 << 10;
 
-/// The maximum distance between the beginning and the end of a private key, in bytes.
+/// The maximum size of a private key, in bytes.
 const KEY: usize = 32 << 10;
 
 const PRIVATE_KEY: &str = "private-key";
@@ -31,8 +31,8 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Redacts all strings of a value. Panics if the value cannot be deserialised from its own JSON; recorded types
-/// always can.
+/// Redacts all strings of a value. Panics if the value cannot be deserialised from its own JSON, which never
+/// happens for the types that Glee records.
 pub fn redact_value<T: serde::Serialize + DeserializeOwned>(value: T) -> T {
     let mut json = serde_json::to_value(&value).expect("recorded types are representable in JSON");
     if clean(&mut json) {
@@ -42,15 +42,15 @@ pub fn redact_value<T: serde::Serialize + DeserializeOwned>(value: T) -> T {
     }
 }
 
-/// Returns the 1-based line of the first private key in a text.
+/// Returns the 1-based number of the line in which the first private key of a text begins.
 pub fn private_key(text: &str) -> Option<u32> {
     let found = find_by(text.as_bytes(), |rule| rule == PRIVATE_KEY).into_iter().next()?;
     let before = text.as_bytes()[..found.at.start].iter().filter(|byte| **byte == b'\n').count();
     u32::try_from(before + 1).ok()
 }
 
-/// Copies a stream and redacts its secrets. Returns whether the stream contained any. Memory use is bounded
-/// regardless of the length of the stream and of its lines.
+/// Copies a stream and redacts its secrets. Returns whether the stream contained a secret. The memory use is
+/// bounded for streams and lines of any length.
 pub fn copy(input: &mut impl BufRead, output: &mut impl Write) -> io::Result<bool> {
     let mut found = false;
     let mut piece = Vec::new();
@@ -78,7 +78,7 @@ fn write_clean(piece: &[u8], output: &mut impl Write) -> io::Result<bool> {
     Ok(clean.is_some())
 }
 
-/// Returns the start of the last private key in this chunk if the key's end is not in the chunk.
+/// Returns the start of a private key that begins in this piece of a text but does not end there.
 fn begins_key(piece: &[u8]) -> Option<usize> {
     let start = memmem::rfind(piece, b"-----BEGIN")?;
     memmem::rfind(&piece[start + 10..], b"-----END").is_none().then_some(start)
@@ -96,7 +96,6 @@ fn clean(value: &mut Value) -> bool {
     }
 }
 
-/// Replaces the secrets in a text by placeholders; `None` if the text contains no secret.
 fn redact_bytes(text: &[u8]) -> Option<Vec<u8>> {
     let found = find(text);
     if found.is_empty() {
@@ -117,7 +116,7 @@ fn redact_bytes(text: &[u8]) -> Option<Vec<u8>> {
     Some(clean)
 }
 
-/// Excludes half of an escape sequence such as `\"` at the start or end of a match, so that JSON remains valid.
+/// Shortens a match that begins or ends inside an escape sequence such as `\"`, so that JSON remains valid.
 fn outside_escapes(text: &[u8], Range { start, end }: Range<usize>) -> Range<usize> {
     let ends_in_escape = |text: &[u8]| text.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1;
     let start = start + usize::from(ends_in_escape(&text[..start]));

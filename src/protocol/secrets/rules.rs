@@ -1,4 +1,4 @@
-//! The rules, and the search for secrets in a text.
+//! Loads the rules for secrets, and finds secrets in a text.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -13,17 +13,18 @@ const PACKAGED: &str = include_str!("gitleaks.toml");
 
 static RULES: LazyLock<RuleSet> = LazyLock::new(RuleSet::packaged);
 
-/// Rules that are missing in gitleaks: passwords and tokens in URLs.
+/// Additional rules for passwords and tokens in URLs, because gitleaks has no rules for these secrets.
 const OWN: &str = include_str!("own.toml");
 
-/// gitleaks' pattern for the end of a value, suited to configuration files.
+/// The pattern with which gitleaks recognises the end of a value in a configuration file.
 const END: &str = r#"(?:[\x60'"\s;]|\\[nr]|$"#;
 
-/// The replacement for [`END`], which also accepts the end of a value in prose, in a file name or in an argument.
+/// The replacement for [`END`], which also recognises the end of a value in prose, in a file name or in an
+/// argument.
 const PROSE_END: &str = r#"(?:[\x60'"\s;.,:!?/|&*()\[\]{}<>]|\\[nr]|$"#;
 
-/// A part of those expressions that recognise a value by the name before it. With [`PROSE_END`], these expressions
-/// would match too much prose.
+/// An expression with this part recognises a value by the name before the value. Such an expression would match too
+/// much prose with [`PROSE_END`].
 const NAMED: &str = r"[\w.-]{0,50}?";
 
 const LARGEST_REGEX: usize = 64 << 20;
@@ -53,7 +54,7 @@ pub(crate) fn find_by(text: &[u8], is_selected: impl Fn(&str) -> bool) -> Vec<Fo
         found.extend(real.map(|at| FoundSecret { at, rule: &rule.id }));
     }
     found.retain(|found| !in_placeholder(text, &found.at));
-    // If two rules match the same text, the specific rule takes precedence over the generic one.
+    // If two rules match the same text, a specific rule takes precedence over a generic rule.
     found.sort_by_key(|found| (found.at.start, std::cmp::Reverse(found.at.end), found.rule.starts_with("generic")));
     found.dedup_by(|next, kept| next.at.start < kept.at.end);
     found
@@ -78,7 +79,7 @@ fn in_placeholder(text: &[u8], at: &Range<usize>) -> bool {
 struct RuleSet {
     rules: Vec<Rule>,
     keywords: AhoCorasick,
-    /// For each keyword, the indices of the rules that require it. A rule is applied only to text that contains one
+    /// For each keyword, the indices of the rules with this keyword. A rule applies only to texts that contain one
     /// of the rule's keywords.
     rules_of: Vec<Vec<usize>>,
     allowed: Allowed,
@@ -91,7 +92,8 @@ struct Packaged {
     rules: Vec<Rule>,
 }
 
-/// A regular expression in Go's syntax. It is compiled at its first use, because most expressions are never used.
+/// A regular expression in Go's syntax. The expression is compiled at its first use, because most expressions are
+/// never used.
 #[derive(Deserialize)]
 #[serde(from = "String")]
 struct Expression {
@@ -106,8 +108,8 @@ impl From<String> for Expression {
 }
 
 impl Expression {
-    /// `None` if the expression cannot be compiled. Unicode classes are disabled: compilation is much faster
-    /// without them, and secrets are ASCII.
+    /// Returns `None` if the expression cannot be compiled. Unicode classes are disabled, because secrets are ASCII
+    /// and Unicode classes slow down the compilation.
     fn get(&self) -> Option<&Regex> {
         let source = || escape_braces(&self.source);
         let compile = || RegexBuilder::new(&source()).unicode(false).size_limit(LARGEST_REGEX).build().ok();
@@ -135,7 +137,7 @@ fn escape_braces(source: &str) -> String {
 #[derive(Deserialize)]
 struct Rule {
     id: String,
-    /// `None` in rules that match only paths.
+    /// The regular expression; `None` if the rule matches only file paths.
     regex: Option<Expression>,
     #[serde(default)]
     entropy: f64,
@@ -147,18 +149,18 @@ struct Rule {
     allowed: Vec<Allowed>,
 }
 
-/// Exceptions: matches that are not secrets.
+/// Describes matches of a rule that are not secrets.
 #[derive(Default, Deserialize)]
 struct Allowed {
     #[serde(default)]
     regexes: Vec<Expression>,
-    /// Words that exclude a match, in upper or lower case.
+    /// A match that contains one of these words, in upper or lower case, is not a secret.
     #[serde(default, deserialize_with = "words")]
     stopwords: Option<AhoCorasick>,
     #[serde(default, rename = "regexTarget")]
     target: Target,
-    /// With `AND`, the exception applies only if a path matches, too. Such an exception is ignored, because a text
-    /// has no path.
+    /// The condition `AND` requires that a file path matches, too. Exceptions with a condition are ignored, because
+    /// a text has no path.
     condition: Option<String>,
 }
 
@@ -220,7 +222,7 @@ impl Rule {
                 text[whole.end..].iter().position(|byte| *byte == b'\n').map_or(text.len(), |at| whole.end + at);
             &text[start..end]
         };
-        // Checks the entropy first, because checking an exception may require the compilation of its expression.
+        // The entropy is checked first, because a check of the exceptions may have to compile expressions.
         let is_random = !secret.is_empty() && (self.entropy == 0.0 || entropy(secret) > self.entropy);
         let exceptions =
             || std::iter::once(always).chain(&self.allowed).filter(|allowed| allowed.condition.is_none());

@@ -1,11 +1,12 @@
-//! Tests each packaged rule with texts generated from its own expression.
+//! Tests each packaged rule with texts that are generated from the rule's expression.
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 use super::rules::{FoundSecret, find_by};
 use super::*;
 
-/// The number of generated texts per rule. Many are needed, because entropy, stopwords and exceptions exclude some.
+/// The number of generated texts per rule. Many texts are needed, because entropy, stopwords and exceptions exclude
+/// some.
 const TRIES: u64 = 200;
 
 struct Numbers(blake3::OutputReader);
@@ -21,7 +22,7 @@ impl Numbers {
         usize::try_from(u32::from_le_bytes(bytes)).expect("32 bits fit") % end.max(1)
     }
 
-    /// Appends a text that an expression matches; look-around assertions are ignored.
+    /// Appends a text that an expression matches. Look-around assertions are ignored.
     fn write(&mut self, hir: &Hir, text: &mut String) {
         match hir.kind() {
             HirKind::Empty | HirKind::Look(_) => {}
@@ -36,8 +37,7 @@ impl Numbers {
             HirKind::Class(Class::Bytes(_)) => unreachable!("the expressions are of text"),
             HirKind::Repetition(repetition) => {
                 let most = repetition.max.unwrap_or(repetition.min + 70).min(repetition.min + 70);
-                // Optional parts usually separate a name from its value; parts with a minimum length usually are
-                // the value.
+                // Optional parts are repeated rarely, because they usually separate a name from its value.
                 let times = match repetition.min {
                     0 => self.below(most.min(2) as usize + 1),
                     least => least as usize + self.below((most - least) as usize + 1),

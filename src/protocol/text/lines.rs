@@ -1,7 +1,7 @@
-//! Reads the bytes of an answer as clean lines.
+//! Splits the bytes of an answer into lines, and cleans each line.
 //!
-//! Removes a byte order mark at the beginning, escape sequences, and CR before LF; replaces invalid UTF-8 by
-//! U+FFFD. At most [`LINE_CAP`] bytes of one line are in memory.
+//! The reader removes escape sequences, a byte order mark at the beginning, and CR before LF. Invalid UTF-8 is
+//! replaced by U+FFFD. At most [`LINE_CAP`] bytes of a line are in memory.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, Read as _};
@@ -9,13 +9,13 @@ use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
-/// The maximum length of a line in bytes; the rest of a longer line is skipped.
+/// The maximum length of a line in bytes. The rest of a longer line is skipped.
 pub(crate) const LINE_CAP: usize = 6 << 20;
 
-/// Matches an escape sequence, which is one of these: (1) `ESC [` with parameters, intermediate bytes and one final
-/// byte, which may be missing at the end of a line; (2) `ESC ]` (or P X ^ _) with a text up to BEL or `ESC \`; (3)
-/// a character set or a similar sequence (`ESC ( B`); (4) `ESC` and any other byte. If the terminator of (2) is
-/// missing, only the first two bytes match, because the text may be the rest of the answer.
+/// Matches a terminal escape sequence. A control sequence begins with `ESC [`, and its final byte may be missing at
+/// the end of a line. A string sequence begins with `ESC` and one of `]`, `P`, `X`, `^` and `_`, and ends with BEL
+/// or `ESC \`. If the end of a string sequence is missing, only the first two bytes match, because the text may be
+/// the rest of the answer. Other sequences consist of `ESC` and one or two bytes.
 static ESCAPES: LazyLock<Regex> = LazyLock::new(|| {
     let sequences =
         r"\[[0-?]*[ -/]*(?:[@-~]|$)|[\]PX^_](?:[^\x07\x1b]*(?:\x07|\x1b\\))?|[!-/][0-~]|[0-OQ-WYZ\\`-~]|$";
@@ -58,7 +58,7 @@ impl<R: BufRead> CleanLines<R> {
         Ok(Some(Line { text, cut }))
     }
 
-    /// Reads one raw line into the buffer. Returns whether it was truncated; `None` at the end of the input.
+    /// Reads one raw line into the buffer. Returns whether the line was truncated; `None` at the end of the input.
     fn read(&mut self) -> io::Result<Option<bool>> {
         self.line.clear();
         let room = u64::try_from(LINE_CAP + 1).unwrap_or(u64::MAX);
@@ -74,8 +74,8 @@ impl<R: BufRead> CleanLines<R> {
     }
 }
 
-/// Replaces invalid UTF-8 by U+FFFD. Since U+FFFD has three bytes, the text can grow; it is truncated at
-/// [`LINE_CAP`].
+/// Replaces invalid UTF-8 by U+FFFD. The text is truncated at [`LINE_CAP`], because the replacement can lengthen
+/// the text.
 fn replace_invalid(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {

@@ -1,15 +1,14 @@
-//! Finds the location that a line of prose names: `path:12-18` and similar forms.
+//! Finds a location such as `path:12-18` in a line of prose.
 //!
-//! A location always has a line number. Drive paths, ports, times and ratios are not locations. A word without a
-//! folder is a path only if it looks like a file name. Each character of the text is examined a bounded number of
-//! times.
+//! A location always has a line number. Paths with a drive letter, ports, times and ratios are not locations. A
+//! word without a folder is a path only if the word looks like a file name. Each character of the text is examined
+//! a bounded number of times.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// A location and its position in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NamedPlace {
     pub(crate) file: String,
@@ -24,10 +23,10 @@ struct Lines {
     length: usize,
 }
 
-/// The number of bytes at the beginning of a text that are searched for paths with spaces.
+/// Paths with spaces are found only in this number of bytes at the beginning of a text.
 const HEAD: usize = 4 << 10;
 
-/// Known paths that contain a space, a quote or another word boundary.
+/// The known paths that contain a space, a quote or another character at which a word usually ends.
 #[derive(Clone, Debug, Default)]
 pub struct Paths(Vec<String>);
 
@@ -39,8 +38,7 @@ impl Paths {
         Self(odd)
     }
 
-    /// Returns the first location whose path is one of the known paths. If several begin at the same position,
-    /// returns the one with the longest path.
+    /// Returns the first location that has a known path, and prefers the longest path at the same position.
     fn find(&self, text: &str) -> Option<NamedPlace> {
         let head = text[..text.floor_char_boundary(HEAD)].replace('\\', "/");
         let named = |path: &String| {
@@ -59,7 +57,7 @@ impl NamedPlace {
     }
 }
 
-/// Whether a path may begin at `start`, which must be neither inside a word nor inside a longer path with spaces.
+/// Whether a path may begin at `start`. No path begins inside a word or inside a longer path with spaces.
 fn may_begin(text: &str, start: usize) -> bool {
     let before = &text[..start];
     let is_free =
@@ -67,8 +65,7 @@ fn may_begin(text: &str, start: usize) -> bool {
     (is_free || before.ends_with("./") && may_begin(text, start - 2)) && !is_continued(before)
 }
 
-/// Whether the last word of a text may be the first part of a path with spaces, such as `my dir/a ` before
-/// `file.py`.
+/// Whether the last word before a position may be part of a longer path, like `dir/my ` before `file.py`.
 fn is_continued(before: &str) -> bool {
     let Some(text) = before.strip_suffix(' ').filter(|text| !text.ends_with(is_boundary)) else { return false };
     let word = text.rsplit(is_boundary).next().unwrap_or(text);
@@ -84,8 +81,8 @@ pub(crate) fn find_of(text: &str, paths: &Paths) -> Option<NamedPlace> {
     }
 }
 
-/// Finds the first location in a text. A word that follows the first part of a path with spaces is skipped, because
-/// it is only a part of that path.
+/// Finds the first location in a text. Returns `None` if the path of this location is only the end of a path with
+/// spaces.
 pub(crate) fn find(text: &str) -> Option<NamedPlace> {
     first(text).filter(|place| !is_continued(&text[..place.range.start]))
 }
@@ -104,8 +101,7 @@ fn first(text: &str) -> Option<NamedPlace> {
         }
         let end = text[start..].find(is_boundary).map_or(text.len(), |length| start + length);
         let word = &text[start..end];
-        // The search continues after a URL or a drive path. The part of the word before the URL or drive path may
-        // still be a location.
+        // Only the part of a word before a URL or a Windows path can contain a location.
         let (candidates, next) = if let Some(scheme) = url(word) {
             let end = text[start..].find(|c: char| c.is_whitespace() || matches!(c, '`' | '"' | '<' | '>'));
             (scheme, end.map_or(text.len(), |length| start + length))
@@ -122,14 +118,14 @@ fn first(text: &str) -> Option<NamedPlace> {
     None
 }
 
-/// Splits off line numbers: `app.py:12-18`.
+/// Splits a location such as `app.py:12-18` into the path and the line numbers.
 pub(crate) fn split(path: &str) -> Option<(&str, u32, Option<u32>)> {
     let (path, end) = path.rsplit_once([':', '：'])?;
     let (line, end_line) = lines(end)?;
     Some((path, line, end_line))
 }
 
-/// Parses line numbers without a path: `12`, `12-18`, `12:5`, `L12-L18`.
+/// Parses line numbers without a path, such as `12`, `12-18`, `12:5` or `L12-L18`.
 pub(crate) fn lines(text: &str) -> Option<(u32, Option<u32>)> {
     let text = text.trim();
     let (pattern, numbers) = text.strip_prefix('L').map_or((&COLON, text), |numbers| (&HASH, numbers));
@@ -137,7 +133,6 @@ pub(crate) fn lines(text: &str) -> Option<(u32, Option<u32>)> {
     Some((lines.line, lines.end_line))
 }
 
-/// Whether a character ends a word: white space, quotes, and punctuation that paths do not contain.
 fn is_boundary(c: char) -> bool {
     c.is_whitespace() || c.is_control() || "`\"'<>*|,;=–—，。、；！？「」『』【】《》（）“”‘’„«»".contains(c)
 }
@@ -149,7 +144,7 @@ fn url(word: &str) -> Option<usize> {
     Some(at - word[..at].bytes().rev().take_while(u8::is_ascii_alphanumeric).count())
 }
 
-/// Returns the position in a word of a path with a drive letter or a host (`C:\x`, `\\host\x`).
+/// Returns the position at which a Windows path such as `C:\x` or `\\host\x` begins in a word.
 fn drive_path(word: &str) -> Option<usize> {
     let bytes = word.as_bytes();
     let drive =
@@ -160,8 +155,8 @@ fn drive_path(word: &str) -> Option<usize> {
     }
 }
 
-/// Returns the end of a drive path whose first word ends at `end`. The next word is part of the path if it contains
-/// a backslash.
+/// Returns the end of a Windows path whose first word ends at `end`. The path includes the next word if that word
+/// contains a backslash.
 fn end_of_drive_path(text: &str, end: usize) -> usize {
     let Some(rest) = text[end..].strip_prefix(' ') else { return end };
     let length = rest.find(is_boundary).unwrap_or(rest.len());
@@ -173,8 +168,8 @@ fn code_with_spaces(text: &str, start: usize) -> Option<&str> {
     code.contains(char::is_whitespace).then_some(code)
 }
 
-/// Returns the path in inline code if the path contains spaces. A space in the first folder is rejected, because
-/// `cat src/a.rs` is a command; only the last word may contain a dot.
+/// Returns the path in inline code if the path contains spaces. If the first folder contains a space, the code is a
+/// command such as `cat src/a.rs`.
 fn path_with_spaces(code: &str) -> Option<&str> {
     let path = code.split([':', '：']).next()?.trim_end();
     let folder = &path[..path.find(['/', '\\'])?];
@@ -184,8 +179,7 @@ fn path_with_spaces(code: &str) -> Option<&str> {
     (!is_command && !is_code && drive_path(code).is_none() && is_path(path)).then_some(path)
 }
 
-/// Finds the first location in `start..end`, which is a word or its beginning. `whole`: whether the word ends at
-/// `end`.
+/// Finds the first location in `start..end`. The flag `whole` is true if a word ends at `end`.
 fn in_word(text: &str, start: usize, end: usize, whole: bool) -> Option<NamedPlace> {
     let word = &text[start..end];
     let mut from = 0;
@@ -205,13 +199,13 @@ fn in_word(text: &str, start: usize, end: usize, whole: bool) -> Option<NamedPla
     None
 }
 
-/// Whether the `#` at the beginning of a text introduces line numbers; otherwise it is part of a path.
+/// Whether the `#` at the beginning of a text introduces line numbers and is not part of a path.
 fn begins_lines(text: &str) -> bool {
     text.strip_prefix("#L").is_some_and(|lines| lines.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// The length of the prefix of `path` that is part of the surrounding sentence: everything up to the last
-/// unbalanced bracket.
+/// Returns the position after the last unbalanced bracket. The text before this position belongs to the surrounding
+/// sentence, not to the path.
 fn unbalanced(path: &str) -> usize {
     let mut open = Vec::new();
     let mut cut = 0;
@@ -225,8 +219,7 @@ fn unbalanced(path: &str) -> usize {
     open.last().map_or(cut, |at| at + 1)
 }
 
-/// Parses the line numbers after a path that ends at `at`: `#L12`, or `:12` or ` (line 12)` after optional closing
-/// marks.
+/// Parses the line numbers after a path that ends at `at`, such as `#L12`, `:12` or ` (line 12)`.
 fn lines_after_path(text: &str, at: usize) -> Option<Lines> {
     let rest = &text[at..];
     let closed = rest.trim_start_matches(['`', '*', '"', '\'']);
@@ -240,15 +233,15 @@ fn lines_after_path(text: &str, at: usize) -> Option<Lines> {
     lines.map(|lines| Lines { length: lines.length + skipped, ..lines })
 }
 
-/// Line numbers after a colon: `12`, `12-18`, `12:5`, `12:5-18:9`. Columns are ignored.
+/// Matches line numbers after a colon, such as `12`, `12-18`, `12:5` or `12:5-18:9`. Columns are ignored.
 static COLON: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"([0-9]+)[:：][0-9]+(?:[-–]([0-9]+)[:：][0-9]+|[-–][0-9]+)?|([0-9]+)(?:[-–]([0-9]+))?")
 });
 
-/// Line numbers after `#L`: `12`, `12-L18`, `12-18`, `12C5-L18C9`.
+/// Matches line numbers after `#L`, such as `12`, `12-L18`, `12-18` or `12C5-L18C9`.
 static HASH: LazyLock<Regex> = LazyLock::new(|| pattern("([0-9]+)(?:C[0-9]+)?(?:[-–]L?([0-9]+))?(?:C[0-9]+)?"));
 
-/// Line numbers in words: ` (line 12)`, ` (lines 12-18)`, ` at line 12`, ` at lines 12-18`.
+/// Matches line numbers in words, such as ` (line 12)`, ` (lines 12-18)`, ` at line 12` or ` at lines 12-18`.
 static WORDED: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?:\s*[(（]\s*|\s+at )(?i:lines?)[ \u{a0}]([0-9]+)(?:[-–]([0-9]+))?"));
 
@@ -263,7 +256,7 @@ fn worded_lines(text: &str) -> Option<Lines> {
     Some(Lines { length: lines.length + bracket.map_or(0, char::len_utf8), ..lines })
 }
 
-/// Reads line numbers at the beginning of a text. `end_line` is `None` unless the text has an ascending range.
+/// Reads line numbers at the beginning of a text. Only an ascending range has an `end_line`.
 fn read(pattern: &Regex, text: &str) -> Option<Lines> {
     let found = pattern.captures(text)?;
     let mut numbers = found.iter().skip(1).flatten().map(|number| number.as_str().parse().ok());
@@ -273,7 +266,7 @@ fn read(pattern: &Regex, text: &str) -> Option<Lines> {
     may_end(&text[length..]).then_some(Lines { line, end_line, length })
 }
 
-/// Whether a line number may end before `rest`. The numbers in `12abc`, `12/x` and `12.5` are rejected.
+/// Whether a line number may end before `rest`. The texts `12abc`, `12/x` and `12.5` contain no line numbers.
 fn may_end(rest: &str) -> bool {
     let mut next = rest.chars();
     match next.next() {
@@ -283,10 +276,10 @@ fn may_end(rest: &str) -> bool {
     }
 }
 
-/// Top-level domains. A word that ends with one of them is a host, and the number after it is a port.
+/// Top-level domains. A word that ends with a top-level domain is a host, and the number after the host is a port.
 const HOSTS: [&str; 7] = ["com", "net", "org", "io", "example", "local", "internal"];
 
-/// File names without an extension, in addition to those that end with `file`.
+/// Known file names without an extension. Capitalised names such as `Dockerfile` need not be listed.
 const NAMES: &str = "makefile justfile BUILD WORKSPACE LICENSE README CHANGELOG CODEOWNERS NOTICE Kconfig";
 
 fn is_path(word: &str) -> bool {

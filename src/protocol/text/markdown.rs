@@ -1,6 +1,7 @@
-//! The Markdown structure of an answer, line by line: fences, quotes, rules, list markers, headings, tables.
+//! Recognises code fences, quotes, rules, list markers, headings and tables in an answer, line by line.
 //!
-//! Only structure that delimits findings is recognised. A fence without an end extends to the end of the text.
+//! Only the parts of Markdown that delimit findings are recognised. A fence that is never closed extends to the end
+//! of the text.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LineKind {
@@ -73,8 +74,8 @@ impl Structure {
 }
 
 impl Fence {
-    /// A fence may open after list markers. Backticks that are followed by other backticks on the same line are
-    /// inline code and do not open a fence.
+    /// Returns the code fence that a line opens. A fence may open after list markers. Backticks open no fence if
+    /// further backticks follow on the same line, because the backticks then enclose inline code.
     fn opened_by(line: &str) -> Option<Self> {
         let text = peel(line).rest;
         let mark = text.chars().next().filter(|c| matches!(c, '`' | '~'))?;
@@ -84,21 +85,19 @@ impl Fence {
         opens.then(|| Self { mark, length, indent: indent(line) + (line.trim_start().len() - text.len()) })
     }
 
-    /// Whether a line closes the fence. It does if it consists of the character of the opening line, at least as
-    /// many times, and is not indented as code in the fence.
+    /// A closing line contains only the character of the opening line, at least as many times as the opening line.
     fn is_closed_by(self, line: &str) -> bool {
         let text = line.trim();
         text.len() >= self.length && text.chars().all(|c| c == self.mark) && indent(line) < self.indent + 4
     }
 }
 
-/// The width of white space before a line's text; a tab advances to the next multiple of four.
+/// The width of the white space before a line's text. A tab advances to the next multiple of four.
 fn indent(line: &str) -> usize {
     let blanks = line.chars().take_while(|c| c.is_whitespace());
     blanks.fold(0, |column, c| if c == '\t' { (column / 4 + 1) * 4 } else { column + 1 })
 }
 
-/// Whether a text is a horizontal rule: at least three times `-`, `*` or `_`, with only white space between them.
 fn is_rule(text: &str) -> bool {
     let Some(mark) = text.chars().next().filter(|c| matches!(c, '-' | '*' | '_')) else { return false };
     text.chars().all(|c| c == mark || c.is_whitespace()) && text.chars().filter(|c| *c == mark).count() >= 3
@@ -116,7 +115,7 @@ fn heading(text: &str) -> Option<&str> {
     if !(1..=6).contains(&level) || !(rest.is_empty() || rest.starts_with(char::is_whitespace)) {
         return None;
     }
-    // Closing marks are preceded by a space: in `## C#`, the last `#` is part of the text.
+    // Only a `#` after a space closes a heading. In `## C#`, the last `#` is part of the text.
     let open = rest.trim_end().trim_end_matches('#');
     Some(if open.ends_with(char::is_whitespace) { open } else { rest })
 }
@@ -127,7 +126,7 @@ pub(crate) struct Peeled<'a> {
     pub(crate) listed: bool,
 }
 
-/// Removes list markers (`-` `*` `+` `•`, `1.`, `1)`, any number of them) and heading marks from a line.
+/// Removes any number of list markers (`-` `*` `+` `•`, `1.`, `1)`) and heading marks from a line.
 pub(crate) fn peel(line: &str) -> Peeled<'_> {
     let mut peeled = Peeled { rest: line.trim(), listed: false };
     loop {
@@ -141,8 +140,7 @@ pub(crate) fn peel(line: &str) -> Peeled<'_> {
     }
 }
 
-/// Does the same as [`peel`], and also removes emphasis that begins before a list marker: `**1. [MUST] a whole line
-/// in bold**`.
+/// Does the same as [`peel`], and also removes emphasis before a list marker, as in `**1. [MUST] a bold line**`.
 pub(crate) fn peel_item(line: &str) -> Peeled<'_> {
     let peeled = peel(line);
     let inner = peel(peeled.rest.trim_start_matches(['*', '_']));
@@ -159,8 +157,6 @@ fn list_marker(text: &str) -> Option<&str> {
     rest.starts_with(char::is_whitespace).then_some(rest)
 }
 
-/// Returns the first cell of a table row and the text of the other cells; `None` unless the line begins with a
-/// pipe.
 pub(crate) fn table_row(line: &str) -> Option<(&str, &str)> {
     let mut cells = Cells(Some(line.trim().strip_prefix('|')?));
     let first = cells.next()?;
@@ -191,8 +187,7 @@ impl<'a> Iterator for Cells<'a> {
     }
 }
 
-/// Removes emphasis stars and the backticks of inline code, and collapses white space to single spaces. A star
-/// between two spaces, between two letters or digits, or inside code is not emphasis.
+/// Removes the stars of emphasis and the backticks of inline code, and replaces white space by single spaces.
 pub(crate) fn plain(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
@@ -229,8 +224,8 @@ fn is_emphasis(left: Option<char>, right: Option<char>) -> bool {
     !(is_space(left) && is_space(right) || is_word(left) && is_word(right))
 }
 
-/// Returns the position of the next run of backticks if it is as long as `run`. Later runs are ignored, so that the
-/// whole search takes linear time.
+/// Returns the position of the next run of backticks if that run is as long as `run`. Later runs are ignored, so
+/// that the whole search takes linear time.
 fn code_end(text: &str, run: &str) -> Option<usize> {
     let at = text.find('`')?;
     let after = text[at..].trim_start_matches('`');

@@ -1,4 +1,4 @@
-//! Parsing of agents' text: clean lines, Markdown, JSON in prose, locations, tags and nonces; escaping for display.
+//! Parses lines, Markdown, JSON, locations, tags and nonces in the text of agents, and escapes text for display.
 
 pub(crate) mod json;
 pub(crate) mod lines;

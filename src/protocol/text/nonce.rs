@@ -1,8 +1,8 @@
-//! The nonce of a call, which the answer repeats, and the mark of the data fences in a run's prompts.
+//! Creates the nonce of a call. The first half of the nonce is the mark of the data fences in the prompts of a run.
 //!
-//! The mark is the first half of the nonce and is the same for all calls of a run: prompts about the same content
-//! then have the same prefix and hit the vendor's prompt cache. The second half is random for each call. Agents of
-//! a run know the mark and may write it into code, so it is removed from all text in prompts.
+//! The mark is the same for all calls of a run, and the second half of the nonce is random. Prompts about the same
+//! content therefore begin with the same text and hit the vendor's prompt cache. Agents of a run know the mark and
+//! may write the mark into code. The mark is therefore removed from all text in prompts.
 
 use crate::domain::RunId;
 use crate::protocol::request::Task;

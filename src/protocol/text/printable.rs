@@ -1,20 +1,20 @@
 //! Escapes text from files and agents for display.
 //!
-//! Makes escape sequences, control characters, bidirectional overrides and invisible characters visible, so that
-//! text cannot move the cursor, hide a line or create a link. Also escapes commands that continuous integration
-//! services read from a log.
+//! Escape sequences, control characters, bidirectional overrides and invisible characters become visible, so that
+//! text cannot move the cursor, hide a line or create a link. Commands that continuous integration services read
+//! from a log are escaped, too.
 
 use crate::domain::Untrusted;
 
-/// Marks that Azure Pipelines, GitHub's runner and TeamCity interpret as a command anywhere in a line.
+/// Texts that begin a command for Azure Pipelines, GitHub's runner or TeamCity, at any position in a line.
 const MARKS: [&str; 3] = ["##vso[", "##[", "##teamcity["];
 
-/// Words that GitHub's runner interprets as a command after `::` at the beginning of a line. Line wrapping can move
-/// any word to the beginning of a line.
+/// Commands that GitHub's runner executes after `::` at the beginning of a line. Line wrapping can move any word to
+/// the beginning of a line.
 const COMMANDS: &str = "add-mask add-matcher add-path debug echo endgroup error group internal- notice remove-matcher \
                       save-state set-env set-output set-secret stop-commands warning";
 
-/// Text that can be escaped. Only this module can read text through this trait.
+/// Text that can be escaped. Only this module can read the text through the trait.
 pub trait Shown: written::Text {}
 
 impl<T: written::Text + ?Sized> Shown for T {}
@@ -39,7 +39,7 @@ mod written {
     }
 }
 
-/// Returns one line: escapes control characters, and replaces line breaks and tabs by single spaces.
+/// Escapes a text as one line. Line breaks and tabs are replaced by spaces.
 pub fn line(text: &(impl Shown + ?Sized)) -> String {
     shown(text.text(), |_| ' ')
 }
@@ -61,7 +61,7 @@ fn shown(text: &str, blank: impl Fn(char) -> char) -> String {
     without_commands(shown, "\\u{23}", "\\u{3a}")
 }
 
-/// Replaces unsafe characters and command marks in JSON text by `\u` escapes, which do not change the value.
+/// Replaces unsafe characters and beginnings of commands in JSON by `\u` escapes, which do not change the value.
 pub fn json(text: String) -> String {
     let shown = text.chars().fold(String::with_capacity(text.len()), |mut shown, c| {
         if is_unsafe(c) && c != '\n' {
@@ -71,7 +71,7 @@ pub fn json(text: String) -> String {
         }
         shown
     });
-    // In JSON, command marks occur only inside strings.
+    // In JSON, a command can begin only inside a string.
     without_commands(shown, "\\u0023", "\\u003a")
 }
 

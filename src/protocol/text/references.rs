@@ -1,4 +1,4 @@
-//! Finds references to files and definitions in a text. The caller checks whether they exist.
+//! Finds references to files and definitions in a text. The files and definitions need not exist.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use std::fmt;
 pub(crate) struct Reference {
     pub(crate) path: String,
     pub(crate) lines: Option<(u32, u32)>,
-    /// The path of a definition, from the outermost name to the innermost.
+    /// The names after `::`, from the outermost definition to the innermost definition.
     pub(crate) names: Vec<String>,
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn references(text: &str) -> impl Iterator<Item = Reference> {
     words(text).into_iter().filter_map(|word| reference(&word))
 }
 
-/// Splits a text at blanks, brackets, quotes and list punctuation; a quoted name after `::` stays with its path.
+/// Splits a text into words. A quoted name after `::` remains part of its word.
 pub(crate) fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
@@ -59,9 +59,8 @@ pub(crate) fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// Parses a path whose last part has an extension, and the lines or the names after the path.
 pub(crate) fn reference(word: &str) -> Option<Reference> {
-    // The end of a word with blanks is not trimmed: such a word is a quoted name, which ends at the closing quote.
+    // A word that contains blanks ends with a quoted name, whose punctuation is not removed.
     let end = if word.contains(char::is_whitespace) { &[][..] } else { &['.', ':', '>', '*', '!', '?'] };
     let word = word.trim_end_matches(end).trim_start_matches(['<', '*']).trim_start_matches("./");
     let (path, behind) = word.split_once("#L").or_else(|| word.split_once(':')).unwrap_or((word, ""));
@@ -70,7 +69,7 @@ pub(crate) fn reference(word: &str) -> Option<Reference> {
     is_file(path).then(|| Reference { path: path.to_owned(), lines: lines(behind), names: names.collect() })
 }
 
-/// Whether a word looks like the path of a file: `README.md` does, `e.g` and `1.2` do not.
+/// Whether a word looks like the path of a file. For example, `README.md` does, but `e.g` and `1.2` do not.
 fn is_file(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     name.rsplit_once('.').is_some_and(|(stem, extension)| {

@@ -1,18 +1,17 @@
-//! The tag in brackets at the beginning of an item: `[MUST]`, `**[F3]**`, `` `[low]` ``.
+//! Reads the tag in brackets at the beginning of an item, such as `[MUST]`, `**[F3]**` or `` `[low]` ``.
 //!
-//! Only the form is parsed; the caller interprets the word. Brackets of links, check boxes and log lines are not
-//! tags.
+//! Any word in the brackets is accepted, and the caller interprets the word. The brackets of links and check boxes
+//! are not tags.
 
 use crate::protocol::text::location;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BracketTag<'a> {
     pub(crate) word: &'a str,
-    /// The text after the tag, without closing emphasis directly after the bracket.
+    /// The text after the tag, without the marks that close emphasis around the tag.
     pub(crate) rest: &'a str,
 }
 
-/// Marks of emphasis and inline code around a tag.
 const EMPHASIS: [char; 3] = ['*', '_', '`'];
 const COLONS: [char; 2] = [':', '：'];
 
@@ -29,15 +28,14 @@ pub(crate) fn read(text: &str) -> Option<BracketTag<'_>> {
     Some(BracketTag { word, rest })
 }
 
-/// Returns the word at the beginning of a text: 2 to 20 letters, digits, `-` or `_`, beginning with a letter.
 fn word(text: &str) -> Option<&str> {
     let end = text.find(|c: char| !c.is_alphanumeric() && !matches!(c, '-' | '_')).unwrap_or(text.len());
     let word = &text[..end];
     ((2..=20).contains(&word.chars().count()) && word.starts_with(char::is_alphabetic)).then_some(word)
 }
 
-/// Removes the marks that close `emphasis`, directly after the tag or at the end of the line. A backtick has to
-/// close directly after the tag; otherwise the tag is part of longer inline code.
+/// Removes the marks that close `emphasis`. Returns `None` if an opening backtick is not closed directly after the
+/// tag, because the tag is then part of longer inline code.
 fn without_emphasis<'a>(emphasis: &str, rest: &'a str) -> Option<&'a str> {
     let closed = rest.trim_start_matches(COLONS).trim_start_matches(EMPHASIS);
     let closing = &rest[..rest.len() - closed.len()];
@@ -55,14 +53,14 @@ pub(crate) fn is_log_level(word: &str) -> bool {
     ["INFO", "DEBUG", "TRACE", "WARN", "ERROR"].iter().any(|level| level.eq_ignore_ascii_case(word))
 }
 
-/// Whether a line explains a tag: `[MUST] = required`.
+/// Whether a line explains the meaning of a tag, like `[MUST] = required`.
 pub(crate) fn is_legend(rest: &str) -> bool {
     let text = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '|');
     let single = text.strip_prefix('=').is_some_and(|after| !after.starts_with(['=', '>']));
     single || text.starts_with('＝')
 }
 
-/// Whether a line defines a link: `[docs]: https://...`.
+/// Whether a line defines a link, like `[docs]: https://...`.
 pub(crate) fn is_link_definition(rest: &str) -> bool {
     rest.strip_prefix(':').is_some_and(|target| {
         let target = target.trim_start().trim_start_matches('<');
@@ -70,8 +68,8 @@ pub(crate) fn is_link_definition(rest: &str) -> bool {
     })
 }
 
-/// Whether a text is an unfilled template: only dots, or only placeholders such as `<file>:<line>` or `{title}`
-/// with punctuation and a few short words between them.
+/// Whether a text is an unfilled template, which contains only dots, or placeholders such as `<file>:<line>` and a
+/// few short words.
 pub(crate) fn is_placeholder(rest: &str) -> bool {
     let text = rest.trim();
     if !text.is_empty() && text.chars().all(|c| matches!(c, '.' | '…')) {
@@ -99,7 +97,7 @@ fn is_between_groups(text: &str) -> bool {
     words.into_iter().all(|word| small.contains(&word))
 }
 
-/// Returns the title after a tag, without a location and separators at its beginning.
+/// Returns the title after a tag, without the location and the separators before the title.
 pub(crate) fn title<'a>(rest: &'a str, place: Option<&location::NamedPlace>) -> &'a str {
     let separators = |text: &'a str| {
         let mut text = text;

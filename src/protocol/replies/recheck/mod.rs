@@ -1,5 +1,4 @@
-//! A reviewer's answer to a request to re-check the changes that were made for the reviewer's findings (section 3.1
-//! of the design).
+//! Parses a re-check, in which a reviewer states whether changes resolve its findings (section 3.1 of the design).
 
 use std::io::{self, BufRead};
 
@@ -9,8 +8,8 @@ use crate::protocol::text::json::LenientValue;
 
 pub use crate::protocol::replies::by_finding::AnswersByFinding;
 
-/// Reads a reviewer's answers to the findings in `asked`, or to any finding if `asked` is `None`. If `nonce` is
-/// `None`, any well-formed closing line counts.
+/// Reads a reviewer's answers about the findings in `asked`, or about any finding if `asked` is `None`. If `nonce`
+/// is `None`, any nonce is accepted.
 pub fn parse<R: BufRead>(
     input: R,
     nonce: Option<&str>,

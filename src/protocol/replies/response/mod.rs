@@ -1,4 +1,4 @@
-//! A coder's answer to findings (section 3.4 of the design).
+//! Parses a coder's answer to findings (section 3.4 of the design).
 
 use std::io::{self, BufRead};
 
@@ -8,7 +8,7 @@ use crate::protocol::replies::by_finding::{self, AnswerWord, FindingAnswer, Name
 pub use crate::protocol::replies::by_finding::AnswersByFinding;
 
 /// Reads a coder's answers to the findings in `asked`, or to any finding if `asked` is `None`. If `nonce` is
-/// `None`, any well-formed closing line counts.
+/// `None`, any nonce is accepted.
 pub fn parse<R: BufRead>(
     input: R,
     nonce: Option<&str>,

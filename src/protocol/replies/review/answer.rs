@@ -1,24 +1,24 @@
-//! A reviewer's answer after parsing.
+//! The parsed answer of a reviewer.
 
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{AnswerStatus, RawFinding};
 
-/// Serialises to the output of `glee parse`.
+/// The command `glee parse` prints this type as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReviewAnswer {
     pub status: AnswerStatus,
     pub findings: Vec<RawFinding>,
     pub notes: String,
-    /// Whether a part that may contain findings was too large to keep; the answer is then neither complete nor
-    /// clean.
+    /// Whether the parser dropped a part that may contain findings, because the part was too large. A truncated
+    /// answer is neither complete nor clean.
     #[serde(default)]
     pub truncated: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// Why the answer is neither complete nor clean, in a form that can be sent back to the agent.
+    /// The reason why the answer is neither complete nor clean, in a form that can be sent back to the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }

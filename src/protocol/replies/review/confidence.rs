@@ -1,4 +1,4 @@
-//! Confidence and category in brackets at the end of a title: `(confidence 85, security)`.
+//! Parses brackets such as `(confidence 85, security)` at the end of a finding's title.
 
 use crate::domain::Confidence;
 
@@ -10,8 +10,8 @@ pub(crate) struct Sure {
     pub(crate) category: Option<String>,
 }
 
-/// Splits the brackets off a text and parses them. Brackets that contain anything but a confidence and an optional
-/// category remain part of the text.
+/// Returns the text before the brackets, and the confidence and category in the brackets. Brackets with any other
+/// content remain part of the text.
 pub(crate) fn split(text: &str) -> (&str, Option<Sure>) {
     bracket(text).map_or((text, None), |(before, sure)| (before, Some(sure)))
 }
@@ -44,7 +44,7 @@ fn percent(part: &str) -> Option<Confidence> {
     is_number.then(|| digits.parse().ok().map(Confidence::clamped))?
 }
 
-/// Parses a category: a few words of letters, optionally after the word `category`.
+/// Parses a category such as `security` or `category: error handling`.
 fn category(part: &str) -> Option<String> {
     let named = part.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("category"));
     let word = if named { part[8..].trim_start_matches([':', '=', ' ']) } else { part };

@@ -1,4 +1,5 @@
-//! The cases under `tests/corpus`, unchanged and with variations that must not change the result.
+//! Tests the parser of reviews with the cases under `tests/corpus`, unchanged and with variations that must not
+//! change the result.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -105,7 +106,7 @@ fn line_ends_colours_and_marks_change_nothing() {
         let marked: Vec<u8> =
             b"\xef\xbb\xbf".iter().copied().filter(|_| !answer.starts_with(b"\xef\xbb\xbf")).collect();
         let marked = [marked, answer.clone()].concat();
-        // Colours around every line and inside every pair of brackets, as in terminal output.
+        // Adds colours around every line and inside every pair of brackets, as in the output of a terminal.
         let coloured: Vec<u8> = answer
             .iter()
             .flat_map(|byte| match byte {
@@ -115,7 +116,7 @@ fn line_ends_colours_and_marks_change_nothing() {
                 byte => vec![*byte],
             })
             .collect();
-        // Case 39 already contains escape sequences; additional ones would split them.
+        // Additional escape sequences would split the escape sequences of case 39.
         let coloured = if answer.contains(&0x1b) { answer.clone() } else { coloured };
         for (variation, answer) in [("CRLF", crlf), ("BOM", marked), ("colour", coloured)] {
             let read = parse(&answer[..], Some(&expected.nonce)).unwrap();
@@ -130,7 +131,7 @@ fn another_nonce_is_never_complete() {
         let status =
             if expected.findings.is_empty() { AnswerStatus::NotReviewed } else { AnswerStatus::Incomplete };
         let read = parse(&answer[..], Some("0123456789abcdef0123456789abcdef")).unwrap();
-        // Without a valid closing line, the last result of cases 29 and 32 does not replace the findings before it.
+        // Without a valid closing line, the last result of cases 29 and 32 does not replace earlier findings.
         if name.starts_with("29_") || name.starts_with("32_") {
             assert_eq!((read.status, read.findings.len()), (status, 5), "{name}");
             continue;
@@ -149,8 +150,7 @@ fn cut_off_anywhere_is_never_complete() {
     for Case { name, answer, expected } in cases().into_iter().filter(|case| case.answer.len() < 20_000) {
         let text = String::from_utf8_lossy(&answer);
         let Some(end) = text.rfind(&format!("GLEE-REVIEW-END nonce={}", expected.nonce)) else { continue };
-        // Cuts at every position near the end, but only at some earlier ones, because each cut requires a whole
-        // parse.
+        // Each cut requires a complete parse, so the test cuts at every position only near the end of the answer.
         let cuts = (0..end.saturating_sub(60)).step_by(97).chain(end.saturating_sub(60)..=end);
         for cut in cuts.filter(|cut| text.is_char_boundary(*cut)) {
             let read = parse(text[..cut].as_bytes(), Some(&expected.nonce)).unwrap();

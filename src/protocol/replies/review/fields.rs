@@ -1,4 +1,4 @@
-//! The fields of a finding in JSON, under all the names that models use for them.
+//! Reads the fields of a finding in JSON, under all the names that models use for these fields.
 
 use crate::domain::{Confidence, DisputeId, DisputeNumber, RawFinding, RulingRef, Severity, Tag, Untrusted};
 use crate::protocol::text::{LenientValue, location, markdown, tag};
@@ -7,14 +7,14 @@ use crate::rules::consensus::UNTITLED;
 /// Names of fields that contain the title, in the order of preference.
 pub(crate) const HEADS: [&str; 4] = ["title", "headline", "summary", "name"];
 
-/// Names of fields that contain the text, in the order of preference.
+/// Names of fields that contain the description, in the order of preference.
 #[rustfmt::skip]
 pub(crate) const BODIES: [&str; 11] = [
     "description", "body", "message", "text", "comment", "details", "detail", "explanation", "problem", "issue",
     "finding",
 ];
 
-/// Names of fields that contain the severity. If a document has several of these fields, the last one counts.
+/// Names of fields that contain the severity. If an object has several of these fields, the last field counts.
 const SEVERITY: &[&str] = &["severity", "tag_raw"];
 const TAG: &[&str] = &["tag"];
 const LEVEL: &[&str] = &["priority", "level"];
@@ -29,7 +29,7 @@ const EVIDENCE: &[&str] = &["evidence"];
 const RULE: &[&str] = &["rule"];
 const INSISTS_ON: &[&str] = &["insists_on", "ruling", "dispute"];
 
-/// Text in an unknown field becomes part of the description, unless the field is one of these.
+/// Names of fields that never become part of the description.
 const NO_TEXT: [&str; 9] = ["id", "type", "role", "status", "nonce", "model", "reviewer", "agent", "timestamp"];
 
 #[derive(Default)]
@@ -66,7 +66,6 @@ impl<'a> FindingFields<'a> {
         [SEVERITY, TAG, LEVEL].into_iter().any(|names| self.get(names).word().is_some())
     }
 
-    /// Whether the object is a log record: a level and a message, but no location.
     pub(crate) fn is_log_line(&self) -> bool {
         let level = self.get(SEVERITY).word().or_else(|| self.get(LEVEL).word());
         let has_place = self.file().is_some() || located(self.get(LOCATION))[0].word().is_some();
@@ -121,7 +120,7 @@ impl<'a> FindingFields<'a> {
     }
 }
 
-/// Accepts any well-formed reference to a ruling; the caller checks whether the prompt contained it.
+/// Parses a reference to a ruling such as `D12`, even if the prompt did not contain this ruling.
 fn ruling(word: &str) -> Option<RulingRef> {
     let digits = word.trim().trim_start_matches(['D', 'd']);
     let is_id = (8..=16).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -129,8 +128,8 @@ fn ruling(word: &str) -> Option<RulingRef> {
     number.or_else(|| is_id.then(|| RulingRef::Shared(DisputeId(digits.to_ascii_lowercase()))))
 }
 
-/// Returns the title and the description. The title is the first of `heads`, or the first paragraph of `bodies` if
-/// there are no heads; all other texts form the description.
+/// Returns the title and the description. The title is the first text in `heads`, or the first paragraph of
+/// `bodies` if `heads` is empty. The description consists of all other texts.
 fn texts(heads: Vec<String>, bodies: Vec<String>) -> (String, String) {
     let mut heads = heads.into_iter();
     let head = heads.next();
@@ -146,22 +145,21 @@ fn texts(heads: Vec<String>, bodies: Vec<String>) -> (String, String) {
     if title.is_empty() { (UNTITLED.to_owned(), body) } else { (title, body) }
 }
 
-/// Reads a line number, which may be a string, or a range of lines from a string. Zero and fractions are ignored.
+/// Returns the first and the last line. Zero and fractions are ignored.
 fn lines(line: &LenientValue, end: &LenientValue) -> (Option<u32>, Option<u32>) {
     let Some((line, range_end)) = line.word().and_then(|word| location::lines(&word)) else { return (None, None) };
     let end = end.word().and_then(|word| location::lines(&word)).map(|(end, _)| end).or(range_end);
     (Some(line), end.filter(|end| *end > line))
 }
 
-/// Reads a confidence. A number between 0 and 1 is multiplied by 100; the result is clamped to 0 to 100.
+/// Reads a confidence in percent. A number between 0 and 1 is multiplied by 100.
 fn confidence(value: &LenientValue) -> Option<Confidence> {
     let number: f64 = value.word()?.trim_end_matches('%').trim_end().parse().ok().filter(|n: &f64| !n.is_nan())?;
     let percent = if number > 0.0 && number < 1.0 { number * 100.0 } else { number };
     Some(Confidence::clamped(percent.round() as i64))
 }
 
-/// Returns the file, the first line and the last line of a location, which is a string such as `app.py:12`, a line
-/// number, or an object.
+/// Returns the file, the first line and the last line of a location, which can be a string such as `app.py:12`.
 fn located(location: &LenientValue) -> [LenientValue; 3] {
     match location {
         LenientValue::Text(text) => {

@@ -1,5 +1,5 @@
-//! A reviewer that insists on a dismissed finding refers to the ruling in brackets before or after the title:
-//! `(D12)`, `(confidence 80, D12)`.
+//! Finds the ruling that dismissed a finding on which a reviewer insists. The ruling is in brackets before or after
+//! the title, as in `(D12)` or `(confidence 80, D12)`.
 
 use crate::domain::RulingRef;
 use crate::protocol::text::location::{self, Paths};
@@ -7,8 +7,8 @@ use crate::protocol::text::tag;
 
 const HEAD: usize = 1 << 10;
 
-/// Finds the first reference to one of the rulings in `shown`. Returns the text without the reference, and the
-/// ruling. `text` is the text after a tag. Brackets in the middle of the title and references to other rulings
+/// Finds the first reference to a ruling of `shown` in `text`, which is the text after a tag. Returns the text
+/// without the reference, and the ruling. Brackets in the middle of the title and references to other rulings
 /// remain part of the text.
 pub(crate) fn split(text: &str, paths: &Paths, shown: &[RulingRef]) -> Option<(String, RulingRef)> {
     if shown.is_empty() {

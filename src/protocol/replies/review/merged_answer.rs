@@ -1,11 +1,12 @@
-//! Merges all findings of a reviewer's answer, in prose and in any number of JSON results, into one list.
+//! Merges the findings in the prose and in the JSON results of a reviewer's answer into one list.
 //!
-//! Every finding counts, in the order of the answer. If a finding is repeated in another form or result, it counts
-//! once. The exception is a corrected draft: if the closing line announces exactly the findings of the result
-//! directly before it, that result replaces all findings above it. The result must contain findings, and at least
-//! one grave finding if it replaces a grave finding. Only a whole `review_result` replaces tagged prose, and only a
-//! result that names one of the same locations replaces an earlier result. Any other answer whose findings differ
-//! from the announced number is incomplete.
+//! The list contains all findings in the order of the answer. A finding that occurs several times in prose or in
+//! JSON is listed once. An agent may correct a draft, in which case a JSON result replaces all findings above the
+//! result. A JSON result that replaces findings must directly precede the closing line and contain exactly the
+//! announced number of findings. If a replaced finding is grave, the JSON result must also contain a grave finding.
+//! Only a complete `review_result` can replace tagged prose. A JSON result can replace an earlier result only if
+//! both results name a common location. Without a replacement, an answer is incomplete if the number of its
+//! findings differs from the announced number.
 
 use std::collections::HashSet;
 
@@ -22,24 +23,23 @@ pub(crate) struct Results<'a> {
     of_text: OfText,
     nonce: Option<&'a str>,
     blocks: Vec<Block>,
-    /// Whether only blank lines follow the last block.
+    /// Whether only blank lines follow the last JSON result.
     is_last: bool,
-    /// Whether the last closing line directly follows a block.
+    /// Whether the last closing line directly follows a JSON result.
     is_signed_end: bool,
-    /// Whether a line of prose contains a finding in JSON. Such a finding is ignored, because JSON counts only on
-    /// lines of its own.
+    /// Whether a finding in JSON seems to be inside a line of prose, where findings in JSON are ignored.
     is_within_prose: bool,
 }
 
 #[derive(Debug)]
 struct Block {
     result: JsonResult,
-    /// The number of findings in prose before the block: `kept` counts only the stored findings, `read` counts all.
+    /// The number of stored findings in prose before this result. The field `read` counts all findings.
     kept: usize,
     read: u64,
 }
 
-/// Identifies repeated findings: file, line, tag and title.
+/// The file, line, tag and title of a finding. Two findings with equal keys are the same finding.
 type Key = (Option<String>, Option<u32>, Option<Tag>, String);
 
 impl<'a> Results<'a> {
@@ -63,8 +63,8 @@ impl<'a> Results<'a> {
         self.is_signed_end = self.is_last;
     }
 
-    /// Removes the findings of a repeated prompt, which precede the prompt's example of the closing line. They are
-    /// removed only if exactly `number` findings, the announced number, follow the example.
+    /// Removes findings of a repeated prompt, which precede the prompt's example of the closing line. Does nothing
+    /// unless exactly `number` findings follow this example.
     pub(crate) fn leave_out_prompt(&mut self, prose: &mut ProseReader<'_>, number: Option<u64>) {
         let Some(form) = prose.form() else { return };
         let results: u64 = self.blocks.iter().map(|block| block.result.count).sum();
@@ -79,7 +79,7 @@ impl<'a> Results<'a> {
         }
     }
 
-    /// Merges all findings into one answer. `is_broken`: whether the answer contains unreadable JSON with findings.
+    /// The flag `is_broken` is true if the answer contains unreadable JSON with findings.
     pub(crate) fn unite(
         mut self,
         prose: ProseReader<'_>,
@@ -114,8 +114,8 @@ impl<'a> Results<'a> {
         let All { findings, notes, repeated, only_in_prose } = self.all(prose);
         let unique = read - repeated;
         let is_closed = closing.is_given();
-        // If the announced number matches the findings that were read, the unreadable JSON was repeated in a
-        // readable form.
+        // If the closing line announces all findings that were read, the agent repeated the unreadable JSON
+        // correctly.
         let is_unread = malformed || (is_broken || is_within_prose) && (unique == 0 || !is_closed);
         let adds_up = match closing.number() {
             Some(number) => number == unique || number == read,

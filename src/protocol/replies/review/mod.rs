@@ -1,4 +1,4 @@
-//! A reviewer's answer: the parser for findings in tagged prose and JSON, and the renderer as prose.
+//! Parses findings in tagged prose and JSON from a reviewer's answer, and renders findings as text.
 
 pub(crate) mod answer;
 mod confidence;

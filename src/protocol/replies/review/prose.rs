@@ -1,7 +1,8 @@
-//! Reads findings from tagged prose.
+//! Reads findings from tagged prose, such as `[MUST] app.py:12 Replace the weak hash`.
 //!
-//! The text of an answer is stored once, in order, together with the positions at which findings and notes start;
-//! bodies and notes are extracted at the end. Text beyond the caps is only counted.
+//! The reader stores the text of an answer once, together with the positions at which findings and notes begin. At
+//! the end, the reader extracts notes and the bodies of findings from the stored text. Text that exceeds a size
+//! limit is counted, but not stored.
 
 use super::confidence::{self, Sure};
 use super::insisted_ruling;
@@ -31,7 +32,7 @@ pub(crate) struct ProseReader<'a> {
     form: Option<Form>,
 }
 
-/// The findings in prose before the prompt's example of the closing line.
+/// The number of stored findings and of all findings before the prompt's example of the closing line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Form {
     pub(crate) kept: usize,
@@ -54,17 +55,16 @@ enum Owner {
     Row(usize),
 }
 
-/// The kind of the previous line, if the next line can change its meaning.
+/// The kind of the previous line. The next line can turn this line into a heading or a table's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Previous {
     Other,
-    /// A line of a paragraph that begins at this position. If the next line is an underline, the paragraph is a
-    /// heading.
+    /// The position of a line of text, which is a heading if the next line is an underline.
     Paragraph(usize),
-    /// The line of a finding without a list marker. If the next line is an underline, the line is a heading.
+    /// The first line of a finding without a list marker, which an underline may follow.
     Item,
-    /// The first row of a table. If a delimiter row follows, this row is the header. `item`: whether the row was
-    /// read as a finding.
+    /// The first row of a table, which is the header if a delimiter row follows. The field `item` is true if the
+    /// row was read as a finding.
     FirstRow {
         item: bool,
     },
@@ -107,14 +107,14 @@ impl<'a> ProseReader<'a> {
         }
     }
 
-    /// Records the prompt's example of the closing line: the text before it may be a repeated prompt.
+    /// Records the prompt's example of the closing line. The text before the example may be a repeated prompt.
     pub(crate) fn form_ends(&mut self) {
         self.close();
         self.form = Some(Form { kept: self.findings.len(), count: self.count });
     }
 
-    /// The findings before the prompt's example of the closing line, if none of them names a file. Such findings
-    /// may be the examples of a repeated prompt.
+    /// Returns the number of findings that may be examples from a repeated prompt, because none of them names a
+    /// file.
     pub(crate) fn form(&self) -> Option<Form> {
         self.form
             .filter(|form| form.count > 0 && self.findings[..form.kept].iter().all(|found| found.file.is_none()))
@@ -197,7 +197,6 @@ impl<'a> ProseReader<'a> {
         self.previous = Previous::Other;
     }
 
-    /// Removes the finding that was read from the previous line, because that line is the header of a table.
     fn retract(&mut self) {
         if let Owner::Finding(_) | Owner::Row(_) = self.last().owner {
             self.findings.pop();
@@ -229,7 +228,6 @@ impl<'a> ProseReader<'a> {
         self.previous = Previous::Other;
     }
 
-    /// Returns the whole text as notes, for an answer whose findings are in JSON.
     pub(crate) fn into_notes(self) -> String {
         let left_out: u64 = self.segments.iter().map(|segment| segment.left_out).sum();
         let ends = self.segments.iter().skip(1).map(|segment| segment.start).chain([self.text.len()]);
@@ -307,7 +305,7 @@ fn item(line: &str, paths: &Paths, shown: &[RulingRef]) -> Option<Item> {
     if tag::is_log_level(mark.word) || tag::is_legend(rest) || (tag.is_none() && tag::is_link_definition(rest)) {
         return None;
     }
-    // Emphasis that began before the tag may end after it: `**2) [MUST]** a`.
+    // Emphasis that begins before the tag may end after the tag, as in `**2) [MUST]** a`.
     let rest = rest.strip_prefix("** ").or_else(|| rest.strip_prefix("__ ")).unwrap_or(rest);
     let place = location::find_of(rest, paths);
     let title = tag::title(rest, place.as_ref());
@@ -350,7 +348,6 @@ fn shorten(mut title: String) -> String {
     title
 }
 
-/// Takes the title from the first line of the body, if the tag is followed only by a location or by nothing.
 fn title_from_body(finding: &mut RawFinding, body: &mut String, paths: &Paths) {
     let (first, rest) = body.split_once('\n').unwrap_or((body, ""));
     if Structure::default().classify(first) != LineKind::Text {
@@ -369,7 +366,7 @@ fn title_from_body(finding: &mut RawFinding, body: &mut String, paths: &Paths) {
     put_sure(finding, sure);
 }
 
-/// Takes the confidence from the first line of the body, if the title continues on a second line.
+/// Takes the confidence from the first line of the body, if this line contains only the confidence in brackets.
 fn sure_from_body(finding: &mut RawFinding, body: &mut String) {
     let (first, rest) = body.split_once('\n').unwrap_or((body, ""));
     if let ("", sure @ Some(_)) = confidence::split(first.trim_start()) {

@@ -1,4 +1,4 @@
-//! Reads a reviewer's answer line by line: prose with tags, JSON results, and the closing line.
+//! Reads tagged prose, JSON results and the closing line from a reviewer's answer, line by line.
 
 use std::io::{self, BufRead};
 
@@ -10,17 +10,17 @@ use crate::protocol::replies::review::prose::ProseReader;
 use crate::protocol::text::json::{ScanState, Scope};
 use crate::protocol::text::location::Paths;
 
-/// Reads a reviewer's answer. If `nonce` is `None`, any well-formed closing line counts.
+/// Reads a reviewer's answer. If `nonce` is `None`, any nonce is accepted.
 ///
-/// All JSON results and all tagged prose count; a repeated finding counts once. A JSON result directly before the
-/// closing line replaces the findings above it if it contains exactly the announced number of findings (see
-/// `merged_answer`). The parser runs in linear time and bounded memory.
+/// Findings are read from all JSON results and all tagged prose, and a repeated finding counts once. The module
+/// `merged_answer` describes when a JSON result replaces the findings above the result. The parser runs in linear
+/// time and bounded memory.
 pub fn parse<R: BufRead>(input: R, nonce: Option<&str>) -> io::Result<ReviewAnswer> {
     parse_of(input, nonce, &Paths::default(), &[])
 }
 
-/// Does the same as [`parse`], and also recognises `paths` with spaces in prose, and references to the rulings in
-/// `shown`, which were part of the prompt.
+/// Does the same as [`parse`], and also recognises known paths with spaces (`paths`) and references to the rulings
+/// in the prompt (`shown`).
 pub fn parse_of<R: BufRead>(
     input: R,
     nonce: Option<&str>,
@@ -63,7 +63,6 @@ pub fn parse_of<R: BufRead>(
     Ok(answer)
 }
 
-/// Why an answer is unreliable: the parser's first error, or else what is missing.
 pub(crate) fn problem(answer: &ReviewAnswer, fault: Option<String>, closing: &Closing<'_>) -> String {
     let read = match answer.findings.len() {
         0 => "no finding was read".to_owned(),

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use crate::domain::RawFinding;
 use crate::protocol::replies::review::reader::parse;
 
-/// Renders findings as tagged prose with a closing line if this form is lossless, otherwise as JSON with the nonce.
+/// Renders findings as tagged prose if no information is lost, and as JSON with the nonce otherwise.
 ///
-/// [`parse`] returns the same findings if they have the parser's normal form: titles of one line, line numbers from
-/// 1, ascending ranges, and no blank texts.
+/// For findings in normal form, the function [`parse`] reads the same findings from the result. Findings in normal
+/// form have titles of one line, line numbers from 1, ascending ranges, and no blank texts.
 pub fn render(findings: &[RawFinding], nonce: &str) -> String {
     let prose = prose(findings, nonce);
     let read = parse(prose.as_bytes(), Some(nonce));

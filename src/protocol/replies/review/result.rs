@@ -1,8 +1,8 @@
-//! The JSON forms of a review: a `review_result` with its payload, a list of findings, and variants that models
-//! write.
+//! Reads the findings of a review in JSON, in the two forms of the protocol and in variants that models write.
 //!
-//! In addition to the protocol's two forms, the parser reads a bare list, one object per line, a list per file, and
-//! a string that contains the list. An unreadable value where a finding is expected makes the answer incomplete.
+//! The two forms of the protocol are a `review_result` with a payload, and an object with a list of findings. The
+//! parser also reads a bare list, one object per line, a list per file, and a string that contains a list. An
+//! answer with an unreadable value in a list of findings is incomplete.
 
 use std::collections::BTreeSet;
 
@@ -22,13 +22,13 @@ const WRAPPERS: [&str; 8] = ["files", "results", "result", "reviews", "review", 
 pub(crate) struct JsonResult {
     pub(crate) findings: Vec<RawFinding>,
     pub(crate) count: u64,
-    /// Whether there is an unreadable value where a finding is expected.
+    /// Whether a value that should be a finding cannot be read.
     pub(crate) malformed: bool,
     pub(crate) enveloped: bool,
     pub(crate) verdict: Option<String>,
     pub(crate) summary: Option<String>,
     nonces: BTreeSet<String>,
-    /// Whether the document has one of the protocol's two forms, with or without findings.
+    /// Whether the document has one of the two forms of the protocol, even without findings.
     in_form: bool,
     weight: usize,
     of_text: Option<OfText>,
@@ -37,13 +37,12 @@ pub(crate) struct JsonResult {
 pub(crate) type OfText = fn(&str) -> Option<ReviewAnswer>;
 
 impl JsonResult {
-    /// The nonce; `None` if the document contains no nonce, or several different ones.
+    /// The nonce; `None` if the document contains no nonce or several different nonces.
     pub(crate) fn nonce(&self) -> Option<&str> {
         self.nonces.first().filter(|_| self.nonces.len() == 1).map(String::as_str)
     }
 
-    /// Whether the verdict requests a change. Unknown words count as an objection, so that an unreadable verdict is
-    /// never an approval.
+    /// Whether the review has a verdict that is not a known approval.
     pub(crate) fn objects(&self) -> bool {
         self.verdict.as_deref().is_some_and(|verdict| !approves(&plain(verdict)))
     }
@@ -56,8 +55,8 @@ impl JsonResult {
         }
     }
 
-    /// Reads a string where a list or a finding is expected. If the string contains findings, they are added;
-    /// otherwise a string in the place of a finding becomes one finding.
+    /// Reads the findings inside a string. In a list of findings, a string without findings becomes a finding
+    /// itself.
     fn take_text(&mut self, text: &str, place: Place) {
         let word = plain(text);
         if word.is_empty() || approves(&word) || word == "na" {
@@ -81,7 +80,6 @@ impl JsonResult {
     }
 }
 
-/// Approving verdicts: the protocol's `approved`, and variants that models write.
 const APPROVALS: &str = "approved approve accepted accept pass passed lgtm ok okay clean good looksgood none noissues \
                          noconcerns nofindings";
 
@@ -89,7 +87,6 @@ fn approves(word: &str) -> bool {
     APPROVALS.split(' ').any(|approval| approval == word)
 }
 
-/// Returns the letters and digits of a text, in lower case.
 fn plain(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
@@ -109,8 +106,8 @@ enum Place {
 }
 
 impl JsonResult {
-    /// Reads the findings of a value. `file` is the file of those findings that name none. Returns whether the
-    /// value was a list or an object of findings.
+    /// A finding that names no file is assigned to `file`. Returns whether the value is accepted as a list or an
+    /// object of findings.
     fn take(&mut self, value: &LenientValue, place: Place, file: Option<&str>) -> bool {
         match value {
             LenientValue::Nothing | LenientValue::Bool(_) | LenientValue::Number(_) => {
@@ -124,7 +121,7 @@ impl JsonResult {
                 false
             }
             LenientValue::List(items) => {
-                // In a list where a finding is expected, only objects are read as findings.
+                // In a list inside a list of findings, only objects are read as findings.
                 let is_item = place == Place::Item;
                 let inner = match place {
                     Place::Item => Place::Wrapped,
@@ -174,7 +171,7 @@ impl JsonResult {
         let word = verdict.word();
         self.nonces.extend(nonce.word());
         if place == Place::Wrapped {
-            // The enclosing object decides whether the form of this object counts.
+            // The caller decides whether the enclosing object has a form of the protocol.
             self.in_form |= has_list || word.is_some();
         } else if kind.word().as_deref() == Some("review_result") && has_payload {
             self.in_form = true;

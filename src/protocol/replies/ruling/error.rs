@@ -1,9 +1,9 @@
-//! The reasons why a judge's answer is not a ruling.
+//! The reasons why a judge's answer is not a valid ruling.
 
 use crate::domain::{DisputeNumber, Ruling, RulingWord};
 use crate::protocol::replies::reply::is_nonce;
 
-/// Why a judge's answer is not a ruling. The text is sent back to the judge.
+/// The reason why a judge's answer is not a valid ruling, with a message that is sent back to the judge.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RulingError {
     #[error(
@@ -51,19 +51,18 @@ impl ExpectedRuling<'_> {
     }
 }
 
-/// The result of reading a JSON object or a line that has the form of a ruling.
 #[derive(Debug)]
 pub(crate) enum DisputeMatch {
-    /// A ruling with a different nonce or dispute.
+    /// A ruling whose nonce or dispute differs from the request.
     Foreign(RulingError),
-    /// A ruling on the expected dispute, or the reason why it is invalid.
+    /// A ruling with the nonce and dispute of the request, or the reason why this ruling is invalid.
     Own(Result<Claimed, RulingError>),
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Claimed {
     pub(crate) ruling: Ruling,
-    /// Whether the ruling is a closing line, whose rationale and citations are in the text before it.
+    /// Whether the ruling is a closing line, whose rationale and citations are in the preceding text.
     pub(crate) is_line: bool,
 }
 

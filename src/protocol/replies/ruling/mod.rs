@@ -1,7 +1,7 @@
-//! A judge's answer (section 3.5 of the design).
+//! Parses a judge's answer to a dispute (section 3.5 of the design).
 //!
-//! A ruling counts only at the end of the answer. Rulings that are quoted, fenced or discussed before the end are
-//! ordinary text. The answer is valid only with exactly one ruling that has the right nonce and dispute.
+//! A ruling is accepted only at the end of the answer. An earlier ruling in a quote or in a code fence is ordinary
+//! text. All rulings outside quotes and code fences have to agree.
 
 pub(crate) mod error;
 mod shape;
@@ -17,14 +17,14 @@ const RATIONALE_CAP: usize = 256 << 10;
 
 const CITATIONS_CAP: usize = 100;
 
-/// Reads the ruling on `dispute`. If `nonce` is `None`, any nonce matches; if `dispute` is `None`, any dispute
-/// matches.
+/// Reads the ruling on `dispute`. If `nonce` is `None`, any nonce is accepted. If `dispute` is `None`, any dispute
+/// is accepted.
 ///
-/// A ruling is a JSON object (fenced or on its own lines) or a closing line; only blank lines and further rulings
-/// may follow it. A ruling in a fence with text after it is a quotation. The text before a closing line is the
-/// rationale, and the locations in it are the citations. A line `Coder-evidence: <why>` directly before the closing
-/// line states why lines that the coder wrote in this run count as evidence. The outer result fails only if `input`
-/// cannot be read; the inner one is the reason why the answer is not a ruling.
+/// A ruling is a JSON object or a closing line, and only blank lines and further rulings may follow the ruling. The
+/// text before a closing line is the rationale, and the locations in this text are the citations. The line
+/// `Coder-evidence: <why>` directly before the closing line states why lines that the coder wrote in this run are
+/// evidence. The outer result fails only if `input` cannot be read. The inner result fails if the answer is not a
+/// valid ruling.
 pub fn parse<R: BufRead>(
     input: R,
     nonce: Option<&str>,
@@ -78,7 +78,7 @@ struct Candidates {
     unfenced: Vec<RulingWord>,
     group: Vec<RulingWord>,
     wrong: Option<RulingError>,
-    /// The error of the last ruling with a different nonce or dispute; cleared if other text follows that ruling.
+    /// The error of the last ruling whose nonce or dispute differs from the request.
     foreign: Option<RulingError>,
     last: Option<Claimed>,
     any: bool,
@@ -95,8 +95,8 @@ impl Candidates {
         }
         (self.any, self.pending) = (true, false);
         match claim {
-            // A ruling with a different nonce is a quotation. A ruling on another dispute is an error if it follows
-            // a valid ruling.
+            // A ruling with a different nonce is a quotation. A ruling on another dispute is an error if the ruling
+            // follows a valid ruling.
             DisputeMatch::Foreign(error @ RulingError::Dispute { .. }) if self.last.is_some() => {
                 self.wrong = Some(error)
             }
@@ -178,8 +178,8 @@ impl Reasons {
         }
     }
 
-    /// Adds the rationale and the citations to a ruling in prose. For a JSON ruling without a rationale, the
-    /// preceding text becomes the rationale.
+    /// Adds the rationale and the citations to a ruling that is a closing line. If a JSON ruling has no rationale,
+    /// the preceding text becomes the rationale.
     fn complete(self, claimed: Claimed) -> Ruling {
         let Claimed { mut ruling, is_line } = claimed;
         if ruling.rationale.is_empty() {

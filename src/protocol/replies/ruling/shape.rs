@@ -1,4 +1,4 @@
-//! The two forms of a ruling: a JSON object and a closing line.
+//! Reads a ruling from one of its two forms, a JSON object or a closing line.
 
 use crate::domain::{FindingId, Grounds, Ruling, RulingWord, Tag, Untrusted};
 use crate::protocol::replies::ruling::error::{Claimed, DisputeMatch, ExpectedRuling, RulingError};
@@ -77,7 +77,7 @@ fn grounds(given: &str) -> Result<Grounds, RulingError> {
     read("grounds", given, GROUNDS, |_| Grounds::parse(&word))
 }
 
-/// Trims a reason; `None` if it contains no letter or digit.
+/// Returns the reason without surrounding white space; `None` if the reason contains no letter or digit.
 pub(crate) fn reason(given: &str) -> Option<Untrusted> {
     let given = given.trim();
     given.contains(char::is_alphanumeric).then(|| given.into())

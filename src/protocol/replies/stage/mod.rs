@@ -1,8 +1,8 @@
-//! Parser of answers in stages and at checkpoints. An answer is a JSON object that repeats the nonce; the answer in
-//! a stage can also be prose.
+//! Parses answers in stages and at checkpoints. An answer is a JSON object with the nonce, but an agent can also
+//! answer a stage in prose.
 //!
-//! If an answer contains several equal objects, they count once; different objects invalidate the answer. Decisions
-//! and validations are binding for other agents and therefore have to be at the end of the answer.
+//! Several equal JSON objects count as one object, and different objects invalidate the answer. Decisions and
+//! validations bind other agents, and therefore have to be at the end of the answer.
 
 use std::io::{self, BufRead};
 
@@ -21,7 +21,7 @@ const PROSE_CAP: usize = 1 << 20;
 
 const LIST_CAP: usize = 1000;
 
-/// Why an answer is invalid. The text is sent back to the agent.
+/// The reason why an answer is invalid, with a message that is sent back to the agent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StageError {
     #[error("the answer has no JSON object with the `nonce` of the request")]
@@ -38,8 +38,8 @@ pub enum StageError {
     Field { field: &'static str, expected: &'static str },
 }
 
-/// Reads the answer to a task of a stage or a checkpoint. The outer result fails only if `input` cannot be read;
-/// the inner one is the reason why the answer is invalid.
+/// Reads the answer to a task of a stage or a checkpoint. The outer result fails only if `input` cannot be read.
+/// The inner result fails if the answer is invalid.
 pub fn parse<R: BufRead>(input: R, nonce: Option<&str>, task: &Task) -> io::Result<Result<Said, StageError>> {
     let found = find(input, nonce)?;
     Ok(match task {
@@ -179,7 +179,7 @@ fn decision(object: &Map<String, Value>, answered: &[AgentName]) -> Result<Decis
     let choice = "has to be `approach_a`, `approach_b` and so on, an agent's name, or `hybrid`";
     let certainty = "has to be `high`, `medium` or `low`";
     let modifications = list(object, "modifications")?;
-    // A list with one approach counts as that approach; a list with several approaches is a hybrid.
+    // A list with one approach counts as that approach. A list with several approaches counts as a hybrid.
     let chosen = match object.get("decision") {
         Some(Value::Array(items)) => {
             let named: Option<Vec<Approach>> =
@@ -243,7 +243,7 @@ fn described(item: &Value) -> Untrusted {
     described.map_or_else(|| text(item), Into::into)
 }
 
-/// Returns a string unchanged, and renders any other value as JSON.
+/// Returns a string without surrounding white space, and any other value as JSON.
 fn text(value: &Value) -> Untrusted {
     match value {
         Value::String(text) => text.trim().into(),

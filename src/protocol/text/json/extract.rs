@@ -1,20 +1,20 @@
 //! Finds the JSON objects in an answer.
 //!
-//! An object counts if it is the whole content of a fence, or if it begins and ends on lines of its own outside
-//! fences and quotes. With [`Scope::Lists`], the same applies to lists. Invalid JSON is ignored, but is recorded if
-//! it contained findings.
+//! An object is found if it is the complete content of a code fence. Outside code fences and quotes, an object is
+//! found if no other text is on its first and last line. Lists are found like objects if the scope is
+//! [`Scope::Lists`]. Invalid JSON is ignored, but the parser records whether the invalid JSON contained findings.
 
 use super::super::markdown::LineKind;
 use super::scan::{OBJECT_CAP, ScanProgress, Scanner, Scope};
 use crate::protocol::text::lines::Line;
 
-/// A key that occurs only in answers.
+/// The JSON key by which an answer is recognised.
 const NONCE: &str = "\"nonce\"";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FoundObject {
     pub(crate) text: String,
-    /// The caller's identifier of the first line of the object, or of the opening line of its fence.
+    /// The mark that the caller gave to the first line of the object, or to the opening line of the object's fence.
     pub(crate) mark: usize,
     pub(crate) fenced: bool,
 }
@@ -40,10 +40,10 @@ pub(crate) struct Extractor {
 #[derive(Debug)]
 struct Candidate {
     scanner: Scanner,
-    /// Earlier complete objects in the same fence, each followed by a comma.
+    /// The complete objects before this object in the same fence, each followed by a comma.
     earlier: String,
     mark: usize,
-    /// The 1-based line of the answer in which the object begins, and the number of bytes before it in that line.
+    /// The 1-based line in which the object begins, and the number of bytes before the object in this line.
     start: (u64, usize),
     fenced: bool,
     progress: ScanProgress,
@@ -55,7 +55,6 @@ impl Candidate {
         Self { scanner, earlier, mark, start: (0, 0), fenced, progress: ScanProgress::More }
     }
 
-    /// The error with its position, if the text seems to be an answer.
     fn fault(&self) -> Option<String> {
         let text = self.scanner.text();
         let is_answer = self.has_findings() || text.contains(NONCE);
@@ -77,7 +76,7 @@ impl Candidate {
         ["\"findings\"", "\"issues\"", "\"severity\""].iter().any(|name| self.scanner.text().contains(name))
     }
 
-    /// The object, or a list of all objects of the fence if there are several.
+    /// Returns the object, or a list of all objects if the fence contains several objects.
     fn into_object(self) -> FoundObject {
         let Self { scanner, earlier, mark, fenced, .. } = self;
         let text = scanner.into_text();
@@ -146,7 +145,7 @@ impl Extractor {
 
     fn prose(&mut self, line: Line<'_>, mark: usize) -> ScanState {
         self.push(line);
-        // The line that ends one candidate may begin the next.
+        // A line that makes one candidate invalid may begin the next candidate.
         if self.candidate.is_none() && self.scope.begins(line.text.trim_start()) {
             self.candidate = Some(Candidate::new(mark, false, self.scope));
             self.push(line);
@@ -172,7 +171,7 @@ impl Extractor {
     fn reject(&mut self, candidate: Option<Candidate>) {
         if let Some(candidate) = candidate {
             self.broken |= candidate.has_findings();
-            // Only the first error is kept, because it may be the cause of later ones.
+            // Only the first error is kept, because later errors may be consequences of the first error.
             self.fault = self.fault.take().or_else(|| candidate.fault());
         }
     }

@@ -1,4 +1,4 @@
-//! JSON objects in an answer: found line by line, and parsed without assumptions about shape or size.
+//! Finds JSON objects in an answer and parses them without assumptions about their fields.
 
 mod extract;
 mod scan;

@@ -1,8 +1,8 @@
 //! Scans one JSON object or list, line by line.
 //!
-//! `serde_json` reads the tokens and this module checks their order, so that the scan ends at the first invalid
-//! line and prose between braces is cheap. The result is JSON that any parser accepts: a number out of the range of
-//! a double becomes `null`, and an unpaired surrogate becomes U+FFFD.
+//! The crate `serde_json` reads the tokens, and this module checks the order of the tokens. A scan therefore ends
+//! at the first invalid line, so that prose between braces costs little time. In the result, numbers outside the
+//! range of a double become `null`, and unpaired surrogates become U+FFFD, so that any parser accepts the result.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use serde::de::IgnoredAny;
 
 pub(crate) const OBJECT_CAP: usize = 6 << 20;
 
-/// The maximum number of values in an object, which bounds the memory of the parsed form.
+/// The maximum number of values in a JSON object, which bounds the memory of the parsed object.
 const VALUES_CAP: usize = 250_000;
 
 const DEPTH_CAP: usize = 100;
@@ -36,7 +36,7 @@ pub(crate) struct Scanner {
 pub(crate) enum Scope {
     #[default]
     Objects,
-    /// Objects and lists; consecutive objects in a fence count as a list.
+    /// Objects and lists. Several objects in one code fence are read as a list.
     Lists,
 }
 
@@ -62,7 +62,7 @@ impl Scanner {
         Self { text: String::new(), open: Vec::new(), expect: Expect::Document, values: 0, scope }
     }
 
-    /// The text of the object; for invalid JSON, the text up to the error.
+    /// Returns the text of the object, or the text up to the error for invalid JSON.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
@@ -71,7 +71,7 @@ impl Scanner {
         self.text
     }
 
-    /// Scans the next line; `cut` marks a truncated line.
+    /// Scans the next line. The flag `cut` is true if the line was truncated.
     pub(crate) fn line(&mut self, line: &str, cut: bool) -> ScanProgress {
         let mut rest = line;
         loop {

@@ -1,5 +1,4 @@
-//! A JSON value of unknown shape: accessors treat unexpected types as absent, and the number of extracted strings
-//! is bounded.
+//! A JSON value of unknown shape, whose accessors treat a value of an unexpected type as missing.
 
 use std::{fmt, iter};
 
@@ -8,22 +7,21 @@ use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 
 const TEXTS_CAP: usize = 1000;
 
-/// A value of any type. [`serde_json::Value`] would need several times as much memory for small objects.
+/// A JSON value of any type. For small objects, this type needs much less memory than [`serde_json::Value`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum LenientValue {
     #[default]
     Nothing,
     Bool(bool),
-    /// A number; integers beyond 2^53 are imprecise.
+    /// A number. Integers beyond 2^53 lose precision.
     Number(f64),
     Text(String),
     List(Vec<Self>),
-    /// The fields in their order. If a name occurs several times, the last value counts.
+    /// The fields in the order of the document. If several fields have the same name, the last field counts.
     Object(Box<[(String, Self)]>),
 }
 
 impl LenientValue {
-    /// The fields of an object; empty for other types.
     pub(crate) fn fields(&self) -> &[(String, Self)] {
         match self {
             Self::Object(fields) => fields,
@@ -55,7 +53,7 @@ impl LenientValue {
         }
     }
 
-    /// Returns a string or number without enclosing white space, or `None` if it is blank.
+    /// Returns a string or a number without surrounding white space, or `None` if the text is blank.
     pub(crate) fn word(&self) -> Option<String> {
         self.text().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
     }
