@@ -165,7 +165,10 @@ fn no_history_is_said_kindly_and_makes_none() {
     let output = sandbox.glee(&["disputes", "verify"]);
     assert_eq!((output.code, output.stdout.as_str()), (0, "No history yet: nothing to verify.\n"));
     let output = sandbox.glee(&["disputes", "resolve", "1", "enforce"]);
-    assert_eq!(output.stderr, "error: there is no dispute 1\nhint: `glee disputes` lists them\n");
+    insta::assert_snapshot!(output.stderr, @r"
+    error: there is no dispute 1
+    hint: `glee disputes` lists the disputes
+    ");
     assert_eq!(output.code, 2);
     assert_eq!(std::fs::read_dir(sandbox.state()).expect("the state folder").count(), 0);
 }
@@ -220,10 +223,10 @@ fn a_person_settles_one_and_is_told_what_is_next() {
         )
     );
     let output = sandbox.glee(&["disputes", "resolve", "2", "enforce"]);
-    assert_eq!(
-        output.stderr,
-        "error: dispute 2 is already settled: deferred\nhint: see `glee disputes show 2`; to rule again, first `glee disputes reopen 2`\n"
-    );
+    insta::assert_snapshot!(output.stderr, @r"
+    error: dispute 2 is already settled: deferred
+    hint: `glee disputes show 2` shows the ruling; to rule again, reopen the dispute with `glee disputes reopen 2`
+    ");
     assert_eq!(output.code, 2);
 
     let journal = Journal::open_read(&database(&sandbox)).expect("a history").expect("a history");

@@ -21,6 +21,7 @@ mod reuse;
 mod review;
 mod rulings;
 mod runs;
+mod screens;
 mod shop;
 mod steering;
 mod support;

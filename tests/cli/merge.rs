@@ -102,10 +102,7 @@ fn a_server_that_an_untrusted_project_names_is_not_asked() {
         "title": "`time` may crash", "description": "It reads the environment."}]}"#;
     let output = sandbox.glee_with(&["merge"], finding);
     assert_eq!(output.code, 0, "{}", output.stderr);
-    assert_eq!(
-        output.stderr,
-        "warning: the project is not trusted, so `advisories.url` is not queried; see `glee trust`\n"
-    );
+    insta::assert_snapshot!(output.stderr, @"warning: the project is not trusted, so `advisories.url` is not queried; see `glee trust`");
     let trusted = sandbox.glee(&["trust"]);
     assert_eq!(trusted.code, 0, "{}", trusted.stderr);
     let refused = sandbox.glee_with(&["merge"], finding);
@@ -150,7 +147,7 @@ fn spec_17_findings_keep_their_texts_whatever_the_fields_are_called() {
             assert!(output.stdout.contains(&format!("Overflow in {field}")), "{policy}: {field}");
         }
         assert!(output.stdout.contains("never released") && !output.stdout.contains("passed review"), "{policy}");
-        assert_eq!(output.stderr, "warning: a finding of a has no text; it is recorded without one\n");
+        insta::assert_snapshot!(output.stderr, @"warning: a finding of a has no text; it is recorded without one");
     }
 }
 
@@ -169,7 +166,7 @@ fn spec_17_what_stands_around_a_review_hides_no_finding() {
         assert_eq!((&finding["title"], &finding["file"]), (&"Leaks".into(), &"src/a.rs".into()), "{row}");
     }
     let nothing = Sandbox::new().glee_with(&["merge"], r#"{"model": "a", "remarks": [1]}"#);
-    assert_eq!(nothing.stderr, "warning: an object holds neither a finding nor an answer of a debate\n");
+    insta::assert_snapshot!(nothing.stderr, @"warning: an object holds neither a finding nor an answer of a debate");
 }
 
 /// The same finding of two reviewers at two places becomes one finding of both.

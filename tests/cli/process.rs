@@ -148,7 +148,7 @@ async fn a_program_that_ends_well() {
     scene.invocation.stdin = b"question \xff\n".to_vec();
     let output = scene.run().await.expect("it succeeds");
     assert_eq!(output.stdout, scene.path("stdout"));
-    assert_eq!(output.stderr_tail, "aside\n");
+    insta::assert_snapshot!(output.stderr_tail, @"aside");
     assert_eq!(
         output.transcript,
         glee::domain::event::Transcript {
@@ -452,7 +452,12 @@ async fn an_agent_inherits_three_descriptors_and_no_other_agents_pipes() {
     ran.expect("it succeeds");
     other.expect("it succeeds");
     // The fourth is the descriptor of the listed folder.
-    assert_eq!(String::from_utf8(scene.stdout()).expect("text"), "0\n1\n2\n3\n");
+    insta::assert_snapshot!(String::from_utf8(scene.stdout()).expect("text"), @r"
+    0
+    1
+    2
+    3
+    ");
 }
 
 #[tokio::test]
@@ -566,7 +571,7 @@ async fn a_conversation_ends_the_program_that_stays() {
     let output = scene.run().await.expect("the dialogue succeeds");
     assert_eq!(scene.stdout(), b"hello back\n");
     assert_eq!(output.transcript.signal, Some(15));
-    assert_eq!(std::fs::read_to_string(scene.path("heard")).expect("it received a line"), "you said hello back\n");
+    insta::assert_snapshot!(std::fs::read_to_string(scene.path("heard")).expect("it received a line"), @"you said hello back");
     assert_eq!(scene.alive(), Vec::<String>::new());
 }
 

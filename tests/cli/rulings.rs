@@ -117,7 +117,7 @@ fn a_shared_ruling_holds_in_clones_worktrees_moved_folders_and_ci() {
     let shared = sandbox.glee(&["disputes", "share"]);
     assert_eq!((shared.code, files(&sandbox).len()), (0, 3), "{shared}");
     let again = sandbox.glee(&["disputes", "share"]);
-    assert_eq!(again.stdout, "Nothing to share: every binding ruling has a file.\n");
+    insta::assert_snapshot!(again.stdout, @"Nothing to share: every binding ruling has a file.");
     let first = std::fs::read_to_string(&files(&sandbox)[0]).expect("a file");
     for line in [
         "title: Do not evaluate text from outside",
@@ -332,7 +332,10 @@ fn a_revoked_ruling_waits_again() {
     assert!(reopened.stderr.contains("Next: `glee disputes resolve 1`"), "{reopened}");
     let again = sandbox.glee(&["disputes", "reopen", "1"]);
     assert_eq!(again.code, 2, "{again}");
-    assert_eq!(again.stderr, "error: dispute 1 is already open\nhint: settle it with `glee disputes resolve 1`\n");
+    insta::assert_snapshot!(again.stderr, @r"
+    error: dispute 1 is already open
+    hint: settle the dispute with `glee disputes resolve 1`
+    ");
     assert_eq!(sandbox.glee(&["disputes", "reopen", "9"]).code, 2);
     let open = json(&sandbox.glee(&["disputes", "--open", "--json"]).stdout);
     assert_eq!(open["disputes"].as_array().map(Vec::len), Some(1), "{open}");

@@ -42,7 +42,7 @@ fn a_pruned_run_is_still_read_and_still_binds() {
     let pruned = sandbox.glee(&["runs", "prune", "--before", soon]);
     assert!(pruned.stdout.starts_with("Pruned 1 run: "), "{pruned}");
     assert_eq!(sandbox.git(&["for-each-ref", "refs/glee"]), "");
-    assert_eq!(sandbox.glee(&["runs", "prune", "--before", soon]).stdout, "Nothing to prune.\n");
+    insta::assert_snapshot!(sandbox.glee(&["runs", "prune", "--before", soon]).stdout, @"Nothing to prune.");
 
     for command in [["runs", "undo", &run], ["runs", "resume", &run], ["runs", "replay", &run]] {
         let refused = sandbox.glee(&command);

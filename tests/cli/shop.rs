@@ -23,7 +23,7 @@ pub(crate) fn files(folder: &Path) -> BTreeMap<String, String> {
 }
 
 /// A project with the shop in `examples/shop`, each file passed through `change`, and the project's configuration.
-fn shop(change: impl Fn(&str, String) -> Option<(String, String)>) -> Sandbox {
+pub(crate) fn shop(change: impl Fn(&str, String) -> Option<(String, String)>) -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.git_init();
     sandbox.write(
@@ -41,7 +41,7 @@ fn shop(change: impl Fn(&str, String) -> Option<(String, String)>) -> Sandbox {
     sandbox
 }
 
-fn unchanged(path: &str, text: String) -> Option<(String, String)> {
+pub(crate) fn unchanged(path: &str, text: String) -> Option<(String, String)> {
     Some((path.to_owned(), text))
 }
 

@@ -48,7 +48,7 @@ impl Output {
             (r"\b[0-9a-f]{12,64}\b", "[HASH]"),
             (r"\b[0-9a-f]{8}\b", "[RUN]"),
             (r"\b\d+\.\ds\b", "[DURATION]"),
-            (r"(\S)   +", "$1  "),
+            (r"([\w\])])   +", "$1  "),
         ];
         replacements.iter().fold(self.to_string(), |text, (pattern, placeholder)| {
             let pattern = regex::Regex::new(pattern).expect("the pattern is well-formed");

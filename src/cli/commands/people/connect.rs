@@ -134,7 +134,7 @@ fn further(args: &Args, twin: &Agent, name: &str, role: Role) -> Result<Map<Stri
 }
 
 fn command_line(agent: &Agent, role: Role) -> Result<String, CommandError> {
-    if !agent.is_embedded() {
+    if !agent.is_embedded() || agent.role == role {
         return Ok(
             shlex::try_join(agent.command.iter().map(String::as_str)).unwrap_or_else(|_| agent.command.join(" "))
         );

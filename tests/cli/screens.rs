@@ -1,0 +1,76 @@
+//! Snapshots of the main screens: one session with the embedded agents in the example shop, command by command.
+
+use crate::shop::{shop, unchanged};
+use crate::support::Sandbox;
+
+/// Runs each command and returns the commands with what they printed.
+fn session(sandbox: &Sandbox, commands: &[&[&str]]) -> String {
+    let screen = |args: &&[&str]| format!("$ glee {}\n{}\n", args.join(" "), sandbox.glee(args).stable());
+    commands.iter().map(screen).collect()
+}
+
+#[test]
+fn a_review_and_its_records() {
+    let sandbox = shop(unchanged);
+    insta::assert_snapshot!(session(
+        &sandbox,
+        &[
+            &["review", "examples/shop", "--dry-run"],
+            &["review", "examples/shop", "--arbitrate", "--jobs", "1"],
+            &["runs"],
+            &["disputes"],
+            &["disputes", "show", "1"],
+            &["disputes", "verify"],
+            &["runs", "undo"],
+        ],
+    ));
+}
+
+#[test]
+fn people_and_settings() {
+    let mut sandbox = Sandbox::new();
+    sandbox.git_init();
+    sandbox.only_own_programs();
+    insta::assert_snapshot!(session(
+        &sandbox,
+        &[
+            &["init", "--yes"],
+            &["connect", "builtin:rules", "--role", "reviewer", "--name", "second", "--focus", "security"],
+            &["agents"],
+            &["disconnect", "second"],
+            &["config", "set", "review.rounds", "3"],
+            &["config", "get", "review.rounds"],
+            &["config", "list", "--origin"],
+            &["trust", "--show"],
+        ],
+    ));
+}
+
+#[test]
+fn lists_without_records() {
+    let sandbox = Sandbox::new();
+    sandbox.git_init();
+    insta::assert_snapshot!(session(
+        &sandbox,
+        &[
+            &["agents"],
+            &["runs"],
+            &["runs", "show"],
+            &["disputes"],
+            &["disputes", "check"],
+            &["consensus"],
+            &["watch", "status"],
+            &["stats", "deadlocks"],
+            &["review"],
+        ],
+    ));
+}
+
+#[test]
+fn votes_and_merged_findings() {
+    let sandbox = Sandbox::new();
+    sandbox.write("votes.json", include_str!("screens/votes.json"));
+    sandbox.write("findings.json", include_str!("screens/findings.json"));
+    sandbox.write("auth.py", include_str!("screens/auth.py"));
+    insta::assert_snapshot!(session(&sandbox, &[&["vote", "votes.json"], &["merge", "findings.json"]]));
+}
