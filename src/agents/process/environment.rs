@@ -1,4 +1,4 @@
-//! The environment of agents: only listed variables of Glee's own environment are passed.
+//! Builds the environment of agents. Only listed variables of Glee's environment are passed to agents.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -6,8 +6,8 @@ use std::ffi::{OsStr, OsString};
 use crate::domain::Agent;
 use crate::protocol::request::{Request, Task};
 
-/// The variables that every agent receives. Tokens, keys and the addresses of agent sockets (`SSH_AUTH_SOCK`,
-/// `XDG_RUNTIME_DIR`) are excluded; the `env` of an agent's configuration can add them.
+/// The environment variables that every agent receives. Secrets and paths of sockets (such as `SSH_AUTH_SOCK`) are
+/// excluded. The key `env` in an agent's configuration can add variables.
 pub const ALLOWED: [&str; 19] = [
     "PATH",
     "HOME",
@@ -32,10 +32,10 @@ pub const ALLOWED: [&str; 19] = [
 
 pub const ALLOWED_PREFIX: &str = "LC_";
 
-/// Builds the environment of an agent from the allowed variables of `vars`, the adapter's `extra` variables, the
-/// variables for scripts, and the configured variables, which have precedence. The variables for scripts are
-/// `GLEE_AGENT`, `GLEE_ROLE`, `GLEE_TASK` (the kind of the task), `GLEE_NONCE`, `GLEE_FINDINGS` (ids separated by
-/// spaces) and `GLEE_DISPUTE` (for a judge); empty ones are omitted.
+/// Builds the environment of an agent: the variables in `vars` that are allowed or named in `extra`, variables
+/// about the request, and configured variables. Configured variables take precedence. The variables about the
+/// request are `GLEE_AGENT`, `GLEE_ROLE`, `GLEE_TASK` (the kind of the task), `GLEE_NONCE`, `GLEE_FINDINGS` (ids
+/// separated by spaces) and `GLEE_DISPUTE` (for a judge). Variables with an empty value are omitted.
 pub(crate) fn environment(
     agent: &Agent,
     request: &Request,
@@ -62,8 +62,8 @@ pub(crate) fn environment(
     env
 }
 
-/// Returns the allowed variables of `vars`. Relative entries are removed from PATH, because they would refer to the
-/// reviewed tree.
+/// Returns the variables in `vars` that are allowed or named in `extra`. Relative entries are removed from PATH,
+/// because they would refer to the reviewed tree.
 pub(crate) fn allowed(
     extra: &[&str],
     vars: impl IntoIterator<Item = (OsString, OsString)>,

@@ -1,4 +1,4 @@
-//! Processes of agents: runner, supervisor and sandbox. Only `runner` spawns agents.
+//! Runs agents as processes, under a supervisor and in a sandbox. Only `runner` spawns agents.
 
 pub mod environment;
 pub(crate) mod orphans;

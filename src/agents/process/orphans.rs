@@ -1,7 +1,7 @@
-//! Ends the processes of a supervisor that was killed before it could end them. On Linux, Glee is the subreaper of
-//! its supervisors, so the processes of a dead supervisor become descendants of Glee. Each supervisor is the leader
-//! of its own session; its descendants cannot rejoin Glee's session. A child of Glee outside Glee's session is
-//! therefore either a running supervisor or an orphan.
+//! Ends the processes that a killed supervisor left behind. On Linux, Glee is the subreaper of its supervisors, so
+//! the processes of a dead supervisor become descendants of Glee. Each supervisor leads its own session, and its
+//! descendants cannot join Glee's session again. A child of Glee in another session is therefore a running
+//! supervisor or an orphan.
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{Registered, end_all, spawn_registered};
@@ -20,11 +20,10 @@ mod linux {
 
     use crate::agents::process::supervisor::{children, descendants};
 
-    /// The maximum duration of killing orphans, after which the survivors are reported.
+    /// The maximum time for killing orphans. Afterwards, the surviving processes are reported.
     const SWEEP: Duration = Duration::from_secs(2);
 
-    /// The ids of the running supervisors. Locked while a supervisor starts, because the child exists before its id
-    /// is known.
+    /// The process ids of the running supervisors. The lock is held until the id of a new supervisor is known.
     static AT_WORK: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
     fn at_work() -> MutexGuard<'static, BTreeSet<i32>> {
@@ -53,7 +52,7 @@ mod linux {
         Ok((child, Registered(pid)))
     }
 
-    /// Kills the orphans of a dead supervisor. Returns the survivors, if any.
+    /// Kills the orphans of a dead supervisor. Returns the processes that survived, if any.
     pub(crate) async fn end_all(supervisor: Registered) -> Option<Vec<i32>> {
         drop(supervisor);
         let deadline = Instant::now() + SWEEP;
@@ -63,7 +62,7 @@ mod linux {
             if left.is_empty() {
                 return None;
             }
-            // Parents are killed first, because a killed process starts no further children.
+            // Parents are killed first, because a killed process cannot start more children.
             for pid in left.iter().flat_map(|pid| std::iter::once(*pid).chain(descendants(&pid.to_string()))) {
                 let _ = kill(pid, Signal::SIGKILL);
             }

@@ -1,25 +1,24 @@
-//! Prepares Glee's own process: signals, visibility and the limit of open files.
+//! Prepares the process of Glee: resets signals, hides its memory, and raises the limit of open files.
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::SigSet;
 use signal_hook::consts::SIGCHLD;
 
-/// The number of descriptors for Glee itself: history, locks, pipes of git, transcripts.
+/// The number of file descriptors that Glee needs for its history, locks, git pipes and transcripts.
 const OWN_FILES: u64 = 32;
-/// The number of descriptors per agent: three pipes, two control pipes, two transcripts, the supervisor's handle.
+/// The number of file descriptors per agent: three pipes, two control pipes, two transcripts, one process handle.
 const FILES_PER_AGENT: u64 = 10;
 
-/// Resets the signal settings inherited from the parent. A blocked signal would have no effect; if `SIGCHLD` were
-/// ignored, the system would discard exit statuses. An ignored `SIGHUP` (`nohup`) remains ignored.
+/// Unblocks all signals, and stops ignoring `SIGCHLD`, because otherwise the system would discard exit statuses.
+/// `SIGHUP` remains ignored under `nohup`.
 pub fn reset_signals() {
-    // Both calls succeed for valid arguments. The handler replaces `SIG_IGN`; child processes get the default
-    // action.
+    // The calls fail only for invalid arguments. Child processes get the default action instead of the handler.
     let _ = SigSet::empty().thread_set_mask();
     drop(signal_hook::flag::register(SIGCHLD, std::sync::Arc::default()));
 }
 
-/// Prepares the process that starts supervisors. It becomes the parent of the processes of killed supervisors, so
-/// that it can end them (see `orphans`). Only root can read its memory and environment.
+/// Prepares the process that starts supervisors. The process inherits the children of killed supervisors, and can
+/// end them (see `orphans`). Only root can read the memory of the process.
 pub fn prepare() {
     #[cfg(target_os = "linux")]
     {
@@ -46,8 +45,7 @@ impl crate::domain::Advice for TooFewFiles {
     }
 }
 
-/// Checks, before any paid call, that the limit of open files suffices for a number of concurrent agents, and
-/// raises it if the system allows that.
+/// Raises the limit of open files if it is too low for a number of concurrent agents.
 pub fn provide_open_files(agents: usize) -> Result<(), TooFewFiles> {
     let Ok((limit, most)) = getrlimit(Resource::RLIMIT_NOFILE) else { return Ok(()) };
     let open = std::fs::read_dir(crate::agents::process::supervisor::DESCRIPTORS)

@@ -1,7 +1,7 @@
-//! The only file that spawns an agent. An agent always runs under a supervisor (see `supervisor`), a re-execution
-//! of Glee at the other end of a pipe. When Glee's end of the pipe closes (because of a limit, a stop, a dropped
-//! future or the death of Glee), the supervisor ends the agent and its descendants. The runner waits for the
-//! supervisor's exit, not for EOF of the agent's output, because a daemon may keep the output open.
+//! This is the only file that spawns agents. An agent runs under a supervisor, which is a second process of Glee's
+//! program (see `supervisor`). When Glee's end of the liveness pipe closes, the supervisor ends the agent and its
+//! descendants. The runner waits for the supervisor's exit, not for the end of the output, because a daemon may
+//! keep the output open.
 
 use std::future::Future;
 use std::io::{self, Read as _, Write as _};
@@ -34,15 +34,15 @@ use crate::domain::event::Transcript;
 use crate::protocol::request::Request;
 
 const STDERR_RECORDED: u64 = 1 << 20;
-/// How long output is read after the last process has ended.
+/// The maximum time for which output is read after the supervisor has exited.
 const DRAIN: Duration = Duration::from_millis(100);
-/// How long a dialogue may take to end after it was asked to end.
+/// The maximum time that a dialogue may take to end after a request to end.
 const DIALOGUE_GRACE: Duration = Duration::from_secs(1);
-/// How long a program may take to exit after its dialogue has ended.
+/// The maximum time that a program may take to exit after its dialogue has ended.
 const EXIT_GRACE: Duration = Duration::from_millis(500);
 
-/// Receives a recent line of output, which is not escaped, at most ten times a second. If the function returns
-/// false, it also receives the preceding line.
+/// Receives the last line of an agent's output, unescaped, at most ten times a second. If the function returns
+/// false, it is called again with the preceding line.
 pub type Activity<'a> = &'a (dyn Fn(&str) -> bool + Send + Sync);
 
 pub type Ran = Result<Output, Box<Failed>>;
@@ -50,19 +50,19 @@ pub type Ran = Result<Output, Box<Failed>>;
 #[derive(Clone)]
 pub struct ProcessJob<'a> {
     pub invocation: &'a Invocation,
-    /// The agent's request, used by the scripted runner.
+    /// The agent's request. Only the scripted runner for tests uses it.
     pub request: Option<&'a Request>,
     pub confinement: Option<Confinement>,
-    /// Replaces the invocation's stdin.
+    /// A dialogue with the program, which replaces the fixed stdin of the invocation.
     pub dialogue: Option<&'a dyn Dialogue>,
     pub marks: LineMarks,
     pub limits: Limits,
-    /// The file for the first `limits.max_output_size` bytes of stdout, in an existing folder.
+    /// The file that receives the first `limits.max_output_size` bytes of stdout. Its folder has to exist.
     pub stdout: &'a Path,
-    /// The file for the first bytes of stderr, at most 1 MiB.
+    /// The file that receives the first bytes of stderr, at most 1 MiB.
     pub stderr: &'a Path,
     pub activity: Activity<'a>,
-    /// Whether the program and its descendants are to be suspended; `None` disables suspension.
+    /// Suspends the program and its descendants while the value is true. `None` disables suspension.
     pub suspended: Option<watch::Receiver<bool>>,
     pub stop: Stop,
 }
@@ -94,7 +94,7 @@ pub trait Execute: Send + Sync {
     /// Runs a program until it ends. Dropping the future ends the program and its descendants.
     fn run<'a>(&'a self, job: ProcessJob<'a>) -> Pin<Box<dyn Future<Output = Ran> + Send + 'a>>;
 
-    /// Returns the absolute path of the program that a command names; relative paths start at `root`.
+    /// Returns the absolute path of the program in a command. A relative path is resolved against `root`.
     fn find(&self, command: &[String], root: &Path) -> Result<PathBuf, LocateError>;
 }
 
@@ -106,7 +106,7 @@ pub struct ProcessRunner {
 
 impl ProcessRunner {
     pub fn new() -> io::Result<Self> {
-        // This path remains valid if the executable is replaced during a run.
+        // `/proc/self/exe` remains valid if the executable is replaced during a run.
         let own = Path::new("/proc/self/exe");
         let glee = if own.exists() { own.to_owned() } else { std::env::current_exe()? };
         Ok(Self::with_program(glee))
@@ -116,7 +116,7 @@ impl ProcessRunner {
         Self { glee: glee.into(), namespaces: Arc::default() }
     }
 
-    /// Tries namespaces in another process, because a process cannot leave a namespace in which it cannot mount.
+    /// Tests namespaces in a separate process, because a process cannot leave a namespace after a failed mount.
     fn makes_namespaces(&self) -> bool {
         *self.namespaces.get_or_init(|| sandbox::makes_namespaces(&self.glee))
     }
@@ -125,7 +125,7 @@ impl ProcessRunner {
         let temporary = tempfile::Builder::new().prefix("glee-").tempdir()?;
         let (its_liveness, liveness) = io::pipe()?;
         let (report, its_report) = io::pipe()?;
-        // Another process may keep the writing end open, so a read must not block.
+        // A process may inherit the writing end and keep it open, so reading from the pipe must not block.
         fcntl(&report, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
         let ends = SupervisorPipes { liveness: its_liveness, report: its_report };
         let confinement = job.confinement.clone().map(|confinement| Confinement {
@@ -186,7 +186,7 @@ struct Running {
     _temporary: TempDir,
 }
 
-/// Why Glee ended a program: an error, or the end of the dialogue.
+/// Why Glee ended a program: `Err` for an error, `Ok` for the end of the dialogue.
 type Cause = Result<(), ProcessError>;
 
 impl Running {
@@ -245,7 +245,7 @@ impl Running {
                 }
                 order = next_suspension(&mut suspended) => match order {
                     Some(suspend) => if let Some(pipe) = &mut self.liveness {
-                        // Fails if the supervisor has exited; in that case no process is left to suspend.
+                        // The write fails if the supervisor has exited. No process is left to suspend then.
                         drop(pipe.write_all(&[if suspend { supervisor::SUSPEND } else { supervisor::RESUME }]));
                     },
                     None => suspended = None,
@@ -280,7 +280,7 @@ impl Running {
         };
 
         let report = self.report();
-        // Without a report, the supervisor was killed and its processes may still run.
+        // If there is no report, the supervisor was killed, and its processes may still run.
         let left = match (&report, self.registered.take()) {
             (None, Some(supervisor)) => orphans::end_all(supervisor).await,
             (Some(_), _) | (None, None) => None,
@@ -306,7 +306,7 @@ impl Running {
         conclude(job, command, cause, report, &out.capture, &err.capture)
     }
 
-    /// Reads the supervisor's report, which is written at most once, before its exit.
+    /// Reads the supervisor's report. The supervisor writes at most one report, before it exits.
     fn report(&mut self) -> Option<Report> {
         let mut buffer = [0; 4096];
         let length = self.report.read(&mut buffer).ok()?;
@@ -314,7 +314,8 @@ impl Running {
     }
 }
 
-/// If the supervisor wrote no report, its exit status and the surviving processes determine the result.
+/// Determines the result of a run. If the supervisor wrote no report, `report` contains the supervisor's exit
+/// status and the surviving processes instead.
 fn conclude(
     job: &ProcessJob<'_>,
     command: String,
@@ -387,8 +388,7 @@ fn cap_value(limits: &Limits, cap: Cap) -> Duration {
     }
 }
 
-/// Writes all of the program's stdin, or drives the dialogue. The relay forwards the program's stdout to the
-/// dialogue.
+/// Writes the program's stdin or conducts the dialogue. The relay passes stdout to the dialogue.
 fn input<'a>(
     job: &ProcessJob<'a>,
     stdin: Option<ChildStdin>,
@@ -402,7 +402,7 @@ fn input<'a>(
         (_, stdin) => {
             let write = async {
                 if let Some(mut stdin) = stdin {
-                    // Fails if the program ends before it has read all of stdin.
+                    // The write fails if the program ends before it has read all of stdin.
                     drop(stdin.write_all(&job.invocation.stdin).await);
                 }
             };
@@ -411,7 +411,7 @@ fn input<'a>(
     }
 }
 
-/// Returns whether to suspend or resume; `None` after the sender is dropped. Waits forever without a receiver.
+/// Waits for a change: true to suspend, false to resume, `None` after the sender was dropped.
 async fn next_suspension(suspended: &mut Option<watch::Receiver<bool>>) -> Option<bool> {
     match suspended {
         Some(suspended) => suspended.changed().await.ok().map(|()| *suspended.borrow_and_update()),
@@ -426,7 +426,7 @@ pub struct TranscriptFiles {
 }
 
 impl TranscriptFiles {
-    /// Returns all files of the call, including those of earlier tries.
+    /// Returns all files of the call, including the files of earlier tries.
     pub fn all(&self) -> io::Result<Vec<PathBuf>> {
         let stem = self.stdout.with_extension("");
         let stem = format!("{}.", stem.file_name().unwrap_or_default().to_string_lossy());
@@ -437,7 +437,7 @@ impl TranscriptFiles {
         files.filter(|path| path.as_ref().is_ok_and(of_call) || path.is_err()).collect()
     }
 
-    /// Renames the files of an earlier try so that their names contain its number.
+    /// Renames the files of an earlier try. The new names contain the number of the try.
     pub(crate) fn put_aside(&self) {
         let tried = |number: u32| self.stdout.with_extension(format!("try{number}.stdout"));
         if !self.stdout.exists() {

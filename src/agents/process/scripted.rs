@@ -1,4 +1,4 @@
-//! A runner for tests: plays scripted agents, applies limits and stops, and records the requests.
+//! A runner for tests, which plays scripted agents, applies limits and stops, and records the requests.
 
 use std::fmt;
 use std::future::Future;
@@ -66,8 +66,7 @@ impl ScriptedRunner {
         Self::default()
     }
 
-    /// Adds the function that plays `agent` in one kind of task, such as `review`. The function may change the
-    /// tree, like a coder.
+    /// Adds the function that plays `agent` in one kind of task. The function may change the tree, like a coder.
     #[must_use]
     pub(crate) fn on(
         mut self,

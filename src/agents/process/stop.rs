@@ -1,5 +1,4 @@
-//! A request to stop, which is made only once. Every holder of a [`Stop`] receives it, even a holder that starts to
-//! wait after the request.
+//! A request to stop, which cannot be withdrawn. A [`Stop`] that starts to wait later still receives the request.
 
 use tokio::sync::watch;
 
@@ -29,7 +28,7 @@ impl Stop {
         *self.0.borrow()
     }
 
-    /// Waits for the request; waits forever if the handle is dropped without a request.
+    /// Waits for a request to stop. Waits forever if the handle is dropped without a request.
     pub async fn stopped(&self) {
         let mut receiver = self.0.clone();
         if receiver.wait_for(|stopped| *stopped).await.is_err() {

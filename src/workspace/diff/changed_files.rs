@@ -1,7 +1,7 @@
-//! Targets that consist of changes: finds the changed files and reads both sides of each.
+//! Finds the changed files of a target, and reads each file before and after the change.
 //!
-//! git compares only its trees and its index; this file compares the work tree itself, because git would run
-//! filters on it.
+//! git compares only trees and the index. Glee itself compares the files of the work tree, because git would run
+//! filters on the files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,7 +30,7 @@ pub(crate) struct Changed {
     /// The path and the object id before the change; `None` for a new file.
     pub(crate) old: Option<(Vec<u8>, String)>,
     pub(crate) new: New,
-    /// The git modes of both sides; 0 for a missing file or an unknown mode.
+    /// The git modes before and after the change; 0 if the file is missing or the mode is unknown.
     pub(crate) modes: (u32, u32),
 }
 
@@ -39,18 +39,17 @@ pub(crate) enum New {
     Worktree,
     Blob(String),
     Gone,
-    /// A link. Its target is in the object with this id, or in the work tree if `None`.
+    /// A symbolic link, stored in the object with this id; `None` for a link in the work tree.
     Link(Option<String>),
     Submodule(String),
     /// A folder, a FIFO or a device.
     NotAFile,
-    /// An unmerged file that has several versions or no readable version.
+    /// A file with an unresolved merge conflict in the index.
     Unreadable,
 }
 
 impl Repository {
-    /// The files of the work tree that may differ from the commit `base`; all files if the repository has no
-    /// commit.
+    /// Returns the files of the work tree that may differ from the commit `base`, or all files without `base`.
     pub(crate) fn uncommitted(&self, base: Option<&str>) -> Result<Vec<Changed>> {
         let (scan, deltas) = (self.scan()?, self.index_against(base)?);
         let mut files: BTreeMap<Vec<u8>, Changed> =
@@ -73,7 +72,7 @@ impl Repository {
                 Some(meta) if scan.is_clean(entry, meta) && !is_listed => continue,
                 Some(meta) => of_worktree(meta, entry.mode, has_modes),
             };
-            // During a merge, stage 2 is the version of `HEAD`.
+            // During a merge, the index contains the version of `HEAD` as stage 2.
             let is_in_base = base.is_some() && !matches!(entry.stage, 1 | 3) && !entry.is_intent;
             let old = is_in_base.then(|| (entry.path.clone(), entry.id.clone()));
             match files.get_mut(&entry.path) {
@@ -91,7 +90,7 @@ impl Repository {
             }
         }
         for path in self.untracked(&scan) {
-            // A file that was removed only from the index counts as changed, not as new.
+            // A file that exists in the base commit counts as changed, even if it was removed from the index.
             let known = files.remove(&path);
             let before = known.as_ref().map_or(0, |known| known.modes.0);
             let meta = lstat.get(&path);
@@ -102,13 +101,12 @@ impl Repository {
         Ok(files.into_values().collect())
     }
 
-    /// Whether changes of the executable bit are recorded (`core.fileMode`).
     fn has_modes(&self) -> Result<bool> {
         let set = self.call(["config", "--type=bool", "--get", "core.fileMode"]).answer()?;
         Ok(set.is_none_or(|value| value.trim_ascii() != b"false"))
     }
 
-    /// The untracked files, including those of nested repositories.
+    /// Returns the untracked files, including the files of untracked repositories inside the tree.
     pub(crate) fn untracked(&self, scan: &Scan) -> BTreeSet<Vec<u8>> {
         let mut paths: BTreeSet<Vec<u8>> = scan.untracked.iter().cloned().collect();
         for folder in &scan.repositories {
@@ -119,14 +117,13 @@ impl Repository {
         paths
     }
 
-    /// The differences between the tree of the commit `base` and the index; the whole index if `base` is `None`.
     fn index_against(&self, base: Option<&str>) -> Result<Vec<Changed>> {
         let base = base.unwrap_or(self.empty_tree);
         let output = self.call(["diff-index", "--cached"].into_iter().chain(RAW).chain([base])).output()?;
         Ok(deltas(&output))
     }
 
-    /// The id of the tree that a commit of the current index would have; `None` during a merge.
+    /// Returns the id of the index as a git tree; `None` if the index has merge conflicts.
     fn index_tree(&self) -> Result<Option<String>> {
         let failed = WorkspaceError::Start;
         let folder = tempfile::tempdir().map_err(failed)?;
@@ -183,7 +180,7 @@ impl Workspace {
         Ok(Selection { commit: Some(to), tree: Some(tree), ..selection })
     }
 
-    /// Reads both sides of the changes and selects the text files that differ from the commit `base`.
+    /// Reads each changed file before and after the change. `base` is the commit before the changes.
     pub(crate) fn select_changes(
         &self,
         git: &Repository,
@@ -197,7 +194,7 @@ impl Workspace {
             changes.iter().partition(|change| ignores.is_ignored(&change.path));
         ignored.iter().for_each(|change| selection.skip(&change.path, SkipReason::Ignored));
         let marks = git.attributes(changes.iter().map(|change| &change.path))?;
-        // A `linguist-generated` attribute that the change itself adds is ignored.
+        // The attribute `linguist-generated` counts only if the file had the attribute before the change.
         let marked: Vec<&Vec<u8>> =
             changes.iter().map(|change| &change.path).filter(|path| marks.generated(path) == Some(true)).collect();
         let before = match base.filter(|_| !marked.is_empty()) {
@@ -215,7 +212,7 @@ impl Workspace {
         Ok(selection)
     }
 
-    /// Reads a changed file; `Ok(Ok(None))` if both sides are equal.
+    /// Reads a changed file. Returns `Ok(Ok(None))` if the file is the same before and after the change.
     fn read_change(&self, change: &Changed, sides: &mut Sides, options: &SelectOptions) -> Result<ReadChange> {
         let cap = options.max_file.saturating_mul(FACTOR);
         let bytes = match &change.new {
@@ -260,7 +257,7 @@ impl Workspace {
         Ok(edit.file(bytes, compared).map(Some))
     }
 
-    /// Represents a link by its target, and a submodule by its commit.
+    /// Reads a changed link as the path of its target, and a changed submodule as the id of its commit.
     fn read_other(&self, change: &Changed, sides: &mut Sides, cap: u64) -> Result<ReadChange> {
         let bytes = match &change.new {
             New::Submodule(commit) => Some(metadata_changes::submodule(commit)),
@@ -292,7 +289,7 @@ type ReadChange = Result<Option<SourceFile>, SkipReason>;
 
 struct Sides {
     marks: Attributes,
-    /// The attributes in the base commit of files that are currently marked as generated.
+    /// The attributes of files in the base commit, read only for files that are marked as generated now.
     before: Attributes,
     objects: Objects,
     autocrlf: bool,
@@ -308,7 +305,7 @@ impl Sides {
     }
 }
 
-/// Parses the output of `git diff --raw -z`: `:mode mode id id status`, a path, and for a rename a second path.
+/// Parses the output of `git diff --raw -z`. A record is `:mode mode id id status` and one or two paths.
 fn deltas(output: &[u8]) -> Vec<Changed> {
     let mut fields = output.split(|byte| *byte == 0);
     let mut deltas = Vec::new();
@@ -336,7 +333,7 @@ fn deltas(output: &[u8]) -> Vec<Changed> {
     deltas
 }
 
-/// The new side of a path in the work tree, and its mode; without `core.fileMode`, the mode is `before`.
+/// Returns the state of a path in the work tree, and its git mode (`before` if git does not record modes).
 fn of_worktree(meta: &std::fs::Metadata, before: u32, has_modes: bool) -> (New, u32) {
     if meta.is_symlink() {
         return (New::Link(None), LINK);

@@ -1,10 +1,9 @@
-//! Determines what changed in a file since its last review: the lines to review again, and the new line numbers of
-//! the unchanged lines.
+//! Compares a file with its last review, to determine the lines that have to be reviewed again.
 //!
-//! Only a keyed hash of each line and the ranges under review are recorded of the earlier text. A changed line is
-//! reviewed together with its block, because its effect depends on the block. If long blocks or scattered changes
-//! make this a large part of the file, a smaller extent covers only the lines near the changed ones and the earlier
-//! findings in the same blocks. The reviewer can read the rest of the file in the tree.
+//! Glee does not record the earlier text, but only a keyed hash of each line and the ranges under review. The
+//! effect of a changed line depends on its block (usually a function), so other lines of the block are reviewed
+//! too. If these lines are a large part of the file, a smaller extent selects fewer lines around each change. The
+//! reviewer can read the rest of the file in the tree.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -18,39 +17,36 @@ use crate::workspace::code::anchors::Blocks;
 use crate::workspace::diff::parse::{self, DiffMark, Side};
 use crate::workspace::diff::unified::{self, PATIENCE, number};
 
-/// The extents, largest first, each as two numbers of lines: how many lines of its block are reviewed before and
-/// after a changed line, and how many lines of context are shown around the reviewed lines.
+/// The extents, largest first: the maximum number of lines that are reviewed before and after a changed line, and
+/// the number of lines that are shown as context around the reviewed lines.
 const EXTENTS: [(u32, u32); 4] = [(20, 3), (8, 2), (3, 1), (0, 1)];
 
 type Lines = (u32, u32);
 
-/// The lines of a changed file to review again, and the new line numbers of the other lines.
+/// The comparison of a file with its earlier review.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Delta {
-    /// The lines to review: the changed lines and their blocks, as far as they are under review. Empty if no such
-    /// line changed.
+    /// The lines to review again: the changed lines and the lines around them, limited to the lines under review.
     pub ask: Vec<Lines>,
     pub shown: Vec<Lines>,
-    /// The lines that the reviewer reads again, whether or not they are under review; findings on them are not
-    /// carried over.
+    /// The lines to read again, even if they are not under review.
     touched: Vec<Lines>,
-    /// The new number of each line of the earlier text (index 0 is line 1); `None` if the line was changed or
-    /// removed.
+    /// The new number of each earlier line (index 0 is line 1); `None` if the line was changed or removed.
     moved: Vec<Option<u32>>,
-    /// The lines of the earlier text that are no longer under review.
+    /// The earlier numbers of the unchanged lines that are no longer under review.
     left: BTreeSet<u32>,
 }
 
-/// A keyed hash of each line, in the form of [`FileReview::lines`]. The author of the text does not know the salt,
-/// and therefore cannot construct different lines with equal hashes.
+/// Returns the keyed hashes of all lines in the form of [`FileReview::lines`]. The author of the text does not know
+/// `salt`, and therefore cannot construct different lines with equal hashes.
 pub fn line_hashes(salt: &str, text: &str) -> String {
     let key = blake3::hash(salt.as_bytes());
     let hash = |line: &str| blake3::keyed_hash(key.as_bytes(), line.as_bytes()).to_hex();
     text.lines().map(|line| hash(line)[..FileReview::DIGITS].to_owned()).collect()
 }
 
-/// A hash of the headers of a file's diff and of the file's content before the change; for a deleted file, a hash
-/// of the whole diff. Two reviews are compared line by line only if this hash is equal.
+/// Hashes the headers of a file's diff and the content before the change; for a deleted file, the whole diff. Two
+/// reviews are compared line by line only if this hash is equal.
 pub fn frame(file: &SourceFile) -> String {
     let mut hasher = blake3::Hasher::new();
     match &file.diff {
@@ -78,9 +74,9 @@ impl Delta {
         lines.map(|(line, _)| line.len() + 1).sum()
     }
 
-    /// Compares a file with its earlier review, in which `salt` is the key of the line hashes. `extent`, an index
-    /// below [`Self::LEVELS`], determines how many lines around a changed line are reviewed; 0 means most lines.
-    /// Returns `None` if the hashes are malformed.
+    /// Compares a file with its earlier review. `salt` is the key of the line hashes in the earlier review.
+    /// `extent` is an index below [`Self::LEVELS`]; with a larger index, fewer lines around a changed line are
+    /// reviewed. Returns `None` if the earlier review has no valid line hashes.
     pub fn since(earlier: &FileReview, salt: &str, file: &SourceFile, extent: usize) -> Option<Self> {
         let hashes = earlier.lines.as_deref().filter(|hashes| hashes.is_ascii())?;
         if hashes.len() % FileReview::DIGITS != 0 {
@@ -108,7 +104,7 @@ impl Delta {
                         }
                     }
                 }
-                // A removed line may change the effect of the lines before and after it.
+                // Removing a line may change the effect of the lines before and after it.
                 DiffTag::Delete => {
                     let before = number(new.start);
                     marks.extend([before, before + 1].into_iter().filter(|line| (1..=last).contains(line)));
@@ -125,7 +121,7 @@ impl Delta {
             };
             around(lines.0) || around(lines.1)
         };
-        // If some lines of a finding changed, the others are read again.
+        // If only some lines of a finding changed, the reviewer reads the unchanged lines again.
         let read_again = |finding: &RawFinding| match delta.place(finding) {
             Some(lines) => Some(lines).filter(has_changed),
             None => delta.rest(finding),
@@ -144,7 +140,7 @@ impl Delta {
         Some(delta)
     }
 
-    /// The new lines of an earlier finding; `None` if the content of the lines changed.
+    /// Returns the new line numbers of an earlier finding; `None` if a line of the finding changed.
     fn place(&self, finding: &RawFinding) -> Option<Lines> {
         let (first, end) = self.lines_of(finding)?;
         let now = |line: u32| *self.moved.get(usize::try_from(line).ok()?.checked_sub(1)?)?;
@@ -165,8 +161,8 @@ impl Delta {
         Some((*left().min()?, *left().max()?))
     }
 
-    /// An earlier finding with the new line numbers of its code; `None` if the code or its block changed, or if the
-    /// finding has no line and thus concerns the whole file.
+    /// Returns an earlier finding with its new line numbers. Returns `None` if the lines of the finding changed or
+    /// have to be read again, or if the finding has no line and thus concerns the whole file.
     pub fn carried(&self, finding: &RawFinding) -> Option<RawFinding> {
         let (start, end) = self.place(finding)?;
         let is_touched = self.touched.iter().any(|(from, to)| *from <= end && start <= *to);
@@ -181,7 +177,7 @@ impl Delta {
         finding.line.is_some_and(|line| self.left.contains(&line))
     }
 
-    /// Moves a finding that is not carried over to the new number of its line, or to the nearest remaining line.
+    /// Updates the line number of a finding to the new text. If the line is gone, uses the nearest unchanged line.
     pub fn last_place(&self, finding: &RawFinding) -> RawFinding {
         let first = finding.line.map_or(0, |line| line.saturating_sub(1) as usize);
         let mut below = self.moved.iter().skip(first).flatten();
@@ -195,8 +191,8 @@ impl Delta {
     }
 }
 
-/// A file as a request about the lines `ask` shows it: lines outside `shown` are empty, and the diff contains only
-/// the removed lines near `shown`.
+/// Reduces a file to the part that is shown in a request about the lines `ask`. Lines outside `shown` become empty,
+/// and the diff keeps only the removed lines near `shown`.
 pub fn part(file: &SourceFile, ask: &[Lines], shown: &[Lines]) -> SourceFile {
     let is_shown = |line: u32| shown.iter().any(|(first, last)| (*first..=*last).contains(&line));
     let mut text = String::new();
@@ -208,7 +204,7 @@ pub fn part(file: &SourceFile, ask: &[Lines], shown: &[Lines]) -> SourceFile {
     SourceFile { path: file.path.clone(), text, changed: ask.to_vec(), diff }
 }
 
-/// The lines that a diff removes near `shown`; the text of the file contains the other lines.
+/// Reduces a diff to the lines that it removes near `shown`.
 fn removed_near(diff: &str, shown: &[Lines]) -> Option<String> {
     let is_path = |line: &&str| line.starts_with("--- ") || line.starts_with("+++ ");
     let header = diff.lines().take_while(|line| !line.starts_with("@@ ")).filter(is_path);

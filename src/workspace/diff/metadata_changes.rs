@@ -1,5 +1,4 @@
-//! Changes other than edited lines: deletions, new modes, links, and new commits of submodules. Reviewers receive
-//! each such change as a file with a diff in git's format.
+//! Represents deletions, new modes, links and new submodule commits as files with a diff in git's format.
 
 use crate::domain::SkipReason;
 use crate::protocol::request::SourceFile;
@@ -9,7 +8,7 @@ use crate::workspace::diff::unified;
 use crate::workspace::git::worktree_scan::{LINK, SUBMODULE};
 use crate::workspace::select::filter::{self, Before, Selected};
 
-/// The size limit of all diffs of deleted files in one target, in bytes.
+/// The maximum total size, in bytes, of the diffs of deleted files in one target.
 pub(crate) const SHOWN: usize = 512 << 10;
 
 pub(crate) fn submodule(commit: &str) -> Vec<u8> {
@@ -20,7 +19,7 @@ pub(crate) fn is_regular(mode: u32) -> bool {
     !matches!(mode, 0 | LINK | SUBMODULE)
 }
 
-/// The diff lines about a changed mode; `None` if it is unchanged or one side is missing.
+/// Returns the diff lines for a changed file mode; `None` if the modes are equal or one of them is 0.
 pub(crate) fn modes(path: &[u8], old: u32, new: u32) -> Option<String> {
     if old == new || old == 0 || new == 0 {
         return None;
@@ -29,19 +28,19 @@ pub(crate) fn modes(path: &[u8], old: u32, new: u32) -> Option<String> {
     Some(format!("diff --git {from} {to}\nold mode {old:06o}\nnew mode {new:06o}\n"))
 }
 
-/// A changed file; its new content is passed separately.
+/// A changed file without its new content.
 pub(crate) struct MetadataEdit<'a> {
     pub(crate) path: &'a [u8],
     /// The path and the content before the change; `None` for a new file. The content is `None` if it is unknown.
     pub(crate) old: Option<(&'a [u8], Option<Vec<u8>>)>,
-    /// The attribute `linguist-generated` after and before the change.
+    /// The attribute `linguist-generated` after the change and before the change.
     pub(crate) generated: (Option<bool>, Option<bool>),
     pub(crate) modes: Option<String>,
 }
 
 impl MetadataEdit<'_> {
-    /// Converts the change to a file for review. If the old side has other line ends, the diff uses `compared`
-    /// instead of the new content.
+    /// Converts the change to a file for review. If git converts the file's line endings, `compared` is the
+    /// converted new content, from which the diff is computed.
     pub(crate) fn file(self, bytes: Vec<u8>, compared: Option<Vec<u8>>) -> Result<SourceFile, SkipReason> {
         let Self { path, old, generated, modes } = self;
         let before = match &old {
@@ -86,7 +85,7 @@ pub(crate) fn deleted(path: &[u8], mode: u32, old: Option<&[u8]>) -> SourceFile 
     SourceFile { path: name, text: String::new(), changed: Vec::new(), diff: Some(diff) }
 }
 
-/// Replaces the text of a deleted file by the number of its lines.
+/// In the diff of a deleted file, replaces the removed lines by the count of these lines.
 pub(crate) fn named(file: SourceFile) -> SourceFile {
     let lines = file.deleted_lines();
     let diff = file.diff.as_deref().unwrap_or_default();
@@ -97,14 +96,14 @@ pub(crate) fn named(file: SourceFile) -> SourceFile {
     SourceFile { diff: Some(diff), ..file }
 }
 
-/// Files larger than the size limit are read up to this multiple of it, and their changed parts are reviewed.
+/// The multiple of the size limit up to which a changed file is read, to review at least the changed parts.
 pub(crate) const FACTOR: u64 = 16;
 
-/// The number of lines shown before and after a changed line of a file over the size limit.
+/// The number of lines shown before and after each changed line, in a file over the size limit.
 const AROUND: u32 = 20;
 
-/// The reviewed part of a file over the size limit, and whether changed lines are missing in it. The part consists
-/// of the changed lines and those around them, with unchanged line numbers, up to the limit.
+/// Reduces a file over the size limit to the changed lines and the lines around them, with unchanged line numbers.
+/// Also returns whether changed lines were left out.
 pub(crate) fn part(file: SourceFile, max_file: u64) -> Result<(SourceFile, bool), SkipReason> {
     let last = text_files::lines(&file.text);
     let changed = if file.changed.is_empty() { vec![(1, last)] } else { file.changed };

@@ -1,4 +1,4 @@
-//! Diffs: parsed, computed, applied in memory, and compared with earlier reviews.
+//! Parses and computes diffs, applies diffs in memory, and compares files with earlier reviews.
 
 pub(crate) mod changed_files;
 pub mod delta;

@@ -1,6 +1,6 @@
-//! Parses unified diffs of git (with any of its settings), `diff -u`, `diff -r`, Subversion and Mercurial. A
-//! truncated diff, a hunk that does not match its header, and a combined diff of several parents are errors,
-//! because otherwise the parts that cannot be parsed would not be reviewed.
+//! Parses unified diffs of git (with any git settings), `diff -u`, `diff -r`, Subversion and Mercurial. A truncated
+//! diff, a hunk that does not match its header, and a combined diff of a merge commit cause an error. If the parser
+//! skipped such parts, nobody would review the changes in them.
 
 use std::borrow::Cow;
 use std::iter::Peekable;
@@ -11,10 +11,10 @@ use crate::workspace::code::text_files;
 use crate::workspace::diff::unified;
 use crate::workspace::git::path_bytes;
 
-/// A hunk; the strings in `lines` do not contain line ends.
+/// One hunk of a unified diff. The strings in `lines` do not contain line endings.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Hunk {
-    /// The first line of each side (1-based); 0 for an empty side.
+    /// The number of the first line on each side (1-based). For an empty side, the number of the preceding line.
     pub(crate) old_start: u32,
     pub(crate) new_start: u32,
     pub(crate) lines: Vec<(DiffMark, String)>,
@@ -49,8 +49,8 @@ impl Hunk {
         self.lines.iter().filter(move |(mark, _)| *mark != other).map(|(_, line)| line.as_str())
     }
 
-    /// The line ranges of the new side that are under review, relative to the hunk's first line (1-based). If lines
-    /// were removed without a replacement, the lines before and after them are under review.
+    /// Returns the ranges of new lines that are under review; line 1 is the hunk's first line. Where lines were
+    /// only removed, the lines before and after them are under review.
     pub(crate) fn marked(&self) -> Vec<(u32, u32)> {
         let (mut marked, mut at) = (Vec::new(), 0_u32);
         for group in self.lines.chunk_by(|a, b| (a.0 == DiffMark::Kept) == (b.0 == DiffMark::Kept)) {
@@ -68,7 +68,7 @@ impl Hunk {
         marked
     }
 
-    /// Parses as many lines as the header announces, and any added lines after them; `None` if lines are missing.
+    /// Parses the lines of a hunk, and all added lines that follow. Returns `None` if lines are missing.
     fn read<'a>(
         &mut self,
         mut old_left: u32,
@@ -85,7 +85,7 @@ impl Hunk {
             };
             let bare = line.strip_suffix('\n').unwrap_or(line);
             let bare = bare.strip_suffix('\r').unwrap_or(bare);
-            // More added lines than announced are accepted, because users edit diffs manually.
+            // A hunk may contain more added lines than its header states, because users edit diffs manually.
             let (mark, old, new) = match bare.bytes().next() {
                 Some(b' ') | None => (Some(DiffMark::Kept), old_left.checked_sub(1)?, new_left.checked_sub(1)?),
                 Some(b'-') => (Some(DiffMark::Removed), old_left.checked_sub(1)?, new_left),
@@ -106,19 +106,18 @@ pub(crate) struct Patch {
     /// The path before the change, without a prefix; `None` for a new file.
     pub(crate) old: Option<Vec<u8>>,
     pub(crate) new: Option<Vec<u8>>,
-    /// Both names as written in the diff, with prefixes.
+    /// The file's two names as written in the diff, with prefixes such as `a/`.
     pub(crate) written: Vec<Vec<u8>>,
     pub(crate) is_binary: bool,
     pub(crate) hunks: Vec<Hunk>,
     pub(crate) text: String,
-    /// Whether the time of each side is the one that `diff -N` uses for a missing file.
     is_epoch: [bool; 2],
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Diff {
     pub(crate) patches: Vec<Patch>,
-    /// The files that the diff reports as different without showing the difference.
+    /// The files that the diff reports as different without showing the changed lines.
     pub(crate) not_shown: Vec<Vec<u8>>,
     pub(crate) broken: Option<Broken>,
 }
@@ -126,12 +125,12 @@ pub(crate) struct Diff {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Broken {
     Combined,
-    /// The hunk with its header on this line does not match the header.
+    /// A hunk does not match its header, which is on this line of the diff.
     Hunk(usize),
 }
 
 impl Patch {
-    /// Whether a text contains the given side of every hunk at the hunk's position.
+    /// Whether `text` contains the given side of every hunk at the line numbers of the hunk.
     pub(crate) fn matches(&self, text: &str, side: Side) -> bool {
         let lines: Vec<&str> = text.lines().collect();
         self.hunks.iter().all(|hunk| {
@@ -148,7 +147,7 @@ impl Patch {
         self.hunks.iter().any(|hunk| hunk.side(side).next().is_some())
     }
 
-    /// Replaces the side `from` of every hunk by the other side. The text has to contain `from`.
+    /// In `text`, replaces the lines of side `from` of every hunk by the lines of the other side.
     pub(crate) fn replaced(&self, text: &str, from: Side) -> String {
         let mut lines = text.lines();
         let (mut result, mut at) = (String::new(), 1_u32);
@@ -159,7 +158,7 @@ impl Patch {
         for hunk in &self.hunks {
             let to = if from == Side::Old { Side::New } else { Side::Old };
             let (start, length) = (hunk.start(from), hunk.side(from).count());
-            // For an empty side, the header contains the number of the line before it.
+            // If a side of a hunk is empty, the header contains the number of the line before the hunk.
             let start = if length == 0 { start.saturating_add(1) } else { start };
             while at < start {
                 let Some(line) = lines.next() else { break };
@@ -174,8 +173,8 @@ impl Patch {
         result
     }
 
-    /// The part of the new side that the diff shows: its lines at their line numbers, and empty lines between them.
-    /// `None` if that is larger than `max_file` bytes.
+    /// Builds the file's new text from the hunks alone: the lines of the hunks keep their line numbers, and empty
+    /// lines fill the gaps. Returns `None` if the gaps make the text larger than `max_file` bytes.
     pub(crate) fn sketch(&self, max_file: u64) -> Option<String> {
         let mut text = String::new();
         let mut line = 1_u32;
@@ -196,7 +195,7 @@ impl Patch {
     }
 }
 
-/// Parses the files of a unified diff, ignoring other text. Continues after an error if possible.
+/// Parses a unified diff and ignores all other text. After an error, parsing continues with the next line.
 pub(crate) fn parse(bytes: &[u8]) -> Diff {
     let text = text_files::lossy(bytes.to_vec());
     let text = without_colours(text.strip_prefix('\u{feff}').unwrap_or(&text));
@@ -220,14 +219,14 @@ pub(crate) fn parse(bytes: &[u8]) -> Diff {
     diff
 }
 
-/// The lines between `diff --git` and the first hunk.
+/// The header of a file in git's format, from the line `diff --git` to the first hunk.
 #[derive(Debug, Default)]
 struct Header {
-    /// The names in the first line, with prefixes.
+    /// The two names in the `diff --git` line, with prefixes.
     names: Option<(Vec<u8>, Vec<u8>)>,
     is_new: bool,
     is_deleted: bool,
-    /// The names in the lines about a rename or a copy, without prefixes.
+    /// The old name from a `rename from` or `copy from` line, which contains no prefix.
     from: Option<Vec<u8>>,
     to: Option<Vec<u8>>,
     is_binary: bool,
@@ -236,7 +235,7 @@ struct Header {
 
 struct Reader {
     diff: Diff,
-    /// The current header; it ends at its `---` line or at the next file.
+    /// The header that is being read; `None` after its `---` line.
     header: Option<Header>,
 }
 
@@ -286,7 +285,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Ends a header without hunks: a rename, a changed mode, a binary file or an empty file.
+    /// Records a file without hunks: a rename, a changed mode, a binary file or an empty file.
     fn end_header(&mut self) {
         if let Some(header) = self.header.take() {
             self.diff.patches.push(header.patch(None));
@@ -322,7 +321,7 @@ impl Header {
         self.names.as_ref().is_none_or(is_named) || is_moved(&old, &self.from) || is_moved(&new, &self.to)
     }
 
-    /// Converts the header to a patch; `sides` are its `---` and `+++` lines, if any.
+    /// Converts the header to a patch. `sides` contains the texts after `---` and `+++`.
     fn patch(self, sides: Option<(&str, &str)>) -> Patch {
         let (mut is_new, mut is_deleted) = (self.is_new, self.is_deleted);
         let (mut pair, mut epochs) = (self.names.clone(), [false; 2]);
@@ -342,7 +341,7 @@ impl Header {
         }
         let written: Vec<Vec<u8>> = pair.iter().flat_map(|(old, new)| [new.clone(), old.clone()]).collect();
         let (old, new) = pair.map(|(old, new)| stripped(&old, &new)).unzip();
-        // The names of a rename are those in the header, which have no prefixes.
+        // For a rename or a copy, the header contains the names without prefixes.
         let (old, new) = (self.from.or(old), self.to.or(new));
         Patch {
             old: old.filter(|_| !is_new),
@@ -358,22 +357,21 @@ impl Header {
 
 const NONE: &[u8] = b"/dev/null";
 
-/// The prefixes that git adds to paths: `a/` and `b/`, and those of `diff.mnemonicPrefix`.
+/// The prefixes that git adds to paths: `a/` and `b/` by default, and the others with `diff.mnemonicPrefix`.
 const PREFIXES: [&[u8]; 8] = [b"a/", b"b/", b"i/", b"w/", b"c/", b"o/", b"1/", b"2/"];
 
-/// The unquoted name in a `---` or `+++` line, and the time after it.
+/// Splits the text after `---` or `+++` into the unquoted name and the timestamp.
 fn side_name(text: &str) -> (Option<Vec<u8>>, &str) {
     let (name, time) = text.split_once('\t').unwrap_or((text, ""));
     (path_bytes::unquoted(name.as_bytes()), time.trim())
 }
 
-/// Whether a time is the one that `diff -N` uses for a missing file, in any time zone.
+/// Whether a timestamp is the Unix epoch in any time zone. `diff -N` writes this timestamp for a missing file.
 fn is_epoch(time: &str) -> bool {
     ["1970-01-01 ", "1969-12-31 ", "Thu Jan 01 00:00:00 1970"].iter().any(|epoch| time.starts_with(epoch))
 }
 
-/// The common suffix of two paths: `x` for `a/x` and `b/x`, `old/x` and `new/x`, or `x` and `x`. Without a common
-/// suffix, removes git's prefixes.
+/// Reduces two paths to their common suffix. If there is no common suffix, removes git's prefixes.
 fn stripped(old: &[u8], new: &[u8]) -> (Vec<u8>, Vec<u8>) {
     if old == new {
         return (old.to_vec(), new.to_vec());
@@ -388,13 +386,13 @@ fn stripped(old: &[u8], new: &[u8]) -> (Vec<u8>, Vec<u8>) {
     (path.clone(), path)
 }
 
-/// Removes a prefix that git adds, if the name has one.
+/// Removes git's prefix from a name, if the name has such a prefix.
 fn known(name: &[u8]) -> Vec<u8> {
     let prefix = PREFIXES.iter().find(|prefix| name.len() > prefix.len() && name.starts_with(prefix));
     prefix.map_or(name, |prefix| &name[prefix.len()..]).to_vec()
 }
 
-/// The two names in `diff --git a/x b/x`, with prefixes; they may be quoted or contain spaces.
+/// Returns the two names in `diff --git a/x b/x`, with prefixes. Names may be quoted or contain spaces.
 fn header_names(rest: &str) -> Option<(Vec<u8>, Vec<u8>)> {
     let unquoted = |text: &str| path_bytes::unquoted(text.as_bytes());
     if let Some(inner) = rest.strip_prefix('"') {
@@ -411,14 +409,14 @@ fn header_names(rest: &str) -> Option<(Vec<u8>, Vec<u8>)> {
     }
     let splits = || rest.match_indices(' ').map(|(at, _)| (&rest[..at], &rest[at + 1..]));
     let tail = |name: &str| name.split_once('/').map(|(_, tail)| tail.to_owned());
-    // Both names have a prefix, or neither has one.
+    // A name may contain spaces, so the line is split where both names are equal, with or without their prefixes.
     let same = splits().find(|(one, other)| tail(one).is_some_and(|tail_of_one| tail(other) == Some(tail_of_one)));
     let same = same.or_else(|| splits().find(|(one, other)| one == other));
     let (one, other) = same.or_else(|| splits().next())?;
     Some((one.as_bytes().to_vec(), other.as_bytes().to_vec()))
 }
 
-/// The file in a line that only reports that files differ.
+/// Returns the file that a line such as `Binary files a/x and b/x differ` names.
 fn not_shown(line: &str) -> Option<Vec<u8>> {
     if let Some((folder, name)) = line.strip_prefix("Only in ").and_then(|rest| rest.split_once(": ")) {
         let path = format!("{folder}/{name}");
@@ -439,7 +437,7 @@ fn not_shown(line: &str) -> Option<Vec<u8>> {
     }
 }
 
-/// Parses `1,5 +1,7 @@ ...` into the start and the length of both sides.
+/// Parses the text after `@@ -` in a hunk header into the start and length of both sides.
 fn hunk_header(text: &str) -> Option<[u32; 4]> {
     let (sides, _) = text.split_once(" @@")?;
     let (old, new) = sides.split_once(" +")?;
@@ -451,7 +449,7 @@ fn hunk_header(text: &str) -> Option<[u32; 4]> {
     Some([old_start, old_length, new_start, new_length])
 }
 
-/// Removes the colours of `color.ui=always`, if the header lines have any.
+/// Removes the colour codes that git writes with `color.ui=always`. Text without coloured headers is unchanged.
 fn without_colours(text: &str) -> Cow<'_, str> {
     let heads = ["diff --", "--- ", "+++ ", "@@ -"];
     let is_coloured =

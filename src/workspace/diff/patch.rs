@@ -1,8 +1,8 @@
-//! A unified diff as a target, applied to the tree in memory only.
+//! Selects the files of a unified diff, and applies the diff to them in memory.
 //!
-//! The diff is untrusted. Its paths can refer only to files inside the tree, and its line numbers cannot make a
-//! text larger than the size limit of a file. It cannot hide its own files by markers of generated code or by
-//! changes to `.gleeignore` or `.gitattributes`.
+//! The diff is untrusted. Its paths can refer only to files inside the tree. Its line numbers cannot make a text
+//! larger than the size limit of a file. It cannot exclude its own files from the review, neither by markers of
+//! generated code nor by changes to `.gleeignore` or `.gitattributes`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ use crate::workspace::{Result, WorkspaceError};
 struct Located {
     path: String,
     text: String,
-    /// The text of the file before the diff, if known.
+    /// The text of the file before the diff was applied, if this text is known.
     before: Option<String>,
 }
 
@@ -39,7 +39,7 @@ impl Workspace {
         }
         let named: Vec<Vec<u8>> = diff.patches.iter().filter_map(|patch| patch.new.clone()).collect();
         let edits = |file: &str| named.iter().any(|path| path_bytes::shown(path).rsplit('/').next() == Some(file));
-        // If the diff changes a `.gleeignore` file, the previous content of that file is unknown.
+        // If the diff changes a `.gleeignore` file, no ignore rules apply, because the earlier rules are unknown.
         let mut ignores =
             (!edits(ignores::GLEE)).then(|| Ignores::glee(&self.root, self.recorded_ignores.as_ref()));
         let marks = self.attributes(named.iter().filter(|path| self.clean(&filter::path_text(path)).is_some()))?;
@@ -47,13 +47,13 @@ impl Workspace {
         let mut selection = Selection::default();
         diff.not_shown.iter().for_each(|path| selection.skip(path, SkipReason::Unreadable));
         let mut files: BTreeMap<String, SourceFile> = BTreeMap::new();
-        // Several patches of a diff may change the same file in sequence.
+        // Several patches of one diff may change the same file in sequence.
         let mut texts: BTreeMap<String, String> = BTreeMap::new();
         for patch in &diff.patches {
             let Some(path) = patch.new.as_ref() else {
                 let path = patch.old.as_deref().unwrap_or_default();
                 match self.clean(&filter::path_text(path)) {
-                    // A later patch may create the file again.
+                    // A later patch of the diff may create the deleted file again.
                     Some(path) => drop(files.insert(path.clone(), deleted(patch, path))),
                     None => selection.skip(path, SkipReason::Deleted),
                 }
@@ -105,9 +105,8 @@ impl Workspace {
         Ok(SourceFile { path, text, changed, diff: Some(patch.text.clone()) })
     }
 
-    /// Finds the file to which a patch applies, and the file's text after the diff. A diff may have been created in
-    /// another folder or with another prefix: if the named file does not contain the lines of the hunks, Glee
-    /// searches for a file whose path is a suffix of the name.
+    /// Finds the file that a patch changes, and the text of the file after the patch. If the named file does not
+    /// contain the lines of the hunks, other paths are tried, because the diff may use other prefixes.
     fn locate(
         &self,
         patch: &Patch,
@@ -138,11 +137,11 @@ impl Workspace {
             Err(reason @ (SkipReason::Oversized | SkipReason::Binary)) => return Err(reason),
             Ok(None) | Err(_) => {}
         }
-        // If the tree does not contain the rename yet, the content is at the old path.
+        // If the rename is not yet applied in the tree, the content is at the old path.
         let old = patch.old.as_ref().filter(|old| patch.new.as_ref() != Some(*old));
         let old = old.and_then(|old| self.clean(&filter::path_text(old)));
         if let Some(old) = &old {
-            // For a copy, the copied file has the content before the diff.
+            // An earlier patch may have changed a file that this patch copies in its original state.
             let sources = [read(old), in_tree(old)].into_iter().filter_map(Result::ok);
             if let Some(text) = { sources }.find(|text| patch.matches(text, Side::Old)) {
                 let replaced = patch.replaced(&text, Side::Old);
@@ -162,15 +161,14 @@ impl Workspace {
         Ok(Located { path: primary, text: sketch, before: None })
     }
 
-    /// Other paths to which the name may refer: the name relative to the current folder, the name with its prefix,
-    /// and the name without its leading folders.
+    /// Returns other paths to which a name in the diff may refer, for example the name without leading folders.
     fn others(&self, patch: &Patch, path: &[u8]) -> Vec<String> {
         let here = self.start.strip_prefix(&self.root).map(path_bytes::bytes).unwrap_or_default();
         let mut all: Vec<Vec<u8>> = Vec::new();
         if !here.is_empty() {
             all.push([&here, b"/".as_slice(), path].concat());
         }
-        // For a new or a deleted file, one side has no lines to compare with the tree.
+        // A side without lines matches every file, so shorter names are tried only if both sides have lines.
         let names = std::iter::once(path).chain(patch.written.iter().map(Vec::as_slice));
         for name in names.filter(|_| patch.shows(Side::Old) && patch.shows(Side::New)) {
             let ends = name.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| &name[at + 1..]);

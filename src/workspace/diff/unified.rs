@@ -6,20 +6,20 @@ use similar::{Algorithm, DiffTag, TextDiff};
 
 use crate::workspace::git::path_bytes;
 
-/// The time after which a diff is completed without searching for the minimal one; the result is still correct.
+/// The maximum time for finding the shortest diff. After this time, the diff may be longer but is still correct.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(500);
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct UnifiedDiff {
     pub(crate) text: String,
-    /// The lines of the new side under review, 1-based and inclusive. If lines were removed, the lines before and
-    /// after them are under review.
+    /// The line ranges of the new text that are under review, 1-based and inclusive. Where lines were removed, the
+    /// lines before and after them are under review.
     pub(crate) changed: Vec<(u32, u32)>,
     pub(crate) added: u32,
     pub(crate) removed: u32,
 }
 
-/// Compares two sides of a file. Each side has a path, which is `None` if the file is missing, and a text.
+/// Compares two versions of a file. Each version is a path and a text; the path is `None` if the file is missing.
 pub(crate) fn between(old: (Option<&[u8]>, &str), new: (Option<&[u8]>, &str)) -> UnifiedDiff {
     let diff = lines(old.1, new.1);
     let (mut changed, mut added, mut removed) = (Vec::new(), 0_u32, 0_u32);
@@ -44,12 +44,12 @@ pub(crate) fn lines<'a>(old: &'a str, new: &'a str) -> TextDiff<'a, 'a, str> {
     TextDiff::configure().algorithm(Algorithm::Myers).timeout(PATIENCE).diff_lines(old, new)
 }
 
-/// The unified diff of two texts without headers, with three lines of context.
+/// Returns a unified diff of two texts with three lines of context, but without the file header.
 pub(crate) fn hunks(old: &str, new: &str) -> String {
     lines(old, new).unified_diff().context_radius(3).to_string()
 }
 
-/// The line of the new text that corresponds to a line of the old text; both are 1-based.
+/// Maps a line number of the old text to the corresponding line number of the new text (both 1-based).
 pub(crate) fn line_now(old: &str, new: &str, line: u32) -> u32 {
     let index = usize::try_from(line.saturating_sub(1)).unwrap_or(usize::MAX);
     let now = lines(old, new).ops().iter().find(|op| op.old_range().contains(&index)).map(|op| {
@@ -59,12 +59,12 @@ pub(crate) fn line_now(old: &str, new: &str, line: u32) -> u32 {
     now.map_or(line, |now| number(now) + 1)
 }
 
-/// A path in the header of a diff, quoted if necessary.
+/// Formats a path for the header of a diff, with quotes if necessary. `side` is the prefix, such as `a/`.
 pub(crate) fn name(side: &str, path: &[u8]) -> String {
     path_bytes::shown(&path_bytes::quoted(&[side.as_bytes(), path].concat()))
 }
 
-/// Appends a range. It must not start before the last range; the two are joined if they are adjacent.
+/// Appends a range that does not start before the last range. Overlapping or adjacent ranges are joined.
 pub(crate) fn push(ranges: &mut Vec<(u32, u32)>, range: (u32, u32)) {
     if range.0 > range.1 {
         return;

@@ -1,4 +1,4 @@
-//! Bounds on nested repositories.
+//! Limits how many nested repositories and files Glee includes in snapshots and fingerprints.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ pub(crate) const FILES: usize = 20_000;
 /// The maximum size of all nested repositories together, in bytes.
 pub(crate) const BYTES: u64 = 1 << 30;
 
-/// A bound on the nested repositories that snapshots and fingerprints include.
+/// A bound that a nested repository can exceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
     Repositories,

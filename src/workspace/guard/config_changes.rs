@@ -1,7 +1,7 @@
-//! The files that configure Glee itself: `.glee`, and `.gleeignore` in any folder.
+//! Reads the files that configure Glee: the files in `.glee`, and `.gleeignore` in any folder.
 //!
-//! A change under review must not decide how it is reviewed. Therefore, these files are read from the base commit
-//! of the change, as stored in the repository, and compared with the files in the tree.
+//! A change must not control its own review. Therefore, Glee reads its configuration from the base commit of the
+//! change, and compares the configuration with the files in the tree.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -20,7 +20,7 @@ const FOLDER: &str = ".glee";
 /// The maximum size of a file that configures Glee, in bytes.
 const CAP: u64 = 4 << 20;
 
-/// The files that configure Glee, at the base commit of a change.
+/// The files that configure Glee, as they are in the base commit of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ControlFiles {
     pub base: String,
@@ -30,14 +30,14 @@ pub struct ControlFiles {
 }
 
 impl Workspace {
-    /// The control files at the base of a change; `None` if the target is not a change.
+    /// Reads the files that configure Glee from the base commit of a change; `None` without a base commit.
     pub fn control_files_of(&self, spec: &TargetSpec) -> Result<Option<ControlFiles>> {
         let Some(git) = &self.repository else { return Ok(None) };
         let Some(base) = git.base_of(spec)? else { return Ok(None) };
         self.control_files_at(&base).map(Some)
     }
 
-    /// The control files at the commit with this id.
+    /// Reads the files that configure Glee from the commit with this id.
     pub fn control_files_at(&self, commit: &str) -> Result<ControlFiles> {
         let mut files = BTreeMap::new();
         let mut paths = BTreeSet::new();
@@ -83,21 +83,21 @@ impl Workspace {
         Ok(ControlFiles { base: tree.0.clone(), edited: Vec::new(), files: Arc::new(files) })
     }
 
-    /// Replaces the `.gleeignore` files of the tree by recorded ones.
+    /// Uses the `.gleeignore` files in `recorded` instead of the files in the tree.
     pub fn use_recorded_ignores(&mut self, recorded: &ControlFiles) {
         self.recorded_ignores = Some(Arc::clone(&recorded.files));
     }
 }
 
 impl ControlFiles {
-    /// Writes each file to its path below `folder`.
+    /// Writes each file to the same relative path below `folder`.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         self.files.iter().try_for_each(|(path, bytes)| private::write(&folder.join(path), bytes))
     }
 }
 
 impl Repository {
-    /// The base commit of a change; `None` if the target is not a change or has no base commit.
+    /// Returns the base commit of a change; `None` if the target is not a change or has no base commit.
     pub(crate) fn base_of(&self, spec: &TargetSpec) -> Result<Option<String>> {
         Ok(match spec {
             TargetSpec::Uncommitted | TargetSpec::Staged | TargetSpec::Diff { .. } => self.head.clone(),
@@ -108,7 +108,7 @@ impl Repository {
         })
     }
 
-    /// The paths that are tracked, or untracked and not ignored.
+    /// Returns the paths of all tracked files, and of all untracked files that are not ignored.
     pub(crate) fn listed(&self) -> Result<Vec<Vec<u8>>> {
         let listed = self.call(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).output()?;
         Ok(path_bytes::items(&listed, 0).map(<[u8]>::to_vec).collect())

@@ -1,6 +1,6 @@
-//! Files that control other programs: a coder's changes to them have effects beyond the code under review.
+//! Recognises files that control agents, editors, CI systems, git or Glee.
 
-/// Files and folders at the top of a tree that control agents, editors, shells and Glee, and are often ignored by git.
+/// Files and folders at the root of a tree that control agents, editors, shells or Glee, often ignored by git.
 pub(crate) const PLACES: [&str; 16] = [
     ".glee",
     ".claude",
@@ -22,7 +22,7 @@ pub(crate) const PLACES: [&str; 16] = [
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ControlKind {
-    /// Agents, editors or shells that open the tree.
+    /// The file controls agents, editors or shells that open the tree.
     Tools,
     Ci,
     Glee,

@@ -1,10 +1,9 @@
-//! Fingerprints of a tree and its repository, and the differences between two of them.
+//! Takes fingerprints of a tree and its repository, and finds the differences between two fingerprints.
 //!
-//! A fingerprint covers the content and permissions of all tracked files and of all untracked files that are not
-//! ignored. It also covers the control files of agents and editors, even if they are ignored, and the index, HEAD,
-//! refs, hooks and settings of the repository and of nested repositories. No filter runs and nothing is written. A
-//! file is read only if its times are inconclusive; a file that equals its index entry is represented by its object
-//! id.
+//! A fingerprint covers the content and the permissions of all tracked files, and of all untracked files that are
+//! not ignored. A fingerprint also covers the control files of agents and editors, even ignored ones. For each
+//! repository in the tree, the index, HEAD, refs, hooks and settings are covered. Taking a fingerprint runs no git
+//! filters and writes no files. A file is read only if its timestamps do not prove that the file is unchanged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Metadata;
@@ -21,23 +20,22 @@ use crate::workspace::guard::nested_repos::{Inside, Nested, Unfollowed, listing}
 use crate::workspace::snapshot::{differing, permissions};
 use crate::workspace::{Result, Workspace};
 
-/// The size in bytes above which a file is compared only by its times and its size.
+/// A file larger than this number of bytes is compared only by its timestamps and size.
 const DIGESTED: u64 = 16 << 20;
-/// The assumed resolution of file times: a file that changed less than this before the fingerprint may change again
-/// and keep the same times.
+/// The assumed resolution of file timestamps. Two changes within this time may leave the same timestamps.
 const TICK: Duration = Duration::from_millis(20);
-/// Approximate bounds on the control files in one folder, by number and depth: some agents keep whole trees there.
+/// The approximate maximum number of control files in one folder. Some agents store large trees in their folders.
 const CONTROL_FILES: usize = 2_000;
 const CONTROL_DEPTH: usize = 4;
 
 #[derive(Clone, Debug, Default)]
 pub struct TreeFingerprint {
     files: BTreeMap<Vec<u8>, FileState>,
-    /// HEAD, the refs, and the files of the git folders, each by its name.
+    /// The state of HEAD, the index, each ref, and each important file of the git folders, by name.
     repository: BTreeMap<String, String>,
-    /// What `repository` contains, for each nested repository by its folder.
+    /// The state of each nested repository, by its folder. The values have the form of `repository`.
     nested: BTreeMap<Vec<u8>, BTreeMap<String, String>>,
-    /// The nested repositories that are not covered because they exceed a bound.
+    /// The nested repositories that the fingerprint does not cover because they exceed a bound.
     pub unfollowed: Vec<Unfollowed>,
 }
 
@@ -45,7 +43,7 @@ pub struct TreeFingerprint {
 struct FileState {
     stat: Stat,
     permissions: u32,
-    /// Whether an equal `stat` at a later time proves that the content is unchanged.
+    /// Whether an equal `stat` in a later fingerprint proves that the content is unchanged.
     is_settled: bool,
     digest: Digest,
 }
@@ -61,17 +59,17 @@ struct Stat {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Digest {
-    /// The id of the object in the repository that has the same content.
+    /// The id of the git object with the same content.
     Object(String),
     Content(blake3::Hash),
-    /// Only the times and the size are compared.
+    /// The content was not hashed, so only the timestamps and the size are compared.
     Stat,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangedSubject {
     Content,
-    /// The permissions of a file with unchanged content.
+    /// Only the permissions of a file changed, not its content.
     Permissions,
     /// HEAD, a ref, the index, a hook or a setting of the repository.
     Repository,
@@ -104,8 +102,7 @@ impl fmt::Display for ObservedChange {
 }
 
 impl Workspace {
-    /// The current fingerprint of the tree. A file whose times are the same as in the `earlier` fingerprint is not
-    /// read again.
+    /// Takes a fingerprint of the tree. A file with the same `stat` as in `earlier` is not read again.
     pub fn fingerprint(&self, earlier: Option<&TreeFingerprint>) -> Result<TreeFingerprint> {
         let now = SystemTime::now();
         let mut found = TreeFingerprint::default();
@@ -143,8 +140,8 @@ impl Workspace {
         Ok(found)
     }
 
-    /// The differences between two fingerprints. Either one was taken with the other as its `earlier`, or both with
-    /// the same third fingerprint.
+    /// Returns the differences between two fingerprints. One fingerprint must have been taken with the other as
+    /// `earlier`, or both with the same `earlier`.
     pub fn differences(&self, before: &TreeFingerprint, after: &TreeFingerprint) -> Result<Vec<ObservedChange>> {
         let mut found = Vec::new();
         for (path, old, new) in differing(&before.files, &after.files) {
@@ -183,7 +180,7 @@ impl Workspace {
         Ok(match (&old.digest, &new.digest) {
             (Digest::Object(id), Digest::Content(hash)) | (Digest::Content(hash), Digest::Object(id)) => {
                 let Some(git) = &self.repository else { return Ok(false) };
-                // If git converts line ends, the hashes differ, and a file whose times changed counts as changed.
+                // If git converts the line endings of the file, the hashes differ, and the file counts as changed.
                 matches!(git.objects(None)?.read(id, DIGESTED)?, GitObject::Bytes(bytes) if blake3::hash(&bytes) == *hash)
             }
             (Digest::Stat, Digest::Stat) => old.stat == new.stat,
@@ -191,7 +188,7 @@ impl Workspace {
         })
     }
 
-    /// The control files of agents, editors and Glee, including ignored ones.
+    /// Returns the paths of the control files of agents, editors and Glee, including ignored files.
     fn control_paths(&self) -> Vec<Vec<u8>> {
         let mut paths = Vec::new();
         for name in control_files::PLACES {
@@ -218,8 +215,7 @@ impl Workspace {
 }
 
 impl Nested {
-    /// Like [`Repository::parts`]; for a linked work tree of the outer repository, only the parts that belong to
-    /// this work tree alone.
+    /// Returns the state of a nested repository; for a linked work tree, only the state that it does not share.
     fn parts(&self, is_linked: bool) -> Result<BTreeMap<String, String>> {
         let refs = if is_linked { BTreeMap::new() } else { self.repository.refs()? };
         let mut parts = self.repository.parts(&self.scan, refs);
@@ -231,7 +227,7 @@ impl Nested {
 }
 
 impl Repository {
-    /// Every ref except Glee's own.
+    /// Returns all refs except Glee's refs (`refs/glee/`).
     pub(crate) fn refs(&self) -> Result<BTreeMap<String, String>> {
         let listed = self.call(["for-each-ref", "--format=%(refname) %(objectname) %(symref)"]).output()?;
         let listed = path_bytes::shown(&listed);
@@ -240,7 +236,7 @@ impl Repository {
         Ok(refs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
     }
 
-    /// The parts of the git folders that define the state and behaviour of the repository, without its objects.
+    /// Returns the state that defines how the repository behaves, such as `refs`, HEAD, hooks and settings.
     fn parts(&self, scan: &Scan, refs: BTreeMap<String, String>) -> BTreeMap<String, String> {
         let mut parts = refs;
         let mut index = blake3::Hasher::new();
@@ -264,7 +260,6 @@ impl Repository {
     }
 }
 
-/// Adds a file of a git folder with its kind, permissions and content.
 fn add_file(parts: &mut BTreeMap<String, String>, folder: &Path, name: &str) {
     let path = folder.join(name);
     let Ok(meta) = std::fs::symlink_metadata(&path) else { return };
@@ -301,13 +296,11 @@ fn state_of(meta: &Metadata, now: SystemTime) -> FileState {
     FileState { is_settled: is_before(stat.changed, now), stat, permissions, digest: Digest::Stat }
 }
 
-/// Whether a time is more than [`TICK`] before `now`.
 fn is_before((seconds, nanos): (i64, i64), now: SystemTime) -> bool {
     let (Ok(seconds), Ok(nanos)) = (u64::try_from(seconds), u32::try_from(nanos)) else { return true };
     SystemTime::UNIX_EPOCH.checked_add(Duration::new(seconds, nanos) + TICK).is_some_and(|time| time < now)
 }
 
-/// The hash of a file's content, or of a link's target.
 fn digest(path: &Path, meta: &Metadata) -> Digest {
     let hash = || -> io::Result<blake3::Hash> {
         if meta.is_symlink() {

@@ -1,26 +1,26 @@
-//! Checks whether a path is inside a tree: a coder can write there, so Glee keeps the files of a run elsewhere.
+//! Checks whether a path is inside a tree. A coder can write to the tree, so Glee stores its own files elsewhere.
 
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
 use crate::workspace::Workspace;
 
-/// The maximum number of links that are followed, as in the kernel.
+/// The maximum number of symbolic links that are followed in one path. Linux has the same limit.
 const LINKS: usize = 40;
 
 impl Workspace {
-    /// Whether a path leads into the tree or its repository, or passes a link that is inside one of them. The path
-    /// need not exist; a relative path starts at the working folder.
+    /// Whether a path leads into the tree or its repository, or through a symbolic link inside one of these
+    /// folders. The path need not exist. A relative path starts at the working folder.
     pub fn holds(&self, path: &Path) -> bool {
         let folders = self.folders();
-        // Without a working folder, a relative path cannot be resolved; it counts as inside.
+        // A path that cannot be resolved counts as inside the tree.
         let Ok(absolute) = std::path::absolute(path) else { return true };
         let is_inside = |place: &PathBuf| folders.iter().any(|folder| place.starts_with(folder));
         passed(&absolute).is_none_or(|places| places.iter().any(is_inside))
     }
 }
 
-/// The links that an absolute path passes and, as the last item, its target; `None` for a loop of links.
+/// Returns the links on the way to the target of a path, and the target; `None` if the links form a loop.
 fn passed(path: &Path) -> Option<Vec<PathBuf>> {
     let reversed = |path: &Path| path.components().rev().map(|part| part.as_os_str().to_owned()).collect();
     let mut places = Vec::new();

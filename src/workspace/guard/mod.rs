@@ -1,4 +1,4 @@
-//! Protects the tree: fingerprints that reveal writes, locks, nested repositories, and files that configure Glee.
+//! Protects the tree with locks, with fingerprints that reveal changes, and with checks of control files.
 
 pub(crate) mod bounds;
 pub(crate) mod config_changes;

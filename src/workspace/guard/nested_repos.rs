@@ -1,9 +1,8 @@
-//! Nested repositories: populated submodules, and folders with their own `.git`, to a bounded depth.
+//! Lists the files of nested repositories: populated submodules, and other folders with a `.git`.
 //!
-//! git lists such a folder as a single entry. Its files are listed here by its own index and ignore rules, so that
-//! snapshots and fingerprints include them like all other files. If a submodule has no `.git`, or git cannot read a
-//! repository, a walk that applies the ignore files lists the files instead. A repository is included as a whole or
-//! not at all.
+//! git lists a nested repository as a single entry. Glee lists the files inside, so that snapshots and fingerprints
+//! include them. The nested repository's index and ignore files decide which files are listed. If git cannot read
+//! the repository, Glee walks the folder instead. A repository that exceeds a bound is left out completely.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -22,22 +21,22 @@ const POINTER: u64 = 64 << 10;
 pub(crate) struct Nested {
     /// The folder of the repository, relative to the root of the tree.
     pub(crate) folder: Vec<u8>,
-    /// The commit of the repository's `HEAD`; `None` before the first commit.
+    /// The commit of `HEAD`; `None` if the nested repository has no commit yet.
     pub(crate) head: Option<String>,
     pub(crate) repository: Repository,
-    /// The index and untracked files of the repository; empty if it exceeds a bound or git cannot list it.
+    /// The index and untracked files; empty if the repository exceeds a bound or git cannot list it.
     pub(crate) scan: Scan,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct Inside {
-    /// The files that are tracked, or untracked and not ignored, by their paths in the tree.
+    /// The files of all nested repositories, as paths in the tree. Ignored untracked files are left out.
     pub(crate) files: BTreeSet<Vec<u8>>,
     pub(crate) repositories: Vec<Nested>,
     pub(crate) unfollowed: Vec<Unfollowed>,
 }
 
-/// A nested repository that exceeds a bound: its files are in no snapshot and no fingerprint.
+/// A nested repository that exceeds a bound. Snapshots and fingerprints do not include its files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unfollowed {
     /// The folder of the repository, relative to the root of the tree.
@@ -49,12 +48,12 @@ pub struct Unfollowed {
 struct Listed {
     files: Vec<Vec<u8>>,
     bytes: u64,
-    /// The folders in this folder that may be repositories.
+    /// The subfolders that may be nested repositories.
     candidates: Vec<Vec<u8>>,
     scan: Scan,
 }
 
-/// Lists the repositories among the folders `candidates`, and the repositories nested in them.
+/// Lists the nested repositories in the folders `candidates`, and all repositories inside these repositories.
 pub(crate) fn inside(root: &Path, candidates: Vec<Vec<u8>>) -> Inside {
     let mut inside = Inside::default();
     let mut level = candidates;
@@ -67,7 +66,6 @@ pub(crate) fn inside(root: &Path, candidates: Vec<Vec<u8>>) -> Inside {
         if level.is_empty() {
             break;
         }
-        // git is needed, and searched for, only if there is a nested folder.
         let program = plumbing::find(root).ok();
         for folder in std::mem::take(&mut level) {
             let repository = program.as_ref().and_then(|program| Repository::inside(program, &lstat.full(&folder)));
@@ -105,8 +103,7 @@ pub(crate) fn inside(root: &Path, candidates: Vec<Vec<u8>>) -> Inside {
     inside
 }
 
-/// Walks a folder and applies the ignore files. Returns the files that are not in a nested repository, and the
-/// folders that are nested repositories.
+/// Walks a folder without ignored files. Returns the files, and the folders of nested repositories.
 fn walked(root: &Path, folder: &[u8]) -> io::Result<[Vec<Vec<u8>>; 2]> {
     let mut candidates = Vec::new();
     let mut is_repository = |path: &[u8], is_dir: bool| {
@@ -122,7 +119,7 @@ fn walked(root: &Path, folder: &[u8]) -> io::Result<[Vec<Vec<u8>>; 2]> {
 }
 
 impl Listed {
-    /// Lists one folder: by git if the folder has a repository that git can list, else by a walk.
+    /// Lists one folder. Uses git if git can list the repository in the folder, and walks the folder otherwise.
     fn of(root: &Path, folder: &[u8], repository: Option<&Repository>) -> Self {
         let mut lstat = Lstat::below(root);
         let below = |path: &Vec<u8>| [folder, b"/", path].concat();
@@ -153,7 +150,7 @@ impl Listed {
 }
 
 impl Repository {
-    /// The repository with this folder as its work tree; `None` if git could not open it.
+    /// Opens the repository whose work tree is `folder`. Returns `None` if git could not open the repository.
     fn inside(program: &Path, folder: &Path) -> Option<Self> {
         let place = folder.join(".git").canonicalize().ok()?;
         let git_dir = if place.is_dir() {
@@ -177,12 +174,11 @@ impl Repository {
         is_readable.then(|| Self::placed(program, folder, git_dir, common, ""))
     }
 
-    /// The current commit of `HEAD`.
+    /// Returns the commit that `HEAD` refers to now.
     pub(crate) fn current(&self) -> Option<String> {
         self.find("HEAD").ok()?
     }
 
-    /// The current commit of the nested repository with this folder as its work tree.
     pub(crate) fn commit_in(&self, folder: &Path) -> Option<String> {
         Self::inside(&self.program, folder)?.current()
     }
@@ -194,8 +190,7 @@ impl Repository {
     }
 }
 
-/// For a folder outside git, the files that `.gitignore` does not exclude, including hidden files and the files of
-/// nested repositories; and the nested repositories themselves.
+/// Lists a folder outside git: the files that `.gitignore` does not exclude, and the nested repositories.
 pub(crate) fn listing(root: &Path) -> Result<(BTreeSet<Vec<u8>>, Inside)> {
     let [files, candidates] = walked(root, b"").map_err(WorkspaceError::unreadable(root))?;
     let inside = inside(root, candidates);

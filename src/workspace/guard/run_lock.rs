@@ -1,6 +1,7 @@
-//! One writer per work tree: a file lock that the kernel holds for the life of the process.
+//! Ensures that only one run edits a work tree, by a file lock that the kernel releases when the process ends.
 //!
-//! The lock file is never removed. Its content only describes the holder, for the error message of another run.
+//! The lock file is never removed. The file describes the run that holds the lock, for the error message of another
+//! run.
 
 use std::fs::{File, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
@@ -14,7 +15,7 @@ use crate::system::private;
 use crate::workspace::git::path_bytes;
 use crate::workspace::{Result, Workspace, WorkspaceError};
 
-/// The lock of a work tree; it is released when this value is dropped and when the process ends.
+/// Holds the lock of a work tree until this value is dropped or the process ends.
 #[derive(Debug)]
 pub struct TreeLock {
     _file: File,
@@ -23,9 +24,8 @@ pub struct TreeLock {
 impl Workspace {
     /// Locks this work tree for a run that may edit it.
     ///
-    /// The lock file is in `state_dir` and named after the root, so that each linked work tree has its own lock.
-    /// Fails with [`WorkspaceError::Locked`] if another run holds the lock. Also fails if the state folder cannot
-    /// be used.
+    /// The lock file in `state_dir` is named after the root, so that each linked work tree has a separate lock.
+    /// Fails with [`WorkspaceError::Locked`] if another run holds the lock.
     pub fn lock(&self, state_dir: &Path, run: &RunId) -> Result<TreeLock> {
         let name = blake3::hash(&path_bytes::bytes(self.root())).to_hex();
         let path = state_dir.join(format!("tree-{}.lock", &name[..16]));

@@ -1,7 +1,8 @@
-//! Identifies the tree of a run by its folders and its history, independent of its path.
+//! Identifies the tree of a run independently of its path.
 //!
-//! A folder is identified by its inode and creation time: a moved repository is recognised, and another repository
-//! at the same path is not taken for it. A copied repository is recognised by the commit at which the run began.
+//! A folder is identified by its inode and creation time. A repository is therefore recognised after a move, and
+//! distinguished from another repository at the same path. A copy is recognised by the commit at which the run
+//! began.
 
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -11,29 +12,29 @@ use serde::{Deserialize, Serialize};
 use crate::workspace::git::{GitObject, Repository, path_bytes};
 use crate::workspace::{Result, Workspace};
 
-/// The properties of a folder that remain when it is moved.
+/// The properties of a folder that do not change when the folder is moved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Mark {
     inode: u64,
-    /// Nanoseconds since 1970; `None` if the file system does not record them.
+    /// The creation time in nanoseconds since 1970; `None` if the file system does not record creation times.
     born: Option<u64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TreeIdentity {
-    /// The path of the root, quoted.
+    /// The path of the tree's root, with git's quotes if necessary.
     root: String,
     mark: Option<Mark>,
-    /// The common git folder of all work trees; `None` outside git.
+    /// The git folder that all work trees of the repository share; `None` outside git.
     common: Option<Mark>,
-    /// The path of this work tree's git folder below the common git folder, quoted; empty for the main work tree.
+    /// The path of the work tree's git folder, relative to the shared git folder. Empty for the main work tree.
     worktree: String,
     head: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TreeRelation {
-    /// The same tree, moved or not.
+    /// The same tree, possibly at a new path.
     Same,
     /// Another work tree of the same repository, or a copy whose original still exists.
     Sibling,
@@ -41,7 +42,7 @@ pub(crate) enum TreeRelation {
 }
 
 impl TreeIdentity {
-    /// The identity of a tree as it is on disk now: a coder may have removed or replaced `.git`.
+    /// Reads the identity of a tree from disk, because a coder may have removed or replaced `.git`.
     pub(crate) fn of(workspace: &Workspace) -> Self {
         let root = workspace.root();
         let git = workspace.repository.as_ref().filter(|git| git.common.join("HEAD").exists());

@@ -1,8 +1,8 @@
-//! The git attributes that Glee uses.
+//! Evaluates the git attributes that Glee uses.
 
 use std::collections::BTreeMap;
 
-/// The attributes of each file: by path, a map from the name of an attribute to its value.
+/// The git attributes of files. The outer key is a path, and the inner key is the name of an attribute.
 #[derive(Debug, Default)]
 pub(crate) struct Attributes(pub(crate) BTreeMap<Vec<u8>, BTreeMap<String, String>>);
 
@@ -10,7 +10,7 @@ pub(crate) const ASKED: [&str; 7] =
     ["linguist-generated", "text", "eol", "crlf", "filter", "ident", "working-tree-encoding"];
 
 impl Attributes {
-    /// Whether a file is marked as generated; `None` if the attribute is unspecified.
+    /// Whether a file is marked as generated; `None` if the attribute `linguist-generated` is unspecified.
     pub(crate) fn generated(&self, path: &[u8]) -> Option<bool> {
         match self.value(path, "linguist-generated")? {
             "set" | "true" => Some(true),
@@ -19,7 +19,7 @@ impl Attributes {
         }
     }
 
-    /// Whether git may convert the file's line ends; `None` if the configuration decides.
+    /// Whether git may convert the line endings of a file; `None` if git's configuration decides.
     pub(crate) fn converts_line_ends(&self, path: &[u8]) -> Option<bool> {
         let value = |name| self.value(path, name);
         match (value("text").or_else(|| value("crlf")), value("eol")) {
@@ -29,12 +29,12 @@ impl Attributes {
         }
     }
 
-    /// Whether the bytes of a file in the work tree may differ from those of its git object.
+    /// Whether git may convert a file, so that the work tree and the git object differ.
     pub(crate) fn converts(&self, path: &[u8], autocrlf: bool) -> bool {
         self.converts_line_ends(path).unwrap_or(autocrlf) || self.is_filtered(path)
     }
 
-    /// Whether git converts more than the file's line ends.
+    /// Whether git may convert a file in other ways than its line endings.
     pub(crate) fn is_filtered(&self, path: &[u8]) -> bool {
         let is_set = |name| self.value(path, name).is_some_and(|value| value != "unset");
         ["filter", "ident", "working-tree-encoding"].into_iter().any(is_set)

@@ -1,5 +1,4 @@
-//! Reads the scripts that a review runs from the base commit of a change: a change must not decide how it is
-//! reviewed.
+//! Reads the scripts for a review from the base commit, because a change must not control its own review.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Permissions;
@@ -15,22 +14,23 @@ use crate::workspace::{Result, Workspace};
 /// The maximum size of a file, in bytes.
 const CAP: u64 = 16 << 20;
 
-/// The maximum number of files that are read along with a script.
+/// The maximum number of other files that are read together with a script.
 const NEIGHBOURS: usize = 2_000;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BaseFiles {
-    /// By path, the bytes of each file and whether it is executable.
+    /// For each path, the content of the file, and whether the file is executable.
     files: BTreeMap<String, (Vec<u8>, bool)>,
-    /// The requested files that differ in the tree, or that have a neighbour which differs there.
+    /// The requested files that changed since the commit, or whose folder contains a changed file.
     pub edited: BTreeSet<String>,
     /// The requested files that exist in the tree but not in the commit.
     pub added: BTreeSet<String>,
 }
 
 impl Workspace {
-    /// Reads the `wanted` files of a commit, each with the files in and below its folder, since a script may load
-    /// them. For a file at the top of the tree, only the other files at the top are read along with it.
+    /// Reads the `wanted` files of a commit. A script may load other files, so all files in and below the script's
+    /// folder are read too. For a script at the root of the tree, only the files at the root are read, without
+    /// subfolders.
     pub fn files_at(&self, commit: &str, wanted: &BTreeSet<String>) -> Result<BaseFiles> {
         let mut found = BaseFiles::default();
         let Some(git) = &self.repository else { return Ok(found) };
@@ -57,7 +57,7 @@ impl Workspace {
                     found.files.insert(other.clone(), (bytes, *executable));
                 }
                 let now = text_files::read_capped(&self.root.join(other), CAP).ok().flatten();
-                // An edited neighbour at the top does not count: it is rarely part of the script.
+                // Other files at the root of the tree do not count, because they are rarely part of the script.
                 let counts = other == path || !folder.is_empty();
                 is_edited |= counts && now.as_ref() != found.files.get(other).map(|(bytes, _)| bytes);
             }
@@ -70,7 +70,7 @@ impl Workspace {
     }
 }
 
-/// Whether a folder of the tree has a file that the commit lacks: a script may load such a file instead of another.
+/// Whether a folder of the tree contains a file that the commit does not contain. A script may load such a file.
 fn has_more(root: &Path, folder: &str, entries: &BTreeMap<String, (String, bool)>) -> bool {
     let below = walk::everything(&root.join(folder)).flatten().filter(walk::is_file);
     let mut paths =
@@ -79,7 +79,7 @@ fn has_more(root: &Path, folder: &str, entries: &BTreeMap<String, (String, bool)
 }
 
 impl BaseFiles {
-    /// Writes each file to its path below `folder`; returns the path of the written copy of each edited file.
+    /// Writes all files below `folder`. Returns the paths of the written copies of the edited files.
     pub fn write(&self, folder: &Path) -> io::Result<BTreeMap<String, PathBuf>> {
         for (path, (bytes, executable)) in &self.files {
             let place = folder.join(path);

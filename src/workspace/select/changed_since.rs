@@ -23,7 +23,7 @@ pub struct Since {
 
 impl Workspace {
     /// Selects the files that differ from a recorded tree, with the changed lines. `rules` are the selection rules
-    /// at the start of the run; without them, the current rules apply.
+    /// from the start of the run. Without `rules`, the current rules apply.
     pub fn select_since(
         &self,
         before: &TreeId,
@@ -46,7 +46,7 @@ impl Workspace {
             !is_ignored
         });
         let marks = self.attributes(paths.iter().copied())?;
-        // A file is skipped as generated only if it was already marked as generated at the start.
+        // A file is skipped as generated only if it was already marked as generated at the start of the run.
         let marked: Vec<&Vec<u8>> =
             paths.iter().copied().filter(|path| marks.generated(path) == Some(true)).collect();
         let earlier = match (&self.repository, rules) {
@@ -75,8 +75,8 @@ impl Workspace {
     }
 }
 
-/// A file that changed from `old` to `new`. For a file that is ignored now, `hidden` is its current content, and
-/// the result is `None` if that content is unchanged.
+/// Reads a file that changed from `old` to `new`. For a file that is ignored now, `hidden` is its current content;
+/// the result is `None` if the content is unchanged.
 fn file(
     path: &[u8],
     [old, new]: [Option<&ManifestEntry>; 2],

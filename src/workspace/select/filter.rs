@@ -1,7 +1,7 @@
-//! Which files are reviewed: text of a bounded size that is not generated.
+//! Decides which files are reviewed: text files of a bounded size that are not generated.
 //!
-//! Other files are skipped with a reason. In a change, a marker of generated code counts only if the file had it before the
-//! change: a change must not exclude itself from the review.
+//! A file that is not reviewed is skipped with a reason. A change must not exclude itself from the review.
+//! Therefore, a marker of generated code counts only if the file had the marker before the change.
 
 use crate::domain::{Skip, SkipReason};
 use crate::workspace::code::text_files;
@@ -26,35 +26,35 @@ const LOCK_FILES: [&str; 14] = [
 
 const MINIFIED: [&str; 4] = [".min.js", ".min.css", ".min.mjs", ".js.map"];
 
-/// Extensions of files that programs read as text, independent of their bytes.
+/// The extensions of text formats. A file with such an extension is text unless it has many control characters.
 const TEXT: &str = " asm astro awk bash bat bicep c cc cfg cjs clj cljs cls cmake cmd conf cpp cs css csv cts cxx dart \
     diff el ex exs fish fs go gradle graphql groovy h hbs hcl hh hpp hs htm html hxx ini ipynb java jinja jl js json \
     json5 jsonc jsonl jsp jsx kt kts ksh less lisp lua m4 make md mjs mk ml mli mm mts nim nix patch php phtml pl pm \
     properties proto ps1 psm1 py pyi pyw pyx r rake rb rego rkt rs rst s sass scala scm scss sh sol sql svelte svg \
     swift tcl tex tf tfvars toml ts tsx txt v vb vbs vhd vim vue xhtml xml xsl yaml yml zig zsh ";
 
-/// How many bytes of a file decide whether it is text.
+/// The number of bytes at the start of a file that decide whether the file is text.
 const HEAD: usize = 8 << 10;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Selected {
-    /// The user named the file; it is reviewed even if it is generated.
+    /// The user named the file, so it is reviewed even if it is generated.
     ByName,
     ByWalk,
 }
 
-/// The file before the change under review.
+/// The content of a file before the change under review.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Before<'a> {
-    /// The target is not a change: the markers in the tree count.
+    /// The target is not a change, so the current markers of generated code count.
     Same,
-    /// The file did not exist before the change, or its earlier content is unknown: no marker counts.
+    /// The file is new, or its earlier content is unknown, so no marker of generated code counts.
     Unknown,
     Was(&'a [u8]),
 }
 
-/// The text of a file, or why it is not reviewed. `now` and `then` are the values of the attribute
-/// `linguist-generated` after and before the change.
+/// Returns the text of a file, or the reason why the file is not reviewed. `now` and `then` are the values of the
+/// attribute `linguist-generated` after and before the change.
 pub(crate) fn text(
     path: &str,
     bytes: Vec<u8>,
@@ -86,14 +86,13 @@ pub(crate) fn text(
     Ok(text)
 }
 
-/// Whether a file is text: by its extension or a `#!` line, else by its bytes.
+/// Whether a file is text, judged by its extension or a `#!` line, and otherwise by its bytes.
 pub(crate) fn is_text(path: &str, bytes: &[u8]) -> bool {
     let ending =
         file_name(path).rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default();
     let is_code = !ending.is_empty() && TEXT.contains(&format!(" {ending} ")) || bytes.starts_with(b"#!");
     match is_code {
-        // Bytes above ASCII may belong to a legacy encoding, so only control characters count. In random bytes, a
-        // tenth are control characters.
+        // Non-ASCII bytes may belong to a legacy encoding, so only control characters count.
         true => {
             let head = &bytes[..bytes.len().min(HEAD)];
             text_files::wide(bytes).is_some() || controls(head).saturating_mul(20) <= head.len()
@@ -102,8 +101,7 @@ pub(crate) fn is_text(path: &str, bytes: &[u8]) -> bool {
     }
 }
 
-/// Whether a file is binary: it is not UTF-16, and more than a tenth of its first 8 KiB is invalid UTF-8, NUL or
-/// control characters.
+/// Whether a file is binary: it is not UTF-16, and more than a tenth of its first 8 KiB is not text.
 pub(crate) fn is_binary(bytes: &[u8]) -> bool {
     let head = &bytes[..bytes.len().min(HEAD)];
     let invalid: usize = head.utf8_chunks().map(|chunk| chunk.invalid().len()).sum();
@@ -111,7 +109,7 @@ pub(crate) fn is_binary(bytes: &[u8]) -> bool {
     (invalid + nul + controls(head)) * 10 > head.len() && text_files::wide(bytes).is_none()
 }
 
-/// The number of control characters, except NUL, that do not occur in text.
+/// Counts the control characters that do not occur in text, except NUL.
 fn controls(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| matches!(byte, 1..=7 | 0xe..=0x1a | 0x1c..=0x1f | 0x7f)).count()
 }
@@ -120,12 +118,12 @@ fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// Whether one of the first five lines has the marker of a generator.
+/// Whether one of the first five lines contains a marker of generated code.
 fn has_generated_marker(text: &str) -> bool {
     text.lines().take(5).any(|line| line.contains("@generated") || line.contains("DO NOT EDIT"))
 }
 
-/// A path as text, with git's escapes if it is not UTF-8.
+/// Converts a path to text. A path that is not UTF-8 is escaped as in git's output.
 pub(crate) fn path_text(path: &[u8]) -> String {
     match std::str::from_utf8(path) {
         Ok(text) => text.to_owned(),

@@ -1,8 +1,8 @@
-//! Which paths the tree's ignore files exclude.
+//! Decides which paths the ignore files exclude.
 //!
 //! As in git, the ignore file in the deepest folder takes precedence, and everything below an ignored folder is
-//! ignored. An ignore file that is a FIFO or a link is not opened. In the review of a change, `.gleeignore` may
-//! come from the base commit.
+//! ignored. Glee does not open an ignore file that is a FIFO or a link. In the review of a change, the
+//! `.gleeignore` files may come from the base commit.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read as _;
@@ -20,7 +20,7 @@ pub(crate) const CAP: u64 = 1 << 20;
 
 pub(crate) const GLEE: &str = ".gleeignore";
 
-/// Recorded ignore files that replace those in the tree, by path.
+/// The contents of recorded ignore files by path. The recorded files replace the files in the tree.
 pub(crate) type RecordedIgnores = Arc<BTreeMap<String, Vec<u8>>>;
 
 pub(crate) struct Ignores<'a> {
@@ -31,7 +31,7 @@ pub(crate) struct Ignores<'a> {
     /// Whether `recorded` also replaces the `.gitignore` files.
     all_recorded: bool,
     folders: HashMap<Vec<u8>, Arc<[Gitignore]>>,
-    /// The rules from files outside the tree, the strongest first.
+    /// The rules of ignore files outside the tree. Earlier entries take precedence.
     outside: Vec<Gitignore>,
 }
 
@@ -45,13 +45,13 @@ impl<'a> Ignores<'a> {
         Self::of_names(root, &[], None)
     }
 
-    /// Applies only `.gleeignore`, for files that git lists.
+    /// Applies only the `.gleeignore` files, because git applies its own rules when it lists files.
     pub(crate) fn glee(root: &'a Path, recorded: Option<&RecordedIgnores>) -> Self {
         Self::of_names(root, &[GLEE], recorded)
     }
 
-    /// Applies git's rules: recorded `.gitignore` files and, from outside the tree, `excludes` or else the user's
-    /// current rules.
+    /// Applies the recorded `.gitignore` files and the rules `excludes`. Without `excludes`, the user's current
+    /// ignore file applies.
     pub(crate) fn recorded(root: &'a Path, recorded: RecordedIgnores, excludes: Option<&[u8]>) -> Self {
         let outside = match excludes {
             Some(excludes) => rules(root, &String::from_utf8_lossy(excludes)).into_iter().collect(),
@@ -60,17 +60,17 @@ impl<'a> Ignores<'a> {
         Self { all_recorded: true, outside, ..Self::of_names(root, &[".gitignore"], Some(&recorded)) }
     }
 
-    /// Applies only git's rules, for snapshots. `exclude` is the repository's ignore file outside the tree.
+    /// Applies only git's rules. `exclude` is the path of the repository's `info/exclude`.
     pub(crate) fn git(root: &'a Path, exclude: Option<PathBuf>) -> Self {
         Self { outside: outside(root, exclude), ..Self::of_names(root, &[".gitignore"], None) }
     }
 
-    /// Applies the rules of Glee and git, for folders that are walked.
+    /// Applies the rules of Glee and of git.
     pub(crate) fn both(root: &'a Path, recorded: Option<&RecordedIgnores>, exclude: Option<PathBuf>) -> Self {
         Self { outside: outside(root, exclude), ..Self::of_names(root, &[GLEE, ".gitignore"], recorded) }
     }
 
-    /// Whether a path is ignored, given that none of its parent folders is.
+    /// Whether a path is ignored. The caller ensures that none of its parent folders is ignored.
     pub(crate) fn is_ignored_here(&mut self, path: &[u8], is_dir: bool) -> bool {
         let full = self.root.join(path_bytes::path(path));
         for folder in path_bytes::above(path).rev().chain([b"".as_slice()]) {
@@ -116,13 +116,12 @@ impl<'a> Ignores<'a> {
     }
 }
 
-/// Reads an ignore file, whose patterns are relative to `place`.
+/// Reads an ignore file with patterns relative to the folder `place`.
 fn read(place: &Path, file: &Path) -> Option<Gitignore> {
     rules(place, &text_files::lossy(text_files::read_capped(file, CAP).ok()??))
 }
 
-/// The rules of the repository's ignore file outside the tree and of the user's ignore file; the latter may be a
-/// link.
+/// Reads the repository's `info/exclude` and the user's ignore file. The user's ignore file may be a link.
 fn outside(root: &Path, exclude: Option<PathBuf>) -> Vec<Gitignore> {
     let users = || {
         let mut bytes = Vec::new();
@@ -132,7 +131,7 @@ fn outside(root: &Path, exclude: Option<PathBuf>) -> Vec<Gitignore> {
     exclude.and_then(|file| read(root, &file)).into_iter().chain(users()).collect()
 }
 
-/// Parses the patterns of an ignore file; invalid lines are skipped, as by git.
+/// Parses the patterns of an ignore file. Like git, skips invalid lines.
 fn rules(place: &Path, text: &str) -> Option<Gitignore> {
     let mut builder = GitignoreBuilder::new(place);
     for line in text.trim_start_matches('\u{feff}').lines() {

@@ -1,4 +1,4 @@
-//! Which files are reviewed: targets, filters, ignore rules, shards.
+//! Selects the files of a review, applies filters and ignore rules, and splits the files into shards.
 
 pub(crate) mod attributes;
 pub(crate) mod base_files;

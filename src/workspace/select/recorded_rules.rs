@@ -1,8 +1,7 @@
-//! The ignore and attribute rules at the start of a run: a coder must not decide what the next round excludes.
+//! Records the ignore and attribute rules at the start of a run, so that a coder cannot hide files.
 //!
-//! A coder may write ignore and attribute files, in the tree or in `.git`, and git settings that name other such
-//! files. The rules at the start are recorded with the run; to evaluate attributes, git reads them in a tree that
-//! contains nothing else.
+//! A coder may change ignore and attribute files, in the tree or in `.git`, and git settings that name such files.
+//! Later rounds therefore use the recorded rules. git reads the recorded attributes in a temporary tree.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -20,24 +19,24 @@ use crate::workspace::select::ignores;
 use crate::workspace::select::ignores::RecordedIgnores;
 use crate::workspace::{Result, Workspace, WorkspaceError};
 
-/// The maximum size of a rule file, in bytes.
+/// The maximum size of an ignore or attribute file, in bytes.
 const CAP: u64 = 1 << 20;
 
-/// The names of the rule files in the folders of the tree.
+/// The names of ignore and attribute files in the tree.
 const NAMES: [&str; 3] = [ignores::GLEE, ".gitignore", ".gitattributes"];
 
-/// The rule files at the start of a run.
+/// The ignore and attribute files at the start of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SelectionRules {
-    /// The rule files of the tree, by path.
+    /// The ignore and attribute files in the tree, by path.
     files: BTreeMap<String, String>,
     /// The content of the repository's `info/exclude`.
     exclude: String,
-    /// The content of the file that `core.excludesFile` named.
+    /// The content of the user's ignore file (`core.excludesFile`).
     excludes_file: String,
     /// The content of the repository's `info/attributes`.
     attributes: String,
-    /// The content of the file that `core.attributesFile` named.
+    /// The content of the user's attribute file (`core.attributesFile`).
     attributes_file: String,
 }
 
@@ -75,7 +74,7 @@ impl SelectionRules {
         Arc::new(self.files.iter().map(|(path, text)| (path.clone(), text.clone().into_bytes())).collect())
     }
 
-    /// The ignore rules outside the tree: those of the user, then those of the repository, which take precedence.
+    /// Returns the user's ignore rules, followed by the repository's rules, which take precedence.
     pub(crate) fn excludes(&self) -> String {
         format!("{}\n{}", self.excludes_file, self.exclude)
     }
@@ -92,7 +91,7 @@ impl SelectionRules {
         skeleton.call(["-c", &setting, "check-attr", "-z", "--stdin"]).attributes(paths)
     }
 
-    /// Creates a work tree and a repository that contain only the recorded rules.
+    /// Creates a temporary repository and work tree that contain only the recorded rules.
     fn skeleton(&self, git: &Repository) -> io::Result<TempDir> {
         let folder = tempfile::tempdir()?;
         let write = |path: &str, text: &str| {
@@ -110,12 +109,12 @@ impl SelectionRules {
 }
 
 impl Repository {
-    /// The texts of the ignore files outside the tree: the user's, and the repository's own.
+    /// Returns the contents of the user's ignore file and of the repository's `info/exclude`.
     pub(crate) fn excludes(&self) -> Result<(String, String)> {
         Ok((self.named_file("core.excludesFile", "ignore")?, text(&self.common.join("info/exclude"))))
     }
 
-    /// The text of the file that a setting names; without the setting, of git's default file.
+    /// Returns the content of the file that a git setting names, or else of the user's default file.
     fn named_file(&self, key: &str, default: &str) -> Result<String> {
         let named = self.call(["config", "--type=path", "--get", key]).answer()?;
         let named = named.map(|path| self.top.join(path_bytes::path(path.trim_ascii_end())));
@@ -125,7 +124,7 @@ impl Repository {
     }
 }
 
-/// The text of a rule file, which may be a link; empty if the file does not exist.
+/// Reads an ignore or attribute file, which may be a link. Returns an empty text if the file cannot be read.
 fn text(path: &Path) -> String {
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     text_files::read_capped(&real, CAP).ok().flatten().map(text_files::lossy).unwrap_or_default()

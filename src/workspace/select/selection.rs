@@ -1,4 +1,4 @@
-//! Targets, and the selection of their files.
+//! Describes which target a user requests, and which files are selected for the target.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::workspace::select::filter;
 /// The target of a review, as requested by the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TargetSpec {
-    /// Everything that differs from `HEAD`: staged, unstaged, and untracked files that are not ignored.
+    /// All differences from `HEAD`: staged and unstaged changes, and untracked files that are not ignored.
     Uncommitted,
     /// The staged changes; the files are read from the index.
     Staged,
@@ -19,24 +19,25 @@ pub enum TargetSpec {
     Base(String),
     /// The changes of one commit relative to its first parent.
     Commit(String),
-    /// `A..B`: from A to B. `A...B`: from the common ancestor of both to B. A missing side is `HEAD`.
+    /// `A..B` means the changes from A to B. `A...B` means the changes from the common ancestor of A and B to B. A
+    /// missing side means `HEAD`.
     Range(String),
-    /// A unified diff. A file in the diff's final state is read. To a file in the diff's initial state, the diff is
-    /// applied in memory. If a file is in another state or missing, only the lines of the diff's new side are
-    /// reviewed, at their line numbers.
+    /// A unified diff. A file that already contains the changes is reviewed as it is. If a file is in the state
+    /// before the changes, Glee applies the diff in memory. In any other file, only the new lines of the diff are
+    /// reviewed.
     Diff {
-        /// The name of the diff; `-` for stdin.
+        /// The file name of the diff, or `-` for stdin.
         name: String,
         text: Vec<u8>,
     },
-    /// Whole files and folders, relative to the working folder.
+    /// Whole files and folders, as paths relative to the working folder.
     Paths(Vec<PathBuf>),
 }
 
-/// Bounds on a selection, both in bytes.
+/// The size limits of a selection, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SelectOptions {
-    /// Larger files are skipped (`review.max_file_size`).
+    /// The maximum size of a file (`review.max_file_size`).
     pub max_file: u64,
     /// The maximum size of a shard (`review.max_shard_size`).
     pub shard: u64,
@@ -46,21 +47,20 @@ pub struct SelectOptions {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     pub description: String,
-    /// The commit under review, or `HEAD`.
+    /// The commit under review; `HEAD` if the target is not a commit or a range.
     pub commit: Option<String>,
-    /// The id of the git tree under review; for a work tree, `blake3:` followed by a hash of the reviewed paths and
-    /// texts.
+    /// The id of the git tree under review, or `blake3:` and a hash of the reviewed paths and texts.
     pub tree: String,
-    /// The files, by path.
+    /// The reviewed files, sorted by path.
     pub files: Vec<SourceFile>,
-    /// The skipped files, by path.
+    /// The skipped files, sorted by path.
     pub skipped: Vec<Skip>,
     /// The shards, as indexes into `files`.
     pub shards: Vec<Vec<usize>>,
 }
 
 impl Target {
-    /// For each shard, the files it covers, each with the number of lines under review.
+    /// Returns the files of each shard, with the number of lines under review in each file.
     pub fn coverage(&self) -> Vec<Vec<Coverage>> {
         let coverage = |index: &usize| {
             let file = &self.files[*index];
@@ -75,12 +75,12 @@ impl Target {
     }
 }
 
-/// A selection before it is sorted and split.
+/// The selected files of a target, before they are sorted and split into shards.
 #[derive(Debug, Default)]
 pub(crate) struct Selection {
     pub(crate) files: Vec<SourceFile>,
     pub(crate) skipped: Vec<Skip>,
-    /// The total size, in bytes, of the diffs of deleted files added so far.
+    /// The total size, in bytes, of the diffs of deleted files that were added so far.
     pub(crate) deleted: usize,
     /// The commit under review, if it is not `HEAD`.
     pub(crate) commit: Option<String>,
@@ -89,7 +89,7 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    /// Adds a file of a change; if the file exceeds `max_file`, only its changed part is added.
+    /// Adds a changed file. If the file is larger than `max_file` bytes, only its changed part is added.
     pub(crate) fn add(&mut self, file: SourceFile, max_file: u64) {
         if file.is_deleted() {
             let size = file.diff.as_ref().map_or(0, String::len);

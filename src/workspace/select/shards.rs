@@ -2,11 +2,12 @@
 
 use crate::protocol::request::SourceFile;
 
-/// Splits files, sorted by path, into shards of at most `limit` bytes of code each.
+/// Splits files into shards of at most `limit` bytes of code. The files have to be sorted by path.
 ///
-/// The position of a cut depends on the paths around it, not on the files before them, so that changing, adding or
-/// removing a file leaves most other shards unchanged. Files of one folder stay together if they fit into one
-/// shard; a file that is larger than the limit is a shard of its own. The same files always give the same shards.
+/// The position of a boundary between two shards depends on the paths near the boundary. As a result, changing,
+/// adding or removing a file leaves most other shards unchanged. Files of one folder stay together if they fit into
+/// one shard. A file that is larger than the limit is a separate shard. The same files always result in the same
+/// shards.
 pub(crate) fn split(files: &[SourceFile], limit: u64) -> Vec<Vec<usize>> {
     let sizes: Vec<u64> = files.iter().map(size).collect();
     let mut shards = Vec::new();
@@ -19,11 +20,11 @@ pub(crate) fn split(files: &[SourceFile], limit: u64) -> Vec<Vec<usize>> {
     shards
 }
 
-/// The end (exclusive) of the shard that begins at `start`: the possible cut with the highest priority.
+/// Returns the exclusive end of the shard that begins at `start`.
 fn end_of_shard(files: &[SourceFile], sizes: &[u64], start: usize, limit: u64) -> usize {
     let mut used = 0;
     let mut fitting = start;
-    // Each possible cut, with the size of the shard that it would end.
+    // The possible ends of the shard, each with the resulting size of the shard in bytes.
     let mut cuts: Vec<(usize, u64)> = Vec::new();
     while let Some(size) = sizes.get(fitting)
         && (fitting == start || used + size <= limit)
@@ -38,13 +39,13 @@ fn end_of_shard(files: &[SourceFile], sizes: &[u64], start: usize, limit: u64) -
     let is_large = |(_, used): &(usize, u64)| *used >= limit / 4;
     let between_folders = |(at, _): &(usize, u64)| folder(&files[at - 1]) != folder(&files[*at]);
     let strongest = |cuts: &mut dyn Iterator<Item = (usize, u64)>| {
-        // The priority of a file as the start of a shard is a hash of its path.
+        // Of the possible ends, the one with the highest hash of the next shard's first path is chosen.
         cuts.max_by_key(|(at, _)| *blake3::hash(files[*at].path.as_bytes()).as_bytes()).map(|(at, _)| at)
     };
     if let Some(at) = strongest(&mut cuts.iter().copied().filter(|cut| is_large(cut) && between_folders(cut))) {
         return at;
     }
-    // A folder that fits into one shard is not split to make the preceding shard larger.
+    // A folder that fits into one shard is not split to fill the preceding shard.
     if let Some((at, _)) = cuts.iter().rev().find(|cut| between_folders(cut)) {
         let next = folder(&files[*at]);
         let together = files[*at..].iter().zip(&sizes[*at..]).take_while(|(file, _)| folder(file) == next);

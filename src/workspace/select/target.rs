@@ -1,9 +1,8 @@
 //! Selects the files of a target, with their texts and changed lines.
 //!
-//! Files are ordered by path. Files of the target that are not reviewed are listed with the reason. `.gleeignore`
-//! applies to every target, but a file that the user names is reviewed even if it is ignored or generated. Folders
-//! are walked as by ripgrep: files that `.gitignore` excludes are left out, and so are names with a leading dot
-//! unless the user names them.
+//! The files are sorted by path. Files of the target that are not reviewed are listed with the reason.
+//! `.gleeignore` applies to every target, but a file that the user names is reviewed even if it is ignored or
+//! generated. In a folder, Glee leaves out names with a leading dot and files that `.gitignore` excludes.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -21,9 +20,9 @@ use crate::workspace::select::{filter, shards, walk};
 use crate::workspace::{Result, Workspace, WorkspaceError};
 
 impl Workspace {
-    /// Selects the files of a review. Fails with exit code 2, with nothing written, if a path, revision or diff
-    /// cannot be read, if a target needs git but is outside git, or if the target is empty. If no file of a change
-    /// can be read, the exit code is 4.
+    /// Selects the files of a review. Fails with exit code 2 if a path, revision or diff cannot be read, if the
+    /// target requires git but is outside git, or if the target is empty. Fails with exit code 4 if all files of a
+    /// change are skipped.
     pub fn select(&self, spec: &TargetSpec, options: &SelectOptions) -> Result<Target> {
         let description = describe(spec);
         let git = || self.repository.as_ref().ok_or_else(|| WorkspaceError::NotGit(description.clone()));
@@ -59,7 +58,7 @@ impl Workspace {
     /// Sorts a selection and splits it into shards.
     pub(crate) fn finish(&self, mut selection: Selection, description: String, options: &SelectOptions) -> Target {
         selection.files.sort_by(|a, b| a.path.cmp(&b.path));
-        // A name that is not UTF-8 is escaped, and may then equal the name of another file.
+        // Escaping a path that is not UTF-8 may result in the path of another file.
         let skipped = &mut selection.skipped;
         selection.files.dedup_by(|later, first| {
             let same = later.path == first.path;
@@ -77,7 +76,7 @@ impl Workspace {
         }
     }
 
-    /// Selects whole files: the named files, and the files in named folders.
+    /// Selects the files that the user names, and the files in the folders that the user names.
     fn select_paths(&self, paths: &[PathBuf], options: &SelectOptions) -> Result<Selection> {
         let mut chosen: BTreeMap<Vec<u8>, Selected> = BTreeMap::new();
         let mut selection = Selection::default();
@@ -118,7 +117,7 @@ impl Workspace {
         Ok(selection)
     }
 
-    /// The attributes of files; none outside git.
+    /// Returns the git attributes of files. Outside git, files have no attributes.
     pub(crate) fn attributes<'a>(&self, paths: impl Iterator<Item = &'a Vec<u8>>) -> Result<Attributes> {
         self.repository.as_ref().map_or_else(|| Ok(Attributes::default()), |git| git.attributes(paths))
     }
@@ -132,7 +131,7 @@ impl Workspace {
         bytes.ok_or(SkipReason::Oversized)
     }
 
-    /// Converts a path from the user to a path relative to the root, with links resolved.
+    /// Converts a path given by the user to a path relative to the root, and resolves links.
     fn relative(&self, path: &Path) -> Result<Vec<u8>> {
         let shown = || path.display().to_string();
         let real = self.start.join(path).canonicalize().map_err(WorkspaceError::unreadable(path))?;
@@ -152,13 +151,12 @@ impl Repository {
         Ok(set.is_some_and(|value| matches!(value.trim_ascii(), b"true" | b"input" | b"yes" | b"on" | b"1")))
     }
 
-    /// The attributes of files, read by one git process.
+    /// Returns the attributes of files, with one git process for all files.
     pub(crate) fn attributes<'a>(&self, paths: impl Iterator<Item = &'a Vec<u8>>) -> Result<Attributes> {
         self.call(["check-attr", "-z", "--stdin"]).attributes(paths)
     }
 
-    /// The attributes of files according to the `.gitattributes` files of a commit and the attribute files outside
-    /// the tree.
+    /// Returns the attributes of files according to the `.gitattributes` files of a commit.
     pub(crate) fn attributes_at<'a>(
         &self,
         commit: &str,
@@ -172,7 +170,7 @@ impl Repository {
 }
 
 impl GitCall {
-    /// The attributes that `check-attr` reports for some files.
+    /// Returns the attributes that `git check-attr` reports for the given files.
     pub(crate) fn attributes<'a>(self, paths: impl Iterator<Item = &'a Vec<u8>>) -> Result<Attributes> {
         let input: Vec<u8> = paths.flat_map(|path| path.iter().copied().chain([0])).collect();
         let mut attributes = Attributes::default();
@@ -206,7 +204,7 @@ fn describe(spec: &TargetSpec) -> String {
     }
 }
 
-/// The id of a set of files: a hash over their paths and texts.
+/// Returns a hash of the paths and texts of files.
 fn digest(files: &[SourceFile]) -> String {
     let mut hasher = blake3::Hasher::new();
     for file in files {

@@ -1,5 +1,4 @@
-//! Walks folders of the work tree and applies ignore rules. Links are never followed; only folders and ignore files
-//! are opened.
+//! Walks folders of the work tree and applies ignore rules. Only folders and ignore files are opened.
 
 use std::fs::FileType;
 use std::io;
@@ -10,8 +9,7 @@ use ignore::{DirEntry, WalkBuilder};
 use crate::workspace::git::path_bytes;
 use crate::workspace::select::ignores::Ignores;
 
-/// The ignored files and folders below a folder. The path of an ignored folder ends with a slash; its content is
-/// not listed.
+/// Returns the ignored files and folders below `folder`. The path of an ignored folder ends with a slash.
 pub(crate) fn ignored(root: &Path, folder: &[u8], ignores: &mut Ignores<'_>) -> io::Result<Vec<Vec<u8>>> {
     let mut found = Vec::new();
     visit(root, folder, &mut |path, kind| {
@@ -25,19 +23,19 @@ pub(crate) fn ignored(root: &Path, folder: &[u8], ignores: &mut Ignores<'_>) -> 
     Ok(found)
 }
 
-/// The files and links below a folder that are not ignored.
+/// Returns the files and links below `folder` that are not ignored.
 pub(crate) fn files(root: &Path, folder: &[u8], ignores: &mut Ignores<'_>) -> io::Result<Vec<Vec<u8>>> {
     Ok(walk(root, folder, ignores, &mut |_, _| false)?.into_iter().filter_map(file).collect())
 }
 
-/// The path of an entry of [`walk`], if it is a file or a link.
+/// Returns the path of an entry of [`walk`] if the entry is a file or a link.
 pub(crate) fn file((path, kind): (Vec<u8>, Option<FileType>)) -> Option<Vec<u8>> {
     kind.is_some_and(|kind| kind.is_file() || kind.is_symlink()).then_some(path)
 }
 
-/// Returns everything below a folder except folders, ignored paths, and paths for which `is_excluded` returns true.
-/// `is_excluded` receives a path and whether it is a folder. A folder that cannot be read is returned without a
-/// type. `folder` is relative to the root, and empty for the root itself.
+/// Returns everything below `folder` except folders, ignored paths, and paths for which `is_excluded` returns true.
+/// The second argument of `is_excluded` says whether the path is a folder. A folder that cannot be read is returned
+/// without a type. `folder` is relative to the root, and empty for the root itself.
 pub(crate) fn walk(
     root: &Path,
     folder: &[u8],
@@ -58,9 +56,8 @@ pub(crate) fn walk(
     Ok(found)
 }
 
-/// Calls `visit` with the path and type of everything below a folder except `.git`, and enters the folders for
-/// which `visit` returns true. For a subfolder that cannot be read, `visit` is called a second time, without a
-/// type.
+/// Calls `visit` for every entry below `folder` except `.git`, and enters the subfolders for which `visit` returns
+/// true. If a subfolder cannot be read, `visit` is called again without a type.
 fn visit(root: &Path, folder: &[u8], visit: &mut dyn FnMut(&[u8], Option<FileType>) -> bool) -> io::Result<()> {
     let mut waiting = vec![folder.to_vec()];
     let mut is_first = true;
@@ -90,8 +87,7 @@ fn visit(root: &Path, folder: &[u8], visit: &mut dyn FnMut(&[u8], Option<FileTyp
     Ok(())
 }
 
-/// The entry at a path and all entries below it, inside or outside the tree. A link is followed only if it is the
-/// path itself.
+/// Returns the entry at `path` and all entries below it. A link is followed only if it is at `path` itself.
 pub(crate) fn everything(path: &Path) -> impl Iterator<Item = io::Result<DirEntry>> + use<> {
     let walk = WalkBuilder::new(path).standard_filters(false).build();
     walk.map(|entry| entry.map_err(|error| error.into_io_error().unwrap_or_else(|| io::Error::other("a loop"))))

@@ -1,4 +1,4 @@
-//! The sandbox rules of one agent process: what it may write and inspect.
+//! The sandbox rules of one agent process, which limit what the process may write and inspect.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -11,11 +11,11 @@ pub(crate) const SHARED_MEMORY: &str = "/dev/shm";
 pub enum Hold {
     #[default]
     Free,
-    /// The agent may write. It may not inspect other processes, if the system can enforce that.
+    /// The agent may write. On systems that support isolation, the agent cannot inspect other processes.
     Isolated,
-    /// The agent may only read, if the system can enforce that.
+    /// The agent may only read. If the system cannot enforce this restriction, the agent runs anyway.
     IfPossible,
-    /// The agent may only read; it is not started if the system cannot enforce that.
+    /// The agent may only read. If the system cannot enforce this restriction, the agent is not started.
     Always,
 }
 
@@ -25,12 +25,12 @@ impl Hold {
     }
 }
 
-/// The restrictions of an agent. Paths are OS strings, which serialise to JSON even if they are invalid UTF-8.
+/// The restrictions of an agent. An `OsString` serialises to JSON even if it is not UTF-8.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confinement {
     pub hold: Hold,
     pub namespaces: bool,
-    /// The user's cache folder; the agent writes to a private copy.
+    /// The user's cache folder. The agent writes to a private copy of the folder.
     pub cache: Option<OsString>,
     pub hidden: Option<OsString>,
     pub writable: Vec<OsString>,
@@ -40,6 +40,6 @@ pub struct Confinement {
 pub(crate) struct Surroundings {
     pub(crate) cache: Option<PathBuf>,
     pub(crate) has_memory: bool,
-    /// A replacement for the user's cache folder, if no private copy covers that folder.
+    /// An empty replacement for the user's cache folder, used if no private copy could be mounted.
     pub(crate) instead: Option<PathBuf>,
 }

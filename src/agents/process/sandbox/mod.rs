@@ -1,17 +1,17 @@
-//! The sandbox: limits the writes of a read-only agent, and isolates every agent from Glee and the user's programs.
+//! The sandbox limits where a read-only agent can write, and isolates every agent from other programs.
 //!
-//! On Linux, Landlock confines a read-only agent and its descendants: they can write, create, remove, rename or
-//! link files only in the agent's configuration folders, its temporary folder, and devices that store nothing. They
-//! can neither signal nor inspect outside processes, nor reach the abstract sockets of those processes. With
-//! namespaces, writes to the user's caches go to a temporary copy, shared memory is private, and sockets in the
-//! file system are hidden (see `namespace`). Landlock cannot prevent changes of permissions and times; a comparison
-//! of the tree detects such changes.
+//! On Linux, Landlock confines a read-only agent and its descendants. A confined process can write, create, remove,
+//! rename or link files only in the agent's configuration folders, in the agent's temporary folder, and in devices
+//! that store nothing. A confined process cannot signal or inspect outside processes, or connect to their abstract
+//! sockets. With namespaces, writes to the user's caches go to a temporary copy, shared memory is private, and
+//! sockets in the file system are hidden (see `namespace`). Landlock cannot prevent changes of permissions, which
+//! Glee detects by comparing the tree before and after a call.
 //!
-//! An agent that may write is only isolated: it cannot inspect processes that it did not start, and so cannot read
-//! Glee's memory and environment. An agent that runs as root loses the capabilities that would permit this.
+//! An agent that may write is only isolated: it cannot inspect processes that it did not start, and therefore
+//! cannot read Glee's memory. An agent that runs as root loses the capabilities to inspect other processes.
 //!
-//! A folder that contains a protected folder, or is inside one, never becomes writable. The configuration folder of
-//! a known program is created beforehand, because the confined program cannot create it.
+//! A folder never becomes writable if it contains a protected folder or is inside one. Glee creates the
+//! configuration folder of a known program in advance, because the program cannot do so inside the sandbox.
 
 pub mod confinement;
 #[cfg(target_os = "linux")]
@@ -34,7 +34,7 @@ pub(crate) use kernel::{confine, drop_capabilities, isolate};
 #[cfg(target_os = "linux")]
 pub use namespace::{NAME as PROBE, makes_namespaces, probe};
 
-/// Terminals and devices that store nothing; writable for every program.
+/// Terminals and devices that store nothing. Every agent may write to these devices.
 const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,13 +43,13 @@ pub struct SandboxLayers {
     pub subreaper: bool,
 }
 
-/// Returns the layers that this system supports. Comparing the tree finds changes on every system.
+/// Returns the layers of the sandbox that this system supports.
 pub fn layers() -> SandboxLayers {
     SandboxLayers { landlock: kernel::is_available(), subreaper: cfg!(target_os = "linux") }
 }
 
-/// A coder is only isolated, because it has to write. Codex sets up its own sandbox, which fails inside another
-/// one, so Glee's sandbox applies to Codex only if it is required.
+/// A coder is only isolated, because a coder has to write. Codex has its own sandbox, which fails inside another
+/// sandbox. Glee's sandbox therefore applies to Codex only if a sandbox is required.
 pub(crate) fn confinement(
     sandbox: Sandbox,
     role: Role,
@@ -74,10 +74,10 @@ pub(crate) fn confinement(
     for kind in programs(kind, command) {
         let profile = kind.adapter().profile();
         let own = own_folders(&profile, env);
-        // A failure is ignored, because the program's own error message is the most precise.
+        // If a folder cannot be created, the program itself reports the most precise error.
         own.iter().filter(|folder| allowed(folder)).for_each(|folder| drop(std::fs::create_dir_all(folder)));
         writable.extend(own);
-        // Only folders are created, because programs may reject an empty file.
+        // Files are not created in advance, because programs may reject an empty file.
         let home = variable(env, "HOME");
         writable.extend(home.iter().flat_map(|home| profile.files.iter().map(|file| home.join(file))));
     }
@@ -99,8 +99,8 @@ fn caches(env: &BTreeMap<OsString, OsString>) -> Option<PathBuf> {
     variable(env, "XDG_CACHE_HOME").or_else(home).filter(|path| path.is_absolute())
 }
 
-/// Returns the adapters whose programs an agent runs. For the Agent Client Protocol, they include the adapters that
-/// the agent's command names.
+/// Returns the adapters of all programs that an agent may run, including programs named in the command of an agent
+/// that uses the Agent Client Protocol.
 pub(crate) fn programs(kind: AdapterKind, command: &[String]) -> Vec<AdapterKind> {
     let named = |program: &&AdapterKind| command.iter().any(|word| word.contains(program.as_str()));
     match kind {
@@ -129,7 +129,7 @@ impl Surroundings {
         #[cfg(not(target_os = "linux"))]
         let mut made = Self::default();
         if let (Some(cache), None) = (&confinement.cache, &made.cache)
-            // A known program that may write to its own part of the user's cache needs no replacement.
+            // A program that may write to a folder inside the user's cache needs no replacement of the cache.
             && !confinement.writable.iter().any(|path| Path::new(path).starts_with(cache))
         {
             let instead = temporary.join("cache");
@@ -157,7 +157,7 @@ mod kernel {
     };
     use rustix::thread::{CapabilitySet, remove_capability_from_bounding_set};
 
-    /// The first version of Landlock that also prevents truncation.
+    /// The first version of Landlock that also prevents the truncation of files.
     const NEEDED: ABI = ABI::V3;
 
     const DROPPED: [CapabilitySet; 10] = [
@@ -182,25 +182,22 @@ mod kernel {
             .set_compatibility(CompatLevel::HardRequirement)
             .handle_access(AccessFs::from_write(NEEDED))?
             .set_compatibility(CompatLevel::BestEffort)
-            // If the system supports it, the sandbox also blocks signals to outside processes, such as Glee and the
-            // supervisor, and access to abstract sockets, through which another program could write on the agent's
-            // behalf.
+            // On new kernels, the sandbox also blocks signals to outside processes, such as Glee. It also blocks
+            // abstract sockets, through which another program could write for the agent.
             .scope(Scope::Signal | Scope::AbstractUnixSocket)?
             .create()
     }
 
-    /// Limits writing by the calling thread and its descendants to `writable`, permanently. Returns whether the
-    /// limit applies.
+    /// Permanently limits writing by this thread and its descendants to `writable`. Returns whether this succeeded.
     pub(crate) fn confine<'a>(writable: impl Iterator<Item = &'a Path>) -> bool {
         let rules = path_beneath_rules(writable, AccessFs::from_write(NEEDED));
         ruleset().and_then(|ruleset| ruleset.add_rules(rules)?.restrict_self()).is_ok()
     }
 
-    /// Prevents the calling thread and its descendants from inspecting other processes, if the system can enforce
-    /// that.
+    /// Prevents the calling thread and its descendants from inspecting other processes, if possible.
     pub(crate) fn isolate() {
-        // A Landlock domain has to handle at least one access right, and by default it restricts moves between
-        // folders (`Refer`). The domain therefore handles two rights and grants both of them everywhere.
+        // A Landlock domain prevents the inspection of outside processes. A domain also restricts access rights, so
+        // this domain handles only two rights and grants both everywhere.
         let access: BitFlags<AccessFs> = AccessFs::Refer | AccessFs::MakeBlock;
         let restrict = || -> Result<_, RulesetError> {
             let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
@@ -210,10 +207,9 @@ mod kernel {
         drop(restrict());
     }
 
-    /// Removes the capabilities of root that could undo the sandbox (inspecting processes, mounting, loading kernel
-    /// code) from the calling thread and its descendants.
+    /// Drops the capabilities with which root could undo the sandbox, also for all descendants.
     pub(crate) fn drop_capabilities() {
-        // Fails without root, where the thread lacks these capabilities.
+        // The call fails only without root, and then the thread lacks these capabilities anyway.
         for capability in DROPPED {
             let _ = remove_capability_from_bounding_set(capability);
         }

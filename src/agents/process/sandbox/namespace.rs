@@ -1,8 +1,7 @@
-//! The file system of a read-only agent: a private copy of the caches, private shared memory, and no sockets of
-//! other programs. It consists of mounts in a separate mount namespace. Root creates this namespace directly if the
-//! system permits it; otherwise it is created inside a user namespace that keeps the user's id. Some systems refuse
-//! mounts only after a process has entered the namespace, so a separate process tests this first. Landlock keeps
-//! the agent from undoing the mounts.
+//! Mounts the private file system of a read-only agent: a copy of the caches, private shared memory, and no sockets
+//! of other programs. The mounts are in a separate mount namespace. Without the rights of root, this namespace is
+//! created inside a user namespace that keeps the user's id. On some systems, mounting fails only inside the new
+//! namespace, so a separate process tests mounting first. Landlock keeps the agent from undoing the mounts.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -16,25 +15,25 @@ use super::sockets;
 use crate::agents::Confinement;
 use crate::agents::process::sandbox::confinement::{SHARED_MEMORY, Surroundings};
 
-/// The hidden first argument of the process that tries namespaces.
+/// The hidden first argument that makes Glee's binary test whether namespaces work.
 pub const NAME: &str = "__namespace";
 
 const OWN: CloneFlags = CloneFlags::CLONE_NEWNS.union(CloneFlags::CLONE_NEWIPC);
 
-/// Tries to create namespaces and to mount in them; the exit status is the result.
+/// Tests whether this process can create namespaces and mount in them. The exit status is the result.
 pub fn probe() -> ExitCode {
     let tried = new_namespaces().and_then(|()| empty(Path::new("/")));
     if tried.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Whether agents can use namespaces, which is tested by a new process of the program at `glee`.
+/// Whether agents can run in namespaces. A new process of the program at `glee` tests this.
 pub fn makes_namespaces(glee: &Path) -> bool {
     let mut command = Command::new(glee);
     command.arg(NAME).env_clear().stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
 }
 
-/// Moves this process into new namespaces and makes the mounts for an agent. Returns the mounts that succeeded.
+/// Moves this process into new namespaces and makes the mounts. Returns the mounts that succeeded.
 pub(crate) fn enter(confinement: &Confinement, temporary: &Path) -> Surroundings {
     let sockets = sockets::all();
     if new_namespaces().is_err() {
@@ -66,7 +65,7 @@ fn new_namespaces() -> io::Result<()> {
         fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
         fs::write("/proc/self/gid_map", format!("{group} {group} 1"))?;
     }
-    // Keeps the mounts from propagating to other namespaces.
+    // Prevents the mounts from propagating to other namespaces.
     Ok(mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_SLAVE, None::<&str>)?)
 }
 
@@ -79,8 +78,8 @@ fn bind(from: &Path, to: &Path) -> io::Result<()> {
     Ok(mount(Some(from), to, None::<&str>, MsFlags::MS_BIND, None::<&str>)?)
 }
 
-/// Mounts an overlay over a folder. Changes to the folder remain in memory until the last process in the namespace
-/// ends; the paths in `own` remain directly writable.
+/// Mounts an overlay over a folder. Changes to the folder stay in memory, and are lost when the last process in the
+/// namespace ends. Writes to the paths in `own` still reach the disk.
 fn cover(folder: &Path, temporary: &Path, own: &[&Path]) -> io::Result<()> {
     let place = temporary.join(".changes");
     fs::create_dir(&place)?;
@@ -103,7 +102,7 @@ fn overlay(folder: &Path, place: &Path, own: &[&Path]) -> io::Result<()> {
         bind(path, &at)?;
         kept.push((at, *path));
     }
-    // In the mount option, a comma or colon would end a path.
+    // In the mount options, a comma or colon would end the path.
     let option = |path: &Path| {
         let text = path.to_str().filter(|text| !text.contains([',', ':', '\\']));
         text.map(ToOwned::to_owned).ok_or(io::Error::from(io::ErrorKind::InvalidInput))

@@ -1,17 +1,17 @@
-//! Lists the sockets in the file system that programs of this machine listen on.
+//! Lists the Unix sockets in the file system.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
-/// Sockets that remain visible, because their services only resolve names of hosts and users.
+/// Sockets that remain visible to agents. The services of these sockets only resolve names of hosts and users.
 const RESOLVERS: [&str; 4] = ["/run/systemd/resolve/", "/run/systemd/userdb/", "/run/nscd/", "/var/run/nscd/"];
-/// Folders that may contain sockets of other network namespaces, for example of a container's host.
+/// Folders to search for sockets of other network namespaces, for example of a container's host.
 const FOLDERS: [&str; 5] = ["/run", "/var/run", "/tmp", "/tmp/.X11-unix", "/run/dbus"];
 const MOST: usize = 4_000;
 
-/// Returns every known socket except those in `RESOLVERS`.
+/// Returns all sockets that were found, except the sockets in `RESOLVERS`.
 pub(crate) fn all() -> BTreeSet<PathBuf> {
     let listening = fs::read("/proc/net/unix").unwrap_or_default();
     let mounted = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
@@ -27,7 +27,7 @@ pub(crate) fn all() -> BTreeSet<PathBuf> {
         .collect()
 }
 
-/// Returns the paths in the kernel's socket table; a name with a leading `@` is an abstract socket.
+/// Returns the paths in the kernel's socket table, without abstract sockets.
 fn in_table(table: &str) -> Vec<PathBuf> {
     let path = |line: &str| {
         let at = line.match_indices(' ').map(|(at, _)| at + 1).find(|at| line[*at..].starts_with('/'))?;

@@ -1,16 +1,16 @@
-//! The supervisor: Glee re-executed to run one agent and to end all of its descendants.
+//! The supervisor is a process of Glee's own program that runs one agent and ends all descendants of the agent.
 //!
-//! The supervisor is the leader of its own session, which isolates the agent from signals of Glee's terminal. On
-//! Linux it is the subreaper of the agent's descendants: a process that leaves the agent's group or loses its
-//! parent becomes the supervisor's child. When the agent ends, its remaining descendants are killed. When the
-//! liveness pipe reaches EOF (Glee stops the agent or has ended itself, even by SIGKILL), the agent and its
-//! descendants receive SIGTERM, and SIGKILL after the grace period. `ECHILD` confirms that no child remains.
+//! The supervisor leads a new session, so that signals of Glee's terminal do not reach the agent. On Linux, the
+//! supervisor is also the subreaper of the agent's descendants: a process that loses its parent becomes a child of
+//! the supervisor. When the agent ends, the supervisor kills the remaining descendants. The liveness pipe reaches
+//! EOF when Glee stops the agent or dies. The agent and its descendants then receive SIGTERM and, after the grace
+//! period, SIGKILL. The error `ECHILD` confirms that no child process remains.
 //!
-//! A read-only agent is started by a thread that has entered the sandbox (see `sandbox`), which applies to all
-//! descendants of the thread. The supervisor itself remains outside the sandbox and removes the agent's temporary
-//! folder at the end.
+//! To start a sandboxed agent, one thread of the supervisor enters the sandbox (see `sandbox`), which applies to
+//! all descendants of that thread. The main thread stays outside, and removes the agent's temporary folder at the
+//! end.
 //!
-//! The supervisor has no async runtime and no configuration; a single thread polls children, the pipe and signals.
+//! The supervisor has no async runtime and no configuration. One thread polls children, the pipe and signals.
 
 pub(crate) mod orders;
 
@@ -49,7 +49,7 @@ pub fn main(args: &[OsString]) -> ExitCode {
     else {
         return ExitCode::from(2);
     };
-    // If the parent is a different process, Glee has ended and its process id may be reused.
+    // If the parent is not the process that started the supervisor, Glee has ended.
     if parent_id() != orders.starter {
         return ExitCode::from(2);
     }
@@ -66,12 +66,12 @@ pub fn main(args: &[OsString]) -> ExitCode {
     })
 }
 
-/// Closes every descriptor except the standard three and `kept`, including those inherited from Glee's parent.
+/// Closes all file descriptors except stdin, stdout, stderr and the descriptors in `kept`.
 fn close_inherited(kept: &[RawFd]) {
     let Ok(entries) = std::fs::read_dir(DESCRIPTORS) else { return };
     let open: Vec<RawFd> = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
     for fd in open.into_iter().filter(|fd| *fd > 2 && !kept.contains(fd)) {
-        // Fails for the descriptor of the listing itself, which is already closed.
+        // The call fails for the descriptor that listed the folder, because this descriptor is already closed.
         let _ = nix::unistd::close(fd);
     }
 }
@@ -80,20 +80,20 @@ enum Notice {
     Ended(ProcessEnd),
     Alone,
     Stop,
-    /// Suspends (true) or resumes the agent and its descendants.
+    /// True suspends the agent and its descendants; false resumes them.
     Suspend(bool),
 }
 
 struct Events {
-    /// Receives [`SUSPEND`] and [`RESUME`]; `None` after EOF.
+    /// The pipe that receives [`SUSPEND`] and [`RESUME`]; `None` after EOF.
     liveness: Option<File>,
     children: UnixStream,
     signals: UnixStream,
 }
 
 impl Events {
-    /// Must be called before the agent starts. Signals are received by handlers instead of being blocked by a mask,
-    /// because the agent would inherit the mask.
+    /// Must be called before the agent starts. Signals are received by signal handlers. They are not blocked,
+    /// because the agent would inherit the signal mask.
     fn new(liveness: File) -> io::Result<Self> {
         let socket_for = |signals: &[i32]| {
             let (receiver, sender) = UnixStream::pair()?;
@@ -115,7 +115,7 @@ impl Events {
             let timeout = match until.map(|until| until.saturating_duration_since(Instant::now())) {
                 None => PollTimeout::NONE,
                 Some(Duration::ZERO) => return None,
-                // Rounded up: a timeout of zero would poll in a busy loop.
+                // The timeout is rounded up, because a timeout of zero would cause a busy loop.
                 Some(left) => u16::try_from(left.as_millis() + 1).unwrap_or(u16::MAX).into(),
             };
             let mut ready = vec![
@@ -125,7 +125,7 @@ impl Events {
             ready.extend(self.liveness.as_ref().map(|pipe| PollFd::new(pipe.as_fd(), PollFlags::POLLIN)));
             match poll(&mut ready, timeout) {
                 Ok(_) | Err(Errno::EINTR) => {}
-                // An agent that cannot be supervised must not continue.
+                // An agent that cannot be supervised has to stop.
                 Err(_) => return Some(Notice::Stop),
             }
             let is_ready = |at: usize| ready.get(at).and_then(PollFd::any).unwrap_or(false);
@@ -175,7 +175,7 @@ fn empty(socket: &mut UnixStream) {
 }
 
 fn supervise(liveness: File, orders: &Orders, program: &OsStr, args: &[OsString]) -> Report {
-    // Fails only for the leader of a process group, which is already isolated from the terminal's signals.
+    // `setsid` fails only if this process leads a process group. Terminal signals do not reach such a group.
     let _ = nix::unistd::setsid();
     #[cfg(target_os = "linux")]
     let _ = nix::sys::prctl::set_child_subreaper(true);
@@ -191,14 +191,14 @@ fn supervise(liveness: File, orders: &Orders, program: &OsStr, args: &[OsString]
     let holds = confinement.hold.holds();
     let surroundings = holds.then(|| Surroundings::make(confinement, Path::new(&orders.temporary)));
     let surroundings = surroundings.unwrap_or_default();
-    // Must follow the creation of namespaces: only a dumpable process can write their id maps.
+    // This call has to follow the creation of namespaces, because only a dumpable process can write their id maps.
     #[cfg(target_os = "linux")]
     let _ = nix::sys::prctl::set_dumpable(false);
     let mut command = Command::new(program);
     command.args(args).envs(surroundings.variables()).process_group(0);
     let (held, started) = match confinement.hold {
         Hold::Free => (false, Some(start(command))),
-        // In a separate thread, because the sandbox is permanent.
+        // A separate thread enters the sandbox, because a thread cannot leave a sandbox again.
         Hold::Isolated | Hold::IfPossible | Hold::Always => {
             thread::scope(|scope| scope.spawn(|| start_held(command, confinement, &surroundings)).join())
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -219,8 +219,8 @@ fn start(mut command: Command) -> io::Result<Pid> {
     Ok(Pid::from_raw(command.spawn()?.id().cast_signed()))
 }
 
-/// Starts the agent in the sandbox. Returns whether the sandbox applies, and the process, or `None` if a required
-/// sandbox is unavailable.
+/// Starts the agent in the sandbox. Returns whether the sandbox restricts writing, and the agent's process. The
+/// process is `None` if a required sandbox is unavailable.
 fn start_held(
     command: Command,
     confinement: &Confinement,
@@ -236,14 +236,14 @@ fn start_held(
     (held, may_start.then(|| start(command)))
 }
 
-/// Closes the supervisor's copy of the agent's stdin, so that Glee notices when the agent closes its own.
+/// Closes the supervisor's copy of the agent's stdin, so that Glee notices when the agent closes stdin.
 fn release_stdin() {
     if let Ok(null) = File::open("/dev/null") {
         let _ = nix::unistd::dup2_stdin(null);
     }
 }
 
-/// Waits until the agent ends; after a stop, at most for the grace period.
+/// Waits until the agent ends. After a stop, waits at most for the grace period.
 fn wait(agent: Pid, grace: Duration, events: &mut Events) -> ProcessEnd {
     let mut deadline = None;
     loop {
@@ -263,7 +263,7 @@ fn wait(agent: Pid, grace: Duration, events: &mut Events) -> ProcessEnd {
     }
 }
 
-/// Kills the remaining descendants. Returns the agent's exit and the ids of survivors.
+/// Kills the agent's remaining descendants. Returns how the agent ended, and the surviving processes.
 fn sweep(agent: Pid, mut end: ProcessEnd, events: &mut Events) -> (ProcessEnd, Option<Vec<i32>>) {
     let deadline = Instant::now() + SWEEP;
     let mut pause = Duration::from_millis(1);
@@ -279,11 +279,11 @@ fn sweep(agent: Pid, mut end: ProcessEnd, events: &mut Events) -> (ProcessEnd, O
             }
         }
     }
-    // Limits the report to the size of Glee's buffer.
+    // With at most 200 ids, the report fits into Glee's buffer.
     (end, Some(descendants("self").iter().take(200).map(|pid| pid.as_raw()).collect()))
 }
 
-/// Signals the agent's group and every descendant outside it.
+/// Sends a signal to the agent's process group and to every descendant outside the group.
 fn signal(agent: Pid, signal: Signal) {
     kill_group(agent, signal);
     for pid in descendants("self") {
@@ -294,11 +294,11 @@ fn signal(agent: Pid, signal: Signal) {
 }
 
 fn kill_group(agent: Pid, signal: Signal) {
-    // The group existed microseconds ago, so its id cannot be reused yet.
+    // The process group existed microseconds ago, so the system cannot have reused its id yet.
     let _ = killpg(agent, signal);
 }
 
-/// Returns all descendants of a process, given by its id or `self`, each after its parent.
+/// Returns all descendants of a process, with each parent before its children. `process` is a process id or `self`.
 #[cfg(target_os = "linux")]
 pub(crate) fn descendants(process: &str) -> Vec<Pid> {
     let mut found = children(process);
@@ -311,7 +311,7 @@ pub(crate) fn descendants(process: &str) -> Vec<Pid> {
     found
 }
 
-/// Returns the children of a process, given by its id or `self`.
+/// Returns the children of a process. `process` is a process id or `self`.
 #[cfg(target_os = "linux")]
 pub(crate) fn children(process: &str) -> Vec<Pid> {
     let Ok(threads) = std::fs::read_dir(format!("/proc/{process}/task")) else { return Vec::new() };
@@ -323,7 +323,7 @@ pub(crate) fn children(process: &str) -> Vec<Pid> {
         .collect()
 }
 
-/// Other systems lack subreapers, so only the process group can be reached.
+/// Outside Linux, Glee cannot list descendants and reaches only the process group.
 #[cfg(not(target_os = "linux"))]
 fn descendants(_process: &str) -> Vec<Pid> {
     Vec::new()

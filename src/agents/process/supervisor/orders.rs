@@ -1,4 +1,4 @@
-//! The protocol between Glee and a supervisor, in JSON: [`Orders`] as an argument, a [`Report`] through a pipe.
+//! Defines what Glee and a supervisor exchange: [`Orders`] as an argument, and a [`Report`] through a pipe.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, PipeReader, PipeWriter};
@@ -11,14 +11,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::agents::Confinement;
 
-/// EOF on `liveness` stops the agent; `report` carries the [`Report`].
+/// The supervisor's ends of two pipes. EOF on `liveness` stops the agent; `report` receives the [`Report`].
 #[derive(Debug)]
 pub(crate) struct SupervisorPipes {
     pub(crate) liveness: PipeReader,
     pub(crate) report: PipeWriter,
 }
 
-/// The supervisor's instructions. Paths may be invalid UTF-8.
+/// Glee's instructions to the supervisor. Paths need not be valid UTF-8.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Orders {
     pub(crate) starter: u32,
@@ -55,11 +55,10 @@ pub(crate) fn parse(args: &[OsString]) -> Option<(Orders, &OsStr, &[OsString])> 
     Some((serde_json::from_str(orders.to_str()?).ok()?, program, args))
 }
 
-/// Marks the supervisor's ends of the pipes as inheritable. The caller drops its copies of these ends after the
-/// start.
+/// Makes the supervisor's ends of the pipes inheritable. The caller closes its copies after the start.
 ///
-/// Another process that is started at the same moment inherits the ends too. This is harmless: Glee waits for EOF
-/// on neither pipe, and a supervisor closes all descriptors that it does not need.
+/// Another process that starts at the same moment also inherits the ends. These copies are harmless, because Glee
+/// waits for EOF on neither pipe, and a supervisor closes all descriptors that it does not need.
 pub(crate) fn hand_over(ends: &SupervisorPipes) -> io::Result<()> {
     for end in [ends.liveness.as_fd(), ends.report.as_fd()] {
         fcntl(end, FcntlArg::F_SETFD(FdFlag::empty()))?;
@@ -71,11 +70,11 @@ pub(crate) fn hand_over(ends: &SupervisorPipes) -> io::Result<()> {
 pub(crate) enum ProcessEnd {
     Exit(i32),
     Signal(i32),
-    /// The start failed with this error number of the system.
+    /// The agent could not be started. The number is the system's error number.
     NotStarted(i32),
     /// The required sandbox is unavailable, so the agent was not started.
     NotConfined,
-    /// Killing the agent failed, or its exit was not observed.
+    /// Killing the agent failed, or the exit of the agent was not observed.
     Unknown,
 }
 
@@ -83,18 +82,17 @@ pub(crate) enum ProcessEnd {
 pub(crate) struct Report {
     pub(crate) end: ProcessEnd,
     pub(crate) held: bool,
-    /// The processes that survived; `None` if the system confirms that no child remains.
+    /// The ids of the processes that survived; `None` if the system confirms that no child process remains.
     pub(crate) left: Option<Vec<i32>>,
 }
 
-/// Written to the liveness pipe to suspend or resume the agent.
+/// Glee writes this byte to the liveness pipe to suspend the agent.
 pub(crate) const SUSPEND: u8 = b's';
 pub(crate) const RESUME: u8 = b'c';
 
 pub(crate) const DESCRIPTORS: &str = if cfg!(target_os = "linux") { "/proc/self/fd" } else { "/dev/fd" };
 
-/// The path for opening an inherited pipe again. Rust opens files close-on-exec, so the agent does not inherit the
-/// new descriptor.
+/// Returns a path for opening an inherited pipe again, with a descriptor that the agent does not inherit.
 pub(crate) fn descriptor(fd: RawFd) -> PathBuf {
     format!("{DESCRIPTORS}/{fd}").into()
 }
