@@ -211,7 +211,10 @@ fn earlier_names_of_keys_and_flags_work_and_name_todays() {
     out(&sandbox, &["config", "unset", "limits.call_timeout"]);
     assert_eq!(sandbox.read(".glee/config.yml"), "limits:\n  idle_timeout: 5m\n");
     sandbox.write(".glee/config.yml", "limits: {idle: 1m, idle_timeout: 2m}\n");
-    insta::assert_snapshot!(refused(&sandbox, &["config", "list"]), @"");
+    insta::assert_snapshot!(refused(&sandbox, &["config", "list"]), @r"
+    error: .glee/config.yml:1:20: `limits.idle` and `limits.idle_timeout` are two names of one key, but both are set
+    hint: remove `limits.idle`, which is the old name
+    ");
     let sandbox = Sandbox::new();
     let hook = ["emit", "milestone", "--agent", "a"];
     let output = sandbox.git_init().glee(&[&hook[..], &["--if-watched"]].concat());
@@ -298,7 +301,7 @@ fn get_prints_a_value_a_section_or_why_there_is_none() {
     let sandbox = with_config();
     out(&sandbox, &["config", "set", "agents.reader.env", "{TOKEN: abc}"]);
     insta::assert_snapshot!(out(&sandbox, &["config", "get", "review.issues.optional"]), @"[MEDIUM, LOW]");
-    insta::assert_snapshot!(out(&sandbox, &["config", "get", "agents.reader.env"]), @"");
+    insta::assert_snapshot!(out(&sandbox, &["config", "get", "agents.reader.env"]), @"{TOKEN: abc}");
     insta::assert_snapshot!(out(&sandbox, &["config", "get", "agents.reader"]), @"");
     let mut refusals = String::new();
     for key in ["agents.reader.model", "agents.reder.role", "agents.reader.rol", "review.round"] {
@@ -313,7 +316,10 @@ fn unset_brings_the_default_back() {
     let output = sandbox.glee(&["config", "unset", "review.rounds"]);
     insta::assert_snapshot!(output.stderr, @"review.rounds is no longer set in .glee/config.yml; now 1 (default)");
     assert_eq!(sandbox.read(".glee/config.yml"), CONFIG.replace("    rounds:   2\n", ""));
-    insta::assert_snapshot!(refused(&sandbox, &["config", "unset", "review.rounds"]), @"");
+    insta::assert_snapshot!(refused(&sandbox, &["config", "unset", "review.rounds"]), @r"
+    error: .glee/config.yml: `review.rounds` is not set in this file
+    hint: `glee config list --origin` shows where every value comes from
+    ");
     insta::assert_snapshot!(refused(&sandbox, &["config", "unset", "agents.reader.role"]), @"");
 }
 
@@ -321,7 +327,7 @@ fn unset_brings_the_default_back() {
 fn path_and_schema_are_printed() {
     let sandbox = Sandbox::new();
     insta::assert_snapshot!(out(&sandbox, &["config", "path"]), @"[ROOT]/.glee/config.yml");
-    insta::assert_snapshot!(out(&sandbox, &["config", "path", "--user"]), @"");
+    insta::assert_snapshot!(out(&sandbox, &["config", "path", "--user"]), @"[HOME]/.config/glee/config.yml");
     assert_eq!(out(&sandbox, &["config", "schema"]), include_str!("../../docs/schema/config.json"));
 }
 
@@ -331,7 +337,7 @@ fn the_project_is_the_nearest_folder_upwards_that_is_marked() {
     sandbox.git_init().write("a/b/file", "");
     insta::assert_snapshot!(out(&sandbox, &["-C", "a/b", "config", "path"]), @"[ROOT]/.glee/config.yml");
     sandbox.write("a/.glee/config.yml", "");
-    insta::assert_snapshot!(out(&sandbox, &["-C", "a/b", "config", "path"]), @"");
+    insta::assert_snapshot!(out(&sandbox, &["-C", "a/b", "config", "path"]), @"[ROOT]/a/.glee/config.yml");
     insta::assert_snapshot!(refused(&sandbox, &["-C", "nowhere", "config", "path"]), @"");
 }
 
@@ -384,7 +390,7 @@ fn an_edit_counts_only_when_it_is_good() {
     assert!(std::fs::read_to_string(kept).expect("the draft").contains("rounds: soon"));
 
     sandbox.env("EDITOR", "no-editor");
-    insta::assert_snapshot!(refused(&sandbox, &["config", "edit"]), @"");
+    insta::assert_snapshot!(refused(&sandbox, &["config", "edit"]), @"error: the editor `no-editor` failed (exit status: 3); the file is unchanged");
     sandbox.env("EDITOR", "true");
     insta::assert_snapshot!(sandbox.glee(&["config", "edit"]).stderr, @"");
     sandbox.env("VISUAL", "good-editor");
@@ -557,7 +563,10 @@ fn disconnect_removes_the_agent_alone() {
     );
     let sandbox = Sandbox::new();
     out(&sandbox, &["connect", "--user", "claude", "--role", "judge"]);
-    insta::assert_snapshot!(sandbox.glee(&["disconnect", "claude-judge"]).stderr, @"");
+    insta::assert_snapshot!(sandbox.glee(&["disconnect", "claude-judge"]).stderr, @r"
+    error: there is no agent `claude-judge` in .glee/config.yml
+    hint: the agent is in your own configuration file: `glee disconnect --user claude-judge`
+    ");
     out(&sandbox, &["disconnect", "--user", "claude-judge"]);
     assert_eq!(out(&sandbox, &["config", "list"]).matches("agents.").count(), 0);
 }
@@ -726,7 +735,10 @@ fn what_is_typed_is_trusted_unless_something_else_was_not() {
 fn trust_has_nothing_to_do_where_nothing_runs() {
     let sandbox = with_config();
     insta::assert_snapshot!(sandbox.glee(&["trust"]).stderr, @".glee/config.yml runs nothing that needs trust");
-    insta::assert_snapshot!(refused(&sandbox, &["--trust", "deadbeef", "config", "list"]), @"");
+    insta::assert_snapshot!(refused(&sandbox, &["--trust", "deadbeef", "config", "list"]), @r"
+    error: invalid hash `deadbeef`
+    hint: write the hash as `glee trust --show` prints it: `blake3:` and 64 hexadecimal digits
+    ");
 }
 
 #[test]

@@ -84,7 +84,7 @@ fn a_ruling_is_listed_in_another_clone_and_changes_nothing_there() {
     assert_eq!(glee(&sandbox, 1, &["disputes", "resolve", "2", "enforce"]).code, 2, "it has no number here");
     assert_eq!(glee(&sandbox, 1, &["disputes", "verify"]).code, 0);
     // The opposite direction; fetched records are not sent back.
-    insta::assert_snapshot!(glee(&sandbox, 1, &["history", "push"]).stdout, @"");
+    insta::assert_snapshot!(glee(&sandbox, 1, &["history", "push"]).stdout, @"Sent 3 records to origin.");
     assert_eq!(paths(&sandbox).len(), 6);
     assert_eq!(sandbox.git(&["-C", "../c1", "for-each-ref", "refs/glee/outgoing"]), "");
     assert_eq!(sandbox.git(&["-C", "../c1", "status", "--porcelain"]), "");

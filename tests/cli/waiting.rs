@@ -170,7 +170,7 @@ fn spec_08_small_words_are_true() {
     let sandbox = project("x = 1\n", Some(JUDGE));
     insta::assert_snapshot!(sandbox.glee(&["disputes"]).stdout, @"No disputes yet: nothing was reviewed.");
     assert_eq!(sandbox.glee(&["review", "app.py"]).code, 0);
-    insta::assert_snapshot!(sandbox.glee(&["disputes"]).stdout, @"");
+    insta::assert_snapshot!(sandbox.glee(&["disputes"]).stdout, @"No disputes yet: no coder answered a mandatory finding.");
     // The configured default, and the reason why it does not apply.
     let sandbox = project(ONE, None);
     let mut pty = Pty::open(&sandbox, &["review", "app.py", "--fix"]);
