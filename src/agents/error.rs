@@ -1,4 +1,4 @@
-//! The error of a call: its kind, and the message and hint for the user.
+//! Defines the error of a failed call, with a message and a hint for the user.
 
 use crate::domain::{Advice, FailureKind};
 
@@ -6,7 +6,7 @@ use crate::domain::{Advice, FailureKind};
 #[error("{message}")]
 pub struct AgentError {
     pub kind: FailureKind,
-    /// A lowercase fragment without a period, with names in backticks.
+    /// The message begins in lower case, does not end with a period, and has names in backticks.
     pub message: String,
     pub hint: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! The failures of a process, except the errors that its output reports.
+//! Defines the failures of an agent's process, except the errors that the process reports in its output.
 
 use std::time::Duration;
 use std::{fmt, io};
@@ -8,7 +8,7 @@ use nix::errno::Errno;
 use crate::agents::{AgentError, Invocation, Output};
 use crate::domain::{Agent, FailureKind};
 
-/// The maximum length of a command line or of an agent's output in a message, in characters.
+/// A command line or an output line in a message is shortened to this number of characters.
 const SHOWN: usize = 200;
 
 #[derive(Debug, thiserror::Error)]
@@ -23,7 +23,7 @@ pub struct Failed {
 pub enum Cap {
     FirstOutput,
     Idle,
-    /// `limits.call_timeout`, or the agent's `timeout`.
+    /// The limit is `limits.call_timeout` or the agent's `timeout`.
     Total,
 }
 
@@ -37,7 +37,7 @@ impl fmt::Display for Cap {
     }
 }
 
-/// In each variant, the first field or `command` is the printable command line.
+/// The field `command`, or else the first field of a variant, is the printable command line.
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
     #[error("failed to run `{0}`: it or its interpreter was not found")]
@@ -69,7 +69,7 @@ pub enum ProcessError {
     SupervisorDied {
         command: String,
         status: String,
-        /// The descendants that may still run; `None` if all of them were ended.
+        /// The ids of descendant processes that may still run, or `None` if all descendants were ended.
         left: Option<Vec<i32>>,
     },
     #[error("the output of `{0}` could not be recorded")]
@@ -171,7 +171,7 @@ fn ids(pids: &[i32]) -> String {
     }
 }
 
-/// Formats a command line for a shell, without environment and stdin, and shortens it.
+/// Formats a command line in shell syntax, and shortens a long command line.
 pub fn command_line(invocation: &Invocation) -> String {
     let own = invocation.program == std::path::Path::new("/proc/self/exe");
     let program = if own { "glee".into() } else { invocation.program.to_string_lossy() };

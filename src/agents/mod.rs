@@ -1,5 +1,5 @@
-//! Agents: adapters of programs, calls and their records, and the processes that run them. A new agent needs one
-//! file in `adapters/programs` and one arm in [`adapters::registry`].
+//! Calls agents: adapters translate requests and answers, and child processes run the agents' programs. To support
+//! another program, add a file to `adapters/programs` and an entry to [`adapters::registry`].
 
 pub mod adapters;
 pub mod builtin;

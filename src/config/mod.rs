@@ -1,6 +1,6 @@
-//! Configuration: settings and their schema, layers with origins, edits that keep comments, and trust. [`settings`]
-//! declares the keys; the [`schema`] is derived from these declarations. [`load()`] merges the layers: built-in
-//! defaults, the user's file, the project's file, variables, flags.
+//! Reads, checks and edits the configuration. The module [`settings`] declares the keys, and the [`schema`] is
+//! derived from these declarations. [`load()`] merges the layers in this order: built-in defaults, the user's file,
+//! the project's file, variables, flags.
 
 pub(crate) mod error;
 pub mod files;

@@ -1,15 +1,15 @@
-//! The source of a configuration value, and the owner of a configuration file.
+//! Defines the origin of a setting's value, and the owner of a configuration file.
 
 use std::fmt;
 
 use crate::config::files::yaml::YamlPosition;
 
-/// The source of a value. It is displayed as the prefix of a message, for example `.glee/config.yml:3:5: `. The
-/// prefix is empty for defaults and flags.
+/// The source of a setting's value. Messages about the value begin with the source, for example
+/// `.glee/config.yml:3:5: `. Messages about a default or a flag have no such prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     Default,
-    /// `name` is the path as displayed to the user.
+    /// The field `name` is the path that is displayed to the user.
     File {
         owner: Owner,
         name: String,
@@ -32,7 +32,7 @@ impl fmt::Display for Origin {
 }
 
 impl Origin {
-    /// A layer with a higher rank overrides one with a lower rank.
+    /// Returns the rank of the layer. A layer overrides all layers with a lower rank.
     pub(crate) fn rank(&self) -> usize {
         match self {
             Self::Default => 0,
@@ -47,7 +47,7 @@ impl Origin {
         ["default", "user", "project", "variable", "flag"][self.rank()]
     }
 
-    /// The form in lists of values, for example `.glee/config.yml:3`.
+    /// Returns the text that is displayed in lists of settings, for example `.glee/config.yml:3`.
     pub fn label(&self) -> String {
         match self {
             Self::Default => "default".to_owned(),

@@ -1,6 +1,7 @@
-//! The settings: one field per key, with its name, type, default and documentation. Files, variables, the JSON
-//! Schema and the record of a run follow from these declarations. `@stricter`: a project's file may only set a
-//! stricter value: smaller, `true`, or a later word of the enum. `@own`: only a project's file may set the key.
+//! Declares the settings. Each field defines one key with its name, type, default and documentation. Files,
+//! variables, the JSON Schema and the record of a run follow from these declarations. `@stricter` means that a
+//! project's file may only set a stricter value, which is a smaller number, `true`, or a later word of an enum.
+//! `@own` means that only a project's file may set the key.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,8 +16,8 @@ use crate::config::schema::values::{
 use crate::domain::{Agent, AgentName, Caps, Disposition, Effort, Price as Dollars, Role, Route};
 use crate::rules::consensus::Policy;
 
-/// Declares a section: for each key its type, the [`ValueForm`](super::schema::values) it is written in, and its
-/// default.
+/// Declares a section of settings. Each key has a type, a default, and often a [`ValueForm`](super::schema::values)
+/// that defines how the value is written.
 macro_rules! section {
     ($(#[$meta:meta])* pub struct $name:ident {
         $($(#[$about:meta])* $(@$guard:ident)? pub $field:ident: $value:ty $(as $form:literal)? = $default:expr,)*
@@ -296,7 +297,7 @@ section! {
 }
 
 impl MaxAge {
-    /// The time for which rulings with this disposition bind; `None` means no limit.
+    /// Returns how long rulings with this disposition bind. `None` means that there is no limit.
     pub fn of(&self, disposition: &Disposition) -> Option<Duration> {
         match disposition {
             Disposition::Enforced => self.enforced,

@@ -1,11 +1,10 @@
-//! Trust: Glee refuses a project's file that runs programs or sets variables until the user approves it. These
-//! parts of the project's file need trust: a command that is neither an embedded agent nor the bare name of a known
-//! program, an adapter other than the command's own adapter, `env`, `review.verify`, `watch.notify`, and the server
-//! in `advisories.url`. Trust is also needed for the files of the tree that these commands name
-//! (`config::files::scripts`), and for the templates in `.glee/prompts`. Rules in `.glee/rules` are data and need
-//! no trust. The hash covers exactly the content that needs trust, normalised. Comments, the order of keys and
-//! other settings may change without a new approval. The state folder holds the records, one file for each pair of
-//! project and hash.
+//! A project's configuration file that runs programs or sets variables needs trust, which is the user's approval. A
+//! command needs trust unless it is an embedded agent or the bare name of a known program. An adapter needs trust
+//! unless it is the default adapter of the command. The settings `env`, `review.verify`, `watch.notify` and
+//! `advisories.url` always need trust. Files of the tree that a command names, and templates in `.glee/prompts`,
+//! need trust too. Rules in `.glee/rules` are data and need no trust. The trust hash covers only the content that
+//! needs trust. Other settings, comments and the order of keys may change without a new approval. The state folder
+//! contains one record for each approved hash of a project.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,18 +20,18 @@ use crate::config::{error::TrustError, files::yaml::flow, layers::resolve::adapt
 use crate::protocol::{prompts, text::printable};
 use crate::system::{files, private};
 
-/// The part of a project's file that needs trust.
+/// The part of a project's configuration file that needs trust.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UntrustedConfig {
     /// `blake3:` and 64 hexadecimal digits.
     pub hash: String,
-    /// What the file would run or set, one line each, for display.
+    /// Lines for display that describe what the file would run or set.
     pub runs: Vec<String>,
-    /// The lines of `runs` that are new since the last approval; empty if there was no approval.
+    /// The lines of `runs` that are new since the last approval. The list is empty if there was no approval.
     pub changed: Vec<String>,
 }
 
-/// The part of a project's layer that needs trust; `None` if nothing does.
+/// Returns the part of a project's configuration that needs trust, or `None` if nothing needs trust.
 pub(crate) fn needed(project: &Layer, roots: Option<&Roots>) -> Option<UntrustedConfig> {
     let mut content = Map::new();
     let mut runs = Vec::new();
@@ -78,14 +77,15 @@ pub(crate) fn needed(project: &Layer, roots: Option<&Roots>) -> Option<Untrusted
     (!runs.is_empty()).then(|| UntrustedConfig { hash: format!("blake3:{hash}"), runs, changed: Vec::new() })
 }
 
-/// The path and the hash of each template in a project. A template that is not a file fails later, when it is used.
+/// Returns the path and the hash of each template in a project. A template that is not a file causes an error when
+/// Glee uses the template.
 fn templates(project: &Path) -> BTreeMap<String, String> {
     let found = prompts::TEMPLATES.iter().filter_map(|(name, _)| {
         let path = format!(".glee/prompts/{name}");
         let place = project.join(&path);
         place.symlink_metadata().ok()?;
         let hash = if place.is_file() { scripts::hash(&place).ok() } else { None };
-        // This text must not change, because recorded hashes depend on it.
+        // This text must not change, because recorded trust hashes depend on it.
         Some((path, hash.unwrap_or_else(|| "no file that can be read".to_owned())))
     });
     found.collect()
@@ -104,7 +104,7 @@ fn relevant(agent: &GivenAgent, runs: &mut Vec<String>) -> Map<String, Value> {
         relevant.insert("command".to_owned(), json!(command));
         runs.push(format!("{} (agent `{}`)", command_line(&json!(command)), agent.name));
     }
-    // Another adapter omits the safe arguments of the program's own adapter.
+    // With another adapter, the program would run without the arguments that confine it to its role.
     let own = command.as_ref().filter(|_| ordinary).map(|command| adapter_of(command));
     if let Some(adapter) = given("adapter").filter(|adapter| Some(adapter.as_str().unwrap_or_default()) != own) {
         relevant.insert("adapter".to_owned(), adapter.clone());
@@ -156,7 +156,8 @@ impl Store {
         Ok(self.of(project)?.iter().any(|record| record.hash == hash))
     }
 
-    /// The lines of `runs` that the last record of this project does not contain; empty if there is no record.
+    /// Returns the lines of `runs` that the last record of the project does not contain. The list is empty if there
+    /// is no record.
     pub fn changed(&self, project: &Path, runs: &[String]) -> Result<Vec<String>, TrustError> {
         let Some(last) = self.of(project)?.pop() else { return Ok(Vec::new()) };
         Ok(runs.iter().filter(|line| !last.runs.contains(line)).cloned().collect())
@@ -175,7 +176,6 @@ impl Store {
         written.map_err(|error| TrustError::Write(self.folder(), error))
     }
 
-    /// Deletes the project's records; returns their number.
     pub fn revoke(&self, project: &Path) -> Result<usize, TrustError> {
         let records = self.of(project)?;
         for record in &records {
@@ -185,7 +185,6 @@ impl Store {
         Ok(records.len())
     }
 
-    /// All records, sorted by project and time.
     pub fn list(&self) -> Result<Vec<TrustRecord>, TrustError> {
         self.refuse_links()?;
         let folder = self.folder();

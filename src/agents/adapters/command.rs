@@ -1,4 +1,4 @@
-//! Builds the command line of a program from its [`Profile`] and a [`Query`].
+//! Builds the command line of an agent program from the program's [`Profile`] and a [`Query`].
 
 use crate::agents::process::environment::environment;
 use crate::agents::{AgentError, Invocation, Profile, Query, SchemaForm};
@@ -7,8 +7,8 @@ use crate::domain::{Effort, FailureKind};
 const NETWORK: [&str; 7] =
     ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy", "NODE_EXTRA_CA_CERTS"];
 
-/// Builds a command that reads the prompt from stdin and runs in the root of the tree. `last` follows all other
-/// arguments.
+/// Builds a command that runs in the root of the tree and reads the prompt from stdin. The arguments in `last` come
+/// after all other arguments.
 pub(crate) fn assemble(
     profile: &Profile,
     query: &Query<'_>,
@@ -48,8 +48,6 @@ pub(crate) fn assemble(
     Ok(Invocation { stdin: (*prompt).into(), streams: true, files, ..plain })
 }
 
-/// Returns the requested effort, under the program's name for it; `None` if no effort is requested or the program
-/// has no setting for effort.
 fn effort(profile: &Profile, query: &Query<'_>) -> Result<Option<&'static str>, AgentError> {
     let Query { agent, program, request, .. } = query;
     let Some(effort) = agent.effort else {

@@ -1,5 +1,5 @@
-//! The interface of an adapter: a [`Profile`], the arguments for a request, and a parser of the program's events.
-//! An adapter is pure: it starts no process and reads only its input. All process work is in `process`.
+//! Defines the trait [`Adapter`], which translates requests and outputs for one agent program. An adapter starts no
+//! process, because `agents::process` runs all programs.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -11,15 +11,15 @@ use crate::agents::adapters::command;
 use crate::agents::{AgentError, Dialogue, Invocation, Output, ParsedOutput, Profile, Query, Reading};
 use crate::domain::FailureKind;
 
-/// The minimum length of a text that is displayed, in characters. A shorter text is displayed as `writing`.
+/// Agent text with fewer characters than this is displayed as `writing`.
 const LEGIBLE: usize = 24;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProgressEvent<'a> {
     Message(&'a str),
-    /// A part of a message that is never printed as a whole.
+    /// A part of a message that the program prints only in parts.
     Piece(&'a str),
-    /// Text that a later event repeats as a whole, or that the agent does not address to the user.
+    /// Text that a later event repeats in full, or text that is not addressed to the user, such as reasoning.
     Draft(&'a str),
     Tool(String),
 }
@@ -46,7 +46,7 @@ impl<'a> ProgressEvent<'a> {
         match self {
             Self::Message(text) => Some(format!("{text}\n")),
             Self::Piece(text) => Some(text.to_owned()),
-            // A tool ends a message that was printed in pieces.
+            // The message before a tool call may lack a final line break, because the program printed it in parts.
             Self::Tool(_) => Some("\n".to_owned()),
             Self::Draft(_) => None,
         }
@@ -56,13 +56,13 @@ impl<'a> ProgressEvent<'a> {
 pub trait Adapter: Send + Sync {
     fn profile(&self) -> Profile;
 
-    /// Returns the arguments that depend on the request. The profile's options and the configured arguments follow
-    /// them.
+    /// Returns the arguments that depend on the request.
     fn args(&self, _query: &Query<'_>) -> Vec<String> {
         Vec::new()
     }
 
-    /// Builds the command. Fails if the prompt is too long for the program, or if the program lacks a safety flag.
+    /// Builds the command. Fails if the prompt is too long for the program, or if the program lacks a required
+    /// flag.
     fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
         command::assemble(&self.profile(), query, self.args(query), Vec::new())
     }
@@ -88,12 +88,11 @@ pub trait Adapter: Send + Sync {
         Vec::new()
     }
 
-    /// `None` if the program needs only a prompt on its stdin.
+    /// Returns `None` if the program needs no dialogue but only a prompt on stdin.
     fn dialogue(&self, _query: &Query<'_>) -> Option<Box<dyn Dialogue>> {
         None
     }
 
-    /// Describes a line of stdout or stderr for display.
     fn activity(&self, line: &str) -> Option<String> {
         if !self.profile().prints_events {
             return Some(line.to_owned());
@@ -102,8 +101,8 @@ pub trait Adapter: Send + Sync {
         self.progress(&event).into_iter().find_map(ProgressEvent::activity)
     }
 
-    /// Returns the agent's text in a line of stdout, without tool output. A line break follows each complete
-    /// message. `None` if the line has no such text.
+    /// Extracts the agent's messages from a line of stdout, and appends a line break to each complete message.
+    /// Returns `None` if the line contains no message.
     fn speech(&self, line: &str) -> Option<String> {
         if !self.profile().prints_events {
             return Some(format!("{line}\n"));
@@ -113,8 +112,8 @@ pub trait Adapter: Send + Sync {
     }
 }
 
-/// Passes each event to `take`. Events are JSON objects, one per line; if there are none, the whole output is read
-/// as a single event or an array of events.
+/// Calls `take` with each event of an output. An event is a JSON object on a line of its own. Without such a line,
+/// the whole output is parsed as one event or as an array of events.
 fn events(stdout: &Path, take: &mut dyn FnMut(Value)) -> io::Result<()> {
     let mut lines = BufReader::new(File::open(stdout)?);
     let mut line = Vec::new();

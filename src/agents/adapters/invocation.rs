@@ -1,4 +1,4 @@
-//! The inputs and outputs of an adapter: query and invocation, process output and answer.
+//! Defines the types of an adapter's inputs and outputs.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -19,7 +19,7 @@ pub struct Query<'a> {
     pub request: &'a Request,
     pub prompt: &'a str,
     pub session: Option<&'a str>,
-    /// The folder, outside the tree, for additional files that the program reads.
+    /// A folder outside the tree for additional files that the program reads.
     pub folder: &'a Path,
     pub call: &'a str,
 }
@@ -32,13 +32,14 @@ pub struct Invocation {
     pub env: BTreeMap<OsString, OsString>,
     pub cwd: PathBuf,
     pub stdin: Vec<u8>,
-    /// Whether the program prints while it runs, so that `first_output_timeout` and `idle_timeout` apply.
+    /// Whether the program prints output while it runs. If not, `first_output_timeout` and `idle_timeout` do not
+    /// apply.
     pub streams: bool,
     pub files: Vec<(PathBuf, String)>,
 }
 
 impl Invocation {
-    /// Builds a command with empty stdin, to which `first_output_timeout` and `idle_timeout` do not apply.
+    /// Builds a command with empty stdin and without `first_output_timeout` and `idle_timeout`.
     pub(crate) fn plain(
         program: impl Into<PathBuf>,
         args: impl IntoIterator<Item: Into<OsString>>,
@@ -52,15 +53,15 @@ impl Invocation {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
-    /// The file with the recorded stdout, up to `limits.max_output_size`.
+    /// The path of the file that contains stdout, up to `limits.max_output_size`.
     pub stdout: PathBuf,
-    /// The end of stderr as text, at most 4 KiB.
+    /// The last 4 KiB of stderr as text.
     pub stderr_tail: String,
     pub ended: Timestamp,
     pub transcript: crate::domain::event::Transcript,
 }
 
-/// The text of an answer. A file may be large and may contain invalid UTF-8.
+/// The text of an answer. An answer in a file may be large and may contain invalid UTF-8.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AnswerText {
     File(PathBuf),

@@ -1,5 +1,5 @@
-//! Adapters turn a request into a command, and the output of the command into an answer. `programs` has one file
-//! per program.
+//! Adapters turn a request into a command, and the output of the command into an answer. The module `programs` has
+//! one file per program.
 
 mod command;
 pub mod interface;

@@ -1,6 +1,6 @@
-//! Collects the events of a program and derives its answer or its failure. A program succeeds only if it exits with
-//! 0, reports completion, reports no error and leaves a text that is not blank. Every other result is a failure,
-//! which keeps the text printed before it.
+//! Derives the answer or the failure of a program from its events. A program has answered only if it reports
+//! completion, reports no error, and prints a text that is not blank. A program that Glee does not end must also
+//! exit with 0.
 
 use std::collections::BTreeMap;
 
@@ -16,13 +16,12 @@ pub struct ParsedOutput {
     pub(crate) done: bool,
     pub(crate) failure: Option<ReportedError>,
     pub(crate) answer: Option<String>,
-    /// The text since the last use of a tool.
+    /// The text that the agent wrote after its last tool call.
     pub(crate) text: String,
     pub(crate) open: String,
-    /// The id of the incomplete message, for programs that number messages.
     pub(crate) open_id: Option<String>,
     pub(crate) reset: Option<Timestamp>,
-    /// The names of the running tools, by the id of the tool's call.
+    /// Maps the id of each running tool call to the name of the tool.
     pub(crate) tools: BTreeMap<String, String>,
     pub(crate) usage: Usage,
     pub(crate) metadata: CallMetadata,
@@ -30,7 +29,7 @@ pub struct ParsedOutput {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReportedError {
-    /// The kind of the failure, if the program reports one; otherwise `status` and `text` determine the kind.
+    /// The failure's kind as the program reports it. If it is `None`, the kind is derived from `status` and `text`.
     pub(crate) kind: Option<FailureKind>,
     pub(crate) status: Option<u16>,
     pub(crate) text: String,
@@ -42,7 +41,7 @@ impl ReportedError {
         Self { kind: None, status: error_classifier::status(text), text: text.to_owned() }
     }
 
-    /// Sets the status that a field of the event contains. It has precedence over a status in the text.
+    /// Replaces the HTTP status from the error text by `status`, if present.
     pub(crate) fn with_status(self, status: Option<u64>) -> Self {
         Self { status: status.and_then(|status| u16::try_from(status).ok()).or(self.status), ..self }
     }
@@ -66,7 +65,7 @@ impl ParsedOutput {
         self.text.push_str(text);
     }
 
-    /// Discards the text before the use of a tool, because it is not part of the answer.
+    /// Discards the text before a tool call, because this text is not part of the answer.
     pub(crate) fn tool_used(&mut self) {
         self.open.clear();
         self.text.clear();
@@ -116,7 +115,7 @@ impl ParsedOutput {
         if let Some(code) = code.filter(|code| *code != 0 && !(self.done && profile.ends_when_done)) {
             let stderr = output.stderr_tail.trim();
             let classified = error_classifier::kind(None, stderr, output.ended);
-            // Some programs print their help instead of an error about their arguments.
+            // If an argument is invalid, some programs print their help instead of an error.
             let is_help = output.transcript.stdout_bytes == 0 && stderr.matches("[boolean]").count() > 1;
             if is_help && classified != FailureKind::BadFlags {
                 let about = format!("exit code {code}: it printed its help instead");
@@ -148,8 +147,8 @@ impl ParsedOutput {
     }
 }
 
-/// Returns the most informative line of stderr: the first that names a known kind of failure, otherwise the first
-/// that contains `error`, otherwise the last.
+/// Returns the first line of stderr that reveals the kind of the failure. If there is none, returns the first line
+/// that contains `error`, or else the last line.
 fn significant_line(stderr: &str, ended: Timestamp) -> &str {
     let lines = || stderr.lines().map(str::trim).filter(|line| !line.is_empty());
     let classified = lines().find(|line| error_classifier::kind(None, line, ended) != FailureKind::Crashed);
@@ -161,7 +160,6 @@ pub(crate) fn text<'a>(event: &'a Value, pointer: &str) -> Option<&'a str> {
     event.pointer(pointer)?.as_str()
 }
 
-/// Returns the string at a JSON pointer; empty if it is absent.
 pub(crate) fn string<'a>(event: &'a Value, pointer: &str) -> &'a str {
     text(event, pointer).unwrap_or_default()
 }
@@ -174,7 +172,6 @@ pub(crate) fn number(event: &Value, pointer: &str) -> Option<u64> {
     event.pointer(pointer)?.as_u64()
 }
 
-/// Reads the numbers of input, cached input, output and reasoning tokens at the given JSON pointers.
 pub(crate) fn tokens(counts: &Value, [input, cached, output, reasoning]: [&str; 4]) -> Usage {
     Usage {
         input_tokens: number(counts, input),

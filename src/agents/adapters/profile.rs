@@ -1,51 +1,52 @@
-//! The static description of a program: its options, permissions and failures.
+//! Describes the options and other properties of an agent program as data.
 
 use crate::agents::failure::shorten;
 use crate::agents::{AgentError, LineMarks};
 use crate::domain::{Effort, FailureKind};
 
-/// The maximum length of a program's error text in a message, in characters.
 const SHOWN: usize = 300;
 
-/// The options are `schema`, `resume`, `model` and `effort`. An option that ends with `=` takes its value in the
-/// same argument. If an option is empty, the program does not have it.
+/// The fields `schema`, `resume`, `model` and `effort` are names of command-line options. If a name ends with `=`,
+/// the value is part of the same argument. An empty name means that the program lacks the option.
 #[derive(Clone, Copy, Default)]
 pub struct Profile {
     pub name: &'static str,
     pub login: &'static str,
-    /// Whether the program prints JSON events. Otherwise all of stdout is the answer.
+    /// Whether the program prints JSON events instead of a plain answer.
     pub prints_events: bool,
-    /// The argument lists that make the program print help. The supported flags are read from this help.
+    /// The argument lists with which the program prints help. Glee reads the supported flags from the help.
     pub helps: &'static [&'static [&'static str]],
     pub required: &'static [&'static str],
-    /// The maximum length of a prompt, in `bytes` or `characters`. Some programs silently truncate a longer prompt.
+    /// The maximum length of a prompt with its unit, `bytes` or `characters`. Some programs silently truncate
+    /// longer prompts.
     pub longest_prompt: Option<(usize, &'static str)>,
     pub schema: &'static str,
     pub resume: &'static str,
     pub model: &'static str,
     pub effort: &'static str,
-    /// `None` if the program has no setting for effort.
+    /// This field is `None` if the program has no effort setting.
     pub effort_name: Option<fn(Effort) -> &'static str>,
-    /// Whether binding decisions are requested with high effort unless an effort is configured.
+    /// Whether an arbiter runs with high effort if the user configured no effort.
     pub raises_effort: bool,
-    /// The environment variables that the program receives in addition to the variables that every agent receives.
+    /// Environment variables that Glee passes to this program in addition to the common variables.
     pub sees: &'static [&'static str],
-    /// Default environment variables; the agent's `env` has precedence.
+    /// Environment variables with default values. Values in the agent's `env` have precedence.
     pub sets: &'static [(&'static str, &'static str)],
-    /// The environment variable that names a file of default settings, and the content of that file.
+    /// The name of an environment variable, and the content of a settings file. The variable passes the path of
+    /// this file to the program.
     pub defaults: Option<(&'static str, &'static str)>,
-    /// The program's own folders. Each consists of the environment variable that names a base folder, the name of
-    /// the base folder in the home folder if the variable is unset, and the path of the program's folder in the
-    /// base folder.
+    /// The folders of the program's settings and data, as (variable, default, subfolder). The environment variable
+    /// contains the path above `subfolder`. Without the variable, this path is `default` in the home folder.
     pub folders: &'static [(&'static str, &'static str, &'static str)],
     pub files: &'static [&'static str],
     pub marks: LineMarks,
     pub exit_codes: &'static [(&'static [i32], FailureKind)],
-    /// Folders of the tree whose modules the program always loads; if one exists, the program is not started.
+    /// Folders of the tree from which the program loads modules in every role. If such a folder exists, Glee does
+    /// not start the program.
     pub loads: &'static [&'static str],
-    /// Whether the program reports the tokens of the whole session instead of the last call.
+    /// Whether the reported token counts cover the whole session instead of the last call.
     pub counts_sessions: bool,
-    /// Whether Glee ends the program after its answer. The exit status then has no meaning.
+    /// Whether Glee ends the program after its answer, and ignores the exit code.
     pub ends_when_done: bool,
 }
 

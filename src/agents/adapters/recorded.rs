@@ -1,4 +1,4 @@
-//! A snapshot of the results that are read from recorded output of the known programs, by role and failure.
+//! Tests what the adapters read from recorded outputs of the known programs.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

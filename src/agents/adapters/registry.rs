@@ -1,4 +1,4 @@
-//! Maps names to adapters. A new adapter is added to the match in [`AdapterKind::adapter`].
+//! Maps names to adapters. A new adapter needs a variant of [`AdapterKind`].
 
 use std::fmt;
 
@@ -38,7 +38,7 @@ impl AdapterKind {
         Self::Acp,
     ];
 
-    /// The adapters that each run one known program; the adapter and the program have the same name.
+    /// The adapters that run one known program each. Every adapter in this list has the name of its program.
     pub const PROGRAMS: [Self; 6] =
         [Self::Claude, Self::Codex, Self::Gemini, Self::Opencode, Self::Qwen, Self::Copilot];
 
@@ -50,7 +50,7 @@ impl AdapterKind {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
 
-    /// Returns the configured adapter, or derives it from the command if none is configured.
+    /// Returns the agent's configured adapter. If none is configured, derives the adapter from the agent's command.
     pub fn of(agent: &Agent) -> Result<Self, AgentError> {
         let configured = Some(agent.adapter.as_str()).filter(|adapter| !adapter.is_empty());
         Self::parse(configured.unwrap_or_else(|| adapter_of(&agent.command))).ok_or_else(|| {
@@ -88,7 +88,7 @@ impl fmt::Display for AdapterKind {
     }
 }
 
-/// Fails if an effort is configured and the adapter has no option for it.
+/// Fails if the agent has a configured effort but its adapter has no effort option.
 pub(crate) fn check_effort(agent: &Agent) -> Result<(), AgentError> {
     let (Some(effort), kind) = (agent.effort, AdapterKind::of(agent)?) else {
         return Ok(());

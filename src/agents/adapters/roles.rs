@@ -1,4 +1,4 @@
-//! The exact command lines of the known programs, by role. A missing flag can grant permissions.
+//! Tests the exact command line of each known program in each role, because a missing flag could grant permissions.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -85,7 +85,8 @@ fn claude_uses_what_its_help_names() {
     let at = judge.args.iter().position(|arg| arg == "--json-schema").unwrap();
     let schema: serde_json::Value = serde_json::from_str(judge.args[at + 1].to_str().unwrap()).unwrap();
     let mut ruling = crate::agents::schema::SchemaForm::Ruling.schema();
-    // `$schema` is removed, because Claude Code fetches the draft from that address and supports only older drafts.
+    // Glee removes `$schema`, because Claude Code would fetch the draft at this address and supports only older
+    // drafts.
     ruling.remove("$schema");
     assert_eq!(&schema, ruling.as_value());
     program.words = Some(words("--tools --permission-mode --strict-mcp-config"));
@@ -184,14 +185,12 @@ fn spec_14_an_effort_is_told_in_the_words_of_each_program() {
         let line = line(&said(name, effort, None).unwrap());
         assert!(line.contains(&format!("{told} ")) && line.matches(told).count() == 1, "{name}: {line}");
     }
-    // An arbiter receives the configured effort instead of the default high one.
     let mut agent = samples::agent("it", "", &["claude"]);
     agent.effort = Some(Effort::Low);
     let request = samples::request(&agent, samples::arbitrate());
     let arbiter =
         AdapterKind::Claude.adapter().command(&samples::query(&agent, &Program::new("/bin/it"), &request)).unwrap();
     assert!(line(&arbiter).ends_with("--effort low"), "{}", line(&arbiter));
-    // A version without the option is refused.
     let older = "--setting-sources --strict-mcp-config --tools --permission-mode";
     let error = said("claude", Effort::High, Some(older)).unwrap_err();
     assert_eq!(

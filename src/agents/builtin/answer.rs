@@ -1,4 +1,4 @@
-//! JSON answers of the embedded agents (design sections 3.3 to 3.5), with the nonce of the request.
+//! Defines the JSON answers of the embedded agents (design sections 3.3 to 3.5).
 
 use serde::Serialize;
 

@@ -1,7 +1,8 @@
-//! `builtin:fixer`: applies the fixes of rules. If the code has a waiver, the fixer objects instead.
+//! `builtin:fixer` applies the fixes that rules define. If a comment in the code waives the rule, the fixer objects
+//! to the finding.
 //!
-//! Each file is replaced once, by a rename. The file keeps its mode, its line ends and all bytes outside the fixes.
-//! A fix that adds syntax errors is not applied.
+//! The fixer replaces each file once and atomically. The file keeps its mode, its line ends and all bytes outside
+//! the fixes. The fixer does not apply a fix that adds syntax errors.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,7 +17,7 @@ use crate::agents::builtin::rules::waiver::{Waiver, waiver};
 use crate::domain::{Answer, FindingId, Response, Untrusted};
 use crate::protocol::request::Item;
 
-/// For one finding, at most this many matches of its rule on one line are fixed.
+/// The maximum number of matches on one line that the fixer fixes for one finding.
 const MOST_ON_A_LINE: usize = 16;
 
 enum Fix {
@@ -71,8 +72,7 @@ fn answer(items: &[Item], done: &mut BTreeMap<FindingId, Fix>) -> Body {
     Body::Response { answers, notes: (!notes.is_empty()).then(|| notes.join("\n")) }
 }
 
-/// Applies fixes from the bottom of the file to the top, so that a fix does not move the lines of the fixes that
-/// are still to be applied.
+/// Applies the fixes of a file from bottom to top, so that a fix does not move the lines of the remaining fixes.
 fn fix_file<'a>(catalog: &Catalog, root: &Path, path: &str, mut items: Vec<&'a Item>) -> Vec<(FindingId, Fix)> {
     let all = |items: &[&'a Item], why: String| -> Vec<(FindingId, Fix)> {
         items.iter().map(|item| (item.finding.id, Fix::Impossible(why.clone()))).collect()
@@ -98,7 +98,7 @@ struct Fixing<'a> {
     catalog: &'a Catalog,
     path: &'a str,
     text: String,
-    /// The findings fixed so far, with their lines in the old text.
+    /// The fixed findings, each with its first and last line in the old text.
     fixed: Vec<(FindingId, (u32, u32))>,
 }
 
@@ -128,8 +128,7 @@ impl Fixing<'_> {
         Fix::Applied(format!("applied the fix of `{rule}` at {}:{}{unwaived}", self.path, hit.lines.0))
     }
 
-    /// The result for a rule that no longer matches: applied if the fix for another finding covered the same line,
-    /// otherwise impossible.
+    /// A finding whose rule no longer matches counts as fixed if another fix covered the finding's line.
     fn gone(&self, rule: &str, line: u32) -> Fix {
         match self.fixed.iter().find(|(_, (first, last))| (*first..=*last).contains(&line)) {
             Some((id, _)) => Fix::Applied(format!("the fix for {id} covers it")),

@@ -1,7 +1,7 @@
-//! The embedded agents: a reviewer, a coder and a judge that require no model, key or network.
+//! The embedded agents are a reviewer, a coder and a judge that require no model, key or network.
 //!
-//! They run as child processes of Glee's own binary: [`BuiltinAdapter`] is the caller, `answer` is the child. Their
-//! only inputs are the request and the tree.
+//! An embedded agent runs as a child process of Glee's own binary. [`BuiltinAdapter`] starts the child process, and
+//! `answer` runs in the child process. The only inputs are the request and the tree.
 
 #[cfg(feature = "astgrep")]
 mod answer;
@@ -51,7 +51,6 @@ impl Builtin {
         ["rules", "fixer", "referee"][self as usize]
     }
 
-    /// Parses a name, with or without the prefix.
     pub fn parse(name: &str) -> Option<Self> {
         let name = name.strip_prefix(PREFIX).unwrap_or(name);
         Self::ALL.into_iter().find(|builtin| builtin.as_str() == name)
@@ -98,7 +97,7 @@ impl Advice for BuiltinError {
     }
 }
 
-/// Answers a JSON request in JSON. `root` is the tree; only the fixer writes to it.
+/// Returns the JSON answer of an embedded agent to a JSON request. Only the fixer writes to the tree at `root`.
 pub fn answer(name: &str, request: &[u8], root: &Path) -> Result<String, BuiltinError> {
     let builtin = Builtin::parse(name).ok_or_else(|| BuiltinError::Unknown(name.to_owned()))?;
     let request: Request = serde_json::from_slice(request).map_err(BuiltinError::Request)?;

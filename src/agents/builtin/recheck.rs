@@ -1,6 +1,7 @@
-//! `builtin:rules` in a re-check: a finding is resolved if its rule no longer matches at its location.
+//! Answers re-check requests to `builtin:rules`. A finding is resolved if its rule no longer matches at the
+//! finding's location.
 //!
-//! A change that moves the problem or adds syntax errors does not resolve it.
+//! A change that only moves the problem or adds syntax errors does not resolve a finding.
 
 use std::path::Path;
 
@@ -11,7 +12,7 @@ use crate::agents::builtin::rules::scan;
 use crate::domain::Recheck;
 use crate::protocol::request::{Change, SourceFile};
 
-/// If there is no diff: the maximum distance of a finding from its old location, in lines.
+/// Without a diff, a match within this number of lines counts as the old finding.
 const NEAR: u32 = 3;
 
 pub(crate) fn recheck(changes: &[Change], files: &[SourceFile], root: &Path) -> Result<Body, CatalogError> {

@@ -1,7 +1,8 @@
-//! `builtin:referee`: rules on an objection only by looking up its references.
+//! `builtin:referee` rules on an objection without a model, by looking up the objection's references in the tree.
 //!
-//! DISMISS if all references exist and the cited code contains a name of the flagged code; ENFORCE if no reference
-//! exists; otherwise ESCALATE. A reference to the flagged code itself is no evidence.
+//! The referee rules DISMISS if all references exist and the cited code contains a name of the flagged code. The
+//! referee rules ENFORCE if no reference exists, and ESCALATE otherwise. A reference to the flagged code itself is
+//! no evidence.
 
 use std::fmt;
 use std::path::Path;
@@ -14,14 +15,13 @@ use crate::protocol::request::{CoderWritten, SourceFile};
 use crate::protocol::text::references::{self, Reference};
 use crate::system::files;
 
-/// The maximum size of a file in which references are looked up, in bytes.
 const LARGEST_FILE: u64 = 4 << 20;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Cited {
-    /// A file, lines or names in a file, or a folder (with a trailing `/`).
+    /// A reference to a file, to lines or names in a file, or to a folder such as `docs/`.
     Code(Reference),
-    /// A link or issue number, which the tree cannot confirm.
+    /// A web link or an issue number, which the referee cannot look up in the tree.
     Elsewhere(String),
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn cited(text: &str) -> Vec<Cited> {
     found
 }
 
-/// The result of looking up a reference; the number is the first line of the cited code.
+/// The number in a variant is the first line of the cited code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CitationCheck {
     Missing,
@@ -67,12 +67,11 @@ enum CitationCheck {
     Itself(u32),
     /// The coder wrote the cited code in this run.
     Written(u32),
-    /// The reference is to a whole file or folder, which exists.
+    /// The reference names an existing file or folder as a whole.
     Whole,
     Elsewhere,
 }
 
-/// Looks up references: first in the files of the request, then on disk.
 struct Tree<'a> {
     files: &'a [SourceFile],
     written: &'a [CoderWritten],
@@ -88,16 +87,16 @@ impl Tree<'_> {
         (path.metadata().ok()?.len() <= LARGEST_FILE).then(|| files::read_to_string(&path).ok())?
     }
 
-    /// Resolves the path of a reference relative to the folders that enclose the flagged file; the nearest folder
-    /// that contains the path is used.
+    /// Resolves the path of a reference relative to a folder that encloses the flagged file `from`. The nearest
+    /// folder that contains the path is used.
     fn resolve(&self, reference: &mut Reference, from: &str) {
         let exists = |path: &String| self.text(path).is_some() || self.has_folder(path);
         let path = meanings(&reference.path, from).find(exists);
         reference.path = path.unwrap_or_else(|| std::mem::take(&mut reference.path));
     }
 
-    /// Whether the coder wrote any of these lines in this run. If `lines` is `None`: whether the coder wrote any
-    /// part of the file or folder.
+    /// Returns whether the coder wrote any of the lines in this run. If `lines` is `None`, the whole file or folder
+    /// counts.
     fn is_written(&self, path: &str, lines: Option<(u32, u32)>) -> bool {
         let below =
             |file: &str| file.strip_prefix(path.trim_end_matches('/')).is_some_and(|rest| rest.starts_with('/'));
@@ -210,7 +209,6 @@ fn check(tree: &Tree<'_>, cited: &Cited, flagged: Option<&Flagged>) -> CitationC
     if is_named { CitationCheck::Names(lines.0) } else { CitationCheck::Silent(lines.0) }
 }
 
-/// The byte range of lines; `None` if the lines do not exist or are all blank.
 fn bytes_of(text: &str, (first, last): (u32, u32)) -> Option<std::ops::Range<usize>> {
     let (first, last) = (usize::try_from(first).ok()?, usize::try_from(last).ok()?);
     let lines: Vec<&str> = text.split_inclusive('\n').collect();

@@ -1,4 +1,4 @@
-//! `builtin:rules` in a review: reports all matches of all rules in the lines under review.
+//! Answers review requests to `builtin:rules`. Matches of rules in the lines under review result in findings.
 
 use std::path::Path;
 
@@ -41,7 +41,6 @@ fn finding(catalog: &Catalog, file: &SourceFile, hit: Hit) -> RawFinding {
     }
 }
 
-/// The matched lines after the rule's fix; `None` if they are more than `MOST_LINES`.
 fn suggestion(text: &str, hit: &Hit) -> Option<String> {
     const MOST_LINES: usize = 6;
     let edit = hit.edit.as_ref()?;

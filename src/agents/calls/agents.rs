@@ -1,4 +1,4 @@
-//! The handle through which agents are called, with what is cached about programs and rate limits.
+//! Defines [`Agents`], through which Glee calls agents, and the cached data about programs and rate limits.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(crate) type KnownPrograms = BTreeMap<String, KnownProgram>;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct KnownProgram {
     pub(crate) size: u64,
-    /// The file's modification time, in nanoseconds since 1970.
+    /// The modification time of the program's file, in nanoseconds since 1970.
     pub(crate) changed: u64,
     pub(crate) version: Option<String>,
     pub(crate) words: Option<BTreeSet<String>>,

@@ -34,13 +34,12 @@ pub struct Ask<'a> {
     /// The agent's `timeout`, if set, replaces `call_timeout`.
     pub limits: &'a Limits,
     pub sandbox: Sandbox,
-    /// The paths that a confined agent must not write to: the tree, its git folders and Glee's state.
+    /// The paths to which a confined agent must not write: the tree, the tree's git folders and Glee's state.
     pub protected: &'a [PathBuf],
     pub files: &'a TranscriptFiles,
     pub session: Option<&'a Session>,
-    /// Receives short descriptions of what the agent does.
     pub activity: &'a (dyn Fn(&str) + Send + Sync),
-    /// Whether the agent is to be suspended; `None` disables suspension.
+    /// The agent is suspended while this value is true. If the field is `None`, the agent is never suspended.
     pub suspended: Option<watch::Receiver<bool>>,
     pub stop: Stop,
 }
@@ -55,7 +54,7 @@ pub struct Session {
 #[derive(Clone, Debug)]
 pub struct CallResult {
     pub result: Result<AnswerText, AgentError>,
-    /// The record of the process, even if the process failed; `None` if it did not start.
+    /// The transcript of the process, also after a failure. The field is `None` if no process was started.
     pub transcript: Option<Transcript>,
     pub millis: u64,
     pub usage: Usage,
@@ -80,8 +79,7 @@ impl Agents {
         Self { cache: StateCache(Some(state_dir.join("agents"))), ..self }
     }
 
-    /// Checks, before any paid call, that each agent can be called: the adapter and the program of the agent or of
-    /// its backup must exist.
+    /// Checks before any paid call that each agent, or its backup, has a known adapter and an existing program.
     pub fn check(&self, agents: &[Agent], backups: &[Agent], root: &Path) -> Result<(), AgentError> {
         agents.iter().chain(backups).try_for_each(registry::check_effort)?;
         agents.iter().try_for_each(|agent| {
@@ -102,7 +100,7 @@ impl Agents {
         })
     }
 
-    /// Returns Glee's version for an embedded agent, otherwise the program's output for `--version`.
+    /// Returns the version of a known program, or Glee's version for an embedded agent.
     pub async fn version(&self, agent: &Agent, root: &Path) -> Option<String> {
         let kind = AdapterKind::of(agent).ok()?;
         if kind == AdapterKind::Builtin {
@@ -112,8 +110,8 @@ impl Agents {
         self.detect(kind, agent, &program).await.version
     }
 
-    /// Calls an agent. While the called agent is over its limits or missing, calls its backup instead, if it has
-    /// one.
+    /// Calls an agent. If the agent is over its limits or its program is missing, calls the agent's backup. The
+    /// backup may also have a backup.
     pub async fn ask_or_backup(&self, ask: Ask<'_>, backups: &[Agent]) -> CallResult {
         let mut remaining: Vec<&Agent> = backups.iter().collect();
         let mut agent = ask.agent;
@@ -140,7 +138,8 @@ impl Agents {
         asked
     }
 
-    /// Calls an agent, with retries after transient failures. Dropping the future ends the agent.
+    /// Calls an agent, and retries the call after a transient failure. Dropping the future ends the agent's
+    /// process.
     pub async fn ask(&self, ask: Ask<'_>) -> CallResult {
         let started = Instant::now();
         let total = ask.agent.timeout.unwrap_or(ask.limits.call_timeout);
@@ -157,7 +156,7 @@ impl Agents {
             asked.millis = millis(started.elapsed());
             let Err(error) = &asked.result else { return asked };
             left = total.saturating_sub(started.elapsed());
-            // The next try starts without the session, which may have expired.
+            // The session may have expired, so the next try starts without a session.
             let may_be_gone =
                 matches!(error.kind, FailureKind::BadFlags | FailureKind::Crashed | FailureKind::Protocol);
             if may_be_gone && session.take().is_some() {
@@ -214,7 +213,7 @@ impl Agents {
                 failure: failure.map(|(kind, _)| kind),
                 error: failure.map(|(_, message)| message.to_owned()),
             };
-            // A failure to write the record is ignored; the raw output is stored separately.
+            // An error in writing the record is ignored, because the raw output is stored in other files.
             drop(CallRecord { end: Some(end), ..record }.write(&record::path(&ask.files.stdout)));
         }
         Ok(asked)
@@ -283,7 +282,7 @@ impl Agents {
         let Reading { answer, partial, usage, metadata } = adapter.reading(&output);
         let result = match (failed, answer) {
             (None, answer) => answer,
-            // The program's output may give a more precise reason than its exit code.
+            // The program's output may explain the failure more precisely than the exit code.
             (Some(ProcessError::ExitCode { .. }), Err(reported)) => Err(reported),
             (Some(failed), _) => Err(failed.for_agent(agent)),
         };
@@ -339,7 +338,7 @@ fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Fails if the tree has modules that the program would load in every role.
+/// Fails if the tree contains modules that the program would load in every role.
 fn refuse_modules(agent: &Agent, kind: AdapterKind, root: &Path) -> Result<(), AgentError> {
     let loads = kind.adapter().profile().loads;
     let Some(folder) = loads.iter().find(|folder| root.join(folder).symlink_metadata().is_ok()) else {

@@ -1,4 +1,4 @@
-//! Remembers rate-limited programs between runs, so that no run calls such a program before its limit ends.
+//! Stores the rate limits of programs between runs, so that no run calls a program before its rate limit ends.
 
 use std::collections::BTreeMap;
 
@@ -38,8 +38,8 @@ impl Agents {
         }
     }
 
-    /// Records a default cooldown for an agent that is still rate-limited after all tries, if its service gives no
-    /// time. An exhausted quota has no cooldown, because the user may buy credit at any time.
+    /// Records a default cooldown if an agent is still rate-limited after all tries and the service reported no end
+    /// of the limit. An exhausted quota causes no default cooldown, because the user may buy credit at any time.
     pub(crate) fn give_up(&self, agent: &Agent, error: &AgentError, now: Timestamp) {
         if let (Ok(kind), FailureKind::RateLimited { reset: None }) = (AdapterKind::of(agent), error.kind) {
             let cooldown = Cooldown { until: now + UNSPECIFIED, why: error.message.clone() };
@@ -61,8 +61,8 @@ impl Agents {
     }
 }
 
-/// Returns the key of a limit. Agents with the user's login share the limit of their program; an agent with its own
-/// environment variables has its own limit. `None` if the program is unknown.
+/// Returns the key of an agent's cooldown, or `None` if the program is unknown. The agents of a program share one
+/// cooldown, but an agent with its own environment variables has a separate cooldown.
 fn key(kind: AdapterKind, agent: &Agent) -> Option<String> {
     let known = AdapterKind::PROGRAMS.contains(&kind);
     known.then(|| if agent.env.is_empty() { kind.to_string() } else { format!("{kind} of {}", agent.name) })

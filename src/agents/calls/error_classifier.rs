@@ -1,13 +1,13 @@
-//! Classifies the error messages of programs and services. Their wording may change, so an HTTP status has
-//! precedence over it. An unknown error is `crashed`, which is not retried.
+//! Derives the kind of a failure from an error message and an HTTP status. The status has precedence, because the
+//! wording of messages may change. An unknown error is `crashed`, which Glee does not retry.
 
 use jiff::Timestamp;
 
 use crate::agents::calls::rate_limit_reset::reset;
 use crate::domain::FailureKind;
 
-/// For each kind, the lowercase texts of which a message contains at least one, separated by `, `. The first kind
-/// that matches is used.
+/// Maps each kind of failure to lowercase texts that identify the kind in a message. The texts are separated by `,
+/// `. The first kind whose text occurs in the message is used.
 const WORDS: [(FailureKind, &str); 8] = [
     (
         FailureKind::TooLong,
@@ -67,7 +67,6 @@ pub(crate) fn kind(status: Option<u16>, text: &str, now: Timestamp) -> FailureKi
     with_reset(kind, reset(&text, now))
 }
 
-/// Sets the time at which the service is available again, if the kind has a field for it and the field is empty.
 pub(crate) fn with_reset(kind: FailureKind, known: Option<Timestamp>) -> FailureKind {
     match kind {
         FailureKind::RateLimited { reset } => FailureKind::RateLimited { reset: reset.or(known) },
@@ -76,7 +75,7 @@ pub(crate) fn with_reset(kind: FailureKind, known: Option<Timestamp>) -> Failure
     }
 }
 
-/// Finds an HTTP status in a text, after `"code":`, `status`, `error:` or `HTTP`, or in parentheses.
+/// Finds an HTTP status in a text. The status follows a word such as `status` or `HTTP`, or an opening parenthesis.
 pub(crate) fn status(text: &str) -> Option<u16> {
     let text = text.to_lowercase();
     ["\"code\":", "status code", "status:", "status", "api error:", "http", "(", "error"].iter().find_map(|mark| {

@@ -1,9 +1,9 @@
-//! Estimates the cost of tokens if the program does not report it. The cost of an unlisted model is unknown;
-//! `agents.<name>.price` sets the price of the user's own contract.
+//! Estimates the cost of a call if the program does not report a cost. The price of a model comes from
+//! `agents.<name>.price` or from a list of known models.
 
 use crate::domain::{Agent, Price, Usage};
 
-/// The vendors' list prices of December 2025, in dollars per million tokens, by the model's name without a date.
+/// Maps model names without a date to the vendors' list prices of December 2025, in dollars per million tokens.
 const PRICES: [(&str, Price); 10] = [
     ("gpt-5", Price { input: 1.25, cached: 0.125, output: 10.0 }),
     ("gpt-5-codex", Price { input: 1.25, cached: 0.125, output: 10.0 }),
@@ -33,7 +33,6 @@ pub(crate) fn estimate(usage: Usage, model: Option<&str>, own: Option<Price>) ->
     Usage { usd: Some(usd / 1e6), estimated: true, ..usage }
 }
 
-/// Returns the price of a model by its name, with or without a date suffix.
 fn listed(model: &str) -> Option<Price> {
     let dated = |rest: &str| rest.is_empty() || rest.strip_prefix('-').is_some_and(|rest| rest.starts_with("20"));
     PRICES.iter().find(|(name, _)| model.strip_prefix(name).is_some_and(dated)).map(|(_, price)| *price)

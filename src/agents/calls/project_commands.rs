@@ -1,5 +1,5 @@
-//! The project's own commands: `review.verify` and `watch.notify`. They run with limits like an agent, and with the
-//! environment variables that every agent receives.
+//! Runs the commands of the settings `review.verify` and `watch.notify`. A command runs with the limits of an
+//! agent, and with the environment variables that every agent receives.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -13,7 +13,7 @@ use crate::config::settings::Limits;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckResult {
     pub passed: bool,
-    /// The error in one line, followed by the end of stdout and stderr.
+    /// For a failed command, the error in one line and the end of stdout and stderr.
     pub tail: String,
 }
 
@@ -57,7 +57,6 @@ impl Agents {
 
 const TAIL: u64 = 8 << 10;
 
-/// Returns the last complete lines of a file; empty if it is unreadable.
 fn end_of(path: &Path) -> String {
     let read = || -> io::Result<(bool, Vec<u8>)> {
         let mut file = File::open(path)?;

@@ -1,13 +1,13 @@
-//! Extracts from a program's message the time at which its service is available again. An ambiguous time is
-//! ignored, because a guess that is too late would block an available agent.
+//! Finds the time at which a rate limit ends in the message of a program. An ambiguous time is ignored, because a
+//! guess that is too late would block an available agent.
 
 use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, ToSpan as _};
 
-/// Finds the time in a text: `try again in 20s`, `reset after 3h21m`, `resets 3pm (Europe/Berlin)`, `try again at
-/// Nov 24th, 2026 3:45 PM`, or seconds since 1970 after a `|`. A time without a zone is local time, because the
-/// program runs on this machine. A time without a date refers to its next occurrence.
+/// Finds the end of a rate limit in a text such as `try again in 20s`, `resets 3pm (Europe/Berlin)` or `try again
+/// at Nov 24th, 2026 3:45 PM`. A number after `|` means seconds since 1970. A time without a zone is local time,
+/// because the program runs on this machine. A time of day without a date means the next occurrence of this time.
 pub(crate) fn reset(text: &str, now: Timestamp) -> Option<Timestamp> {
     let lower = text.to_lowercase();
     if let Some((_, epoch)) = lower.rsplit_once('|') {
@@ -26,7 +26,7 @@ pub(crate) fn reset(text: &str, now: Timestamp) -> Option<Timestamp> {
     clock(&lower[after(&clocks)?..], now)
 }
 
-/// Reads `20s`, `1.5 seconds`, `3 days 4 hours`, `3h21m50.2s`, and a plain number as seconds.
+/// Parses a duration such as `20s`, `3 days 4 hours` or `3h21m50.2s`. A number without a unit means seconds.
 fn wait(text: &str) -> Option<SignedDuration> {
     let mut total = 0.0;
     let mut rest = text.trim_start();
@@ -53,7 +53,8 @@ fn wait(text: &str) -> Option<SignedDuration> {
     sane.then(|| SignedDuration::from_secs_f64(total))
 }
 
-/// Reads `3pm`, `3:45 PM` or `15:45`. A date may precede the time, and a time zone in parentheses may follow it.
+/// Parses a time of day such as `3pm` or `15:45`. A date may precede the time, and a time zone in parentheses may
+/// follow.
 fn clock(lower: &str, now: Timestamp) -> Option<Timestamp> {
     let zone = match lower.split_once('(') {
         Some((before, name)) if before.len() <= LONGEST => TimeZone::get(name.split_once(')')?.0).ok()?,
@@ -85,7 +86,6 @@ fn month(word: &str) -> Option<i8> {
     i8::try_from(at + 1).ok()
 }
 
-/// Reads `3pm`, `3:45pm`, `15:45`, or `3:45` followed by the word `am` or `pm`.
 fn time(word: &str, next: &str) -> Option<Time> {
     let word = word.trim_end_matches(['.', ')', ';']);
     let half = |word: &str| match word.trim_end_matches(['.', ')', ';']) {

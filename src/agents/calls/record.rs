@@ -1,5 +1,5 @@
-//! The record of a call: a file next to the raw output that contains the command line, the names of the environment
-//! variables and how the call ended. `adapter: replay` plays it back.
+//! Stores the record of a call in a file next to the raw output. The record contains the command line, the names of
+//! the environment variables and the result of the call. The adapter `replay` plays records back.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ pub(crate) struct CallRecord {
     pub(crate) program: PathBuf,
     pub(crate) version: Option<String>,
     pub(crate) args: Vec<String>,
-    /// Only the names, because values may be secrets.
+    /// The names of the environment variables, without the values, because values may be secrets.
     pub(crate) environment: Vec<String>,
     pub(crate) directory: PathBuf,
     pub(crate) session: Option<String>,

@@ -1,6 +1,5 @@
-//! Decides which failures are retried, and after what delay. Only Glee retries; the programs' own retries are
-//! turned off as far as possible. A delay takes at most half of the remaining time, which leaves time for the
-//! answer.
+//! Decides whether and when Glee retries a failed call. Glee turns off the retries of the programs as far as
+//! possible. A delay takes at most half of the remaining time, so that enough time remains for the answer.
 
 use std::time::Duration;
 
@@ -11,8 +10,8 @@ use crate::domain::FailureKind;
 
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// Returns the delay before the next try; `None` if no retry follows. `tried` counts the previous tries; `left` is
-/// the remaining wall time of the call.
+/// Returns the delay before the next try, or `None` if no try follows. `tried` is the number of previous tries, and
+/// `left` is the remaining time of the call.
 pub(crate) fn pause(
     kind: FailureKind,
     tried: u32,
@@ -20,7 +19,7 @@ pub(crate) fn pause(
     left: Duration,
     limits: &Limits,
 ) -> Option<Duration> {
-    // An empty answer costs as much as any other, so it is retried at most once.
+    // An empty answer costs as much as any other answer, so the call is retried at most once.
     let most = if kind == FailureKind::Empty { limits.retries.min(1) } else { limits.retries };
     if tried > most || !(kind.is_transient() || kind.reset().is_some()) {
         return None;

@@ -1,5 +1,5 @@
-//! Caches data about the agents' programs between runs, as small JSON files in the state folder. The cache is
-//! optional: a missing, broken or read-only file costs only time.
+//! Caches data about agent programs between runs, as small JSON files in the state folder. The cache is optional,
+//! so a missing, broken or read-only file is not an error.
 
 use std::io;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ impl StateCache {
         read().unwrap_or_default()
     }
 
-    /// Changes a file under a lock that excludes other runs.
+    /// Changes a file while a lock prevents changes by other runs.
     pub(crate) fn change<T: DeserializeOwned + Default + Serialize>(
         &self,
         name: &str,

@@ -1,6 +1,7 @@
-//! Sends a harmless request to an agent to check that the agent respects its role. The request runs in a temporary
-//! folder. The agent repeats a nonce, and is asked to create or change a file: a reviewer or judge must fail to
-//! create it, and a coder must succeed in changing it. The files decide, not what the agent reports about them.
+//! Checks with a harmless request that an agent respects its role. The request runs in a temporary folder. The
+//! agent has to repeat a nonce, and is asked to create or change a file. A reviewer or judge must fail to create
+//! the file, and a coder must change the file. The check relies on the files, because an agent's report may be
+//! wrong.
 
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -20,7 +21,7 @@ const FORBIDDEN: &str = "probe.txt";
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probed {
-    /// Whether the answer contains the nonce; an error if there is no answer.
+    /// Whether the answer contains the nonce. The field is an error if there is no answer.
     pub answered: Result<bool, AgentError>,
     pub files: Files,
     pub millis: u64,
@@ -36,8 +37,8 @@ pub enum Files {
 }
 
 impl Probed {
-    /// Whether the agent respected its role. Plug-ins and embedded agents receive an ordinary request, which does
-    /// not ask for a change.
+    /// Returns whether the agent respected its role. Plug-ins and embedded agents receive an ordinary request,
+    /// which does not ask for a change.
     pub fn keeps_to(&self, role: Role, kind: AdapterKind) -> bool {
         let edits = role == Role::Coder && !matches!(kind, AdapterKind::Json | AdapterKind::Builtin);
         let files = if edits { Files::Edited } else { Files::Untouched };
@@ -61,7 +62,7 @@ impl Agents {
         };
         let record = |name: &str| records.path().join(name);
         let files = TranscriptFiles { stdout: record("probe.stdout"), stderr: record("probe.stderr") };
-        // A relative command refers to the project's root, not to the temporary folder.
+        // A relative program path refers to the project's root, not to the temporary folder.
         let mut agent = agent.clone();
         let program = self.program(&agent, root);
         if let (Some(word), Ok(program)) = (agent.command.first_mut(), program)
@@ -100,7 +101,7 @@ impl Agents {
 
 fn changes(tree: &Path) -> io::Result<Files> {
     let names: Vec<_> = std::fs::read_dir(tree)?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<_>>()?;
-    // Codex leaves empty folders behind if it is confined.
+    // Codex leaves empty folders behind when it runs in the sandbox.
     let is_empty_folder =
         |name| std::fs::read_dir(tree.join(name)).is_ok_and(|mut entries| entries.next().is_none());
     let others = names.iter().any(|name| *name != FILE && !is_empty_folder(name));

@@ -1,14 +1,15 @@
-//! Checks a program's header before any paid call, to find out whether this machine can run it.
+//! Checks the header of a program's file, to find out whether this machine can run the program.
 
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-/// The number of bytes that are read. They suffice for the header of an ELF file, and for the first line of a
-/// script, which Linux limits to this length.
+/// The number of bytes to read from a program's file. This number suffices for an ELF header and for the first line
+/// of a script, which Linux limits to 256 bytes.
 const HEAD: u64 = 256;
 
-/// Returns why a file cannot be run, as a clause; `None` if it can be run or the check is inconclusive.
+/// Returns the reason why a file cannot be run, as a clause. Returns `None` if the file can be run or the check is
+/// inconclusive.
 pub(crate) fn objection(path: &Path) -> Option<String> {
     let head = head(path)?;
     if let Some(line) = head.strip_prefix(b"#!") {
@@ -25,7 +26,7 @@ pub(crate) fn objection(path: &Path) -> Option<String> {
         return Some("it is neither a program nor a script that begins with `#!`".to_owned());
     };
     let own = self::machine(&self::head(&std::env::current_exe().ok()?)?)?;
-    // A 64-bit kernel usually also runs programs of its 32-bit predecessor: 386 on x86-64, ARM on AArch64.
+    // A 64-bit kernel usually also runs 32-bit programs: 386 (3) on x86-64 (62), and ARM (40) on AArch64 (183).
     let runs = machine == own || matches!((machine, own), (3, 62) | (40, 183));
     (!runs).then(|| "it was built for another kind of machine".to_owned())
 }
@@ -42,7 +43,7 @@ fn machine(head: &[u8]) -> Option<u16> {
     Some(u16::from_ne_bytes(bytes.try_into().ok()?))
 }
 
-/// Whether the kernel supports further executable formats (`binfmt_misc`), which may accept any file.
+/// Returns whether `binfmt_misc` has further executable formats, with which the kernel may run any file.
 fn emulates() -> bool {
     let Ok(entries) = std::fs::read_dir("/proc/sys/fs/binfmt_misc") else { return false };
     entries.flatten().any(|entry| !matches!(entry.file_name().to_str(), Some("register" | "status")))

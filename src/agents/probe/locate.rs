@@ -1,6 +1,5 @@
-//! Finds the program of a command by its path or on PATH. A program inside the reviewed tree, or found through a
-//! PATH entry relative to the current folder, is refused unless its path is configured, because it may be part of
-//! the code under review.
+//! Finds the program of a command by its path or in PATH. Glee refuses a program from PATH if the program is inside
+//! the tree or the PATH entry is a relative path. Such a program may be part of the code under review.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -50,8 +49,8 @@ fn other(outside: &Option<PathBuf>) -> String {
     outside.as_ref().map_or_else(String::new, |path| format!("; outside it, PATH has `{}`", path.display()))
 }
 
-/// Returns the absolute path of the program of `command`. If the first word contains `/`, it is a path relative to
-/// `root`; otherwise it is searched for in `path`, the value of PATH.
+/// Returns the absolute path of a command's program. If the first word contains `/`, the word is a path relative to
+/// `root`. Otherwise, the word is looked up in `path`, the value of PATH.
 pub fn find(command: &[String], root: &Path, path: Option<&OsStr>) -> Result<PathBuf, LocateError> {
     let name = command.first().filter(|name| !name.is_empty()).ok_or(LocateError::Empty)?;
     if name.contains(std::path::is_separator) {

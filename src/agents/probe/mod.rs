@@ -1,4 +1,4 @@
-//! Finds an agent's program with its version and flags, and checks that the agent respects its role.
+//! Finds the program of an agent, reads its version and flags, and checks that the agent respects its role.
 
 pub mod check;
 pub(crate) mod executable;

@@ -1,5 +1,5 @@
-//! A program that was found: its path, version and supported flags. Programs change weekly, so a flag is used if
-//! the help lists it, whatever the version.
+//! Describes an installed program by its path, version and supported flags. Programs change weekly, so Glee decides
+//! by the flags in the program's help and not by the version.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -12,7 +12,7 @@ use crate::domain::FailureKind;
 pub struct Program {
     pub path: PathBuf,
     pub version: Option<String>,
-    /// The words of the program's help; `None` if the help was not read.
+    /// The words of the program's help, or `None` if the help was not read.
     pub words: Option<BTreeSet<String>>,
 }
 
@@ -25,12 +25,12 @@ impl Program {
         self.words.as_ref().is_some_and(|words| words.contains(word))
     }
 
-    /// Whether the help contains the word; also true if the help was not read.
+    /// Returns false only if the help was read and does not contain the word.
     pub fn may_have(&self, word: &str) -> bool {
         self.words.is_none() || self.names(word)
     }
 
-    /// Fails if a flag that confines the program to its role is missing.
+    /// Fails if the program lacks one of the `flags`, which confine the program to its role.
     pub fn need(&self, flags: &[&str]) -> Result<(), AgentError> {
         let Some(flag) = flags.iter().find(|flag| !self.may_have(flag)) else { return Ok(()) };
         let message = format!("{self} has no `{flag}`, which confines it to its role");
@@ -46,7 +46,8 @@ impl fmt::Display for Program {
     }
 }
 
-/// Returns the words of a help text that may be flags, features or values: letters, digits, `-`, `_` and `.`.
+/// Returns the words of a help text that may be flags, features or values. Such a word consists of letters, digits,
+/// `-`, `_` and `.`.
 pub(crate) fn words(help: &str) -> BTreeSet<String> {
     help.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')))
         .map(|word| word.trim_end_matches(['.', '-']))

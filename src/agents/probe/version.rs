@@ -1,5 +1,5 @@
-//! Reads a program's version and the flags in its help. The results are cached by path, size and modification time,
-//! because some programs take seconds to answer.
+//! Reads the version of a program, and the flags in the program's help. The results are cached, because some
+//! programs take seconds to answer.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -26,7 +26,8 @@ const LIMITS: Limits = Limits {
 const FILE: &str = "programs.json";
 
 impl Agents {
-    /// Inspects the program at `path`. Only known programs are run, because a user's script may have side effects.
+    /// Reads the version and the flags of the program at `path`. Only known programs are run, because a user's
+    /// script may have side effects.
     pub(crate) async fn detect(&self, kind: AdapterKind, agent: &Agent, path: &Path) -> Program {
         let mut program = Program::new(path);
         if !AdapterKind::PROGRAMS.contains(&kind) {
@@ -62,9 +63,8 @@ impl Agents {
         version_in(&self.printed(&BTreeMap::new(), &path, &["--version"]).await?)
     }
 
-    /// Returns what the program prints; `None` if it fails or prints nothing.
     async fn printed(&self, set: &BTreeMap<String, String>, path: &Path, args: &[&str]) -> Option<String> {
-        // Runs outside the reviewed tree, so that the tree's settings do not apply.
+        // The program runs outside the tree, so that the tree's settings do not apply.
         let folder = tempfile::tempdir().ok()?;
         let mut env = allowed(&[], std::env::vars_os());
         env.extend(set.iter().map(|(name, value)| (name.into(), value.into())));

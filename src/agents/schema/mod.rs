@@ -1,5 +1,6 @@
-//! The published JSON Schemas of the plug-in interface: the input and the answers of a `json` agent. A test
-//! compares the copies in `docs/schema` with this file. A form changes only by adding optional fields.
+//! Defines the published JSON Schemas of the plug-in interface, for the request to a `json` agent and for the
+//! agent's answers. Tests compare the copies in `docs/schema` with these schemas. A published schema changes only
+//! by additional optional fields.
 
 pub(crate) mod strict;
 
@@ -29,11 +30,10 @@ pub enum SchemaForm {
     Peer,
 }
 
-/// A form with its name, description and schema.
 pub type Row = (SchemaForm, &'static str, &'static str, fn() -> Schema);
 
 impl SchemaForm {
-    /// In the order of the variants.
+    /// The rows are in the order of the variants, because a variant is the index of its row.
     pub const ALL: [Row; 13] = [
         (Self::Request, "request", "The request to every agent", || schema_for!(Request)),
         (Self::Review, "review", "A reviewer's answer", || schema_for!(ReviewReply)),
@@ -56,7 +56,8 @@ impl SchemaForm {
         (Self::Peer, "peer", "A reviewer's answer in a watch", || schema_for!(PeerReply)),
     ];
 
-    /// Returns the form that constrains a program's answer to a task; only for binding answers without free fields.
+    /// Returns the form to which a program has to constrain its answer, or `None` if the task permits a free
+    /// answer.
     pub(crate) fn constraint(task: &Task) -> Option<Self> {
         match task {
             Task::Judge { .. } => Some(Self::Ruling),
@@ -68,7 +69,6 @@ impl SchemaForm {
         }
     }
 
-    /// The name of the form, and of its file in `docs/schema`.
     pub fn as_str(self) -> &'static str {
         Self::ALL[self as usize].1
     }
@@ -77,8 +77,8 @@ impl SchemaForm {
         Self::ALL.iter().find(|(_, own, ..)| *own == name).map(|(form, ..)| *form)
     }
 
-    /// Returns the JSON Schema as an argument of a program, without the draft's address, which some programs would
-    /// fetch.
+    /// Returns the JSON Schema as a command-line argument. The argument lacks `$schema`, because some programs
+    /// would fetch that address.
     pub(crate) fn argument(self) -> String {
         let mut schema = self.schema();
         schema.remove("$schema");

@@ -1,6 +1,6 @@
-//! A restricted form of the schemas for services that constrain a model's output: objects with only required
-//! properties, enumerations instead of alternatives, and no references. Optional properties become nullable, which
-//! Glee reads alike.
+//! Converts a schema to the restricted form that services accept to constrain a model's output. In this form, all
+//! properties are required, and there are no references. An optional property becomes nullable, because Glee reads
+//! null like a missing property.
 
 use serde_json::{Map, Value, json};
 

@@ -1,5 +1,5 @@
-//! Captures an output stream: its start in a file and its end in memory, each up to a maximum size, and its total
-//! length and hash.
+//! Captures an output stream. The start of the stream is written to a file, and the end is kept in memory. The
+//! length and the hash cover the whole stream.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::time::{Instant, timeout_at};
 
 const TAIL: usize = 4096;
-/// The maximum number of bytes that `drain` reads; more than a pipe can contain.
+/// The maximum number of bytes that `drain` reads. No pipe contains more bytes.
 const DRAINED: usize = 4 << 20;
 
 #[derive(Debug)]
@@ -22,7 +22,8 @@ pub(crate) struct OutputCapture {
 }
 
 impl OutputCapture {
-    /// Creates a file for the first `cap` bytes. Only its owner may read it, because it contains code.
+    /// Creates a file for the first `cap` bytes of the stream. Only the owner may read the file, because it
+    /// contains code.
     pub(crate) fn create(path: &Path, cap: u64) -> io::Result<Self> {
         Ok(Self {
             file: crate::system::private::options().write(true).create(true).truncate(true).open(path)?,
@@ -52,7 +53,7 @@ impl OutputCapture {
         self.hasher.finalize().to_hex().to_string()
     }
 
-    /// Returns the end of the stream as text, at most 4 KiB, without a truncated first character.
+    /// Returns the last 4 KiB of the stream as text, without a truncated first character.
     pub(crate) fn tail(&self) -> String {
         let continued = self.tail.iter().take(3).take_while(|byte| **byte & 0xc0 == 0x80).count();
         let cut = if self.total > self.tail.len() as u64 { continued } else { 0 };
@@ -63,7 +64,8 @@ impl OutputCapture {
         self.last_lines(limit).next()
     }
 
-    /// Returns the non-blank lines of the last 4 KiB, from last to first, each at most `limit` bytes long.
+    /// Returns the non-blank lines in the last 4 KiB of the stream, from last to first. Each line is cut to `limit`
+    /// bytes.
     pub(crate) fn last_lines(&self, limit: u64) -> impl Iterator<Item = String> {
         let lines = self.tail.rsplit(|byte| matches!(byte, b'\n' | b'\r'));
         lines.filter(|line| !line.trim_ascii().is_empty()).map(move |line| {
@@ -89,7 +91,8 @@ impl<R: AsyncRead + Unpin> Stream<R> {
         self.pipe.is_some()
     }
 
-    /// Reads the next bytes; 0 means EOF. Fails only if writing to the file fails.
+    /// Reads the next bytes and returns their number, which is 0 at the end of the stream. Fails only if writing to
+    /// the file fails.
     pub(crate) async fn pull(&mut self) -> io::Result<usize> {
         let Some(pipe) = &mut self.pipe else { return Ok(0) };
         let read = pipe.read(&mut self.buffer).await.unwrap_or(0);
@@ -105,7 +108,7 @@ impl<R: AsyncRead + Unpin> Stream<R> {
         &self.buffer[..self.fresh]
     }
 
-    /// Reads the rest, with a deadline because another process may keep the pipe open.
+    /// Reads the rest of the stream until a deadline, because another process may keep the pipe open.
     pub(crate) async fn drain(&mut self, until: Instant, mut on: impl FnMut(&[u8])) -> io::Result<()> {
         let mut room = DRAINED;
         while room > 0 {

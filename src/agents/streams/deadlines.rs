@@ -1,5 +1,5 @@
-//! The deadlines of a running program, and the rate of its activity reports. The clock has no timer: the runner
-//! sleeps until [`Clock::next`] and then calls [`Clock::wake`].
+//! Tracks the deadlines of a running program, and limits the rate of its activity reports. The [`Clock`] has no
+//! timer of its own. The runner sleeps until [`Clock::next`] and then calls [`Clock::wake`].
 
 use std::time::Duration;
 
@@ -8,9 +8,9 @@ use tokio::time::Instant;
 use crate::agents::Cap;
 use crate::config::settings::Limits;
 
-/// How long after the grace period a supervisor is killed.
+/// The time from the end of the grace period until a supervisor is killed.
 const SUPERVISOR_LATE: Duration = Duration::from_secs(4);
-/// The maximum sleep, which makes a suspension of Glee detectable.
+/// The maximum time that the runner sleeps. A much longer sleep means that Glee itself was suspended.
 const TICK: Duration = Duration::from_secs(1);
 const ACTIVITY_EVERY: Duration = Duration::from_millis(100);
 
@@ -41,7 +41,7 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// Starts the clock. The timeouts for silence apply only if `streams` is true.
+    /// Starts the clock. The limits `first_output_timeout` and `idle_timeout` apply only if `streams` is true.
     pub(crate) fn start(now: Instant, limits: Limits, streams: bool) -> Self {
         Self {
             limits,
@@ -60,7 +60,7 @@ impl Clock {
         self.printed(source);
     }
 
-    /// Records output that is not part of an answer; such output does not reset the timeouts for silence.
+    /// Records output that is not part of an answer. Such output does not extend any deadline.
     pub(crate) fn printed(&mut self, source: StreamName) {
         self.unreported = Some(source);
     }
@@ -78,7 +78,8 @@ impl Clock {
         self.ticked + TICK
     }
 
-    /// A wake-up much later than requested means that Glee itself was suspended; deadlines exclude that time.
+    /// If the wake-up is much too late, Glee itself was suspended. The deadlines then move by the time of the
+    /// suspension.
     fn woke(&mut self, now: Instant) {
         let stopped = now.saturating_duration_since(self.tick());
         self.ticked = now;

@@ -1,5 +1,5 @@
-//! A conversation with a program that needs more than a prompt on stdin. The runner forwards all of stdout to the
-//! conversation and also records it, so that the conversation can be parsed again.
+//! Defines conversations with programs that need more than a prompt on stdin. The runner forwards stdout to the
+//! conversation and also records stdout, so that the answer can be parsed later.
 
 use std::future::Future;
 use std::io;
@@ -11,11 +11,12 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::agents::Stop;
 
-/// Writer to the program's stdin; dropping it closes the pipe.
+/// Dropping the writer closes the program's stdin.
 pub type StdinWriter = Box<dyn AsyncWrite + Send + Unpin>;
 
 pub trait Dialogue: Send + Sync {
-    /// Drives the conversation until it ends or `stop` is requested. The result is read from the recorded stdout.
+    /// Conducts the conversation until its end, or until `stop` is requested. The answer is read later from the
+    /// recorded stdout.
     fn drive<'a>(
         &'a self,
         stdout: StdoutReader,
@@ -31,7 +32,7 @@ pub struct StdoutReader {
     taken: usize,
 }
 
-/// Forwards output to a [`StdoutReader`]. When a line is too long, the reader reaches EOF before that line.
+/// Forwards output to a [`StdoutReader`]. The forwarded stream ends early if a line is too long.
 #[derive(Debug)]
 pub(crate) struct Relay {
     pieces: Option<UnboundedSender<Vec<u8>>>,
@@ -46,7 +47,7 @@ pub(crate) fn relay(longest: u64) -> (Relay, StdoutReader) {
 }
 
 impl Relay {
-    /// Forwards output; empty output means EOF.
+    /// Forwards a piece of output. An empty piece means EOF.
     pub(crate) fn pass(&mut self, bytes: &[u8]) {
         let Some(pieces) = &self.pieces else { return };
         let longest = bytes.split(|byte| *byte == b'\n').map(|line| line.len() as u64).max().unwrap_or(0);

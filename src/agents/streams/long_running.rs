@@ -1,4 +1,4 @@
-//! Agents that run as long as a watch, with a dialogue instead of prompt and answer.
+//! Runs agents for the whole duration of a watch, with a dialogue instead of one prompt and one answer.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::config::settings::{Limits, Sandbox};
 use crate::domain::{Agent, Role};
 
 impl Agents {
-    /// Runs the configured command, which may write to the tree, until it ends or `stop` is requested.
+    /// Runs the agent's command until the command ends or `stop` is requested. The command may write to the tree.
     #[expect(clippy::too_many_arguments, reason = "independent values")]
     pub async fn keep_running(
         &self,

@@ -1,4 +1,4 @@
-//! The pipes of a process: capture, monitoring, dialogue and deadlines.
+//! Handles the pipes of a process: capture, monitoring, dialogue and deadlines.
 
 pub(crate) mod capture;
 pub(crate) mod deadlines;

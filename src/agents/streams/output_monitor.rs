@@ -1,18 +1,16 @@
-//! Examines the start of each output line to detect whether the program has begun to answer, and whether it repeats
-//! failed requests. While the service of a program is unavailable, the program prints only introductory lines, or
-//! the same lines repeatedly.
+//! Detects whether a program has begun to answer, and whether the program repeats failed requests. A program whose
+//! service is unavailable prints only introductory lines, or the same lines repeatedly.
 
 const HEAD: usize = 240;
 /// The number of consecutive failed requests after which a program is ended.
 const MOST_FAILED: u32 = 5;
 
-/// Substrings that classify the start of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LineMarks {
-    /// Substrings of the lines that precede an answer. With this list, only JSON objects without these substrings
-    /// are part of an answer; without the list, every line is.
+    /// Substrings of introductory lines, which precede an answer. Only a JSON object without these substrings is
+    /// part of an answer. If the field is `None`, every line is part of an answer.
     pub preamble: Option<&'static [&'static str]>,
-    /// Substring of a line that reports a failed request, which the program will repeat.
+    /// A substring of each line that reports a failed request. The program repeats such a request.
     pub fruitless: Option<&'static str>,
 }
 
@@ -33,7 +31,7 @@ impl OutputMonitor {
         self.failed >= MOST_FAILED
     }
 
-    /// Adds the next bytes of output; returns whether the answer has begun.
+    /// Processes the next bytes of output. Returns whether the answer has begun.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> bool {
         let mut lines = bytes.split(|byte| *byte == b'\n').peekable();
         while let (true, Some(line)) = (!self.begun || self.marks.fruitless.is_some(), lines.next()) {

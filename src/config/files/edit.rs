@@ -1,5 +1,5 @@
-//! Edits the text of a configuration file, and keeps comments, order, quoting and line ends. An edit is refused
-//! unless the edited text contains all comments and parses to the old document with exactly the requested change.
+//! Edits the text of a configuration file, and keeps comments, order, quoting and line ends. An edit is refused if
+//! the edited text lacks a comment that has to remain, or does not parse to the expected document.
 
 use std::fmt::Write as _;
 use std::str::FromStr as _;
@@ -23,7 +23,7 @@ pub enum EditError {
     Refused(String),
 }
 
-/// Sets a dotted key. `agents.<name>.<key>` names a key of an existing agent.
+/// Sets a dotted key such as `review.rounds`. The key `agents.<name>.<key>` requires that the agent exists.
 pub fn set(text: &str, key: &str, value: &Value) -> Result<String, EditError> {
     let before = read(text)?;
     let path = path(&before, spelled(&before, key))?;
@@ -33,15 +33,14 @@ pub fn set(text: &str, key: &str, value: &Value) -> Result<String, EditError> {
     verified(text, key, &wanted, 0, changed)
 }
 
-/// Removes a dotted key, and the sections that become empty.
 pub fn unset(text: &str, key: &str) -> Result<String, EditError> {
     let before = read(text)?;
     let path = path(&before, spelled(&before, key))?;
     if at(&before, &path).is_none() {
         return Err(EditError::NotSet(key.to_owned()));
     }
-    // A section that contains no other key is removed as a whole. If this would delete a comment, only the key is
-    // removed, and the section remains empty.
+    // If the section contains no other key, the whole section is removed. If this would delete more than one
+    // comment, only the key is removed.
     let whole = (1..path.len())
         .find(|length| at(&before, &path[..*length]).is_some_and(|section| holds_only(section, &path[*length..])))
         .unwrap_or(path.len());
@@ -51,7 +50,6 @@ pub fn unset(text: &str, key: &str) -> Result<String, EditError> {
     verified(text, key, &wanted, 1, changed)
 }
 
-/// Adds an agent at the end of `agents`.
 pub fn add_agent(text: &str, agent: &Map<String, Value>) -> Result<String, EditError> {
     let before = read(text)?;
     let mut wanted = before.clone();
@@ -84,13 +82,11 @@ fn read(text: &str) -> Result<Value, EditError> {
     }
 }
 
-/// The name under which this file contains a key: the earlier name if the file uses that name, else the present
-/// name.
+/// Returns the earlier name of a renamed key if the document uses that name, or else the present name.
 fn spelled<'k>(document: &Value, key: &'k str) -> &'k str {
     renamed::earlier(key).filter(|earlier| schema::at(document, earlier).is_some()).unwrap_or(key)
 }
 
-/// A key's path in the document; agents are identified by index.
 fn path(document: &Value, key: &str) -> Result<Vec<String>, EditError> {
     let Some((name, last)) = key.strip_prefix("agents.").and_then(|rest| rest.rsplit_once('.')) else {
         return Ok(key.split('.').map(str::to_owned).collect());
@@ -133,14 +129,13 @@ fn take(document: &mut Value, path: &[String]) {
     }
 }
 
-/// Whether a section contains only this path.
 fn holds_only(section: &Value, path: &[String]) -> bool {
     let Some((key, rest)) = path.split_first() else { return true };
     section.as_object().is_some_and(|map| map.len() == 1)
         && section.get(key).is_some_and(|value| rest.is_empty() || holds_only(value, rest))
 }
 
-/// Removes empty sections from a document, because an empty section equals a missing one.
+/// Removes empty sections from a document, because an empty section means the same as a missing section.
 fn pruned(value: Value) -> Value {
     let Value::Object(map) = value else { return value };
     let map: Map<String, Value> =
@@ -148,8 +143,8 @@ fn pruned(value: Value) -> Value {
     if map.is_empty() { Value::Null } else { Value::Object(map) }
 }
 
-/// The first candidate that parses to `wanted` (apart from empty sections) and lacks at most `lost` comments of
-/// `text`. The result has the line ends of `text`.
+/// Returns the first candidate that parses to `wanted` and lacks at most `lost` comments of `text`. Empty sections
+/// do not count as a difference. The result has the line ends of `text`.
 fn verified(
     text: &str,
     key: &str,
@@ -171,7 +166,6 @@ fn comments(text: &str) -> Vec<String> {
     YamlFile::parse(text).tree().comments().map(|comment| comment.text().trim_end().to_owned()).collect()
 }
 
-/// The number of comments of `before` that `after` does not contain in the same order.
 fn lost_comments(before: &str, after: &str) -> usize {
     let mut left = comments(after).into_iter();
     let mut is_lost = |comment: &String| {
@@ -199,7 +193,6 @@ fn append_section(text: &str, before: &Value, path: &[String], value: &Value) ->
     Some(format!("{body}{gap}{block}"))
 }
 
-/// Writes a value as block YAML, with lists of scalars on one line.
 fn write_block(text: &mut String, value: &Value, indent: usize) {
     let Value::Object(map) = value else { return };
     for (key, value) in map {
@@ -233,7 +226,7 @@ fn replace(text: &str, before: &Value, path: &[String], value: &Value) -> Option
             Some(scalar) => document.try_set_path(&name, scalar),
             None => document.try_set_path(&name, word.as_str()),
         },
-        // A list in block style keeps this style; other lists are written on one line.
+        // An existing list in block style keeps this style. Any other list is written on one line.
         Value::Array(_) if !is_block(&document, before, path) => document.try_set_path(&name, flow_list(value)?),
         _ => document.try_set_path(&name, edited(value)?),
     }
@@ -241,7 +234,6 @@ fn replace(text: &str, before: &Value, path: &[String], value: &Value) -> Option
     Some(file.to_string())
 }
 
-/// The new word in the quoting style of the old word; `None` if the old word has no quotes.
 fn in_quotes(document: &Document, name: &str, word: &str) -> Option<yaml_edit::Scalar> {
     let old = document.try_get_path(name).ok()?.as_scalar()?.to_string();
     let text = match old.chars().next()? {
@@ -284,7 +276,7 @@ fn remove(text: &str, path: &[String]) -> Option<String> {
     let file = YamlFile::from_str(text).ok()?;
     file.document()?.try_remove_path(&name(path)).ok()?;
     let changed = file.to_string();
-    // If the last section was removed, the blank line before it is removed too.
+    // After the last section is removed, the blank line before that section is removed too.
     let blank_end = |text: &str| text.ends_with("\n\n") || text.ends_with("\n\r\n");
     if blank_end(&changed) && !blank_end(text) {
         return Some(format!("{}\n", changed.trim_end_matches(['\r', '\n'])));
@@ -305,7 +297,6 @@ fn push_agent(text: &str, agent: &Map<String, Value>) -> Option<String> {
     Some(file.to_string())
 }
 
-/// Adds the first agent, to an empty `agents:` or in a new section.
 fn begin_agents(text: &str, before: &Value, agent: &Map<String, Value>) -> Option<String> {
     let list = json!([agent]);
     if before.get("agents").is_none() {

@@ -1,5 +1,5 @@
-//! Reads regular files of at most [`MAX_BYTES`], and replaces files atomically. Neither a project's `.glee` nor the
-//! file in it may be a link, because a link could redirect Glee. The user's file may be a link.
+//! Reads regular files of at most [`MAX_BYTES`], and replaces files atomically. A project's `.glee` folder and its
+//! files must not be symbolic links, because a link could lead out of the project. The user's file may be a link.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _, Write as _};
@@ -40,13 +40,13 @@ impl Advice for FileError {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Links {
-    /// For the user's file, because users often keep dotfiles as links.
+    /// Used for the user's configuration file, because users often keep dotfiles as links.
     Followed,
-    /// For the project's file and its folder.
+    /// Used for the project's configuration file and its folder.
     Refused,
 }
 
-/// Returns `None` if the file does not exist. Fails for anything but a readable text file of at most [`MAX_BYTES`].
+/// Reads a text file of at most [`MAX_BYTES`]. Returns `None` if the file does not exist.
 pub fn read(path: &Path, links: Links) -> Result<Option<String>, FileError> {
     if !exists(path, links)? {
         return Ok(None);
@@ -63,19 +63,19 @@ pub fn read(path: &Path, links: Links) -> Result<Option<String>, FileError> {
     })
 }
 
-/// Writes a file atomically, with the permissions of the file that it replaces.
+/// Writes a file atomically. The new file gets the permissions of the file that it replaces.
 pub fn write(path: &Path, text: &str, links: Links) -> Result<(), FileError> {
     let unwritable = |error| FileError::Write(path.to_owned(), error);
     let folder = path.parent().ok_or_else(|| FileError::Kind(path.to_owned(), "regular file"))?;
     let exists = exists(path, links)?;
     fs::create_dir_all(folder).map_err(unwritable)?;
-    // If the path is a link, the target of the link is replaced, not the link.
+    // If the path is a link, the link remains, and the target of the link is replaced.
     let target = if exists { path.canonicalize().map_err(unwritable)? } else { path.to_owned() };
     let folder = target.parent().unwrap_or(folder);
     let mut file = tempfile::Builder::new().prefix(".config").tempfile_in(folder).map_err(unwritable)?;
     let permissions = match exists {
         true => fs::metadata(&target).map_err(unwritable)?.permissions(),
-        // A new file gets this mode, because the temporary file has mode 0600.
+        // The mode of a new file has to be set, because the temporary file has mode 0600.
         false => fs::Permissions::from_mode(0o644),
     };
     file.as_file().set_permissions(permissions).map_err(unwritable)?;
@@ -89,7 +89,6 @@ pub fn write(path: &Path, text: &str, links: Links) -> Result<(), FileError> {
     })
 }
 
-/// Whether the file exists. Fails if the path is anything other than a regular file.
 fn exists(path: &Path, links: Links) -> Result<bool, FileError> {
     if links == Links::Refused
         && let Some(folder) = path.parent()
@@ -105,7 +104,7 @@ fn exists(path: &Path, links: Links) -> Result<bool, FileError> {
     }
 }
 
-/// Returns `None` if the path does not exist. Fails for a link with [`Links::Refused`].
+/// Returns `None` if the path does not exist. Fails if the path is a link and `links` is [`Links::Refused`].
 pub(crate) fn metadata(path: &Path, links: Links) -> Result<Option<Metadata>, FileError> {
     let found = match links {
         Links::Followed => fs::metadata(path),

@@ -1,4 +1,4 @@
-//! Files of the configuration: paths, YAML, edits, shared rulings, stages, scripts.
+//! Reads and writes the files of the configuration.
 
 pub mod edit;
 pub mod file;

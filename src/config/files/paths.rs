@@ -1,4 +1,4 @@
-//! Paths of the configuration and of Glee's state.
+//! Determines the paths of the configuration files and of Glee's state folder.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use crate::domain::Advice;
 
 pub const STATE_VARIABLE: &str = "GLEE_STATE_DIR";
 
-/// The project's configuration file, relative to its root.
+/// The path of the project's configuration file, relative to the project's root.
 pub const PROJECT_FILE: &str = ".glee/config.yml";
 
 pub const PROJECT_FOLDER: &str = ".glee";
@@ -23,7 +23,8 @@ impl Advice for NoHome {
     }
 }
 
-/// The folder of Glee's state: `GLEE_STATE_DIR`, or `glee` in the XDG state folder. It may not exist.
+/// Returns the folder of Glee's state, which need not exist. The variable `GLEE_STATE_DIR` overrides the default,
+/// which is `glee` in the XDG state folder.
 pub fn state_dir() -> Result<PathBuf, NoHome> {
     if let Some(folder) = std::env::var_os(STATE_VARIABLE).filter(|folder| !folder.is_empty()) {
         return std::path::absolute(folder).map_err(|_| NoHome);
@@ -32,12 +33,13 @@ pub fn state_dir() -> Result<PathBuf, NoHome> {
     Ok(strategy.state_dir().unwrap_or_else(|| strategy.data_dir()).join("glee"))
 }
 
-/// The user's configuration file: `glee/config.yml` in the XDG configuration folder. It may not exist.
+/// Returns the path of the user's configuration file, `glee/config.yml` in the XDG configuration folder. The file
+/// need not exist.
 pub fn user_config_file() -> Result<PathBuf, NoHome> {
     Ok(etcetera::choose_base_strategy().map_err(|_| NoHome)?.config_dir().join("glee/config.yml"))
 }
 
-/// The root of the project: the nearest ancestor of `start` with `.glee` or `.git`, else `start`.
+/// Returns the nearest ancestor of `start` that contains `.glee` or `.git`, or `start` if there is none.
 pub fn project_root(start: &Path) -> PathBuf {
     let marked = |folder: &&Path| [".glee", ".git"].iter().any(|mark| folder.join(mark).symlink_metadata().is_ok());
     start.ancestors().find(marked).unwrap_or(start).to_owned()

@@ -1,6 +1,5 @@
 //! Reads and writes shared rulings as YAML files, `.glee/rulings/<id>.yml`. An unknown key, an invalid value or a
-//! file name that differs from the id is an error, which is reported with its line. The ruling in such a file does
-//! not bind. A written file parses to the same ruling.
+//! wrong file name is an error. A ruling whose file has an error does not bind.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +19,7 @@ pub const MAX_FILES: usize = 2_000;
 
 const HEAD: &str = "# A ruling shared with everybody who reviews this repository. Check: `glee disputes check`\n";
 
-/// The reason why the ruling in a file does not bind.
+/// A ruling does not bind if its file has an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// Counted from 1.
@@ -66,17 +65,14 @@ pub fn path(root: &Path, id: &DisputeId) -> PathBuf {
     root.join(FOLDER).join(format!("{id}.yml"))
 }
 
-/// Whether a path with `/` as separator is in the folder of shared rulings.
 pub fn is_shared(path: &str) -> bool {
     path.strip_prefix(FOLDER).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Whether a file in [`FOLDER`] is ignored: Markdown, or a hidden file.
 pub fn is_note(name: &str) -> bool {
     name.starts_with('.') || name.ends_with(".md")
 }
 
-/// Parses the file `name` in [`FOLDER`].
 pub fn read(name: &str, bytes: &[u8]) -> Result<SharedRuling, Problem> {
     if bytes.len() as u64 > MAX_BYTES {
         return Err(Problem::new(1, format!("the file is larger than {} KiB", MAX_BYTES >> 10)));
@@ -88,7 +84,7 @@ pub fn read(name: &str, bytes: &[u8]) -> Result<SharedRuling, Problem> {
     let node = yaml::parse(text)
         .map_err(|error| Problem::new(error.at.map_or(1, |position| position.line), error.message))?;
     let ruling: SharedRuling = serde_json::from_value(node.json()).map_err(|error| {
-        // The error message contains the key in backticks.
+        // The error message of serde contains the key in backticks.
         let message = error.to_string();
         Problem::new(message.split('`').nth(1).and_then(|key| line_of(&node, key)).unwrap_or(1), message)
     })?;
@@ -108,7 +104,6 @@ pub fn read(name: &str, bytes: &[u8]) -> Result<SharedRuling, Problem> {
     Ok(ruling)
 }
 
-/// The text of a ruling's file. Fails if a value is invalid or the text is too large.
 pub fn write(ruling: &SharedRuling) -> Result<String, ShareError> {
     if let Some((key, why)) = ruling.problem() {
         return Err(ShareError::Invalid(key, why));
@@ -146,7 +141,7 @@ pub fn share(root: &Path, ruling: &SharedRuling, replace: bool) -> Result<Shared
     Ok(Shared::Written)
 }
 
-/// Writes a text of several lines as a literal block; `None` if a block would not preserve the text.
+/// Formats a text of several lines as a literal YAML block. Returns `None` if a block would not preserve the text.
 fn block(key: &str, text: &str) -> Option<String> {
     let is_plain =
         |line: &str| !line.chars().any(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}'));
@@ -158,7 +153,6 @@ fn block(key: &str, text: &str) -> Option<String> {
     is_block.then(|| format!("{key}: |-\n{}", text.split('\n').map(line).collect::<String>()))
 }
 
-/// The first key of a file, with its line, that is missing in `known`, the parsed value.
 fn unknown(given: &YamlNode, known: &Value) -> Option<(u32, String)> {
     match &given.tree {
         YamlTree::Map(entries) => entries.iter().find_map(|entry| match known.get(&entry.key) {

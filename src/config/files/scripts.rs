@@ -1,17 +1,16 @@
-//! Finds the files of the tree that a command names, because their content is part of what the command does.
-//! Candidates are the words of the command, the value in `name=value`, the words inside a word such as the text
-//! after `-c`, and the module after `-m`. The trust hash covers the files that are found, and the review of a
-//! commit takes these files from that commit. Files that a script reads are not found.
+//! Finds the files of the tree that a command names, because these files determine what the command does. A file
+//! name can be a word of the command, a part of a word such as the value in `name=value`, or the module after `-m`.
+//! The trust hash covers the found files. The review of a commit takes the found files from this commit. Files that
+//! only a script names are not found.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// The endings that are tried after each word.
 const ENDINGS: [&str; 8] = ["", ".py", ".js", ".mjs", ".cjs", ".ts", "/index.js", "/__main__.py"];
 
-/// The folders that are searched: the project, and the work tree around it.
+/// The folders in which files are searched: the project, and the work tree that contains the project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Roots(Vec<PathBuf>);
 
@@ -23,7 +22,7 @@ impl Roots {
         Self(roots)
     }
 
-    /// The roots for a copy of a project: a work tree around the copy is not searched.
+    /// Returns only the copy of a project as a root. A work tree around the copy is not searched.
     pub(crate) fn copy(folder: &Path) -> Self {
         Self(vec![folder.to_owned()])
     }
@@ -32,14 +31,14 @@ impl Roots {
         &self.0[0]
     }
 
-    /// The path and the hash of each file that a command names.
     pub(crate) fn files(&self, command: &[String]) -> BTreeMap<String, String> {
         let mut files = BTreeMap::new();
         for root in &self.0 {
             for path in paths(command, root) {
                 let place = root.join(&path);
                 if place.is_file() {
-                    // This text differs from every recorded hash, so an unreadable file is never trusted.
+                    // This text replaces the hash of an unreadable file. The trust hash changes when the file
+                    // becomes readable.
                     let hash = hash(&place).unwrap_or_else(|error| format!("unreadable: {error}"));
                     files.insert(path, hash);
                 }
@@ -55,12 +54,12 @@ pub(crate) fn hash(path: &Path) -> io::Result<String> {
     Ok(hasher.finalize().to_hex().to_string())
 }
 
-/// The paths below `root`, existing or not, that a command may refer to.
+/// Returns the paths below `root` to which a command may refer, whether the files exist or not.
 pub fn paths(command: &[String], root: &Path) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for (index, word) in command.iter().enumerate() {
         let is_module = index > 0 && command[index - 1] == "-m";
-        // If a command names its program without a path, the system searches for the program only in PATH.
+        // A program name without a path is looked up only in PATH, not in the tree.
         if index == 0 && !word.contains(['/', '.']) {
             continue;
         }
@@ -73,7 +72,7 @@ pub fn paths(command: &[String], root: &Path) -> BTreeSet<String> {
     found
 }
 
-/// Replaces every reference of a command to a file in `replaced` by the path given there.
+/// Replaces paths in a command by new paths. The map `replaced` contains the new path for each old path.
 pub fn replaced(command: &[String], root: &Path, replaced: &BTreeMap<String, PathBuf>) -> Vec<String> {
     let replacement = |token: &str, is_module: bool| {
         if is_module {
@@ -88,7 +87,7 @@ pub fn replaced(command: &[String], root: &Path, replaced: &BTreeMap<String, Pat
         let mut text = String::new();
         let mut from = 0;
         for token in tokens(word) {
-            // A token is a slice of `word`.
+            // A token is a slice of `word`, so the difference of their addresses is the token's position.
             let at = token.as_ptr().addr() - word.as_ptr().addr();
             if at >= from
                 && let Some(new) = replacement(token, is_module)
@@ -104,7 +103,7 @@ pub fn replaced(command: &[String], root: &Path, replaced: &BTreeMap<String, Pat
     command.iter().enumerate().map(word).collect()
 }
 
-/// Whether a command runs one of `files` as a module, which [`replaced`] cannot handle.
+/// The function [`replaced`] cannot handle a file that a command runs as a module.
 pub fn is_module_of(command: &[String], root: &Path, files: &BTreeMap<String, PathBuf>) -> bool {
     command.windows(2).filter(|words| words[0] == "-m").any(|words| {
         let path = below(&words[1].replace('.', "/"), root);
@@ -112,18 +111,17 @@ pub fn is_module_of(command: &[String], root: &Path, files: &BTreeMap<String, Pa
     })
 }
 
-/// The parts of a word that may be paths: the whole word, the text after `=`, and the words inside it.
+/// Returns the parts of a word that may be paths: the whole word, and the pieces between separators such as `=`.
 fn tokens(word: &str) -> Vec<&str> {
     let is_break = |c: char| c.is_whitespace() || ";|&()<>\"'`$=,:{}".contains(c);
     let mut tokens: Vec<&str> = word.split(is_break).filter(|token| !token.is_empty()).collect();
-    // The whole word comes first: a path may contain spaces.
+    // The whole word is the first token, because a path may contain spaces.
     if tokens.len() != 1 || tokens[0] != word {
         tokens.insert(0, word);
     }
     tokens
 }
 
-/// A word as a normalised path below `root`; `None` for a path outside `root`.
 fn below(word: &str, root: &Path) -> Option<String> {
     if word.is_empty() || word.contains('\0') {
         return None;

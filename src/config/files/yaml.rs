@@ -1,5 +1,6 @@
-//! Parses YAML into a tree with positions, and prints values as YAML. Parsing is strict: YAML 1.2 booleans only, no
-//! aliases, merges, unknown tags or second document, at most [`MAX_DEPTH`] levels and [`MAX_NODES`] values.
+//! Parses YAML into a tree with positions, and prints values as YAML. The parser accepts only the booleans of YAML
+//! 1.2, and at most [`MAX_DEPTH`] levels and [`MAX_NODES`] values. The parser refuses aliases, unknown tags and a
+//! second document.
 
 use std::fmt::{self, Write as _};
 
@@ -11,7 +12,7 @@ use serde_yaml::{Error, Location, MergeKeyPolicy, Spanned, budget, options};
 const MAX_DEPTH: usize = 32;
 const MAX_NODES: usize = 20_000;
 
-/// Line and column count from 1.
+/// Lines and columns are counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct YamlPosition {
     pub line: u32,
@@ -52,7 +53,6 @@ pub(crate) struct Unreadable {
 }
 
 impl YamlNode {
-    /// The position of a list item or map entry.
     pub(crate) fn item(&self, index: usize) -> YamlPosition {
         match &self.tree {
             YamlTree::List(items) => items[index].at,
@@ -72,7 +72,7 @@ impl YamlNode {
     }
 }
 
-/// An empty document is null.
+/// Parses a YAML document. An empty document becomes null.
 pub(crate) fn parse(text: &str) -> Result<YamlNode, Unreadable> {
     let options = options! {
         strict_booleans: true,
@@ -99,7 +99,7 @@ impl From<&Error> for Unreadable {
                 format!("nested more than {MAX_DEPTH} levels deep")
             }
             Error::Budget { breach: BudgetBreach::Nodes { .. }, .. } => format!("more than {MAX_NODES} values"),
-            // The library appends the position to the message. It is removed here.
+            // The message of the library ends with the position, which `at` already contains.
             other => {
                 let message = other.to_string();
                 message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message).to_owned()
@@ -171,7 +171,7 @@ impl<'de> Visitor<'de> for TreeVisitor {
     }
 }
 
-/// A value on one line: `judge`, `[MUST, HIGH]`, `{A: "1"}`.
+/// Formats a value as YAML on one line, for example `judge`, `[MUST, HIGH]` or `{A: "1"}`.
 pub fn flow(value: &Value) -> String {
     match value {
         Value::Array(items) => format!("[{}]", items.iter().map(flow).collect::<Vec<_>>().join(", ")),
@@ -185,7 +185,7 @@ pub fn flow(value: &Value) -> String {
     }
 }
 
-/// Writes a text as a plain scalar if this parses to the same text, else in double quotes.
+/// Formats a text as a YAML scalar, with double quotes only if the text needs quotes.
 fn word(text: &str) -> String {
     let harmless = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | '+' | '=' | ' ' | ':');
     let plain = text.chars().all(harmless)
@@ -193,7 +193,7 @@ fn word(text: &str) -> String {
     if plain { text.to_owned() } else { quoted(text) }
 }
 
-/// Text in double quotes. YAML requires more escapes than JSON.
+/// Formats a text as a YAML scalar in double quotes. YAML requires more escapes than JSON.
 pub(crate) fn quoted(text: &str) -> String {
     let escaped = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}');
     Value::String(text.to_owned()).to_string().chars().fold(String::new(), |mut quoted, c| {

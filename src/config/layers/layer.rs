@@ -1,5 +1,4 @@
-//! One layer of the configuration: the settings of a file, the environment or the command line, checked against the
-//! schema.
+//! Reads one layer of the configuration from a file, the environment or the command line, and checks the settings.
 
 use std::collections::BTreeMap;
 
@@ -31,8 +30,7 @@ pub(crate) struct Layer {
     pub(crate) notices: Vec<String>,
 }
 
-/// Parses the text of a configuration file. `name` is the name of the file in messages; without a name, messages
-/// contain no position.
+/// Parses the text of a configuration file. If `name` is given, messages contain this file name and a position.
 pub(crate) fn from_text(owner: Owner, name: Option<&str>, text: &str) -> Result<Layer, ConfigError> {
     let place = |at: Option<YamlPosition>| match name {
         Some(name) => Origin::File { owner, name: name.to_owned(), at },
@@ -45,7 +43,7 @@ pub(crate) fn from_text(owner: Owner, name: Option<&str>, text: &str) -> Result<
     Ok(reader.layer)
 }
 
-/// Reads the variables that set a key. Fails for an unknown variable that begins like one of them, for example with
+/// Reads the settings in environment variables. Fails for an unknown variable that begins with a prefix such as
 /// `GLEE_REVIEW_`.
 pub(crate) fn from_variables(variables: &[(String, String)]) -> Result<Layer, ConfigError> {
     const SECTIONS: [&str; 4] = ["GLEE_REVIEW_", "GLEE_BUDGET_", "GLEE_LIMITS_", "GLEE_AGENTS_"];
@@ -134,7 +132,7 @@ impl Reader<'_> {
     }
 
     fn section(&mut self, name: &str, node: &YamlNode) -> Result<(), ConfigError> {
-        // The section is empty, for example because all its keys are commented out.
+        // A section may be empty, for example if all its keys are commented out.
         if node.tree == YamlTree::Scalar(Value::Null) {
             return Ok(());
         }

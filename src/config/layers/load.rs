@@ -1,4 +1,4 @@
-//! Loads the settings: merges the layers and checks trust in the project's file.
+//! Loads the settings from all layers, and checks whether the user trusts the project's configuration file.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -23,31 +23,33 @@ const PROJECT_ID: &str = "project.id";
 #[derive(Clone, Debug, Default)]
 pub struct ConfigSources<'a> {
     pub project_root: Option<&'a Path>,
-    /// A copy of the project, from which the project's file is read. Trust still refers to `project_root`.
+    /// If this field is set, the project's configuration file is read from this copy of the project. Trust still
+    /// refers to `project_root`.
     pub project_copy: Option<PathBuf>,
     pub user_file: Option<PathBuf>,
     pub env: Vec<(String, String)>,
-    /// By dotted key.
+    /// Each flag sets the value of a dotted key.
     pub flags: Vec<(String, Value)>,
     pub trust_flag: Option<&'a str>,
-    /// The state folder, which contains the trust records. Without it, only `trust_flag` can grant trust.
+    /// The state folder, which contains the trust records. Without a state folder, only `trust_flag` can grant
+    /// trust.
     pub state_dir: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug)]
 pub struct Loaded {
     pub settings: Settings,
-    /// By dotted key.
+    /// The settings by dotted key.
     pub values: BTreeMap<String, Setting>,
-    /// One line for each key that is used under an earlier name.
     pub notices: Vec<String>,
-    /// The part of the project's file that lacks trust.
+    /// The part of the project's configuration file that the user has not approved yet.
     pub untrusted: Option<UntrustedConfig>,
     pub project_file: Option<PathBuf>,
     pub user_file: Option<PathBuf>,
 }
 
-/// Fails with the first error in any source. Missing trust is not an error: see [`Loaded::untrusted`].
+/// Loads all layers, and fails with the first error. Missing trust is not an error, but [`Loaded::untrusted`]
+/// reports it.
 pub fn load(sources: &ConfigSources<'_>) -> Result<Loaded, ConfigError> {
     let project_folder = sources.project_copy.as_deref().or(sources.project_root);
     let project_file = project_folder.map(|folder| folder.join(PROJECT_FILE));
@@ -89,8 +91,8 @@ fn optional(path: Option<&Path>, owner: Owner) -> Result<Option<Layer>, ConfigEr
     layer::from_text(owner, Some(&name), &text).map(Some)
 }
 
-/// The value of `project.id` in the project's file. Errors in other keys are ignored, so that the history is found
-/// even if the configuration is invalid.
+/// Reads `project.id` in the project's configuration file. Errors in other keys are ignored, so that Glee finds the
+/// history even if the configuration is invalid.
 pub fn project_id(root: &Path) -> Result<Option<String>, ConfigError> {
     let Some(text) = file::read(&root.join(PROJECT_FILE), Links::Refused)? else { return Ok(None) };
     let place = |at| Origin::File { owner: Owner::Project, name: PROJECT_FILE.to_owned(), at };
@@ -137,9 +139,8 @@ pub fn check_names(settings: &Settings) -> Result<(), ConfigError> {
     }
 }
 
-/// Checks the text of a configuration file before it is written, as [`load`] does but without variables and flags.
-/// Returns the part that needs trust. `name` is the name of the file in messages; without a name, messages contain
-/// no position.
+/// Checks the text of a configuration file like [`load`], but without variables and flags. Returns the part that
+/// needs trust. If `name` is given, messages contain this file name and a position.
 pub fn check_text(
     sources: &ConfigSources<'_>,
     owner: Owner,
@@ -159,7 +160,8 @@ pub fn check_text(
     Ok(trust::needed(&layers.project, roots.as_ref()))
 }
 
-/// Parses and checks a value for a dotted key. Returns the value in the form in which it is written to a file.
+/// Parses and checks a value for a dotted key. Returns the value without normalisation, as a file should contain
+/// it.
 pub fn typed(key: &str, text: &str) -> Result<Value, ConfigError> {
     let found = match key.strip_prefix("agents.").and_then(|rest| rest.rsplit_once('.')) {
         Some((_, last)) => schema::find_agent_key(last).ok_or_else(|| layer::unknown(Origin::Flag, key))?,

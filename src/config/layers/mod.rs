@@ -1,4 +1,4 @@
-//! The layers of the configuration.
+//! Reads, merges and checks the layers of the configuration.
 
 pub(crate) mod layer;
 pub(crate) mod load;

@@ -1,5 +1,5 @@
-//! Merges the layers. Later layers override earlier ones, agents are merged by name, and every value keeps its
-//! origin.
+//! Merges the layers of the configuration. Higher layers override lower layers, agents are merged by name, and
+//! every value keeps its origin.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use crate::config::{
 };
 use crate::domain::Role;
 
-/// The layers above the defaults, lowest first.
+/// All layers except the defaults, from the lowest to the highest.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ConfigLayers {
     pub(crate) user: Layer,
@@ -26,7 +26,7 @@ pub(crate) struct ConfigLayers {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Resolved {
-    /// In the list of agents, the project's agents come before the user's.
+    /// The list of agents begins with the project's agents, and the user's agents follow.
     pub(crate) settings: Settings,
     pub(crate) values: BTreeMap<String, Setting>,
 }
@@ -56,7 +56,8 @@ fn value(layers: &ConfigLayers, key: &'static SettingKey) -> Result<Setting, Con
     let name = key.name.as_str();
     let [user, project, variable, flag] = [&layers.user, &layers.project, &layers.variables, &layers.flags]
         .map(|layer: &Layer| layer.values.get(name));
-    // Flags may set such a key, because the settings of a recorded run are passed as flags.
+    // Flags may set a key that only a project's file may set, because Glee passes the settings of a recorded run as
+    // flags.
     if let Some(Setting { origin, .. }) = user.or(variable).filter(|_| key.is_of_project()) {
         return Err(ConfigError::OfProject { place: origin.clone(), key: name.to_owned() });
     }
@@ -69,9 +70,8 @@ fn value(layers: &ConfigLayers, key: &'static SettingKey) -> Result<Setting, Con
     Ok(flag.or(variable).unwrap_or(files).clone())
 }
 
-/// Merges a project's value with `below`, which is the user's value or the default. A project's value may be as
-/// loose as the default or the user's value, whichever is looser. If `below` is stricter than the project's value,
-/// `below` applies.
+/// Returns the stricter of the project's value and `below`. The value `below` is the user's value or the default.
+/// Fails if the project's value is looser than both the default and the user's value.
 fn guard<'a>(
     key: &SettingKey,
     name: &str,
@@ -91,9 +91,9 @@ fn guard<'a>(
     Err(ConfigError::Looser { place: project.origin.clone(), key: name.to_owned(), value, bound })
 }
 
-/// The looseness of a value as a number: durations count in milliseconds, sizes in bytes, numbers in millionths.
-/// `false` is looser than `true`, an earlier word of an enum is looser than a later one, and `none` is the loosest
-/// value.
+/// Returns the looseness of a value as a number. Durations count in milliseconds, sizes in bytes, and numbers in
+/// millionths. `false` is looser than `true`, an earlier word of an enum is looser than a later word, and `none` is
+/// the loosest value.
 fn amount(key: &SettingKey, value: &Value) -> u128 {
     match value {
         Value::Bool(strict) => u128::from(!strict),
@@ -110,8 +110,8 @@ fn amount(key: &SettingKey, value: &Value) -> u128 {
     }
 }
 
-/// Makes mandatory and optional tags disjoint: a tag in two lists remains only in the list from the higher layer.
-/// If both lists come from the same layer, a common tag is an error.
+/// Ensures that no tag is both mandatory and optional. A tag in both lists remains only in the list from the higher
+/// layer. If both lists come from the same layer, a common tag is an error.
 fn disjoint(values: &mut BTreeMap<String, Setting>) -> Result<(), ConfigError> {
     for mandatory in ["review.opinions.mandatory", "review.issues.mandatory"] {
         for optional in ["review.opinions.optional", "review.issues.optional"] {
@@ -138,7 +138,6 @@ fn disjoint(values: &mut BTreeMap<String, Setting>) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Merges and checks the keys of one agent.
 fn agent(layers: &ConfigLayers, given: &GivenAgent) -> Result<BTreeMap<&'static str, Setting>, ConfigError> {
     let named = |layer: &Layer| {
         let agent = layer.agents.iter().find(|agent| agent.name == given.name);
@@ -160,7 +159,6 @@ fn agent(layers: &ConfigLayers, given: &GivenAgent) -> Result<BTreeMap<&'static 
     Ok(values)
 }
 
-/// Checks that an agent is complete and consistent; sets its adapter.
 fn complete(given: &GivenAgent, values: &mut BTreeMap<&'static str, Setting>) -> Result<(), ConfigError> {
     let name = given.name.clone();
     let place = given.place.clone();
@@ -210,7 +208,7 @@ pub(crate) fn adapter_of(command: &[String]) -> &'static str {
     KNOWN_PROGRAMS.into_iter().find(|known| *known == stem).unwrap_or("text")
 }
 
-/// A value for display, with an agent's environment variables masked.
+/// Returns a value for display, in which the environment variables of an agent are masked.
 pub fn shown(key: &str, value: &Value) -> Value {
     match value {
         Value::Object(variables) if key.starts_with("agents.") && key.ends_with(".env") => {

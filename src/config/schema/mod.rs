@@ -1,5 +1,4 @@
-//! The keys of the configuration, derived from [`Settings`]. Parsing, merging, `glee config`, variables and the
-//! published JSON Schema use this schema.
+//! Derives the keys of the configuration and the published JSON Schema from [`Settings`].
 
 pub mod renamed;
 pub(crate) mod suggest;
@@ -19,15 +18,15 @@ use crate::domain::Role;
 
 #[derive(Debug)]
 pub(crate) struct SettingKey {
-    /// The dotted name. For an agent's key, only the last part of the name.
+    /// The dotted name of the key. The name of an agent's key has no dots, for example `role`.
     pub(crate) name: String,
-    /// `null` for an agent's key.
+    /// The default of an agent's key is `null`.
     pub(crate) default: Value,
     schema: Value,
     of_agent: bool,
 }
 
-/// Programs that can be configured by their bare name: the adapter adds the arguments for each role.
+/// The programs that can be configured by name only, because an adapter adds the arguments for each role.
 pub const KNOWN_PROGRAMS: [&str; 6] = ["claude", "codex", "gemini", "opencode", "qwen", "copilot"];
 
 pub const BUILTINS: [(&str, Role); 3] =
@@ -35,7 +34,7 @@ pub const BUILTINS: [(&str, Role); 3] =
 
 static SCHEMA: LazyLock<Value> = LazyLock::new(json_schema);
 
-/// The keys outside `agents`, in the order in which [`Settings`] declares them.
+/// All keys except the keys of agents, in the order in which [`Settings`] declares them.
 pub(crate) static KEYS: LazyLock<Vec<SettingKey>> =
     LazyLock::new(|| keys(&SCHEMA, "", &json!(Settings::default())));
 
@@ -57,28 +56,27 @@ fn keys(schema: &Value, section: &str, defaults: &Value) -> Vec<SettingKey> {
     found
 }
 
-/// `review.max_file_size` becomes `GLEE_REVIEW_MAX_FILE_SIZE`.
+/// Returns the environment variable of a key, for example `GLEE_REVIEW_MAX_FILE_SIZE` for `review.max_file_size`.
 pub(crate) fn variable(key: &str) -> String {
     format!("GLEE_{}", key.replace('.', "_").to_uppercase())
 }
 
 impl SettingKey {
-    /// Whether a project's file may only set a stricter value.
+    /// Returns whether a project's file may only set a stricter value.
     pub(crate) fn is_guarded(&self) -> bool {
         self.schema["x-project"] == "stricter"
     }
 
-    /// Whether only a project's file may set the key.
+    /// Returns whether only a project's file may set the key.
     pub(crate) fn is_of_project(&self) -> bool {
         self.schema["x-project"] == "own"
     }
 
-    /// The words that the key accepts, from the loosest to the strictest.
     pub(crate) fn words(&self) -> Vec<&str> {
         if self.schema["type"] == "boolean" { vec!["true", "false"] } else { words(&self.schema) }
     }
 
-    /// Parses a variable or a command-line argument, without checks.
+    /// Parses the text of a variable or a command-line argument, without checking the value.
     pub(crate) fn read(&self, text: &str) -> Value {
         let text = text.trim();
         let is = |kind| admits(&self.schema, kind);
@@ -102,7 +100,7 @@ impl SettingKey {
         text.split(',').map(str::trim).filter(|word| !word.is_empty()).map(Value::from).collect()
     }
 
-    /// Checks and normalises a value; durations and sizes keep the user's unit.
+    /// Checks and normalises a value. Durations and sizes keep the user's unit.
     pub(crate) fn check(&self, value: &Value) -> Result<Value, InvalidValue> {
         let words = self.words();
         let word = value.as_i64().map(|number| number.to_string()).filter(|word| words.contains(&word.as_str()));
@@ -140,7 +138,7 @@ fn words(schema: &Value) -> Vec<&str> {
     own.chain(list("anyOf").chain(list("oneOf")).flat_map(words)).collect()
 }
 
-/// Finds a key outside `agents` by its present or earlier name.
+/// Finds a key by its present or earlier name. The keys of agents are not searched.
 pub(crate) fn find(name: &str) -> Option<&'static SettingKey> {
     let name = renamed::today(name).unwrap_or(name);
     KEYS.iter().find(|key| key.name == name)
@@ -150,7 +148,7 @@ pub(crate) fn find_agent_key(name: &str) -> Option<&'static SettingKey> {
     AGENT_KEYS.iter().find(|key| key.name == name)
 }
 
-/// The keys directly in a section. An empty name means the whole document.
+/// Returns the names of the keys directly in a section. An empty `section` means the whole document.
 pub(crate) fn children(section: &str) -> Vec<&'static str> {
     let place = if section.starts_with("agents.") || section.starts_with("agents[") {
         &SCHEMA["properties"]["agents"]["items"]
@@ -195,7 +193,7 @@ pub fn json_schema() -> Value {
     schema
 }
 
-/// Permits empty sections; removes the defaults of sections and agents.
+/// Permits empty sections in the schema, and removes the defaults of sections and agents.
 fn finish(schema: &mut Value) {
     let of_agents = schema.get("items").is_some_and(|items| items["properties"].is_object());
     let Some(keys) = schema.pointer_mut(if of_agents { "/items/properties" } else { "/properties" }) else {
@@ -222,7 +220,7 @@ impl Settings {
         KEYS.iter().map(|key| (key.name.clone(), value(key))).collect()
     }
 
-    /// Builds settings from the record of a run. Missing keys get their defaults; unknown keys are ignored.
+    /// Builds settings from the record of a run. Missing keys get their defaults, and unknown keys are ignored.
     pub fn of_record(record: &BTreeMap<String, Value>) -> Self {
         typed(record.iter().filter_map(|(name, value)| Some((find(name)?.name.clone(), value.clone()))))
             .unwrap_or_default()

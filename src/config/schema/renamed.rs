@@ -1,6 +1,6 @@
-//! Earlier names of keys, accepted in files, variables, on the command line and in recorded runs.
+//! Lists earlier names of keys, which Glee accepts in files, variables, flags and recorded runs.
 
-/// Pairs of an earlier name and the present name.
+/// Pairs of the earlier name and the present name of a key.
 pub(crate) const KEYS: [(&str, &str); 12] = [
     ("limits.total", "limits.call_timeout"),
     ("limits.first_output", "limits.first_output_timeout"),

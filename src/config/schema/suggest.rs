@@ -1,6 +1,6 @@
-//! Suggestions for mistyped words.
+//! Suggests known words for mistyped words.
 
-/// The word closest to `typed`, if at most a third of its characters differ.
+/// Returns the word that is most similar to `typed`, unless more than a third of the characters differ.
 pub fn closest<'a>(typed: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let typed = typed.to_lowercase();
     let length = typed.chars().count();

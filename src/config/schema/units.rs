@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use jiff::fmt::friendly::{Spacing, SpanParser, SpanPrinter};
 
-/// The longest accepted duration. Adding it to a time cannot overflow.
+/// The longest accepted duration. A time plus this duration cannot overflow.
 const LONGEST: Duration = Duration::from_secs(365 * DAY);
 
 const LARGEST: u64 = 1 << 40;
 
 const DAY: u64 = 24 * 60 * 60;
 
-/// The units of sizes. A size is printed in the first unit that divides it.
+/// The units of sizes. A size is printed in the first unit that divides the size without remainder.
 const UNITS: [(&str, u64); 8] = [
     ("GiB", 1 << 30),
     ("MiB", 1 << 20),
@@ -23,9 +23,9 @@ const UNITS: [(&str, u64); 8] = [
     ("GB", 1_000_000_000),
 ];
 
-/// Parses numbers with the units `h`, `m`, `s` and `ms`, in this order.
+/// Parses a duration with the units `h`, `m`, `s` and `ms`, in this order.
 pub(crate) fn duration(text: &str) -> Option<Duration> {
-    // The parser also accepts spaces, fractions and words, which are refused here.
+    // The parser also accepts spaces, fractions and words, but Glee refuses them.
     let is_plain = text.chars().all(|c| c.is_ascii_digit() || "hms".contains(c));
     SpanParser::new().parse_unsigned_duration(text).ok().filter(|time| is_plain && *time <= LONGEST)
 }
@@ -36,7 +36,7 @@ pub(crate) fn duration_text(time: Duration) -> String {
 
 const MOST_DAYS: u64 = 36_500;
 
-/// Parses a number of days such as `90d`, or a duration. Zero is invalid.
+/// Parses an age, which is a number of days such as `90d` or a duration. An age of zero is invalid.
 pub(crate) fn age(text: &str) -> Option<Duration> {
     let days = text.strip_suffix('d').filter(|days| days.bytes().all(|byte| byte.is_ascii_digit()));
     let age = match days {
@@ -53,7 +53,6 @@ pub(crate) fn age_text(age: Duration) -> String {
     }
 }
 
-/// Parses a whole number with one of the [`UNITS`].
 pub(crate) fn size(text: &str) -> Option<u64> {
     let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit())?);
     let (_, bytes) = UNITS.into_iter().find(|(name, _)| *name == unit.trim_start())?;

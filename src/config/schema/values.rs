@@ -1,6 +1,5 @@
-//! The forms of values: which values a key accepts, the error for any other value, and the JSON Schema. A
-//! [`ValueForm`] parses a value and writes it back normalised: a command becomes a list of words, and a single word
-//! becomes a list.
+//! Defines the forms of values. A [`ValueForm`] determines which values a key accepts, the error for any other
+//! value, and the JSON Schema. A form also normalises values: a command, for example, becomes a list of words.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -72,7 +71,7 @@ pub(crate) trait ValueForm {
 
     fn schema() -> Value;
 
-    /// `None` for an invalid value.
+    /// Returns `None` for an invalid value.
     fn read(given: &Value) -> Option<Self::Value>;
 
     fn write(value: &Self::Value) -> Value {
@@ -87,7 +86,6 @@ pub(crate) trait ValueForm {
         closest(given.as_str()?, Self::WORDS.iter().copied()).map(str::to_owned)
     }
 
-    /// A more precise description of an invalid value or item.
     fn problem(_wrong: &Value) -> Option<String> {
         None
     }
@@ -100,13 +98,13 @@ pub(crate) trait ValueForm {
     }
 }
 
-/// Assigns a form to a field: `#[serde(with = "As::<Time>")]`.
+/// Assigns a form to a field, as in `#[serde(with = "As::<Time>")]`.
 pub(crate) struct As<F>(PhantomData<F>);
 
 impl<F: ValueForm> As<F> {
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<F::Value, D::Error> {
         let given = Value::deserialize(deserializer)?;
-        // serde keeps only the text of an error, so the error is passed as JSON.
+        // serde keeps only the text of an error, so the text is an `InvalidValue` as JSON.
         F::read(&given).ok_or_else(|| D::Error::custom(json!(F::misfit(&given))))
     }
 
@@ -149,7 +147,8 @@ impl<F: ValueForm> ValueForm for Option<F> {
     }
 }
 
-/// The word `none` (or `all`), or a value. `null` means `none`.
+/// Accepts a value of the form `F` or a word. The word is `none` (or `null`) if `NONE` is true, and otherwise
+/// `all`.
 pub(crate) struct Or<F, const NONE: bool>(PhantomData<F>);
 
 pub(crate) type OrNone<F> = Or<F, true>;
@@ -204,7 +203,7 @@ impl<const LEAST: u32, const MOST: u32> ValueForm for Count<LEAST, MOST> {
     }
 }
 
-/// A duration; `0s` is accepted only with `ZERO`.
+/// Accepts a duration. The duration `0s` is accepted only if `ZERO` is true.
 pub(crate) struct DurationForm<const ZERO: bool>;
 
 pub(crate) type Time = DurationForm<false>;
@@ -235,7 +234,7 @@ impl<const ZERO: bool> ValueForm for DurationForm<ZERO> {
     }
 }
 
-/// Declares a form: its type, [`ValueForm::allowed`], its JSON Schema and its reader.
+/// Declares a form with the type of its values, the text of [`ValueForm::allowed`], a JSON Schema and a parser.
 macro_rules! form {
     ($(#[$doc:meta])* $name:ident: $value:ty = $allowed:expr, $schema:tt, $read:expr $(; $($more:item)*)?) => {
         $(#[$doc])*
@@ -275,7 +274,7 @@ form! {
 }
 
 form! {
-    /// The address of a server, without a user, a query or a fragment.
+    /// Accepts an HTTP address that contains no user, query or fragment.
     Url: String = "an address such as https://api.osv.dev",
     {"type": "string", "pattern": "^https?://[^\\s/?#@]+[^\\s?#]*$"},
     |given| {
@@ -318,7 +317,7 @@ form! {
 const LONGEST_NAME: usize = 64;
 
 form! {
-    /// The name of an agent: safe in keys, file names and terminals.
+    /// Accepts agent names that are safe in keys, file names and terminals.
     Name: AgentName =
         format!("up to {LONGEST_NAME} letters, digits, `.`, `_` and `-`, beginning with a letter or digit"),
     {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"},
@@ -332,7 +331,7 @@ form! {
 }
 
 form! {
-    /// The id of a project: safe in file names.
+    /// Accepts project ids that are safe in file names.
     Id: String = format!("4 to {LONGEST_NAME} letters, digits, `.`, `_` and `-`, beginning with a letter or digit"),
     {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{3,63}$"},
     |given| Name::read(given).map(|name| name.0).filter(|id| id.len() >= 4)
@@ -360,7 +359,8 @@ form! {
     {"type": "array", "items": {"type": "string", "minLength": 1}},
     |given| list(given, Self::item);
 
-    /// Accepts the tags of other vendors, but no misspelt tags: a misspelt tag would make findings optional.
+    /// Accepts the tags of other vendors but refuses misspelt tags, because a misspelt tag would make findings
+    /// optional.
     fn item(item: &Value) -> bool {
         item.as_str().is_some_and(|text| {
             let word = is_line(text)
@@ -376,7 +376,6 @@ form! {
 }
 
 form! {
-    /// A list of words, or a single one.
     Words: Vec<String> = "a list of words such as [backend, rust]",
     {"type": ["string", "array"], "minLength": 1, "items": {"type": "string", "minLength": 1}},
     |given| match given {
@@ -390,7 +389,8 @@ form! {
 }
 
 form! {
-    /// The name becomes a command-line argument and must not look like an option.
+    /// Accepts the name of a model. The name becomes a command-line argument, so the name must not look like an
+    /// option.
     Model: String = "the name of a model, which does not begin with `-`",
     {"type": "string", "pattern": "^[^-]"},
     |given| {
@@ -419,7 +419,7 @@ form! {
 }
 
 form! {
-    /// A program with its arguments: either text, which is split as a shell splits it, or a list of words.
+    /// Accepts a program with its arguments, either as a list of words or as text in shell syntax.
     Command: Vec<String> = "a program with its arguments, as text or as a list of words",
     {"type": ["string", "array"], "format": "command", "minLength": 1, "items": {"type": "string"}, "minItems": 1},
     |given| {
@@ -491,7 +491,6 @@ fn is_line(text: &str) -> bool {
     !text.trim().is_empty() && !text.chars().any(char::is_control)
 }
 
-/// The words of a list; `None` if an item is invalid.
 fn list(given: &Value, fits: fn(&Value) -> bool) -> Option<Vec<String>> {
     let items = given.as_array()?;
     items.iter().all(fits).then(|| words(given))
@@ -501,7 +500,6 @@ pub(crate) fn words(value: &Value) -> Vec<String> {
     value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-/// The adapters: protocols, embedded agents, replayed calls, and known programs.
 pub(crate) const ADAPTERS: [&str; 11] =
     ["text", "json", "builtin", "replay", "claude", "codex", "gemini", "opencode", "qwen", "copilot", "acp"];
 

@@ -1,7 +1,8 @@
-//! Claude Code, with the output of `claude -p --output-format stream-json`. `--setting-sources ""` ignores the
-//! reviewed tree's hooks, permissions and `CLAUDE.md`; `--strict-mcp-config` ignores the tree's MCP servers. No
-//! role has a shell, because allow-lists of commands are unreliable. `--tools` takes all words that follow it, so
-//! it is never the last option. Tested with 2.1.197 and 2.1.330.
+//! The adapter for Claude Code reads the output of `claude -p --output-format stream-json`. The argument
+//! `--setting-sources ""` excludes the hooks, permissions and `CLAUDE.md` of the tree. The flag
+//! `--strict-mcp-config` excludes the tree's MCP servers. Glee gives no role a shell, because allow-lists of
+//! commands are unreliable. All words after `--tools` are names of tools, so `--tools` is never the last option.
+//! Tested with versions 2.1.197 and 2.1.330.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -53,7 +54,7 @@ impl Adapter for Claude {
         }
         args.extend(list(&["--setting-sources", "", "--strict-mcp-config", "--disable-slash-commands"]));
         let role = query.request.task.role();
-        // `--restricted` confines reading to the tree, and prevents edits.
+        // With `--restricted`, Claude Code reads only files of the tree and edits none.
         if role != Role::Coder && query.program.names("--restricted") {
             args.push("--restricted".to_owned());
         }
@@ -84,7 +85,7 @@ impl Adapter for Claude {
         }
     }
 
-    /// Also parses the events of Qwen Code, which have the same format.
+    /// The adapter for Qwen Code also calls this function, because both programs print the same events.
     fn parse(&self, parsed: &mut ParsedOutput, event: &Value) {
         if is_of_subagent(event) {
             return;
@@ -98,7 +99,7 @@ impl Adapter for Claude {
             "assistant" if event.get("is_api_error_message").is_none() => {
                 blocks(event).filter_map(|block| text(block, "/text")).for_each(|text| parsed.message(text));
             }
-            // A message to the agent starts a new answer, unless it asks the agent to continue a truncated output.
+            // A `user` event starts a new answer, unless the event asks the agent to continue a truncated output.
             "user" if !blocks(event).any(|block| string(block, "/text").starts_with("Output token limit hit")) => {
                 parsed.tool_used();
             }
@@ -151,7 +152,7 @@ fn parse_result(parsed: &mut ParsedOutput, event: &Value) {
         }
         _ => None,
     };
-    // If an output was truncated and then continued, `result` contains only the last part.
+    // If the agent continued a truncated output, `result` contains only the last part of the answer.
     let continued = parsed.text.ends_with(message) && parsed.text.len() > message.len();
     parsed.answer = match event.get("structured_output") {
         Some(value) if !value.is_null() => Some(value.to_string()),

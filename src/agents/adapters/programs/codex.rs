@@ -1,7 +1,8 @@
-//! Codex, with the output of `codex exec --json`. The sandbox is always set. Codex has no flag for retries: Glee
-//! turns off the retries of a configured provider, and disables `unbounded_connection_retries`, so that the
-//! built-in retries end after 30 seconds. Codex ignores the settings of the reviewed tree;
-//! `project_doc_max_bytes=0` makes it ignore the tree's `AGENTS.md`. Tested with 0.169.0.
+//! The adapter for Codex reads the output of `codex exec --json`. Glee always sets the sandbox of Codex. Codex has
+//! no flag for retries, so Glee sets the retries of a configured provider to 0. Glee disables the feature
+//! `unbounded_connection_retries`, so that the built-in retries end after 30 seconds. Codex ignores the settings of
+//! the tree. With `project_doc_max_bytes=0`, Codex also ignores the tree's `AGENTS.md`. Tested with version
+//! 0.169.0.
 
 use serde_json::Value;
 
@@ -50,7 +51,7 @@ impl Adapter for Codex {
         if matches!(role, Role::Judge | Role::Aggregator) {
             off.extend(NOT_FOR_A_JUDGE);
         }
-        // Codex rejects the name of an unknown feature.
+        // Codex fails if a feature to disable is unknown to the installed version.
         for feature in off.into_iter().filter(|name| query.program.may_have(name)) {
             args.extend(list(&["--disable", feature]));
         }
@@ -99,8 +100,8 @@ impl Adapter for Codex {
         match string(event, "/type") {
             "thread.started" => parsed.session(event, "/thread_id"),
             "item.completed" => parse_item(parsed, event),
-            // Codex reports every attempt to reconnect as an `error`. Such an event is the failure only if the turn
-            // is not completed afterwards.
+            // Codex reports every attempt to reconnect as an `error` event. Such an event means a failure only if
+            // no `turn.completed` event follows.
             "error" => parsed.failure = text(event, "/message").map(ReportedError::text),
             "turn.failed" => parsed.failure = Some(ReportedError::text(string(event, "/error/message"))),
             "turn.completed" => {
@@ -118,7 +119,7 @@ impl Adapter for Codex {
 
 fn parse_item(parsed: &mut ParsedOutput, event: &Value) {
     match string(event, "/item/type") {
-        // The last message is the answer; earlier messages comment on the work.
+        // The last message is the answer. Earlier messages only comment on the agent's work.
         "agent_message" => parsed.answer = owned(event, "/item/text"),
         kind @ ("command_execution" | "file_change" | "mcp_tool_call")
             if string(event, "/item/status") == "declined" =>

@@ -1,8 +1,8 @@
-//! Gemini CLI, with the output of `-o stream-json`. `--skip-trust` runs Gemini in an unknown tree without the
-//! tree's hooks and MCP servers; the default approval mode offers only tools that read. Only a settings file can
-//! limit retries. Glee passes the limit in the settings file with the lowest precedence, so that the user's
-//! settings apply. Gemini always reads the tree's `GEMINI.md`, and silently truncates a prompt that is too long.
-//! Tested with 0.61.0.
+//! The adapter for Gemini CLI reads the output of `-o stream-json`. With `--skip-trust`, Gemini runs in an unknown
+//! tree but ignores the tree's hooks and MCP servers. The default approval mode offers only read-only tools. Gemini
+//! has no flag that limits retries. Glee limits retries in the settings file with the lowest precedence, so that
+//! the user's settings override the limit. Gemini always reads the tree's `GEMINI.md`, and silently truncates a
+//! prompt that is too long. Tested with version 0.61.0.
 
 use serde_json::Value;
 
@@ -38,7 +38,7 @@ impl Adapter for Gemini {
             )),
             folders: &[("", ".gemini", "")],
             marks: LineMarks { preamble: Some(&[r#"{"type":"init""#, r#""role":"user""#]), fruitless: None },
-            // The exit codes from 145 are HTTP statuses modulo 256.
+            // The exit codes from 145 on are HTTP statuses modulo 256, because an exit code has 8 bits.
             exit_codes: &[
                 (&[41, 145, 147], FailureKind::NotLoggedIn),
                 (&[53], FailureKind::MaxTurns),
@@ -87,7 +87,7 @@ impl Adapter for Gemini {
                 if string(event, "/status") == "success" {
                     parsed.failure = None;
                 } else if let Some(error) = text(event, "/error/message") {
-                    // Only the first line is the error: the other lines are general advice that always mentions
+                    // Only the first line is the error. The other lines are general advice, which always mentions
                     // quotas.
                     parsed.failure = error.lines().next().map(ReportedError::text);
                 } else if parsed.failure.is_none() {

@@ -1,5 +1,5 @@
-//! The adapter `json`, Glee's plug-in interface: the program reads a request as one JSON object from stdin and
-//! prints its answer as JSON to stdout. `glee agents schema` prints the schemas of the request and the answer.
+//! The adapter `json` is Glee's plug-in interface. A program reads a request as one JSON object from stdin, and
+//! prints its answer as JSON to stdout.
 
 use super::text;
 use crate::agents::{Adapter, AgentError, Invocation, Profile, Query};

@@ -1,8 +1,8 @@
-//! opencode, with the output of `opencode run --format json`. Glee passes opencode's permissions as configuration
-//! in an environment variable, because opencode's own agent `plan` is not read-only.
-//! `OPENCODE_DISABLE_PROJECT_CONFIG` excludes the reviewed tree's settings and MCP servers. `--pure` disables the
-//! tree's plug-ins but still loads their modules, so opencode is not started in a tree that has plug-ins. Tested
-//! with 1.18.33.
+//! The adapter for opencode reads the output of `opencode run --format json`. Glee passes the agent's permissions
+//! in an environment variable, because opencode's own agent `plan` is not read-only. The variable
+//! `OPENCODE_DISABLE_PROJECT_CONFIG` excludes the settings and MCP servers of the tree. The flag `--pure` disables
+//! the tree's plug-ins but still loads their modules. Glee therefore does not start opencode in a tree with
+//! plug-ins. Tested with version 1.18.33.
 
 use serde_json::Value;
 
@@ -42,7 +42,7 @@ impl Adapter for Opencode {
                 ("XDG_STATE_HOME", ".local/state", "opencode"),
                 ("XDG_CACHE_HOME", ".cache", "opencode"),
             ],
-            // If the service aborts an answer, opencode silently repeats the step, without a limit.
+            // If the service aborts an answer, opencode silently repeats the step any number of times.
             marks: LineMarks {
                 preamble: Some(&[r#"{"type":"step_start""#]),
                 fruitless: Some(r#""reason":"unknown""#),

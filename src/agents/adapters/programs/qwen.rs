@@ -1,6 +1,6 @@
-//! Qwen Code. The output of `-o stream-json` has the format of Claude Code's. `--safe-mode` ignores hooks, MCP
-//! servers and settings of the reviewed tree, and disables Qwen's memory; `--approval-mode plan` offers no tool
-//! that writes. Tested with 0.24.4.
+//! The adapter for Qwen Code reads the output of `-o stream-json`, which has the same format as the output of
+//! Claude Code. The flag `--safe-mode` disables Qwen's memory, and the hooks, MCP servers and settings of the tree.
+//! With `--approval-mode plan`, Qwen offers no tool that writes. Tested with version 0.24.4.
 
 use serde_json::Value;
 
@@ -50,7 +50,7 @@ impl Adapter for Qwen {
 
     fn parse(&self, parsed: &mut ParsedOutput, event: &Value) {
         Claude.parse(parsed, event);
-        // Only the first line is the error: the other lines are general advice that always mentions quotas.
+        // Only the first line is the error. The other lines are general advice, which always mentions quotas.
         if let Some(error) = &mut parsed.failure
             && let Some((first, _)) = error.text.split_once('\n')
         {

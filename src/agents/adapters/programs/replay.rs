@@ -1,6 +1,7 @@
-//! The adapter `replay`: plays back the record of a call instead of running a program. The agent's `command` names
-//! the folder that contains a run's recorded calls. The agent receives the output that was recorded for the agent
-//! of the same name, with the nonce of the new request. Edits of a recorded coder are not replayed.
+//! The adapter `replay` plays back a recorded call instead of running a program. The agent's `command` is the path
+//! of a folder with the recorded calls of a run. The agent prints the output that an agent of the same name printed
+//! in this run. The nonce of the new request replaces the recorded nonce. The file edits of a recorded coder are
+//! not replayed.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -11,10 +12,10 @@ use crate::agents::{Adapter, AgentError, Invocation, Output, Profile, Query, Rea
 use crate::domain::FailureKind;
 use crate::system::files;
 
-/// The hidden first argument that makes Glee's binary play back a record.
+/// The hidden first argument with which Glee plays back a recorded call.
 pub const ARGUMENT: &str = "__replay";
 
-/// The start of the last line of stderr; the name of the recorded call's adapter follows it.
+/// In the last line of stderr, the name of the recorded adapter follows this text.
 const MARK: &str = "glee-replay adapter=";
 
 pub(crate) struct Replay(pub(crate) fn() -> Vec<&'static dyn Adapter>);
@@ -65,7 +66,7 @@ impl Adapter for Replay {
     }
 }
 
-/// Prints the recorded output with the new nonce. Returns the recorded exit code.
+/// Prints the recorded output with the new nonce. Returns the recorded exit code, or 1 if the record has none.
 pub fn play(record: &Path, nonce: &str, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<u8> {
     let stem = record.to_string_lossy();
     let stem = stem.strip_suffix(".call.json").unwrap_or(&stem);

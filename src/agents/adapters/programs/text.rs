@@ -1,4 +1,4 @@
-//! The adapter `text`, for any program that reads a prompt from stdin and prints prose to stdout.
+//! The adapter `text` runs any program that reads a prompt from stdin and prints prose to stdout.
 
 use crate::agents::process::environment::environment;
 use crate::agents::{Adapter, AgentError, Invocation, Profile, Query};

@@ -1,6 +1,6 @@
-//! The languages of the embedded agents' rules.
+//! Lists the programming languages that the rules of the embedded agents support.
 //!
-//! ast-grep panics on a language without a built-in grammar, so other languages are never passed to it.
+//! ast-grep panics if a language has no built-in grammar, so Glee passes only languages with a grammar to ast-grep.
 
 use ast_grep_language::SupportLang;
 
@@ -10,7 +10,6 @@ pub(crate) fn named(name: &str) -> Option<SupportLang> {
     name.parse().ok().filter(|language| ALL.contains(language))
 }
 
-/// The languages to which a project's rule for `language` applies.
 pub(crate) fn applied_to(language: SupportLang) -> &'static [SupportLang] {
     match language {
         SupportLang::TypeScript => &[SupportLang::TypeScript, SupportLang::Tsx],
@@ -18,7 +17,7 @@ pub(crate) fn applied_to(language: SupportLang) -> &'static [SupportLang] {
     }
 }
 
-/// The languages whose packaged rules apply to `language`: TypeScript includes JavaScript, and both include JSX.
+/// Returns the languages whose packaged rules apply to code in `language`.
 pub(crate) fn packaged_for(language: SupportLang) -> &'static [SupportLang] {
     match language {
         SupportLang::JavaScript => &[SupportLang::JavaScript, SupportLang::Tsx],

@@ -1,4 +1,4 @@
-//! Maps lines of a file through a unified diff, and restores the text before the diff.
+//! Maps the old line numbers of a file to the new line numbers after a unified diff, and restores the old text.
 
 use crate::workspace::diff::parse::{self, DiffMark, Patch, Side};
 
@@ -6,14 +6,13 @@ use crate::workspace::diff::parse::{self, DiffMark, Patch, Side};
 pub(crate) struct LineMap(Option<Patch>);
 
 impl LineMap {
-    /// The diff of `path`; empty if the diff does not contain it.
     pub(crate) fn of(diff: &str, path: &str) -> Self {
         let patches = parse::parse(diff.as_bytes()).patches;
         Self(patches.into_iter().find(|patch| patch.new.as_deref() == Some(path.as_bytes())))
     }
 
-    /// Returns the lines of the new text that correspond to old lines: the same lines if they were kept, otherwise
-    /// their replacement. If the lines were deleted, the first number is greater than the last.
+    /// Maps a range of old lines to a range of new lines. Replaced lines map to their replacement. For deleted
+    /// lines, the first returned number is greater than the last.
     pub(crate) fn moved(&self, first: u32, last: u32) -> (u32, u32) {
         let mut shift: i64 = 0;
         for hunk in self.0.iter().flat_map(|patch| &patch.hunks) {

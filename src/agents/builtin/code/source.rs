@@ -1,4 +1,4 @@
-//! Reads and writes whole files of the tree for the fixer, preserving everything outside the fix.
+//! Reads files of the tree for the fixer, and writes them without changes outside the fixes.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -6,10 +6,10 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::system::files;
 
-/// A file's text, and the properties to restore when it is written. Errors state why the file cannot be changed.
+/// The text of a file, with the properties to restore when Glee writes the file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct SourceText {
-    /// With `\n` line ends and without a byte order mark.
+    /// The text has `\n` line ends and no byte order mark.
     pub(crate) text: String,
     mark: bool,
     crlf: bool,
@@ -38,7 +38,6 @@ impl SourceText {
     }
 }
 
-/// Replaces the file and keeps its permissions.
 pub(crate) fn write(root: &Path, path: &str, source: &SourceText) -> Result<(), String> {
     let target = resolve(root, path)?;
     let folder = target.parent().unwrap_or(root);
@@ -53,7 +52,7 @@ pub(crate) fn write(root: &Path, path: &str, source: &SourceText) -> Result<(), 
     write().map_err(io_error(path))
 }
 
-/// The absolute path of a regular file inside `root`; links and `.git` folders are refused.
+/// Returns the path of a regular file inside `root`. Fails if the path contains a symbolic link or a `.git` folder.
 pub(crate) fn resolve(root: &Path, path: &str) -> Result<PathBuf, String> {
     let outside = || format!("`{path}` is outside the tree");
     let mut target = root.to_owned();

@@ -19,8 +19,9 @@ enum Named {
     Value,
 }
 
-/// Returns the names that identify the code on a line. Inside a function: the enclosing functions, innermost first,
-/// and for a constructor also its type. Outside functions: the assigned values and the type.
+/// Returns the names of the definitions around a line. Inside a function, these are the enclosing functions,
+/// innermost first, and for a constructor also the type. Outside functions, these are the enclosing values and
+/// types.
 pub(crate) fn owners(tree: &SyntaxTree, line: u32) -> Vec<String> {
     let around: Vec<(Named, String)> = chain(tree, line).iter().filter_map(named).collect();
     let of = |wanted: Named| around.iter().filter(move |(kind, _)| *kind == wanted).map(|(_, name)| name.clone());
@@ -36,12 +37,11 @@ pub(crate) fn owners(tree: &SyntaxTree, line: u32) -> Vec<String> {
     names
 }
 
-/// The lines of the innermost function, type or value around a line.
 pub(crate) fn block(tree: &SyntaxTree, line: u32) -> Option<(u32, u32)> {
     chain(tree, line).iter().find(|node| named(node).is_some()).map(lines)
 }
 
-/// Finds a definition by its path of enclosing names: `["TestCart", "test_total"]`.
+/// Finds a definition by its name and the names around it, for example `["TestCart", "test_total"]`.
 pub(crate) fn definition<'a>(tree: &'a SyntaxTree, path: &[String]) -> Option<Syntax<'a>> {
     let (name, outer) = path.split_last()?;
     tree.root().dfs().find(|node| {
@@ -63,7 +63,7 @@ pub(crate) fn mentions(tree: &SyntaxTree, range: &Range<usize>, names: &[String]
     })
 }
 
-/// The first and last line of a node, counted from 1.
+/// Returns the first and last line of a node, counted from 1.
 pub(crate) fn lines(node: &Syntax<'_>) -> (u32, u32) {
     (scan::line(node.start_pos().line()), scan::line(node.end_pos().line()))
 }
@@ -91,7 +91,7 @@ fn chain(tree: &SyntaxTree, line: u32) -> Vec<Syntax<'_>> {
     }
     let node = covering(tree, &(start..start + 1));
     let mut nodes: Vec<_> = std::iter::once(node.clone()).chain(node.ancestors()).collect();
-    // A decorator is part of the definition that it decorates.
+    // The lines of a decorator belong to the decorated definition.
     if let Some(decorated) = nodes.iter().find_map(|node| node.field("definition"))
         && !nodes.iter().any(|node| node.range() == decorated.range())
     {
@@ -100,8 +100,8 @@ fn chain(tree: &SyntaxTree, line: u32) -> Vec<Syntax<'_>> {
     nodes
 }
 
-/// Node kinds that define functions, types and values, each with the field that contains the name; see also
-/// [`FUNCTION_VALUES`].
+/// The kinds of syntax nodes that define functions, types and values. The second element is the field that contains
+/// the defined name.
 const DEFINITIONS: &[(Named, &str, &str)] = &[
     (
         Named::Function,
@@ -143,7 +143,6 @@ fn named(node: &Syntax<'_>) -> Option<(Named, String)> {
     Some((if is_function { Named::Function } else { *named }, name))
 }
 
-/// The title of a test declared by a call: `test("a title", ...)`.
 fn test_title(node: &Syntax<'_>) -> Option<String> {
     if node.kind() != "call_expression" {
         return None;
@@ -157,8 +156,7 @@ fn test_title(node: &Syntax<'_>) -> Option<String> {
         .then(|| title.text().trim_matches(['"', '\'', '`']).to_owned())
 }
 
-/// The last identifier of a name such as `exports.total` or `self.cache`; type arguments, as in `Vec<T>`, are
-/// ignored.
+/// Returns the last identifier of a qualified name, for example `total` for `exports.total` and `Vec` for `Vec<T>`.
 fn last_name(node: &Syntax<'_>) -> String {
     let text = node.text();
     let path = text.split(['<', '[', '(']).next().unwrap_or_default();

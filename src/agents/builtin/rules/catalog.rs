@@ -1,6 +1,6 @@
-//! The rules of the embedded reviewer: the packaged rules, and the project's rules in `.glee/rules/*.yml`.
+//! Loads the rules of the embedded reviewer: the packaged rules, and the project's rules in `.glee/rules/*.yml`.
 //!
-//! If a rule file is invalid, loading fails with an error that names the location.
+//! If a rule file is invalid, the error names the file and the line.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,6 @@ use crate::agents::builtin::rules::PROJECT_RULES;
 use crate::domain::{Advice, Tag};
 use crate::system::files;
 
-/// The maximum size of a rule file, in bytes.
 const LARGEST_FILE: u64 = 1 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -31,12 +30,12 @@ pub enum RuleOrigin {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RuleInfo {
     pub id: String,
-    /// The name of the language in ast-grep's spelling.
+    /// The language's name as ast-grep spells it.
     pub language: String,
-    /// The defect class; optional for a project's rule.
+    /// The class of the defects that the rule finds. Only a project's rule may lack a class.
     pub category: Option<String>,
     pub tag: Tag,
-    /// The title of the rule's findings; `$NAME` is replaced by the matched text.
+    /// The title of the rule's findings, in which matched text replaces a variable such as `$NAME`.
     pub message: String,
     pub note: Option<String>,
     pub fixable: bool,
@@ -56,7 +55,7 @@ pub enum CatalogError {
     #[error("invalid rule at `{file}:{line}`: {problem}")]
     Invalid {
         file: String,
-        /// The line of the error, or the rule's first line.
+        /// The line of the error if it is known, or else the line of the rule.
         line: u64,
         problem: String,
     },
@@ -81,12 +80,13 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// Loads all rules, packaged ones and those in `root`, that apply to at least one of the `paths`.
+    /// Loads the packaged rules and the project's rules that apply to at least one of the `paths`.
     pub fn for_paths<'a>(root: &Path, paths: impl IntoIterator<Item = &'a str>) -> Result<Self, CatalogError> {
         Self::load(&languages(paths), None, &project_files(root)?)
     }
 
-    /// Loads the rules that have one of the `ids` and apply to at least one of the `paths`.
+    /// Loads the packaged rules with one of the `ids` and all rules of the project, if they apply to at least one
+    /// of the `paths`.
     pub fn for_rules<'a>(
         root: &Path,
         paths: impl IntoIterator<Item = &'a str>,
@@ -100,7 +100,7 @@ impl Catalog {
         Self::load(&language::ALL, None, &project_files(root)?)
     }
 
-    /// Loads only the packaged rules; a test checks that this never fails.
+    /// Loads only the packaged rules, which a test validates.
     pub fn packaged() -> Result<Self, CatalogError> {
         Self::load(&language::ALL, None, &[])
     }
@@ -122,7 +122,7 @@ impl Catalog {
         for &language in languages {
             loading.packaged(language, ids)?;
         }
-        // Validates all rules of the project, including those for other languages.
+        // Glee validates all rules of the project, even rules for languages that are not needed.
         for (file, text) in project {
             loading.project(languages, file, text)?;
         }
@@ -145,8 +145,8 @@ struct Loading {
 }
 
 impl Loading {
-    /// Loads the packaged rules with these ids, or all packaged rules if `ids` is `None`. Other rules are not
-    /// compiled, because compiling is slow.
+    /// Compiles the packaged rules that have one of the `ids`, or all packaged rules if `ids` is `None`. Other
+    /// rules are skipped, because compilation is slow.
     fn packaged(&mut self, language: SupportLang, ids: Option<&BTreeSet<&str>>) -> Result<(), CatalogError> {
         let families = language::packaged_for(language);
         let files = || packaged::FILES.iter().filter(|file| families.contains(&file.language));
@@ -206,7 +206,6 @@ impl Loading {
     }
 }
 
-/// The id of a packaged rule, which is on the first line of the rule's document.
 fn packaged_id(document: &str) -> Option<&str> {
     document.lines().next()?.strip_prefix("id: ").map(str::trim)
 }
@@ -218,7 +217,7 @@ fn is_packaged(id: &str) -> bool {
         .any(|document| packaged_id(document) == Some(id))
 }
 
-/// The part of a rule that is parsed before its language is known to be supported.
+/// The keys of a rule that Glee parses first, to check the rule's language.
 #[derive(Deserialize)]
 struct Head {
     #[serde(default)]
@@ -226,7 +225,7 @@ struct Head {
     language: String,
 }
 
-/// Glee's keys of `metadata`; other keys are ignored.
+/// The keys that Glee reads in the `metadata` of a rule.
 #[derive(Default, Deserialize)]
 struct Meta {
     tag: Option<String>,
@@ -279,7 +278,6 @@ fn parse<'a, T: Deserialize<'a>>(file: &str, text: &'a str) -> Result<Vec<T>, Ca
     })
 }
 
-/// The line that contains a rule's id; 1 if the id is not found.
 fn line_of(text: &str, id: &str) -> u64 {
     let names = |line: &str| {
         let value = line.trim_start_matches("- ").trim_start().strip_prefix("id:").map(str::trim);
@@ -302,7 +300,6 @@ fn chain(error: &dyn std::error::Error) -> String {
     text.lines().map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
-/// The project's rule files, sorted by name; for each file its path in the tree and its text.
 fn project_files(root: &Path) -> Result<Vec<(String, String)>, CatalogError> {
     let unreadable = |file: &str| {
         let file = file.to_owned();

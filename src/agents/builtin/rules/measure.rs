@@ -1,8 +1,8 @@
 //! Measures precision and recall of the rules on labelled code, in total and for each defect class.
 //!
-//! A folder contains the samples and `labels.jsonl`, one object for each line (`{"file", "labels": [{"line",
-//! "category", "also"}]}`). A finding is right if a label of its class is within two lines of it; `also` lists
-//! other lines at which the defect may be reported.
+//! A folder contains samples and the file `labels.jsonl`. Each line of this file is an object for one sample,
+//! `{"file", "labels": [{"line", "category", "also"}]}`. A finding is correct if a label of the same class is at
+//! most two lines away. The key `also` lists further lines at which the defect may be reported.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::domain::Advice;
 
 const LABELS: &str = "labels.jsonl";
 
-/// The maximum distance of a label from a finding, in lines.
+/// The maximum distance between a finding and its label, in lines.
 const NEAR: u32 = 2;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -26,12 +26,12 @@ pub struct Score {
 }
 
 impl Score {
-    /// `None` if there are no findings.
+    /// Returns `None` if there are no findings.
     pub fn precision(self) -> Option<f64> {
         share(self.true_positives, self.false_positives)
     }
 
-    /// `None` if there are no labels.
+    /// Returns `None` if there are no labels.
     pub fn recall(self) -> Option<f64> {
         share(self.true_positives, self.false_negatives)
     }
@@ -46,7 +46,7 @@ pub struct Miss {
     pub file: String,
     pub line: u32,
     pub category: String,
-    /// The rule of the finding; `None` for a label that no finding matches.
+    /// The rule of a finding without a label, or `None` for a label without a finding.
     pub rule: Option<String>,
 }
 
@@ -136,7 +136,7 @@ pub fn measure(folder: &Path) -> Result<Measure, MeasureError> {
     Ok(measure)
 }
 
-/// A label counts once, even if several findings match it; a finding without a label is wrong.
+/// A label counts once, even if several findings match the label. A finding without a label is wrong.
 fn judge(catalog: &Catalog, known: &BTreeSet<&str>, sample: &Sample, text: &str, measure: &mut Measure) {
     let hits = folded(catalog.scan(&sample.file, text, None));
     for label in &sample.labels {

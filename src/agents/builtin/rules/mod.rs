@@ -1,4 +1,4 @@
-//! Rules of the embedded reviewer: packaged and project rules, matching, waivers, measurement.
+//! Loads, matches and measures the rules of the embedded reviewer.
 
 #[cfg(feature = "astgrep")]
 pub(crate) mod catalog;

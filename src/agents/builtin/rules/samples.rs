@@ -1,7 +1,7 @@
-//! Tests the packaged rules with `tests/rules/<language>/<rule>.<ext>`.
+//! Tests the packaged rules with the samples in `tests/rules/<language>/<rule>.<ext>`.
 //!
-//! In a sample, the lines that end in `expect` must match, and no other line may match; `ok: ...` explains a near
-//! miss. For a rule with a fix, `<rule>.fixed.<ext>` is the sample with all fixes applied.
+//! In a sample, exactly the lines that end in `expect` must match. A comment `ok: ...` explains why a similar line
+//! must not match. For a rule with a fix, `<rule>.fixed.<ext>` is the sample with all fixes applied.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -13,7 +13,6 @@ use std::sync::LazyLock;
 use super::catalog::{Catalog, RuleInfo};
 use crate::agents::builtin::recheck::mistakes;
 
-/// Loaded once, because loading is slower than scanning.
 static CATALOG: LazyLock<Catalog> = LazyLock::new(|| Catalog::packaged().unwrap());
 
 struct Sample {
@@ -23,7 +22,7 @@ struct Sample {
 }
 
 impl Sample {
-    /// A path that no rule excludes as the path of a test.
+    /// Returns a path outside test folders, because some rules exclude test files.
     fn path(&self, extension: &str) -> String {
         format!("src/{}.{extension}", self.rule)
     }
@@ -73,7 +72,7 @@ fn every_rule_matches_its_samples_and_nothing_else() {
     for sample in samples() {
         let name = sample.file.display();
         assert!(catalog.info(&sample.rule).is_some(), "{name} belongs to no rule");
-        // JavaScript's rules also apply to TypeScript.
+        // The rules for JavaScript also apply to TypeScript.
         let extensions: &[&str] = match sample.extension() {
             "js" => &["js", "ts", "tsx"],
             other => &[other],

@@ -1,6 +1,7 @@
 //! Matches a catalog's rules against one file.
 //!
-//! Unlike in ast-grep, comments cannot disable rules, because every objection to a finding is to be recorded.
+//! In contrast to ast-grep, comments in the code cannot disable a rule, because Glee records every objection to a
+//! finding.
 
 use std::ops::Range;
 use std::path::Path;
@@ -20,9 +21,9 @@ use crate::workspace::code::comments;
 pub(crate) struct Hit {
     pub(crate) rule: String,
     pub(crate) tag: Tag,
-    /// The defect class, or the rule's id if it has none.
+    /// The rule's defect class, or the rule's id if the rule has no class.
     pub(crate) category: String,
-    /// The rule's message with matched text filled in.
+    /// The rule's message, in which matched text replaces the variables.
     pub(crate) message: String,
     /// The first and last line, counted from 1.
     pub(crate) lines: (u32, u32),
@@ -38,13 +39,14 @@ pub(crate) struct RuleEdit {
 
 pub(crate) type SyntaxTree = AstGrep<StrDoc<SupportLang>>;
 
-/// Parses a file; `None` for an unknown language. Invalid code yields error nodes.
+/// Parses a file, or returns `None` for an unknown language. Invalid code results in error nodes.
 pub(crate) fn tree(path: &str, text: &str) -> Option<SyntaxTree> {
     language::of_path(path).map(|language| language.ast_grep(comments::shortened(path, text)))
 }
 
 impl Catalog {
-    /// All matches, or those of one rule, in the order of the text; empty for an unsupported language.
+    /// Returns the matches of all rules, or of the given rule, in the order of the text. The list is empty if the
+    /// language is not supported.
     pub(crate) fn scan(&self, path: &str, text: &str, rule: Option<&str>) -> Vec<Hit> {
         let Some(tree) = tree(path, text) else { return Vec::new() };
         let mut rules = self.rules.get_rule_from_lang(Path::new(path), *tree.lang());
@@ -92,8 +94,8 @@ impl Catalog {
     }
 }
 
-/// Merges hits of one category that overlap or start on the same line. The most severe hit is kept; among equally
-/// severe hits, the first one with a fix, or else the first one.
+/// Merges hits of the same category that overlap or start on the same line. The most severe hit is kept. Among
+/// equally severe hits, the first hit with a fix is kept, or else the first hit.
 pub(crate) fn folded(hits: Vec<Hit>) -> Vec<Hit> {
     let mut kept: Vec<Hit> = Vec::new();
     for hit in hits {
@@ -115,7 +117,7 @@ pub(crate) fn line(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1)
 }
 
-/// The line of a match's last byte; a trailing line end does not count.
+/// Returns the last line of a match. A line break at the end of the match does not count.
 fn last_line(matched: &NodeMatch<'_, StrDoc<SupportLang>>) -> u32 {
     let (start, end) = (matched.start_pos(), matched.end_pos());
     let index = if end.byte_point().1 == 0 && end.line() > start.line() { end.line() - 1 } else { end.line() };

@@ -1,7 +1,8 @@
-//! Waivers: comments with the author's objection to a rule, `glee-allow: <rule> -- <reason>`.
+//! Finds waivers, which are comments of the form `glee-allow: <rule> -- <reason>`.
 //!
-//! A waiver is a comment on a line of the flagged code or directly above it; a string with the same text is not a
-//! waiver. A waiver does not disable the rule: the coder returns it as an objection to the finding.
+//! With a waiver, the author of the code objects to a rule. The comment is on a line of the flagged code or
+//! directly above the code. A string with the same text is not a waiver. A waiver does not disable the rule, but
+//! the fixer returns the reason as an objection to the finding.
 
 use std::ops::Range;
 
@@ -19,8 +20,7 @@ pub(crate) struct Waiver {
 struct Line {
     number: u32,
     text: String,
-    /// The byte range of the whole line if it contains only the comment; otherwise of the comment and the blanks
-    /// before it.
+    /// The bytes to delete with the comment: the whole line, or only the comment and the blanks before the comment.
     bytes: Range<usize>,
     alone: bool,
 }
@@ -33,7 +33,7 @@ pub(crate) fn waiver(tree: &SyntaxTree, hit: &Hit) -> Option<Waiver> {
     on_it.chain(above).find_map(|lines| read(lines, &hit.rule))
 }
 
-/// Parses the waiver for `rule` in adjacent comment lines. The waiver extends to the last line or to the next
+/// Parses the waiver for `rule` in adjacent comment lines. The waiver ends at the last line or before the next
 /// waiver.
 fn read(lines: &[Line], rule: &str) -> Option<Waiver> {
     let starts = |line: &Line| line.text.contains(MARK);
@@ -97,7 +97,6 @@ fn comment_lines(tree: &SyntaxTree) -> Vec<Line> {
     lines
 }
 
-/// The text of a comment line without comment markers.
 fn unmarked(line: &str) -> String {
     let line = line.trim().trim_start_matches(['#', '/', '*', '!']).trim_start();
     line.trim_end_matches("*/").trim_end().to_owned()

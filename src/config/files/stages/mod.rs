@@ -1,5 +1,5 @@
-//! The files of consensus: stages (`.glee/stages/<stage>.yml`), pipelines and lists of questions. They cannot run
-//! programs: they name agents that the configuration defines.
+//! Reads stages (`.glee/stages/<stage>.yml`), pipelines and lists of questions. These files cannot run programs,
+//! because they only name agents that the configuration defines.
 
 use std::path::{Path, PathBuf};
 
@@ -11,10 +11,10 @@ use super::yaml;
 use crate::config::schema::suggest::closest;
 use crate::domain::{Advice, Question, Role};
 
-/// The folder of a project's stages, relative to its root.
+/// The folder of a project's stages, relative to the project's root.
 pub const FOLDER: &str = ".glee/stages";
 
-/// The packaged stages: `ask`, then the stages of the specification, in the specification's order.
+/// The name and the text of each packaged stage. The stages after `ask` are in the order of the specification.
 const PACKAGED: [(&str, &str); 7] = [
     ("ask", include_str!("ask.yml")),
     ("plan", include_str!("plan.yml")),
@@ -27,7 +27,7 @@ const PACKAGED: [(&str, &str); 7] = [
 
 pub const CHECKPOINTS: [&str; 3] = ["pre-planning", "post-plan", "post-tasks"];
 
-/// Finds a checkpoint by any spelling of its name: `PostTasks`, `post_tasks` or `post-tasks`.
+/// Finds a checkpoint by any spelling of its name, such as `PostTasks`, `post_tasks` or `post-tasks`.
 pub fn checkpoint(name: &str) -> Option<&'static str> {
     let letters = |word: &str| {
         word.chars().filter(|c| !"-_ ".contains(*c)).map(|c| c.to_ascii_lowercase()).collect::<String>()
@@ -41,19 +41,18 @@ pub struct Stage {
     #[serde(skip)]
     pub name: String,
     pub prompt: String,
-    /// The required fields of every answer and of the synthesis.
+    /// The fields that every answer and the synthesis must have.
     #[serde(default)]
     pub required_fields: Vec<String>,
-    /// Default: all agents that have one of the `roles`.
+    /// The names of the agents. The default is all agents that have one of the `roles`.
     #[serde(default)]
     pub agents: Option<Vec<String>>,
-    /// Selects the agents if `agents` is missing.
     #[serde(default = "reviewers")]
     pub roles: Vec<Role>,
-    /// Default: the first configured aggregator.
+    /// The default is the first configured aggregator.
     #[serde(default)]
     pub aggregator: Option<String>,
-    /// Default: the first configured judge.
+    /// The default is the first configured judge.
     #[serde(default)]
     pub arbiter: Option<String>,
     #[serde(default)]
@@ -68,7 +67,7 @@ fn reviewers() -> Vec<Role> {
 #[serde(deny_unknown_fields)]
 pub struct Gate {
     pub gate: String,
-    /// A path relative to the file that contains it.
+    /// The path of a list of questions, relative to the file that contains the path.
     pub questions: PathBuf,
 }
 
@@ -136,7 +135,7 @@ impl Advice for StagesError {
     }
 }
 
-/// Checks an id, or the name of a stage or a checkpoint. Each becomes a file name.
+/// Checks that an id or a name can be used as a file name.
 pub fn name(word: &str) -> Result<(), StagesError> {
     let fits = word.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
     if fits && word.len() <= 100 && word.starts_with(|c: char| c.is_ascii_alphanumeric()) {
@@ -146,7 +145,7 @@ pub fn name(word: &str) -> Result<(), StagesError> {
     }
 }
 
-/// Reads a stage of the project, or a packaged one.
+/// Reads a stage of the project. If the project has no such stage, reads the packaged stage.
 pub fn stage(root: &Path, name: &str) -> Result<Stage, StagesError> {
     self::name(name)?;
     let path = root.join(FOLDER).join(format!("{name}.yml"));
@@ -201,7 +200,7 @@ pub fn questions(path: &Path) -> Result<Vec<Question>, StagesError> {
 }
 
 fn read(path: &Path) -> Result<String, StagesError> {
-    // Links are permitted because the user chose the path.
+    // The path may be a link, because the user chose the path.
     file::read(path, Links::Followed)?.ok_or_else(|| StagesError::Missing(path.to_owned()))
 }
 

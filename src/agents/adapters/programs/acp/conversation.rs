@@ -1,5 +1,5 @@
-//! Sends one prompt over the Agent Client Protocol: initialises the connection, opens a session, sends the prompt,
-//! and answers the agent's requests.
+//! Conducts a conversation over the Agent Client Protocol. Glee opens a session, sends one prompt and answers the
+//! agent's requests.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -24,7 +24,7 @@ use super::{permission, tree};
 use crate::agents::{Dialogue, StdinWriter, StdoutReader, Stop};
 use crate::domain::Role;
 
-/// The maximum size of a file that is read or written for the agent, in bytes.
+/// The maximum size in bytes of a file that Glee reads or writes for the agent.
 const LONGEST: u64 = 8 << 20;
 
 #[derive(Clone, Debug)]
@@ -42,8 +42,8 @@ impl Conversation {
         ClientCapabilities::new().fs(files)
     }
 
-    /// Returns the mode in which the agent asks for permission; `None` if the agent lacks that mode or already uses
-    /// it.
+    /// Returns the session mode in which the agent asks for permission. Returns `None` if the agent lacks this mode
+    /// or already uses it.
     fn mode(&self, session: &NewSessionResponse) -> Option<String> {
         let modes = session.modes.as_ref()?;
         let wanted: &[&str] = if self.role == Role::Coder { &["default"] } else { &["read-only", "default"] };
@@ -111,7 +111,7 @@ impl Dialogue for Conversation {
         let tools = Arc::new(Mutex::new(Tools::default()));
         let known = tools.clone();
         Box::pin(async move {
-            // The result is ignored, because errors are read from the recorded output.
+            // The result of the connection is ignored, because Glee reads errors from the recorded output.
             let _ = Client
                 .v1()
                 .name("glee")
@@ -148,8 +148,8 @@ impl Dialogue for Conversation {
     }
 }
 
-/// The tools that the agent reported, by id. A request for permission may contain only the id; these fields
-/// complete it.
+/// Maps the id of each tool call to the fields that the agent reported. A request for permission may contain only
+/// the id, so Glee looks up the other fields here.
 #[derive(Debug, Default)]
 struct Tools(HashMap<String, ToolCallUpdateFields>);
 
@@ -185,7 +185,7 @@ fn merged(mut newer: ToolCallUpdateFields, older: ToolCallUpdateFields) -> ToolC
     newer
 }
 
-/// Returns at most `limit` lines of `text`, from line `line`; the first line has the number 1.
+/// Returns at most `limit` lines of `text`, from line `line`. Line numbers start at 1.
 fn part(text: String, line: Option<u32>, limit: Option<u32>) -> String {
     if (line, limit) == (None, None) {
         return text;

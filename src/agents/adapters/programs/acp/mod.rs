@@ -1,6 +1,5 @@
-//! The adapter `acp`, for agents that speak the Agent Client Protocol on stdin and stdout. Whether a request for
-//! permission is granted depends on the agent's role and the kind of tool (see `permission`). The answer is read
-//! only from the recorded output.
+//! The adapter `acp` runs agents that speak the Agent Client Protocol on stdin and stdout. The module `permission`
+//! decides which tools an agent may use. The adapter reads the answer only from the recorded output.
 
 #[cfg(feature = "acp")]
 mod conversation;
@@ -102,8 +101,8 @@ impl Adapter for Acp {
     }
 }
 
-/// Records a tool, which the agent may first mention in a request for permission. Text before a new tool is not
-/// part of the answer.
+/// Records a tool call. If the call is new, the text before the call is discarded, because this text is not part of
+/// the answer.
 fn parse_tool(parsed: &mut ParsedOutput, call: &Value) {
     let (id, title) = (string(call, "/toolCallId").to_owned(), string(call, "/title").to_owned());
     if parsed.tools.insert(id, title).is_none() {

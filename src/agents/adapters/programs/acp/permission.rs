@@ -1,5 +1,5 @@
-//! Answers an agent's requests for permission according to the agent's role. A permission is valid for one use.
-//! Commands, unknown paths and paths outside the tree are refused.
+//! Answers an agent's requests for permission according to the agent's role. A permission is valid for one tool
+//! call. Glee refuses commands, accesses outside the tree, and edits without a known path.
 
 use std::path::{Path, PathBuf};
 

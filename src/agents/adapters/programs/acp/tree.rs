@@ -1,5 +1,5 @@
-//! The files that an agent may access through Glee: the reviewed tree without `.git`. Links are resolved first, so
-//! a path that leads out of the tree through a link is refused.
+//! Checks whether an agent may access a path through Glee. Only files of the tree outside `.git` are accessible.
+//! Symbolic links are resolved first, so that no link leads out of the tree.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -19,12 +19,12 @@ pub(crate) fn writable(root: &Path, path: &Path) -> Option<PathBuf> {
     file.symlink_metadata().map_or(true, |found| found.is_file()).then_some(file)
 }
 
-/// Resolves the links in a path. If the file does not exist yet, resolves the links in its parent's path.
+/// Resolves the symbolic links in a path, even if the last parts of the path do not exist yet.
 fn resolved(path: &Path) -> Option<PathBuf> {
     if let Ok(real) = path.canonicalize() {
         return Some(real);
     }
-    // The path is a dangling link. It is refused, because a write would follow the link.
+    // A dangling link is refused, because a write would create the link's target.
     if path.symlink_metadata().is_ok() {
         return None;
     }

@@ -1,13 +1,14 @@
-//! The packaged rules: for each language the shared matchers, then the rules.
+//! The packaged rules are YAML files that are compiled into Glee.
 //!
-//! To add a rule, add a YAML document to one of these files and a sample of the same name to `tests/rules/`.
+//! To add a rule, add a YAML document to one of these files, and add a sample with the rule's name to
+//! `tests/rules/`.
 
 use ast_grep_language::SupportLang;
 
 pub(crate) struct RuleFile {
     pub(crate) language: SupportLang,
     pub(crate) path: &'static str,
-    /// Matchers that rules refer to by `matches:`.
+    /// YAML definitions of matchers, to which rules refer with `matches:`.
     pub(crate) shared: &'static str,
     pub(crate) rules: &'static str,
 }
