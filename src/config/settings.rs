@@ -48,7 +48,7 @@ section! {
         pub version: u32 as "As::<Count<1, 1>>" = 1,
         /// The project's identity.
         pub project: ProjectSettings = ProjectSettings::default(),
-        /// The connected agents; the user's file and the project's are merged by name.
+        /// The connected agents. The user's agents and the project's agents are merged by name.
         #[serde(skip_deserializing)]
         #[schemars(!skip_deserializing, with = "Vec<AgentForm>")]
         pub agents: Vec<Agent> = Vec::new(),
@@ -58,7 +58,7 @@ section! {
         pub rulings: Rulings = Rulings::default(),
         /// Where security advisories come from.
         pub advisories: Advisories = Advisories::default(),
-        /// Run reviewers and judges in a read-only sandbox; required: never ask one without it.
+        /// Whether reviewers and judges run in a read-only sandbox.
         @stricter pub sandbox: Sandbox = Sandbox::default(),
         /// What is hidden from agents and from the record.
         pub redaction: Redaction = Redaction::default(),
@@ -71,44 +71,44 @@ section! {
     }
 }
 
-/// An agent in a file; the user's and the project's file may each set some of its keys.
+/// An agent in a file. The user's file and the project's file may each set some keys of the agent.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Agent", deny_unknown_fields)]
 pub struct AgentForm {
-    /// Its unique name.
+    /// The unique name of the agent.
     #[serde(with = "As::<Name>")]
     name: AgentName,
-    /// A known program, builtin:rules|fixer|referee, or a command.
+    /// A known program, `builtin:rules|fixer|referee`, or any other command.
     #[serde(with = "As::<Command>")]
     command: Vec<String>,
-    /// The protocol it is called with; derived from the command.
+    /// The adapter through which Glee calls the agent. The command determines the default.
     #[serde(with = "As::<Adapter>")]
     adapter: String,
-    /// Its role.
+    /// The role of the agent.
     role: Role,
-    /// Code a coder is for: path globs, languages, path components.
+    /// The code for which a coder is responsible, as path globs, languages or path components.
     #[serde(default, with = "As::<Words>")]
     domain: Vec<String>,
     /// What a reviewer looks for.
     #[serde(default, with = "As::<Words>")]
     focus: Vec<String>,
-    /// The model to ask for.
+    /// The name of the agent's model.
     #[serde(default, with = "As::<Option<Model>>")]
     model: Option<String>,
-    /// The reasoning effort of its model, where its program has such a setting.
+    /// The reasoning effort of the model. The agent's program must have an effort setting.
     #[serde(default)]
     #[schemars(with = "Effort")]
     effort: Option<Effort>,
-    /// Environment variables set for it.
+    /// Environment variables for the agent's process.
     #[serde(default, with = "As::<Variables>")]
     env: BTreeMap<String, String>,
-    /// The wall time of one call, in place of `limits.call_timeout`.
+    /// The maximum wall time of one call. This value replaces `limits.call_timeout`.
     #[serde(default, with = "As::<Option<Time>>")]
     timeout: Option<Duration>,
-    /// The agent that answers when this one is rate-limited or not installed.
+    /// The agent that answers if this agent is rate-limited or not installed.
     #[serde(default, with = "As::<Option<Name>>")]
     backup: Option<AgentName>,
-    /// The price of its tokens, where its program reports no costs.
+    /// The price of the model's tokens. Glee uses this price if the program reports no cost.
     #[serde(default, with = "As::<Option<Price>>")]
     price: Option<Dollars>,
 }
@@ -121,25 +121,25 @@ section! {
         pub issues: Issues = Issues::default(),
         /// Which connected reviewers are asked.
         pub reviewers: ReviewerChoice as "As::<Reviewers>" = ReviewerChoice::All,
-        /// The most rounds of review and fix.
+        /// The maximum number of rounds of review and fix.
         pub rounds: u32 as "As::<Count<1, 100>>" = 1,
-        /// The reviewer that raised a finding checks its fix.
+        /// Whether the reviewer that raised a finding checks the fix.
         pub recheck: bool = true,
-        /// A reviewer's earlier answers about unchanged content are reused.
+        /// Whether Glee reuses a reviewer's earlier answers about unchanged content.
         pub reuse: bool = true,
-        /// Reviewers that must answer completely for exit 0.
+        /// The number of reviewers that must answer completely for exit code 0.
         pub quorum: Option<u32> as "As::<OrAll<Count<1, { u32::MAX }>>>" = None,
         /// Commands that must pass after the coder's edits.
         pub verify: Vec<Vec<String>> as "As::<Commands>" = Vec::new(),
-        /// Agents that run at the same time.
+        /// The maximum number of agents that run at the same time.
         pub jobs: Option<u32> as "As::<OrAll<Count<1, { u32::MAX }>>>" = None,
-        /// Of a larger file only the changes are reviewed; without changes it is skipped.
+        /// The maximum size of a file that is reviewed as a whole. Of a larger file, only changes are reviewed.
         pub max_file_size: u64 as "As::<Size>" = 1 << 20,
-        /// Files that could not be reviewed are listed; fail: the run exits 4.
+        /// What happens if files could not be reviewed.
         @stricter pub skipped: Skipped = Skipped::default(),
-        /// The most code in one call of a reviewer.
+        /// The maximum size of the code in one call of a reviewer.
         pub max_shard_size: u64 as "As::<Size>" = 128 << 10,
-        /// Rounds in which reviewers examine each other's findings; the review is the first.
+        /// The rounds in which reviewers examine each other's findings. The review is the first round.
         pub debate: DebateRounds = DebateRounds::Off,
         /// How findings of several reviewers are combined.
         pub consensus: Consensus = Consensus::default(),
@@ -183,10 +183,10 @@ section! {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Skipped {
-    /// They are listed.
+    /// The files are listed.
     #[default]
     Note,
-    /// The run exits 4.
+    /// The run ends with exit code 4.
     Fail,
 }
 
@@ -196,7 +196,7 @@ pub enum DebateRounds {
     /// None.
     #[default]
     Off,
-    /// Three rounds about mandatory findings and those of one reviewer.
+    /// Three rounds about mandatory findings and about findings of a single reviewer.
     Auto,
     /// Two rounds about all findings.
     #[serde(rename = "2")]
@@ -211,7 +211,7 @@ section! {
     pub struct Consensus {
         /// The policy that combines findings of several reviewers.
         pub policy: Policy = Policy::Panel,
-        /// judge: it decides mandatory findings of a single reviewer before the coder sees them.
+        /// Whether the judge decides mandatory findings of a single reviewer before the coder sees them.
         pub validate: Validate = Validate::Off,
     }
 }
@@ -219,19 +219,19 @@ section! {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Validate {
-    /// They go to the coder like all others.
+    /// The findings go to the coder like all other findings.
     #[default]
     Off,
-    /// The judge decides them on their content.
+    /// The judge decides the findings on their content.
     Judge,
 }
 
 section! {
     #[derive(Copy, Eq)]
     pub struct OnDispute {
-        /// Ask on a terminal.
+        /// Whether Glee asks the user on a terminal.
         pub prompt_user: bool = true,
-        /// The preselected route; taken without asking where there is no terminal.
+        /// The preselected route. Without a terminal, Glee takes this route and does not ask.
         pub default: Route = Route::Judge,
     }
 }
@@ -239,13 +239,13 @@ section! {
 section! {
     #[derive(Eq)]
     pub struct Judge {
-        /// Three judges that vote on every dispute; empty: the first judge rules.
+        /// Three judges that vote on every dispute. If the list is empty, the first judge rules.
         pub panel: Vec<String> as "As::<Words>" = Vec::new(),
         /// What happens when the judge is uncertain.
         pub escalate_to: Escalation = Escalation::Human,
-        /// A DISMISS must cite the reviewed code.
+        /// Whether a DISMISS must cite the reviewed code.
         @stricter pub require_evidence: bool = true,
-        /// The judge is asked once per round which uncertain findings repeat an earlier dispute.
+        /// Whether Glee asks the judge once per round which uncertain findings repeat an earlier dispute.
         pub compare: bool = true,
     }
 }
@@ -279,19 +279,19 @@ section! {
 section! {
     #[derive(Copy, Eq)]
     pub struct MaxAge {
-        /// Findings to be implemented.
+        /// The maximum age of rulings that enforce a finding.
         pub enforced: Option<Duration> as "As::<OrNone<Age>>" = None,
-        /// Findings ruled wrong.
+        /// The maximum age of rulings that refute a finding.
         pub refuted: Option<Duration> as "As::<OrNone<Age>>" = None,
-        /// Findings discarded without a ruling.
+        /// The maximum age of decisions to discard a finding without a ruling.
         pub discarded: Option<Duration> as "As::<OrNone<Age>>" = None,
-        /// Accepted risks.
+        /// The maximum age of rulings that accept a risk.
         pub accepted_risk: Option<Duration> as "As::<OrNone<Age>>" = None,
-        /// Findings deferred to later.
+        /// The maximum age of rulings that defer a finding.
         pub deferred: Option<Duration> as "As::<OrNone<Age>>" = None,
-        /// Findings that repeat others.
+        /// The maximum age of rulings that call a finding a duplicate.
         pub duplicate: Option<Duration> as "As::<OrNone<Age>>" = None,
-        /// Findings that are right but not mandatory.
+        /// The maximum age of rulings that call a finding correct but not mandatory.
         pub not_mandatory: Option<Duration> as "As::<OrNone<Age>>" = None,
     }
 }
@@ -314,9 +314,9 @@ impl MaxAge {
 section! {
     #[derive(Eq)]
     pub struct Advisories {
-        /// Folders or zip archives of OSV advisories, for findings that name a package.
+        /// Folders or zip archives of OSV advisories. Glee looks up the packages that findings name.
         pub path: Vec<String> as "As::<Words>" = Vec::new(),
-        /// An API like `https://api.osv.dev` to query too; the packages that findings name are sent to it.
+        /// An API such as `https://api.osv.dev`, to which Glee sends the packages that findings name.
         pub url: Option<String> as "As::<OrNone<Url>>" = None,
     }
 }
@@ -324,21 +324,21 @@ section! {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Sandbox {
-    /// No sandbox; writes of reviewers and judges are still detected by comparing the tree.
+    /// No sandbox. Glee still compares the tree to detect writes of reviewers and judges.
     Off,
-    /// A sandbox where the system supports one.
+    /// A sandbox if the system supports a sandbox.
     #[default]
     Auto,
-    /// A sandbox always; without one they are not asked.
+    /// Always a sandbox. Without a sandbox, Glee calls no reviewer and no judge.
     Required,
 }
 
 section! {
     #[derive(Copy, Eq)]
     pub struct Redaction {
-        /// Secrets become placeholders in prompts, history, transcripts and reports.
+        /// Whether placeholders replace secrets in prompts, history, transcripts and reports.
         @stricter pub secrets: bool = true,
-        /// Code that contains a private key is sent to no agent.
+        /// Whether Glee withholds code that contains a private key from all agents.
         @stricter pub block_private_keys: bool = true,
     }
 }
@@ -348,23 +348,23 @@ section! {
     pub struct WatchSettings {
         /// Connected agents that `glee watch` starts and reads events from.
         pub agents: Vec<String> as "As::<Words>" = Vec::new(),
-        /// The reviewers in a watch; empty: every connected reviewer.
+        /// The reviewers in a watch. If the list is empty, all connected reviewers take part.
         pub reviewers: Vec<String> as "As::<Words>" = Vec::new(),
         /// The delay from the first event of a burst to the review.
         pub debounce: Duration as "As::<Delay>" = Duration::from_secs(2),
         /// A review starts after this time without an event from any agent.
         pub idle_review: Duration as "As::<Time>" = Duration::from_secs(15 * 60),
-        /// How agents that the watch started are paused: by signal, by a message on stdin, or not.
+        /// How a watch pauses the agents that it started.
         pub pause: Pause = Pause::Signal,
         /// How long the watch waits for answers to a clarification.
         pub clarify_timeout: Duration as "As::<Time>" = Duration::from_secs(5 * 60),
         /// What reviewers check in a watch.
         pub focus_areas: Vec<String> as "As::<Words>" = ["Security vulnerabilities", "Spec compliance", "Integration correctness"].map(str::to_owned).into(),
-        /// The most words in the summary of a review.
+        /// The maximum number of words in the summary of a review.
         pub max_words: u32 as "As::<Count<1, 10_000>>" = 200,
-        /// The judge rules on issues that a clarification did not settle.
+        /// Whether the judge rules on issues that a clarification did not settle.
         pub arbitrate: bool = false,
-        /// Commands to run on STOP & ESCALATE.
+        /// Commands that run on the action STOP & ESCALATE.
         pub notify: Vec<Vec<String>> as "As::<Commands>" = Vec::new(),
     }
 }
@@ -372,18 +372,18 @@ section! {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Pause {
-    /// Their processes are stopped and continued by signals.
+    /// Signals stop and continue the processes of the agents.
     #[default]
     Signal,
-    /// They get a message on stdin.
+    /// The agents get a message on stdin.
     Message,
-    /// They keep running.
+    /// The agents keep running.
     None,
 }
 
 section! {
     pub struct ProjectSettings {
-        /// The id of the project's history in every clone; only the project's file may set it.
+        /// The id of the project's history in every clone. Only the project's file may set the id.
         @own pub id: Option<String> as "As::<OrNone<Id>>" = None,
     }
 }
@@ -391,13 +391,13 @@ section! {
 section! {
     #[derive(Copy)]
     pub struct Budget {
-        /// Tokens read and written in a whole run.
+        /// The maximum number of tokens that agents read and write in a run.
         @stricter pub tokens: Option<u64> as "As::<OrNone<Whole>>" = None,
-        /// US dollars of a whole run, where costs are known.
+        /// The maximum cost of a run in US dollars, as far as costs are known.
         @stricter pub usd: Option<f64> as "As::<OrNone<Money>>" = None,
-        /// Calls of agents in a whole run, including retries.
+        /// The maximum number of calls of agents in a run, including retries.
         @stricter pub calls: Option<u64> as "As::<OrNone<Whole>>" = None,
-        /// Wall time of a whole run.
+        /// The maximum wall time of a run.
         @stricter pub duration: Duration as "As::<Time>" = Duration::from_secs(60 * 60),
     }
 }
@@ -411,21 +411,21 @@ impl Budget {
 section! {
     #[derive(Copy, Eq)]
     pub struct Limits {
-        /// Wall time of one call of an agent.
+        /// The maximum wall time of one call of an agent.
         @stricter pub call_timeout: Duration as "As::<Time>" = Duration::from_secs(30 * 60),
-        /// Time until the first output of an agent that streams.
+        /// The maximum time until the first output of an agent that prints while it runs.
         @stricter pub first_output_timeout: Duration as "As::<Time>" = Duration::from_secs(120),
-        /// Time between two pieces of output of an agent that streams.
+        /// The maximum time between two pieces of output of an agent that prints while it runs.
         @stricter pub idle_timeout: Duration as "As::<Time>" = Duration::from_secs(600),
-        /// The most output kept of an agent.
+        /// The maximum size of the recorded output of an agent.
         @stricter pub max_output_size: u64 as "As::<Size>" = 64 << 20,
-        /// The longest line of output.
+        /// The maximum length of a line of output.
         @stricter pub max_line_size: u64 as "As::<Size>" = 8 << 20,
-        /// Time between asking an agent to stop and killing it.
+        /// The time after which Glee kills an agent that was asked to stop.
         @stricter pub kill_grace: Duration as "As::<Delay>" = Duration::from_secs(3),
         /// How often a call is retried after a transient failure.
         @stricter pub retries: u32 as "As::<Count<0, 10>>" = 3,
-        /// The delay before the first retry; each later one waits twice as long.
+        /// The delay before the first retry. Each later delay is twice as long.
         pub backoff: Duration as "As::<Time>" = Duration::from_secs(2),
     }
 }

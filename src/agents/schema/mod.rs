@@ -107,7 +107,7 @@ pub struct ReviewReply {
 /// A finding of a review.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReplyFinding {
-    /// `MUST`, `SHOULD`, `CRITICAL`, `HIGH`, `MEDIUM`, `LOW`, or a word of a well-known other scale.
+    /// `MUST`, `SHOULD`, `CRITICAL`, `HIGH`, `MEDIUM`, `LOW`, or a word of another well-known scale.
     pub severity: String,
     /// The requested change in one line.
     pub title: String,
@@ -115,9 +115,9 @@ pub struct ReplyFinding {
     pub description: Option<String>,
     /// The path of the file as in the request.
     pub file: Option<String>,
-    /// The first line concerned, counted from 1.
+    /// The first line of the location, counted from 1.
     pub line: Option<u32>,
-    /// The last line concerned.
+    /// The last line of the location.
     pub end_line: Option<u32>,
     /// `security`, `bug`, `architecture`, `performance` or `test-coverage`, or a defect class such as `sql-injection`.
     pub category: Option<String>,
@@ -126,10 +126,10 @@ pub struct ReplyFinding {
     /// The reviewer's confidence, 0 to 100.
     #[schemars(range(max = 100))]
     pub confidence: Option<u8>,
-    /// Concrete evidence, one item per piece.
+    /// Concrete evidence for the finding, with one item for each piece of evidence.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<String>,
-    /// The ruling in force that the reviewer contests, by its id in the request (`D12`).
+    /// The id of a ruling in force that the reviewer contests, for example `D12`.
     pub insists_on: Option<String>,
 }
 
@@ -149,7 +149,7 @@ pub struct ExaminationItem {
     pub finding_id: String,
     /// The verdict.
     pub action: ExaminationWord,
-    /// The requested change of its confidence.
+    /// The requested change of the finding's confidence.
     #[serde(default)]
     #[schemars(range(min = -30, max = 30))]
     pub confidence_adjustment: i32,
@@ -176,7 +176,7 @@ pub struct DefenceItem {
     pub finding_id: String,
     /// The verdict.
     pub action: DefenceWord,
-    /// The requested change of its confidence; applies to `modify`.
+    /// The requested change of the finding's confidence if the action is `modify`.
     #[serde(default)]
     #[schemars(range(min = -30, max = 30))]
     pub confidence_adjustment: i32,
@@ -188,7 +188,7 @@ pub struct DefenceItem {
     pub revised_description: Option<String>,
 }
 
-/// A coder's answers, one for every finding of the request; edits are already made in the tree.
+/// A coder's answers, one for every finding of the request. The coder has already edited the tree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ResponseReply {
     /// The nonce of the request.
@@ -256,7 +256,7 @@ pub struct SynthesisReply {
 pub struct ConsensusReply {
     /// The agreements of all answers.
     pub agreements: Vec<String>,
-    /// Disagreements; an arbiter decides each.
+    /// The conflicts of the answers. An arbiter decides each conflict.
     pub conflicts: Vec<String>,
 }
 
@@ -271,7 +271,7 @@ pub struct DecisionReply {
     pub rationale: String,
     /// Changes to the chosen approach.
     pub modifications: Vec<String>,
-    /// The arbiter's confidence; `low` leaves the decision to a person.
+    /// The arbiter's confidence. If the confidence is `low`, a person decides.
     pub confidence: Certainty,
 }
 
@@ -304,7 +304,7 @@ pub struct PeerReply {
     pub form: PeerForm,
     /// The name of the reviewer.
     pub reviewer: String,
-    /// The time of the review; Glee sets it if it is missing.
+    /// The time of the review. Glee sets a missing time.
     pub timestamp: Option<String>,
     /// The review.
     pub payload: PeerPayload,
@@ -325,7 +325,7 @@ pub struct PeerPayload {
     pub verdict: Verdict,
     /// The review in a few sentences.
     pub summary: String,
-    /// The issues: at least one unless the verdict is `approved`, which excludes critical and high ones.
+    /// The issues. A review without issues is `approved`, and an `approved` review has no critical or high issue.
     pub issues: Vec<PeerReplyIssue>,
 }
 
