@@ -33,10 +33,10 @@ fn agents_are_listed_with_program_and_version() {
     NAME  ROLE  COMMAND  FOR  PROGRAM  VERSION
     writer  coder  claude  rust, src/**  [BIN]/claude  9.8.7 (Claude Code)
     reader  reviewer  ./review.sh  security  [ROOT]/review.sh  -
-    absent  reviewer  codex  -  missing  -
+    absent  reviewer  codex  -             missing  -
       missing: agent `absent` cannot be run: `codex` was not found in any folder of PATH ([BIN])
       hint: install `codex`, or give its path: `glee config set agents.absent.command <path>`
-    rules  reviewer  builtin:rules  -  built in  0.1.0
+    rules  reviewer  builtin:rules  -             built in  0.1.0
     ");
     assert!(!sandbox.exists("it-was-run"));
 }
@@ -113,7 +113,7 @@ fn an_untrusted_project_runs_nothing() {
     exit: 0
     --- stdout
     NAME  ROLE  COMMAND  FOR  PROGRAM  VERSION
-    a  coder  ./claude  -  [ROOT]/claude  -
+    a  coder  ./claude  -    [ROOT]/claude  -
     --- stderr
     this project is not trusted, so no program was asked for its version; see `glee trust`
     ");

@@ -302,7 +302,12 @@ fn get_prints_a_value_a_section_or_why_there_is_none() {
     out(&sandbox, &["config", "set", "agents.reader.env", "{TOKEN: abc}"]);
     insta::assert_snapshot!(out(&sandbox, &["config", "get", "review.issues.optional"]), @"[MEDIUM, LOW]");
     insta::assert_snapshot!(out(&sandbox, &["config", "get", "agents.reader.env"]), @"{TOKEN: abc}");
-    insta::assert_snapshot!(out(&sandbox, &["config", "get", "agents.reader"]), @"");
+    insta::assert_snapshot!(out(&sandbox, &["config", "get", "agents.reader"]), @r#"
+    agents.reader.adapter = codex
+    agents.reader.command = codex
+    agents.reader.env = {TOKEN: "***"}
+    agents.reader.role = reviewer
+    "#);
     let mut refusals = String::new();
     for key in ["agents.reader.model", "agents.reder.role", "agents.reader.rol", "review.round"] {
         refusals += &transcript(&sandbox, &["config", "get", key]);
@@ -320,7 +325,10 @@ fn unset_brings_the_default_back() {
     error: .glee/config.yml: `review.rounds` is not set in this file
     hint: `glee config list --origin` shows where every value comes from
     ");
-    insta::assert_snapshot!(refused(&sandbox, &["config", "unset", "agents.reader.role"]), @"");
+    insta::assert_snapshot!(refused(&sandbox, &["config", "unset", "agents.reader.role"]), @r"
+    error: the agent `reader` has no role
+    hint: add `role: coder`, `reviewer`, `judge` or `aggregator`
+    ");
 }
 
 #[test]
@@ -338,7 +346,10 @@ fn the_project_is_the_nearest_folder_upwards_that_is_marked() {
     insta::assert_snapshot!(out(&sandbox, &["-C", "a/b", "config", "path"]), @"[ROOT]/.glee/config.yml");
     sandbox.write("a/.glee/config.yml", "");
     insta::assert_snapshot!(out(&sandbox, &["-C", "a/b", "config", "path"]), @"[ROOT]/a/.glee/config.yml");
-    insta::assert_snapshot!(refused(&sandbox, &["-C", "nowhere", "config", "path"]), @"");
+    insta::assert_snapshot!(refused(&sandbox, &["-C", "nowhere", "config", "path"]), @r"
+    error: failed to open the folder `nowhere`
+    caused by: No such file or directory (os error 2)
+    ");
 }
 
 #[cfg(unix)]
@@ -392,9 +403,9 @@ fn an_edit_counts_only_when_it_is_good() {
     sandbox.env("EDITOR", "no-editor");
     insta::assert_snapshot!(refused(&sandbox, &["config", "edit"]), @"error: the editor `no-editor` failed (exit status: 3); the file is unchanged");
     sandbox.env("EDITOR", "true");
-    insta::assert_snapshot!(sandbox.glee(&["config", "edit"]).stderr, @"");
+    insta::assert_snapshot!(sandbox.glee(&["config", "edit"]).stderr, @".glee/config.yml is unchanged");
     sandbox.env("VISUAL", "good-editor");
-    insta::assert_snapshot!(sandbox.glee(&["config", "edit"]).stderr, @"");
+    insta::assert_snapshot!(sandbox.glee(&["config", "edit"]).stderr, @".glee/config.yml is written");
     assert_eq!(sandbox.read(".glee/config.yml"), CONFIG.replace("rounds:   2", "rounds: 3"));
 }
 
@@ -758,7 +769,7 @@ fn nothing_of_an_untrusted_project_runs() {
         format!(
             "error: this project is not trusted; its `.glee` would run, set or use\n  ./lint.sh (agent `lint`)\n  \
              lint.sh (a file that a command names, d5a10844d299)\n{hash}\n\
-             hint: read it, then trust it with `glee trust`, or for one command with `--trust {hash}`\n"
+             hint: read the configuration, then trust it with `glee trust`, or for one command with `--trust {hash}`\n"
         )
     );
     assert!(!sandbox.exists("ran"));

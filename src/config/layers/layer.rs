@@ -292,7 +292,7 @@ mod tests {
                 "agents:\n  - name: a\n    role: boss\n",
                 "c.yml:3:11: `agents[0].role` cannot be `boss` | allowed: coder, reviewer, judge, aggregator",
             ),
-            ("agents:\n  - name: a\n  - name: a\n", "c.yml:3:5: duplicate agent `a` | rename one of them"),
+            ("agents:\n  - name: a\n  - name: a\n", "c.yml:3:5: duplicate agent `a` | rename one of the agents"),
             ("a: [1\n", "c.yml:1:4: not valid YAML: unclosed bracket '[' | "),
         ] {
             assert_eq!(message(text), expected, "{text}");
@@ -325,7 +325,7 @@ mod tests {
         assert_eq!(layer.values["watch.debounce"].origin, Origin::Variable("GLEE_WATCH_SETTLE".to_owned()));
         assert_eq!(layer.notices, ["`GLEE_WATCH_SETTLE` is now called `GLEE_WATCH_DEBOUNCE`"]);
         let both = set(&["GLEE_WATCH_SETTLE", "GLEE_WATCH_DEBOUNCE"]).unwrap_err().to_string();
-        assert!(both.contains("`GLEE_WATCH_SETTLE` and `GLEE_WATCH_DEBOUNCE` are names of the same key"), "{both}");
+        assert!(both.contains("`GLEE_WATCH_SETTLE` and `GLEE_WATCH_DEBOUNCE` are two names of one key"), "{both}");
         for (earlier, today) in renamed::KEYS {
             assert_eq!(schema::find(earlier).map(|key| key.name.as_str()), Some(today));
         }
