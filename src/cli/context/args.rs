@@ -26,7 +26,7 @@ pub(crate) const ROUTES: Words<Route> = &[
 ];
 
 pub(crate) const POLICIES: Words<Policy> = &[
-    ("panel", Policy::Panel, "Agreement ranks and gates findings, and deletes none"),
+    ("panel", Policy::Panel, "Agreement of reviewers ranks and gates findings; no finding is deleted"),
     ("specification", Policy::Specification, "The phases of the debate arbitrator as specified"),
 ];
 

@@ -23,7 +23,7 @@ pub(crate) struct Globals {
     /// Print only results and errors
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// Print progress; twice, debug output (`GLEE_LOG` filters it)
+    /// Print progress; `-vv` prints debug output, which `GLEE_LOG` filters
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
     /// Ask no questions; use the configured defaults

@@ -26,7 +26,7 @@ Examples:
   glee stats deadlocks
   glee stats deadlocks --fail-above 5%")]
 struct Deadlocks {
-    /// Exit with code 1 above this rate
+    /// Exit with code 1 if the rate of deadlocks is higher
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     fail_above: Option<f64>,
     #[command(flatten)]

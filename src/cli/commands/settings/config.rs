@@ -67,7 +67,7 @@ Examples:
         /// Print the source of each value
         #[arg(long)]
         origin: bool,
-        /// Print JSON, with origins
+        /// Print JSON, with the source of each value
         #[arg(long)]
         json: bool,
     },

@@ -19,7 +19,7 @@ trusted once, and again after each change: other commands, arguments, adapters, 
 tree that these commands name, and the templates in .glee/prompts. Rules under .glee are data and need no trust. \
 In CI, pass the hash: `--trust blake3:...`")]
 pub(crate) struct Args {
-    /// Print what needs trust, and its hash
+    /// Print the parts of the configuration that need trust, and their hash
     #[arg(long, group = "what")]
     show: bool,
     /// List what is trusted, in all projects

@@ -32,7 +32,7 @@ Examples:
   glee merge --batch < runs.jsonl > answers.jsonl
   glee merge --run last --policy specification   decide a recorded run again, without calls")]
 pub(crate) struct Args {
-    /// JSON files; `-` (default): standard input
+    /// The JSON files; `-` (default) reads standard input
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Read one run per line, print one answer per line
@@ -41,7 +41,7 @@ pub(crate) struct Args {
     /// Decide a recorded run again: its id, the first or last digits of the id, or `last`
     #[arg(long, value_name = "RUN", conflicts_with_all = ["files", "batch"])]
     run: Option<String>,
-    /// The rules of the merge
+    /// The rules by which findings are merged
     #[arg(long, value_parser = one_of(POLICIES), value_name = "POLICY", default_value = "panel")]
     policy: Policy,
 }

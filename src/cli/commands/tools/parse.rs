@@ -28,7 +28,7 @@ Examples:
   echo '[F1] IMPLEMENTED: done' | glee parse --kind response
   glee parse ruling.json --kind ruling --dispute 7")]
 pub(crate) struct Args {
-    /// The answer; `-` (default): standard input
+    /// The file with the answer; `-` (default) reads standard input
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     /// The kind of the request

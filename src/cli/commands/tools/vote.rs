@@ -33,7 +33,7 @@ Examples:
   glee vote --batch votes.jsonl > decisions.jsonl
   glee vote votes.json --facet-priority REDUNDANT_UPPER_REF=C --facet-priority polarity_mismatch=A,B")]
 pub(crate) struct Args {
-    /// The votes; `-` (default): standard input
+    /// The file with the votes; `-` (default) reads standard input
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     /// The version of the rules
@@ -42,7 +42,7 @@ pub(crate) struct Args {
     /// Read one input per line, print one answer per line
     #[arg(long)]
     batch: bool,
-    /// The voters who cannot be outvoted in a type of conflict; replaces the default
+    /// The voters who cannot be outvoted in this type of conflict; replaces the default
     #[arg(long, value_name = "TYPE=VOTERS", value_parser = priority)]
     facet_priority: Vec<(String, BTreeSet<Voter>)>,
 }

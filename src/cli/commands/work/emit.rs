@@ -41,7 +41,7 @@ pub(crate) struct Args {
         value_parser = PossibleValuesParser::new(EventType::ALL.map(EventType::as_str))
     )]
     kind: Option<String>,
-    /// The agent; not needed by agents that the watch started
+    /// The agent that reports the event; agents that the watch started can omit it
     #[arg(long, value_name = "NAME", env = "GLEE_AGENT")]
     agent: Option<String>,
     /// What happened
@@ -50,16 +50,16 @@ pub(crate) struct Args {
     /// A file that the event concerns; may be repeated
     #[arg(long = "file", value_name = "PATH")]
     files: Vec<String>,
-    /// The cycle whose question this answers
+    /// The number of the cycle whose question the event answers
     #[arg(long, value_name = "CYCLE")]
     clarifies: Option<u32>,
-    /// Send many events, one JSON object per line; `-`: standard input
+    /// Send the events in this file, one JSON object per line; `-` reads standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["kind", "summary", "files", "clarifies"])]
     from: Option<PathBuf>,
-    /// Wait until the resulting review is decided; exit code 3 while the work is PAUSED
+    /// Wait until the resulting review is decided; exit with code 3 if the work is PAUSED
     #[arg(long, conflicts_with = "from")]
     wait: bool,
-    /// Exit silently with code 0 if no watch runs, for hooks
+    /// Do nothing and exit with code 0 if there is no watch; useful in hooks
     #[arg(long)]
     if_running: bool,
     #[arg(long, hide = true, conflicts_with = "if_running")]

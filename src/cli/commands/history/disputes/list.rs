@@ -19,13 +19,13 @@ use crate::protocol::text::printable;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Filters {
-    /// List only the newest N
+    /// List only the N newest disputes
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     recent: u32,
     /// Only open disputes
     #[arg(long)]
     open: bool,
-    /// Only rulings whose code is not in the tree any more
+    /// Only rulings on code that is no longer in the tree
     #[arg(long)]
     gone: bool,
     /// Only disputes with this ruling or outcome
@@ -34,7 +34,7 @@ pub(crate) struct Filters {
     /// Only disputes on findings of this reviewer
     #[arg(long, value_name = "NAME")]
     reviewer: Option<String>,
-    /// Only disputes opened since a date (2026-11-01), a time, or an age (3d, 2h)
+    /// Only disputes opened since this date (2026-11-01) or time, or within this period (3d, 2h)
     #[arg(long, value_name = "WHEN", value_parser = since)]
     since: Option<Timestamp>,
     #[command(flatten)]

@@ -17,7 +17,7 @@ Examples:
   glee disputes prune --dry-run
   glee disputes prune")]
 pub(crate) struct Args {
-    /// List the rulings, and end none
+    /// List the rulings without ending them
     #[arg(long)]
     dry_run: bool,
 }

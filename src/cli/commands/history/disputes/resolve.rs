@@ -40,7 +40,7 @@ pub(crate) struct Args {
     /// Settle every open dispute, one after the other
     #[arg(long, conflicts_with = "number")]
     all: bool,
-    /// The decision for --all
+    /// The decision that `--all` applies to every open dispute
     #[arg(long = "by", value_enum, value_name = "WORD", conflicts_with = "word")]
     by: Option<Word>,
     #[command(flatten)]
@@ -51,7 +51,7 @@ pub(crate) struct Args {
     /// The issue that tracks a deferred finding, or the original of a duplicate
     #[arg(long = "ref", value_name = "REFERENCE")]
     reference: Option<String>,
-    /// The last day (UTC) of a dismissal: a date (2026-11-01), or a time from today (90d)
+    /// The last day (UTC) on which a dismissal binds: a date (2026-11-01), or a period from today (90d)
     #[arg(long, value_name = "DATE", value_parser = last_day)]
     until: Option<Date>,
 }

@@ -32,10 +32,10 @@ pub(crate) struct Args {
     /// The person responsible for the rulings [default: git's user.name for your own rulings]
     #[arg(long, value_name = "NAME")]
     by: Option<String>,
-    /// Replace files that differ
+    /// Replace existing files with other content
     #[arg(long)]
     force: bool,
-    /// List the rulings, and write no file
+    /// List the rulings without writing files
     #[arg(long)]
     dry_run: bool,
 }

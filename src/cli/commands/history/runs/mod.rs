@@ -38,7 +38,7 @@ Examples:
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Option<Command>,
-    /// List only the newest N
+    /// List only the N newest disputes
     #[arg(long, value_name = "N", default_value_t = 20)]
     recent: u32,
     #[command(flatten)]
@@ -53,8 +53,8 @@ enum Command {
         run: RunArg,
         #[command(flatten)]
         report: ReportFormat,
-        /// Print the log instead: every call with its process, exit, bytes, tokens and time; also for stages and
-        /// watches
+        /// Print the log instead of the report: every call with its process, exit status, bytes, tokens and time;
+        /// also for stages and watches
         #[arg(long, conflicts_with = "format")]
         log: bool,
     },

@@ -22,13 +22,13 @@ Examples:
   glee runs prune --before 7d
   glee runs prune --before 2026-11-01 --unfinished")]
 pub(crate) struct Args {
-    /// Only runs that started before a date (2026-11-01), a time, or an age (30d, 2h)
+    /// Only runs that started before this date (2026-11-01) or time, or longer ago than this period (30d, 2h)
     #[arg(long, value_name = "WHEN", value_parser = since, default_value = "30d")]
     before: Timestamp,
     /// Also runs that can still be resumed
     #[arg(long)]
     unfinished: bool,
-    /// List the runs, and delete nothing
+    /// List the runs without deleting anything
     #[arg(long)]
     dry_run: bool,
 }

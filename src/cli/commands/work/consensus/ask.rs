@@ -13,7 +13,7 @@ const LARGEST: u64 = 1;
 /// Ask several agents the same question and settle their conflicts
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The question; `-`: standard input
+    /// The question; `-` reads it from standard input
     #[arg(value_name = "PROMPT", conflicts_with = "file")]
     prompt: Option<String>,
     /// Read the question from this file

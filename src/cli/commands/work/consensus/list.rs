@@ -7,7 +7,7 @@ use crate::workflows::consensus::{self, StageOutcome};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct StageFilters {
-    /// List only the newest N
+    /// List only the N newest disputes
     #[arg(long, value_name = "N", default_value_t = 20)]
     recent: usize,
     #[command(flatten)]

@@ -9,7 +9,8 @@ pub(crate) struct Args {
     /// The name of the work
     #[arg(value_name = "ID")]
     id: String,
-    /// The agent whose approach to take, `approach_a` and so on, or `hybrid`; without it you are asked
+    /// The approach to take: the name of an agent, `approach_a`, `approach_b` and so on, or `hybrid`; if it is
+    /// omitted, you are asked
     #[arg(value_name = "DECISION")]
     decision: Option<String>,
     /// The stage, if several wait for a decision

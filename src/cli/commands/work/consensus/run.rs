@@ -19,10 +19,10 @@ pub(crate) struct Args {
     /// The name of the work; the same name resumes the pipeline
     #[arg(long, value_name = "ID")]
     id: String,
-    /// The request, instead of the pipeline's `prompt`; `-`: standard input
+    /// The request, instead of the pipeline's `prompt`; `-` reads it from standard input
     #[arg(long, value_name = "PROMPT")]
     prompt: Option<String>,
-    /// Ask these agents instead of those of the stages
+    /// Ask these agents instead of the agents that the stages name
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     agents: Vec<String>,
     #[command(flatten)]

@@ -32,16 +32,16 @@ pub(crate) struct WatchOptions {
     /// Start these connected agents instead of those of `watch.agents`
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     agents: Option<Vec<String>>,
-    /// The task of a started agent whose program answers a prompt; may be repeated
+    /// The task for an agent that the watch starts, if the program of this agent takes a prompt; may be repeated
     #[arg(long = "task", value_name = "NAME=TEXT")]
     tasks: Vec<String>,
     /// Use these reviewers instead of those of `watch.reviewers`
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     reviewers: Option<Vec<String>>,
-    /// Read events from this file too, one JSON object per line; `-`: standard input
+    /// Also read events from this file, one JSON object per line; `-` reads standard input
     #[arg(long, value_name = "FILE")]
     events: Option<PathBuf>,
-    /// Continue when the last started agent has ended
+    /// Keep watching after the last started agent has ended
     #[arg(long)]
     stay: bool,
     #[command(flatten)]
