@@ -196,7 +196,7 @@ pub enum DebateRounds {
     /// None.
     #[default]
     Off,
-    /// Three rounds about mandatory findings and about findings of a single reviewer.
+    /// Three rounds, limited to mandatory findings and findings of a single reviewer.
     Auto,
     /// Two rounds about all findings.
     #[serde(rename = "2")]

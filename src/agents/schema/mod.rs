@@ -91,7 +91,7 @@ impl SchemaForm {
     }
 }
 
-/// A review: every finding of the files in the request.
+/// A review: all findings in the files of the request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReviewReply {
     /// The nonce of the request.
@@ -145,7 +145,7 @@ pub struct ExaminationReply {
 /// A verdict on the finding of another reviewer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExaminationItem {
-    /// The finding's id, such as `F1`, or `path:line:title`.
+    /// The id of the finding, such as `F1`, or its `path:line:title`.
     pub finding_id: String,
     /// The verdict.
     pub action: ExaminationWord,
@@ -172,7 +172,7 @@ pub struct DefenceReply {
 /// An answer about a challenged finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DefenceItem {
-    /// The finding's id, such as `F1`, or `path:line:title`.
+    /// The id of the finding, such as `F1`, or its `path:line:title`.
     pub finding_id: String,
     /// The verdict.
     pub action: DefenceWord,
@@ -265,7 +265,7 @@ pub struct ConsensusReply {
 pub struct DecisionReply {
     /// The nonce of the request.
     pub nonce: String,
-    /// `approach_a`, `approach_b` and so on in the order of the request, an agent's name, or `hybrid`.
+    /// One of `approach_a`, `approach_b` and so on (in the order of the request), an agent's name, or `hybrid`.
     pub decision: String,
     /// The reason.
     pub rationale: String,

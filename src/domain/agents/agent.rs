@@ -34,7 +34,7 @@ pub enum Effort {
     Low,
     /// The default of most models.
     Medium,
-    /// Much; the default for an arbiter.
+    /// High effort; the default for an arbiter.
     High,
     /// The maximum that the program supports.
     Max,

@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 pub enum FailureKind {
     /// The program is missing.
     NotInstalled,
-    /// The program rejects a flag, or lacks one that the role needs.
+    /// The program rejects a flag, or does not have a flag that the role needs.
     BadFlags,
-    /// Not logged in, or the key is invalid.
+    /// The agent is not logged in, or its API key is invalid.
     NotLoggedIn,
     /// Too many requests.
     RateLimited {

@@ -10,7 +10,7 @@ use crate::domain::{AgentName, Confidence, Severity};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Class {
-    /// Two or more reviewers raise it, or the evidence of one suffices.
+    /// Two or more reviewers raised the finding, or one reviewer raised it with sufficient evidence.
     Accepted,
     /// One reviewer raises it.
     Uncorroborated,

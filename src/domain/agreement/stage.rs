@@ -60,7 +60,7 @@ pub enum Subject {
 pub struct Question {
     pub id: String,
     pub question: String,
-    /// The allowed answers; empty allows any.
+    /// The allowed answers; if the list is empty, every answer is allowed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<String>,
 }
@@ -184,7 +184,7 @@ pub struct Opinion {
     /// The answer in the wording of the first agent.
     pub answer: Untrusted,
     pub by: Vec<AgentName>,
-    /// Their reasons, in the order of `by`.
+    /// The reasons of the agents, in the order of `by`.
     pub reasons: Vec<Untrusted>,
 }
 

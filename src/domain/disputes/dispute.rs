@@ -11,7 +11,8 @@ use crate::domain::{
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "relation", rename_all = "snake_case")]
 pub enum Relation {
-    /// The reviewer names the ruling and cites new evidence: a dispute about the finding reopens the earlier one.
+    /// The reviewer names the earlier ruling and cites new evidence, so a dispute about the finding reopens the
+    /// earlier dispute.
     Reopens {
         /// The new evidence: locations that exist in the tree, or commands that fail.
         evidence: Vec<Untrusted>,
@@ -22,7 +23,7 @@ pub enum Relation {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         diff: Option<Untrusted>,
     },
-    /// It is uncertain whether both name the same problem.
+    /// It is uncertain whether the finding and the earlier dispute are about the same problem.
     MayRepeat,
 }
 
@@ -36,7 +37,7 @@ pub struct EarlierDispute {
     /// Absent while the dispute is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disposition: Option<Disposition>,
-    /// The tag that the ruling gave the dispute's finding, if the finding is right but not mandatory.
+    /// The new tag of the finding, if the ruling says that the finding is right but not mandatory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_tag: Option<Tag>,
     #[serde(default, skip_serializing_if = "Untrusted::is_empty")]
@@ -100,7 +101,7 @@ pub enum Objector {
     Reviewers,
     /// No objection: only one reviewer raised the finding, or its evidence is challenged.
     Unconfirmed,
-    /// An earlier finding of the run, whose change this finding would revert.
+    /// An earlier finding of the run: implementing the new finding would revert the change for the earlier one.
     Earlier,
 }
 
@@ -145,7 +146,7 @@ impl Sides {
     }
 }
 
-/// A dispute, complete for the decision of a judge or a person.
+/// A dispute with everything that a judge or a person needs for a decision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Dispute {
     pub number: DisputeNumber,
@@ -157,7 +158,7 @@ pub struct Dispute {
     /// Absent until a route is chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub route: Option<Route>,
-    /// All rulings in order: a person's may follow an ESCALATE.
+    /// All rulings in order. After an ESCALATE, the ruling of a person may follow.
     #[serde(default)]
     pub rulings: Vec<RulingRecord>,
     /// Absent while the dispute is open.

@@ -49,13 +49,13 @@ pub struct Ruling {
     /// Locations in the reviewed tree, as `path:line`.
     #[serde(default)]
     pub citations: Vec<Untrusted>,
-    /// With DISMISS: the correct tag of the finding, which remains open as optional.
+    /// With DISMISS: the correct tag of the finding. The finding remains open as an optional one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_tag: Option<Tag>,
-    /// With DISMISS: the finding that the disputed one repeats.
+    /// With DISMISS: the original of the disputed finding, if the disputed finding is a duplicate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duplicate_of: Option<FindingId>,
-    /// The reason why citations of code that the coder wrote in this run count as evidence.
+    /// The reason why the ruling may cite code that the coder wrote in this run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coder_evidence: Option<Untrusted>,
 }
@@ -134,7 +134,7 @@ impl PanelVote {
     }
 }
 
-/// The end of a dispute, which decides whether the finding blocks this and later runs.
+/// How a dispute ended. The disposition decides whether the finding blocks this run and later runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "as", rename_all = "snake_case")]
 pub enum Disposition {
@@ -146,7 +146,7 @@ pub enum Disposition {
     Discarded,
     /// The finding is right, and the risk is accepted.
     AcceptedRisk,
-    /// The finding is right and deferred to later work, which `reference` (an issue number, a link) names.
+    /// The finding is right and is deferred to later work. `reference` is the issue number or link of this work.
     Deferred { reference: String },
     /// The finding repeats another finding.
     Duplicate { of: String },
