@@ -37,7 +37,7 @@ impl fmt::Display for Cap {
     }
 }
 
-/// The field `command`, or else the first field of a variant, is the printable command line.
+/// Every variant contains the printable command line, in the field `command` or in the first unnamed field.
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
     #[error("failed to run `{0}`: it or its interpreter was not found")]

@@ -11,13 +11,13 @@ use crate::agents::adapters::command;
 use crate::agents::{AgentError, Dialogue, Invocation, Output, ParsedOutput, Profile, Query, Reading};
 use crate::domain::FailureKind;
 
-/// Agent text with fewer characters than this is displayed as `writing`.
+/// If the last line of an agent's text has fewer characters than this, Glee displays `writing` instead of the line.
 const LEGIBLE: usize = 24;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProgressEvent<'a> {
     Message(&'a str),
-    /// A part of a message that the program prints only in parts.
+    /// A part of a message that the program never prints as a whole.
     Piece(&'a str),
     /// Text that a later event repeats in full, or text that is not addressed to the user, such as reasoning.
     Draft(&'a str),
@@ -112,8 +112,8 @@ pub trait Adapter: Send + Sync {
     }
 }
 
-/// Calls `take` with each event of an output. An event is a JSON object on a line of its own. Without such a line,
-/// the whole output is parsed as one event or as an array of events.
+/// Calls `take` with each event of an output. An event is a JSON object on a line of its own. If no line is an
+/// event, the whole output is parsed as one event or as an array of events.
 fn events(stdout: &Path, take: &mut dyn FnMut(Value)) -> io::Result<()> {
     let mut lines = BufReader::new(File::open(stdout)?);
     let mut line = Vec::new();

@@ -1,6 +1,6 @@
 //! Derives the answer or the failure of a program from its events. A program has answered only if it reports
-//! completion, reports no error, and prints a text that is not blank. A program that Glee does not end must also
-//! exit with 0.
+//! completion, reports no error, and prints a text that is not blank. Unless Glee ends the program, the exit code
+//! must also be 0.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ impl ReportedError {
         Self { kind: None, status: error_classifier::status(text), text: text.to_owned() }
     }
 
-    /// Replaces the HTTP status from the error text by `status`, if present.
+    /// Replaces the HTTP status from the error text by `status`, unless `status` is `None`.
     pub(crate) fn with_status(self, status: Option<u64>) -> Self {
         Self { status: status.and_then(|status| u16::try_from(status).ok()).or(self.status), ..self }
     }

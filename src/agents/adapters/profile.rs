@@ -35,8 +35,9 @@ pub struct Profile {
     /// The name of an environment variable, and the content of a settings file. The variable passes the path of
     /// this file to the program.
     pub defaults: Option<(&'static str, &'static str)>,
-    /// The folders of the program's settings and data, as (variable, default, subfolder). The environment variable
-    /// contains the path above `subfolder`. Without the variable, this path is `default` in the home folder.
+    /// The folders of the program's settings and data, as (variable, default, subfolder). The path of a folder is
+    /// the value of the environment variable joined with `subfolder`. If the variable is not set, its value is
+    /// `default` in the home folder.
     pub folders: &'static [(&'static str, &'static str, &'static str)],
     pub files: &'static [&'static str],
     pub marks: LineMarks,

@@ -87,16 +87,16 @@ impl Tree<'_> {
         (path.metadata().ok()?.len() <= LARGEST_FILE).then(|| files::read_to_string(&path).ok())?
     }
 
-    /// Resolves the path of a reference relative to a folder that encloses the flagged file `from`. The nearest
-    /// folder that contains the path is used.
+    /// Resolves the path of a reference against the folders that enclose the flagged file `from`, innermost first.
+    /// Uses the first folder in which the path exists.
     fn resolve(&self, reference: &mut Reference, from: &str) {
         let exists = |path: &String| self.text(path).is_some() || self.has_folder(path);
         let path = meanings(&reference.path, from).find(exists);
         reference.path = path.unwrap_or_else(|| std::mem::take(&mut reference.path));
     }
 
-    /// Returns whether the coder wrote any of the lines in this run. If `lines` is `None`, the whole file or folder
-    /// counts.
+    /// Returns whether the coder wrote any of the lines in this run. If `lines` is `None`, checks the whole file or
+    /// folder.
     fn is_written(&self, path: &str, lines: Option<(u32, u32)>) -> bool {
         let below =
             |file: &str| file.strip_prefix(path.trim_end_matches('/')).is_some_and(|rest| rest.starts_with('/'));

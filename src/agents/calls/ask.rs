@@ -79,7 +79,8 @@ impl Agents {
         Self { cache: StateCache(Some(state_dir.join("agents"))), ..self }
     }
 
-    /// Checks before any paid call that each agent, or its backup, has a known adapter and an existing program.
+    /// Checks the agents before any paid call. Each agent, or else its backup, needs a known adapter and an
+    /// existing program.
     pub fn check(&self, agents: &[Agent], backups: &[Agent], root: &Path) -> Result<(), AgentError> {
         agents.iter().chain(backups).try_for_each(registry::check_effort)?;
         agents.iter().try_for_each(|agent| {

@@ -38,7 +38,7 @@ impl Agents {
         }
     }
 
-    /// Records a default cooldown if an agent is still rate-limited after all tries and the service reported no end
+    /// Records a default cooldown after the last try, if the agent is rate-limited and the service reported no end
     /// of the limit. An exhausted quota causes no default cooldown, because the user may buy credit at any time.
     pub(crate) fn give_up(&self, agent: &Agent, error: &AgentError, now: Timestamp) {
         if let (Ok(kind), FailureKind::RateLimited { reset: None }) = (AdapterKind::of(agent), error.kind) {

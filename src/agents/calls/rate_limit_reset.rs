@@ -1,5 +1,5 @@
-//! Finds the time at which a rate limit ends in the message of a program. An ambiguous time is ignored, because a
-//! guess that is too late would block an available agent.
+//! Reads the end of a rate limit from the message of a program. An ambiguous time is ignored, because a wrong guess
+//! could block an available agent.
 
 use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;

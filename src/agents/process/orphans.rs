@@ -1,6 +1,6 @@
 //! Ends the processes that a killed supervisor left behind. On Linux, Glee is the subreaper of its supervisors, so
-//! the processes of a dead supervisor become descendants of Glee. Each supervisor leads its own session, and its
-//! descendants cannot join Glee's session again. A child of Glee in another session is therefore a running
+//! the processes of a dead supervisor become descendants of Glee. Each supervisor leads its own session, and no
+//! descendant of a supervisor can join Glee's session. A child of Glee in another session is therefore a running
 //! supervisor or an orphan.
 
 #[cfg(target_os = "linux")]

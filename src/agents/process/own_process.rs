@@ -9,10 +9,10 @@ const OWN_FILES: u64 = 32;
 /// The number of file descriptors per agent: three pipes, two control pipes, two transcripts, one process handle.
 const FILES_PER_AGENT: u64 = 10;
 
-/// Unblocks all signals, and stops ignoring `SIGCHLD`, because otherwise the system would discard exit statuses.
-/// `SIGHUP` remains ignored under `nohup`.
+/// Unblocks all signals, and stops ignoring `SIGCHLD`. While `SIGCHLD` is ignored, the system discards exit
+/// statuses. `SIGHUP` remains ignored under `nohup`.
 pub fn reset_signals() {
-    // The calls fail only for invalid arguments. Child processes get the default action instead of the handler.
+    // The calls fail only for invalid arguments. Child processes start with the default action for `SIGCHLD`.
     let _ = SigSet::empty().thread_set_mask();
     drop(signal_hook::flag::register(SIGCHLD, std::sync::Arc::default()));
 }

@@ -36,7 +36,7 @@ use crate::protocol::request::Request;
 const STDERR_RECORDED: u64 = 1 << 20;
 /// The maximum time for which output is read after the supervisor has exited.
 const DRAIN: Duration = Duration::from_millis(100);
-/// The maximum time that a dialogue may take to end after a request to end.
+/// The maximum time that a dialogue may continue after Glee has asked it to end.
 const DIALOGUE_GRACE: Duration = Duration::from_secs(1);
 /// The maximum time that a program may take to exit after its dialogue has ended.
 const EXIT_GRACE: Duration = Duration::from_millis(500);
@@ -50,14 +50,14 @@ pub type Ran = Result<Output, Box<Failed>>;
 #[derive(Clone)]
 pub struct ProcessJob<'a> {
     pub invocation: &'a Invocation,
-    /// The agent's request. Only the scripted runner for tests uses it.
+    /// The agent's request, which only the scripted runner for tests uses.
     pub request: Option<&'a Request>,
     pub confinement: Option<Confinement>,
     /// A dialogue with the program, which replaces the fixed stdin of the invocation.
     pub dialogue: Option<&'a dyn Dialogue>,
     pub marks: LineMarks,
     pub limits: Limits,
-    /// The file that receives the first `limits.max_output_size` bytes of stdout. Its folder has to exist.
+    /// The file that receives the first `limits.max_output_size` bytes of stdout. The file's folder has to exist.
     pub stdout: &'a Path,
     /// The file that receives the first bytes of stderr, at most 1 MiB.
     pub stderr: &'a Path,
@@ -116,7 +116,7 @@ impl ProcessRunner {
         Self { glee: glee.into(), namespaces: Arc::default() }
     }
 
-    /// Tests namespaces in a separate process, because a process cannot leave a namespace after a failed mount.
+    /// Tests namespaces in a separate process, because a process cannot leave a new namespace if mounting fails.
     fn makes_namespaces(&self) -> bool {
         *self.namespaces.get_or_init(|| sandbox::makes_namespaces(&self.glee))
     }
@@ -245,7 +245,7 @@ impl Running {
                 }
                 order = next_suspension(&mut suspended) => match order {
                     Some(suspend) => if let Some(pipe) = &mut self.liveness {
-                        // The write fails if the supervisor has exited. No process is left to suspend then.
+                        // The write fails if the supervisor has exited, and then no process is left to suspend.
                         drop(pipe.write_all(&[if suspend { supervisor::SUSPEND } else { supervisor::RESUME }]));
                     },
                     None => suspended = None,
@@ -314,8 +314,8 @@ impl Running {
     }
 }
 
-/// Determines the result of a run. If the supervisor wrote no report, `report` contains the supervisor's exit
-/// status and the surviving processes instead.
+/// Determines the result of a run. If the supervisor wrote no report, `report` is an error that contains the
+/// supervisor's exit status and the surviving processes.
 fn conclude(
     job: &ProcessJob<'_>,
     command: String,

@@ -1,6 +1,6 @@
 //! Defines the published JSON Schemas of the plug-in interface, for the request to a `json` agent and for the
-//! agent's answers. Tests compare the copies in `docs/schema` with these schemas. A published schema changes only
-//! by additional optional fields.
+//! agent's answers. Tests compare the copies in `docs/schema` with these schemas. The only permitted change of a
+//! published schema is a new optional field.
 
 pub(crate) mod strict;
 
@@ -56,8 +56,7 @@ impl SchemaForm {
         (Self::Peer, "peer", "A reviewer's answer in a watch", || schema_for!(PeerReply)),
     ];
 
-    /// Returns the form to which a program has to constrain its answer, or `None` if the task permits a free
-    /// answer.
+    /// Returns the form that the whole answer must have, or `None` if the task permits a free answer.
     pub(crate) fn constraint(task: &Task) -> Option<Self> {
         match task {
             Task::Judge { .. } => Some(Self::Ruling),
@@ -78,7 +77,7 @@ impl SchemaForm {
     }
 
     /// Returns the JSON Schema as a command-line argument. The argument lacks `$schema`, because some programs
-    /// would fetch that address.
+    /// would fetch the address in `$schema`.
     pub(crate) fn argument(self) -> String {
         let mut schema = self.schema();
         schema.remove("$schema");

@@ -51,7 +51,7 @@ impl Adapter for Codex {
         if matches!(role, Role::Judge | Role::Aggregator) {
             off.extend(NOT_FOR_A_JUDGE);
         }
-        // Codex fails if a feature to disable is unknown to the installed version.
+        // Codex fails if `--disable` names a feature that the installed version does not know.
         for feature in off.into_iter().filter(|name| query.program.may_have(name)) {
             args.extend(list(&["--disable", feature]));
         }

@@ -1,8 +1,8 @@
 //! The adapter for Gemini CLI reads the output of `-o stream-json`. With `--skip-trust`, Gemini runs in an unknown
 //! tree but ignores the tree's hooks and MCP servers. The default approval mode offers only read-only tools. Gemini
-//! has no flag that limits retries. Glee limits retries in the settings file with the lowest precedence, so that
-//! the user's settings override the limit. Gemini always reads the tree's `GEMINI.md`, and silently truncates a
-//! prompt that is too long. Tested with version 0.61.0.
+//! has no flag that limits retries, so Glee passes the limit in a settings file. This file has the lowest
+//! precedence, so that the user's settings override the limit. Gemini always reads the tree's `GEMINI.md`, and
+//! silently truncates a prompt that is too long. Tested with version 0.61.0.
 
 use serde_json::Value;
 

@@ -42,7 +42,7 @@ impl Adapter for Opencode {
                 ("XDG_STATE_HOME", ".local/state", "opencode"),
                 ("XDG_CACHE_HOME", ".cache", "opencode"),
             ],
-            // If the service aborts an answer, opencode silently repeats the step any number of times.
+            // If the service aborts an answer, opencode silently repeats the step, without a limit.
             marks: LineMarks {
                 preamble: Some(&[r#"{"type":"step_start""#]),
                 fruitless: Some(r#""reason":"unknown""#),

@@ -1,7 +1,7 @@
 //! The adapter `replay` plays back a recorded call instead of running a program. The agent's `command` is the path
-//! of a folder with the recorded calls of a run. The agent prints the output that an agent of the same name printed
-//! in this run. The nonce of the new request replaces the recorded nonce. The file edits of a recorded coder are
-//! not replayed.
+//! of a folder with the recorded calls of a run. The agent prints the output that the agent with the same name
+//! printed in the recorded run. The nonce of the new request replaces the recorded nonce. The file edits of a
+//! recorded coder are not replayed.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -15,7 +15,7 @@ use crate::system::files;
 /// The hidden first argument with which Glee plays back a recorded call.
 pub const ARGUMENT: &str = "__replay";
 
-/// In the last line of stderr, the name of the recorded adapter follows this text.
+/// The last line of stderr consists of this text and the name of the recorded adapter.
 const MARK: &str = "glee-replay adapter=";
 
 pub(crate) struct Replay(pub(crate) fn() -> Vec<&'static dyn Adapter>);

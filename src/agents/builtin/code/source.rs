@@ -1,4 +1,5 @@
-//! Reads files of the tree for the fixer, and writes them without changes outside the fixes.
+//! Reads files of the tree for the fixer, and writes the fixed text. A file keeps its line ends, byte order mark
+//! and permissions.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -6,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::system::files;
 
-/// The text of a file, with the properties to restore when Glee writes the file.
+/// The text of a file, and the properties of the file that Glee restores when it writes the text.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct SourceText {
     /// The text has `\n` line ends and no byte order mark.

@@ -20,8 +20,8 @@ enum Named {
 }
 
 /// Returns the names of the definitions around a line. Inside a function, these are the enclosing functions,
-/// innermost first, and for a constructor also the type. Outside functions, these are the enclosing values and
-/// types.
+/// innermost first. If the innermost function is a constructor, the enclosing types follow. Outside functions,
+/// these are the enclosing values and types.
 pub(crate) fn owners(tree: &SyntaxTree, line: u32) -> Vec<String> {
     let around: Vec<(Named, String)> = chain(tree, line).iter().filter_map(named).collect();
     let of = |wanted: Named| around.iter().filter(move |(kind, _)| *kind == wanted).map(|(_, name)| name.clone());
@@ -100,8 +100,8 @@ fn chain(tree: &SyntaxTree, line: u32) -> Vec<Syntax<'_>> {
     nodes
 }
 
-/// The kinds of syntax nodes that define functions, types and values. The second element is the field that contains
-/// the defined name.
+/// The kinds of syntax nodes that define functions, types and values. The second element of an entry is the field
+/// of the node that contains the defined name.
 const DEFINITIONS: &[(Named, &str, &str)] = &[
     (
         Named::Function,

@@ -55,7 +55,7 @@ pub enum CatalogError {
     #[error("invalid rule at `{file}:{line}`: {problem}")]
     Invalid {
         file: String,
-        /// The line of the error if it is known, or else the line of the rule.
+        /// The line of the error, or the line of the rule if the line of the error is unknown.
         line: u64,
         problem: String,
     },
@@ -85,8 +85,8 @@ impl Catalog {
         Self::load(&languages(paths), None, &project_files(root)?)
     }
 
-    /// Loads the packaged rules with one of the `ids` and all rules of the project, if they apply to at least one
-    /// of the `paths`.
+    /// Loads rules that apply to at least one of the `paths`: the packaged rules with one of the `ids`, and all
+    /// rules of the project.
     pub fn for_rules<'a>(
         root: &Path,
         paths: impl IntoIterator<Item = &'a str>,

@@ -1,7 +1,7 @@
 //! Matches a catalog's rules against one file.
 //!
-//! In contrast to ast-grep, comments in the code cannot disable a rule, because Glee records every objection to a
-//! finding.
+//! ast-grep lets comments in the code disable a rule. Glee ignores these comments, because Glee records every
+//! objection to a finding.
 
 use std::ops::Range;
 use std::path::Path;
@@ -95,7 +95,7 @@ impl Catalog {
 }
 
 /// Merges hits of the same category that overlap or start on the same line. The most severe hit is kept. Among
-/// equally severe hits, the first hit with a fix is kept, or else the first hit.
+/// equally severe hits, the first hit with a fix is kept. If no hit has a fix, the first hit is kept.
 pub(crate) fn folded(hits: Vec<Hit>) -> Vec<Hit> {
     let mut kept: Vec<Hit> = Vec::new();
     for hit in hits {

@@ -20,7 +20,8 @@ pub(crate) struct Waiver {
 struct Line {
     number: u32,
     text: String,
-    /// The bytes to delete with the comment: the whole line, or only the comment and the blanks before the comment.
+    /// The bytes to delete: the whole line if it contains only the comment, or else the comment and the blanks
+    /// before the comment.
     bytes: Range<usize>,
     alone: bool,
 }

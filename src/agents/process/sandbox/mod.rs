@@ -10,8 +10,9 @@
 //! An agent that may write is only isolated: it cannot inspect processes that it did not start, and therefore
 //! cannot read Glee's memory. An agent that runs as root loses the capabilities to inspect other processes.
 //!
-//! A folder never becomes writable if it contains a protected folder or is inside one. Glee creates the
-//! configuration folder of a known program in advance, because the program cannot do so inside the sandbox.
+//! A folder never becomes writable if it contains a protected folder or is inside a protected folder. Glee creates
+//! the configuration folder of a known program in advance, because the program cannot create the folder inside the
+//! sandbox.
 
 pub mod confinement;
 #[cfg(target_os = "linux")]
@@ -99,8 +100,8 @@ fn caches(env: &BTreeMap<OsString, OsString>) -> Option<PathBuf> {
     variable(env, "XDG_CACHE_HOME").or_else(home).filter(|path| path.is_absolute())
 }
 
-/// Returns the adapters of all programs that an agent may run, including programs named in the command of an agent
-/// that uses the Agent Client Protocol.
+/// Returns the adapters of all programs that an agent may run. The command of an agent with the adapter `acp` may
+/// name further programs.
 pub(crate) fn programs(kind: AdapterKind, command: &[String]) -> Vec<AdapterKind> {
     let named = |program: &&AdapterKind| command.iter().any(|word| word.contains(program.as_str()));
     match kind {
@@ -129,7 +130,7 @@ impl Surroundings {
         #[cfg(not(target_os = "linux"))]
         let mut made = Self::default();
         if let (Some(cache), None) = (&confinement.cache, &made.cache)
-            // A program that may write to a folder inside the user's cache needs no replacement of the cache.
+            // If the program may already write to a folder inside the user's cache, the cache is not replaced.
             && !confinement.writable.iter().any(|path| Path::new(path).starts_with(cache))
         {
             let instead = temporary.join("cache");
@@ -197,7 +198,7 @@ mod kernel {
     /// Prevents the calling thread and its descendants from inspecting other processes, if possible.
     pub(crate) fn isolate() {
         // A Landlock domain prevents the inspection of outside processes. A domain also restricts access rights, so
-        // this domain handles only two rights and grants both everywhere.
+        // this domain handles only two rights, and grants these two rights for all paths.
         let access: BitFlags<AccessFs> = AccessFs::Refer | AccessFs::MakeBlock;
         let restrict = || -> Result<_, RulesetError> {
             let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
@@ -207,7 +208,7 @@ mod kernel {
         drop(restrict());
     }
 
-    /// Drops the capabilities with which root could undo the sandbox, also for all descendants.
+    /// Drops the capabilities with which root could undo the sandbox, for this thread and its descendants.
     pub(crate) fn drop_capabilities() {
         // The call fails only without root, and then the thread lacks these capabilities anyway.
         for capability in DROPPED {

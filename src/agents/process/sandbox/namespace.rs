@@ -26,7 +26,7 @@ pub fn probe() -> ExitCode {
     if tried.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Whether agents can run in namespaces. A new process of the program at `glee` tests this.
+/// Tests in a new process of the program at `glee` whether agents can run in namespaces.
 pub fn makes_namespaces(glee: &Path) -> bool {
     let mut command = Command::new(glee);
     command.arg(NAME).env_clear().stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -175,7 +175,7 @@ fn empty(socket: &mut UnixStream) {
 }
 
 fn supervise(liveness: File, orders: &Orders, program: &OsStr, args: &[OsString]) -> Report {
-    // `setsid` fails only if this process leads a process group. Terminal signals do not reach such a group.
+    // If `setsid` fails, this process already leads a process group, which receives no terminal signals.
     let _ = nix::unistd::setsid();
     #[cfg(target_os = "linux")]
     let _ = nix::sys::prctl::set_child_subreaper(true);
@@ -191,7 +191,8 @@ fn supervise(liveness: File, orders: &Orders, program: &OsStr, args: &[OsString]
     let holds = confinement.hold.holds();
     let surroundings = holds.then(|| Surroundings::make(confinement, Path::new(&orders.temporary)));
     let surroundings = surroundings.unwrap_or_default();
-    // This call has to follow the creation of namespaces, because only a dumpable process can write their id maps.
+    // This call has to follow the creation of namespaces, because only a dumpable process can write the id maps of
+    // a namespace.
     #[cfg(target_os = "linux")]
     let _ = nix::sys::prctl::set_dumpable(false);
     let mut command = Command::new(program);
@@ -219,8 +220,8 @@ fn start(mut command: Command) -> io::Result<Pid> {
     Ok(Pid::from_raw(command.spawn()?.id().cast_signed()))
 }
 
-/// Starts the agent in the sandbox. Returns whether the sandbox restricts writing, and the agent's process. The
-/// process is `None` if a required sandbox is unavailable.
+/// Starts the agent in the sandbox. Returns a flag and the agent's process. The flag is true if the sandbox
+/// restricts writing. The process is `None` if a required sandbox is unavailable.
 fn start_held(
     command: Command,
     confinement: &Confinement,

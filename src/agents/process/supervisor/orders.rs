@@ -92,7 +92,8 @@ pub(crate) const RESUME: u8 = b'c';
 
 pub(crate) const DESCRIPTORS: &str = if cfg!(target_os = "linux") { "/proc/self/fd" } else { "/dev/fd" };
 
-/// Returns a path for opening an inherited pipe again, with a descriptor that the agent does not inherit.
+/// Returns a path through which an inherited pipe can be opened again. The agent does not inherit the new
+/// descriptor.
 pub(crate) fn descriptor(fd: RawFd) -> PathBuf {
     format!("{DESCRIPTORS}/{fd}").into()
 }
