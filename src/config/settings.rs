@@ -1,7 +1,7 @@
 //! Declares the settings. Each field defines one key with its name, type, default and documentation. Files,
 //! variables, the JSON Schema and the record of a run follow from these declarations. `@stricter` means that a
-//! project's file may only set a stricter value, which is a smaller number, `true`, or a later word of an enum.
-//! `@own` means that only a project's file may set the key.
+//! project's file may only set a stricter value. A stricter value is a smaller number, `true`, or a later word of
+//! an enum. `@own` means that only a project's file may set the key.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

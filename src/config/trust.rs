@@ -1,10 +1,10 @@
-//! A project's configuration file that runs programs or sets variables needs trust, which is the user's approval. A
-//! command needs trust unless it is an embedded agent or the bare name of a known program. An adapter needs trust
-//! unless it is the default adapter of the command. The settings `env`, `review.verify`, `watch.notify` and
-//! `advisories.url` always need trust. Files of the tree that a command names, and templates in `.glee/prompts`,
-//! need trust too. Rules in `.glee/rules` are data and need no trust. The trust hash covers only the content that
-//! needs trust. Other settings, comments and the order of keys may change without a new approval. The state folder
-//! contains one record for each approved hash of a project.
+//! A project's configuration file needs trust if the file runs programs or sets variables. Trust is the user's
+//! approval. A command needs trust unless it is an embedded agent or the bare name of a known program. An adapter
+//! needs trust unless it is the default adapter of the command. The settings `env`, `review.verify`, `watch.notify`
+//! and `advisories.url` always need trust. If a command names a file in the tree, the file needs trust. Templates
+//! in `.glee/prompts` need trust too. Rules in `.glee/rules` are data and need no trust. The trust hash covers only
+//! the content that needs trust. Other settings, comments and the order of keys may change without a new approval.
+//! The state folder contains one record for each approved hash of a project.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
 //! The terminal of stderr, which the live display and the dialogs share. While a dialog is open, live lines are
-//! removed and other lines are queued, so that code that prints lines never waits for the user.
+//! removed and other lines are queued. Therefore code that prints lines never waits for the user.
 
 use std::fmt;
 use std::io;
@@ -76,8 +76,8 @@ impl Terminal {
         self.saved().settings = settings;
     }
 
-    /// Restores the terminal settings from before the dialog or `take_keys`, and prints the queued lines. May be
-    /// called from any thread, for example when a signal ends the process.
+    /// Restores the terminal settings as they were before the dialog or before `take_keys`, and prints the queued
+    /// lines. May be called from any thread, for example when a signal ends the process.
     pub fn restore(&self) {
         let Saved { lines, settings } = std::mem::take(&mut *self.saved());
         if let Some(settings) = settings {
@@ -94,7 +94,8 @@ impl Terminal {
     }
 }
 
-/// An open dialog. Dropping it restores the terminal, the live lines and the queued lines.
+/// An open dialog. When the dialog is dropped, the terminal settings and the live lines are restored, and the
+/// queued lines are printed.
 struct Open<'a>(&'a Terminal);
 
 impl Drop for Open<'_> {

@@ -1,5 +1,6 @@
 //! Edits the text of a configuration file, and keeps comments, order, quoting and line ends. An edit is refused if
-//! the edited text lacks a comment that has to remain, or does not parse to the expected document.
+//! the edited text lacks a comment that has to remain. An edit is also refused if the edited text does not parse to
+//! the expected document.
 
 use std::fmt::Write as _;
 use std::str::FromStr as _;
@@ -39,8 +40,8 @@ pub fn unset(text: &str, key: &str) -> Result<String, EditError> {
     if at(&before, &path).is_none() {
         return Err(EditError::NotSet(key.to_owned()));
     }
-    // If the section contains no other key, the whole section is removed. If this would delete more than one
-    // comment, only the key is removed.
+    // If the section contains no other key, the whole section is removed. If the removal of the section would
+    // delete more than one comment, only the key is removed.
     let whole = (1..path.len())
         .find(|length| at(&before, &path[..*length]).is_some_and(|section| holds_only(section, &path[*length..])))
         .unwrap_or(path.len());
@@ -143,7 +144,7 @@ fn pruned(value: Value) -> Value {
     if map.is_empty() { Value::Null } else { Value::Object(map) }
 }
 
-/// Returns the first candidate that parses to `wanted` and lacks at most `lost` comments of `text`. Empty sections
+/// Returns the first candidate that parses to `wanted` and loses at most `lost` comments of `text`. Empty sections
 /// do not count as a difference. The result has the line ends of `text`.
 fn verified(
     text: &str,

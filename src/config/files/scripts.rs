@@ -1,7 +1,7 @@
-//! Finds the files of the tree that a command names, because these files determine what the command does. A file
+//! Finds the files that a command names in the tree, because these files determine what the command does. A file
 //! name can be a word of the command, a part of a word such as the value in `name=value`, or the module after `-m`.
-//! The trust hash covers the found files. The review of a commit takes the found files from this commit. Files that
-//! only a script names are not found.
+//! The trust hash covers the found files. In continuous integration, a review takes the found files from the commit
+//! on which the reviewed change is based. Files that are named only inside a script are not found.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -22,7 +22,7 @@ impl Roots {
         Self(roots)
     }
 
-    /// Returns only the copy of a project as a root. A work tree around the copy is not searched.
+    /// Returns roots that contain only the copy of a project. A work tree around the copy is not searched.
     pub(crate) fn copy(folder: &Path) -> Self {
         Self(vec![folder.to_owned()])
     }
@@ -103,7 +103,8 @@ pub fn replaced(command: &[String], root: &Path, replaced: &BTreeMap<String, Pat
     command.iter().enumerate().map(word).collect()
 }
 
-/// The function [`replaced`] cannot handle a file that a command runs as a module.
+/// Returns whether a command runs one of `files` as a module, as in `python -m name`. The function [`replaced`]
+/// cannot replace the path of a module.
 pub fn is_module_of(command: &[String], root: &Path, files: &BTreeMap<String, PathBuf>) -> bool {
     command.windows(2).filter(|words| words[0] == "-m").any(|words| {
         let path = below(&words[1].replace('.', "/"), root);
@@ -115,7 +116,7 @@ pub fn is_module_of(command: &[String], root: &Path, files: &BTreeMap<String, Pa
 fn tokens(word: &str) -> Vec<&str> {
     let is_break = |c: char| c.is_whitespace() || ";|&()<>\"'`$=,:{}".contains(c);
     let mut tokens: Vec<&str> = word.split(is_break).filter(|token| !token.is_empty()).collect();
-    // The whole word is the first token, because a path may contain spaces.
+    // The whole word is added as the first token, because the whole word may be a path with spaces.
     if tokens.len() != 1 || tokens[0] != word {
         tokens.insert(0, word);
     }

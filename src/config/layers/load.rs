@@ -139,8 +139,8 @@ pub fn check_names(settings: &Settings) -> Result<(), ConfigError> {
     }
 }
 
-/// Checks the text of a configuration file like [`load`], but without variables and flags. Returns the part that
-/// needs trust. If `name` is given, messages contain this file name and a position.
+/// Checks the text of a configuration file. Unlike [`load`], this function ignores variables and flags. Returns the
+/// part of the text that needs trust. If `name` is given, messages contain this file name and a position.
 pub fn check_text(
     sources: &ConfigSources<'_>,
     owner: Owner,
@@ -160,8 +160,8 @@ pub fn check_text(
     Ok(trust::needed(&layers.project, roots.as_ref()))
 }
 
-/// Parses and checks a value for a dotted key. Returns the value without normalisation, as a file should contain
-/// it.
+/// Parses and checks a value for a dotted key. The result is not normalised, because a file should keep the user's
+/// notation.
 pub fn typed(key: &str, text: &str) -> Result<Value, ConfigError> {
     let found = match key.strip_prefix("agents.").and_then(|rest| rest.rsplit_once('.')) {
         Some((_, last)) => schema::find_agent_key(last).ok_or_else(|| layer::unknown(Origin::Flag, key))?,

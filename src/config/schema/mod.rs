@@ -26,7 +26,7 @@ pub(crate) struct SettingKey {
     of_agent: bool,
 }
 
-/// The programs that can be configured by name only, because an adapter adds the arguments for each role.
+/// The programs whose bare name is a complete command, because an adapter adds the arguments for each role.
 pub const KNOWN_PROGRAMS: [&str; 6] = ["claude", "codex", "gemini", "opencode", "qwen", "copilot"];
 
 pub const BUILTINS: [(&str, Role); 3] =

@@ -36,7 +36,7 @@ pub(crate) fn duration_text(time: Duration) -> String {
 
 const MOST_DAYS: u64 = 36_500;
 
-/// Parses an age, which is a number of days such as `90d` or a duration. An age of zero is invalid.
+/// Parses an age: either a number of days such as `90d`, or a duration. An age of zero is invalid.
 pub(crate) fn age(text: &str) -> Option<Duration> {
     let days = text.strip_suffix('d').filter(|days| days.bytes().all(|byte| byte.is_ascii_digit()));
     let age = match days {

@@ -147,8 +147,8 @@ impl<F: ValueForm> ValueForm for Option<F> {
     }
 }
 
-/// Accepts a value of the form `F` or a word. The word is `none` (or `null`) if `NONE` is true, and otherwise
-/// `all`.
+/// Accepts either a word or a value of the form `F`. If `NONE` is true, the word is `none` (or `null`). Otherwise
+/// the word is `all`.
 pub(crate) struct Or<F, const NONE: bool>(PhantomData<F>);
 
 pub(crate) type OrNone<F> = Or<F, true>;

@@ -57,29 +57,30 @@ pub struct Agent {
     pub model: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<Effort>,
-    /// Environment variables in addition to those that the adapter passes; the history records only the names.
+    /// Environment variables that are added to the variables of the adapter. The history records only their names.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
     /// The maximum wall time of a call; `limits.call_timeout` if absent.
     #[serde(default)]
     pub timeout: Option<Duration>,
-    /// The agent of the same role that answers if this agent is over its limits or its program is missing.
+    /// The agent that answers if this agent is over its limits or its program is missing. Both agents have the same
+    /// role.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backup: Option<AgentName>,
-    /// The price of tokens if the program does not report costs.
+    /// The price of tokens. Glee uses this price if the program reports no cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
 }
 
 impl Agent {
-    /// A copy for the history, without the values of environment variables, which are often API keys.
+    /// A copy for the history, without the values of environment variables. These values are often API keys.
     #[must_use]
     pub fn recorded(mut self) -> Self {
         self.env.values_mut().for_each(String::clear);
         self
     }
 
-    /// Whether the agent is part of Glee, so that it sends no code to another machine.
+    /// Whether the agent is part of Glee. An embedded agent sends no code to another machine.
     pub fn is_embedded(&self) -> bool {
         self.adapter == "builtin"
     }

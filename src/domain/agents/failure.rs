@@ -1,5 +1,5 @@
-//! The kinds of an agent's failure. The kind decides on retries, backups and the end of a run; the error text of
-//! the program does not influence them.
+//! The kinds of an agent's failure. The kind decides on retries, backups and the end of a run. The error text of
+//! the program has no influence on these decisions.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;

@@ -24,7 +24,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Adds the usage of another call. A number that neither usage contains remains unknown.
+    /// Adds the usage of another call. A number remains unknown if both usages lack the number.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         fn add<T: std::ops::Add<Output = T>>(a: Option<T>, b: Option<T>) -> Option<T> {
@@ -44,7 +44,8 @@ impl Usage {
         }
     }
 
-    /// The usage since an earlier sum. A number that either sum lacks is unknown.
+    /// The usage since an earlier sum. A token count is unknown if `self` or `earlier` lacks the count. All other
+    /// fields are copied from `self`.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         let less = |sum: Option<u64>, before: Option<u64>| Some(sum?.saturating_sub(before?));
@@ -105,7 +106,7 @@ impl Caps {
 }
 
 impl Spent {
-    /// Tokens read and written; `None` if no agent reported any.
+    /// Tokens read and written; `None` if no agent reported a number of tokens.
     pub fn tokens(&self) -> Option<u64> {
         let Usage { input_tokens, output_tokens, .. } = self.usage;
         [input_tokens, output_tokens].into_iter().flatten().reduce(u64::saturating_add)
@@ -115,7 +116,7 @@ impl Spent {
 /// What a program reported about a call in addition to the answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallMetadata {
-    /// The session id, with which a later call can resume.
+    /// The id of the session, which a later call can resume.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

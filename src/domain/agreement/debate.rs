@@ -1,5 +1,5 @@
-//! Examinations and defences in a debate of reviewers. In round 2 each reviewer examines the findings of the
-//! others; in round 3 it defends its own. A missing answer never counts as agreement.
+//! Examinations and defences in a debate of reviewers. In round 2, each reviewer examines the findings of the other
+//! reviewers. In round 3, each reviewer defends its own findings. A missing answer never counts as agreement.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -81,7 +81,7 @@ pub enum DebateMessage {
     ShutdownRequest {
         request_id: String,
     },
-    /// Whether the debate may end, and what is missing if not.
+    /// Whether the debate may end. If the debate may not end, `content` states the reason.
     ShutdownResponse {
         request_id: String,
         approve: bool,

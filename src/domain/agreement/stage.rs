@@ -18,7 +18,7 @@ pub struct StagePlan {
     pub stage: String,
     #[serde(flatten)]
     pub subject: Subject,
-    /// The agents that answer. They run concurrently and read-only.
+    /// The agents that answer. These agents run concurrently, with read-only access.
     pub agents: Vec<Agent>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aggregator: Option<Agent>,

@@ -7,7 +7,7 @@ use crate::domain::{
     Disposition, DisputeNumber, Finding, Response, Ruler, RulingRecord, RulingRef, Tag, Untrusted,
 };
 
-/// The relation of a finding to an earlier dispute that does not bind it.
+/// The relation of a finding to an earlier dispute whose outcome does not bind the finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "relation", rename_all = "snake_case")]
 pub enum Relation {

@@ -23,7 +23,7 @@ pub struct SharedRuling {
     pub line: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_line: Option<u32>,
-    /// The finding's tag, or the reviewer's word if it is not a known tag.
+    /// The finding's tag, or the reviewer's word if the word is not a known tag.
     pub tag: String,
     pub title: Untrusted,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -35,7 +35,7 @@ pub struct SharedRuling {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ruling: Option<RulingWord>,
     pub disposition: Disposition,
-    /// The tag that the ruling gave the finding, if it is right but not mandatory.
+    /// The tag that the ruling gave the finding, if the finding is right but not mandatory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_tag: Option<Tag>,
     #[serde(default, skip_serializing_if = "Untrusted::is_empty")]
@@ -61,7 +61,7 @@ pub struct SharedAnchor {
     /// The line within the block, counted from 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<u32>,
-    /// The identifiers of the block that the title names, sorted.
+    /// The sorted identifiers that occur both in the block and in the finding's title.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
 }

@@ -30,7 +30,7 @@ pub enum Purpose {
     Enforce {
         round: u32,
     },
-    /// The coder repairs its edits because commands of `review.verify` fail on them.
+    /// The coder repairs its edits, because commands of `review.verify` fail after the edits.
     Repair {
         round: u32,
     },
@@ -172,8 +172,8 @@ pub enum CallAnswer {
     Recheck {
         checks: Vec<Recheck>,
     },
-    /// Comparisons of findings with earlier disputes. Without a comparison, a finding counts as a different
-    /// problem.
+    /// Comparisons of findings with earlier disputes. A finding without a comparison counts as a problem that
+    /// differs from the earlier dispute.
     Compare {
         comparisons: Vec<Comparison>,
     },

@@ -1,6 +1,6 @@
 //! Events: the contract between a run and its listeners. The state of a run is a fold over its events. The history
-//! contains everything that a later reader needs, except the raw output of agents: events refer to this output by
-//! call id and hash. Recorded forms never lose or rename a field.
+//! contains everything that a later reader needs, except the raw output of agents. Events refer to the raw output
+//! by call id and hash. Recorded forms never lose or rename a field.
 
 mod call;
 
@@ -44,7 +44,7 @@ pub struct Plan {
     pub agents: Vec<Agent>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub backups: Vec<Agent>,
-    /// The shards. Each lists the files that one call covers.
+    /// The shards. A shard lists the files that one call covers.
     pub shards: Vec<Vec<Coverage>>,
     pub skipped: Vec<Skip>,
     /// The settings by dotted key, in the form in which `glee config list` prints them.
@@ -52,7 +52,7 @@ pub struct Plan {
     /// The commit whose `.glee` applies. Present if the change under review edits `.glee`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steered_by: Option<String>,
-    /// Glee's own findings about the change, merged with those of the reviewers.
+    /// Glee's own findings about the change. Glee later merges them with the findings of the reviewers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub own: Vec<RawFinding>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -69,7 +69,7 @@ pub struct Plan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Staged {
-    /// The index remains unchanged; the run reports which of its files lack the coder's edits.
+    /// The index remains unchanged. The run reports the files whose version in the index lacks the coder's edits.
     Left,
     /// Glee stages the files that the coder changed (`--restage`).
     Restaged,
@@ -168,7 +168,7 @@ pub enum ReviewEvent {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         skipped: Vec<Skip>,
     },
-    /// A reviewer's earlier answers replace a call or a part of it.
+    /// A reviewer's earlier answers replace a whole call or a part of a call.
     AnswersReused {
         call: CallId,
         from: Vec<ReusedFrom>,
@@ -189,7 +189,7 @@ pub enum ReviewEvent {
         /// The random key for hashing lines.
         salt: String,
         files: Vec<FileReview>,
-        /// Findings that are in none of the files. They are reused only if all files are unchanged.
+        /// Findings that are not in any of `files`. These findings are reused only if all `files` are unchanged.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         others: Vec<RawFinding>,
     },
@@ -208,8 +208,8 @@ pub enum ReviewEvent {
         debate_round: u32,
         message: DebateMessage,
     },
-    /// The debate of a round has ended. `findings` contains the present findings of the round, and findings that
-    /// reviewers added during the debate. `silent` lists the reviewers that did not answer.
+    /// The debate of a round has ended. `findings` contains the findings of the round as they are after the debate,
+    /// including findings that reviewers added during the debate. `silent` lists the reviewers that did not answer.
     DebateConcluded {
         round: u32,
         findings: Vec<Finding>,
@@ -224,21 +224,22 @@ pub enum ReviewEvent {
         finding: FindingId,
         dispute: RulingRef,
         disposition: Disposition,
-        /// The tag that the ruling gave the finding. Present if this tag is optional in this run; the finding then
-        /// remains open with this tag.
+        /// The tag that the ruling gave the finding; absent if the ruling gave no tag. The finding remains open
+        /// with this tag, which is optional in this run.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         new_tag: Option<Tag>,
         /// Whether the reviewer knows the ruling and has no new evidence.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         insisted: bool,
     },
-    /// A finding relates to an earlier dispute that does not bind it.
+    /// A finding relates to an earlier dispute whose outcome does not bind the finding.
     RelatedDispute {
         finding: FindingId,
         #[serde(flatten)]
         earlier: Box<EarlierDispute>,
     },
-    /// A finding equals one whose dispute waits for a person. No second dispute is opened.
+    /// A finding names the same problem as an earlier finding whose dispute waits for a person. No second dispute
+    /// is opened.
     StillDisputed {
         finding: FindingId,
         dispute: DisputeNumber,
