@@ -1,7 +1,7 @@
-//! The request to an agent, which is sent as JSON to `json` agents and as a rendered prompt to `text` agents.
+//! A request to an agent. `json` agents receive the request as JSON, and `text` agents receive a rendered prompt.
 //!
-//! The JSON form of a request is Glee's interface for plug-ins. Only optional fields are added unless
-//! [`Request::VERSION`] changes. The command `glee agents schema request` prints the JSON Schema of a request.
+//! The JSON form is Glee's interface for plug-ins. Any change except a new optional field requires a new
+//! [`Request::VERSION`]. The command `glee agents schema request` prints the JSON Schema of a request.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,7 +27,7 @@ pub struct SourceFile {
 }
 
 impl SourceFile {
-    /// Whether the change deletes the file, so that the diff has the target `/dev/null` and the text is empty.
+    /// Whether the change deletes the file: the text is empty, and the diff has the target `/dev/null`.
     pub fn is_deleted(&self) -> bool {
         let head = self.diff.iter().flat_map(|diff| diff.lines().take_while(|line| !line.starts_with("@@ ")));
         self.text.is_empty() && head.into_iter().any(|line| line == "+++ /dev/null")
@@ -49,8 +49,8 @@ pub struct CoderWritten {
     pub lines: Vec<(u32, u32)>,
 }
 
-/// A ruling in force that reviewers receive so that they do not raise the finding again, or that a judge receives
-/// as a precedent.
+/// A ruling in force. Reviewers receive the ruling so that they do not raise the finding again. A judge receives
+/// the ruling as a precedent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RulingInForce {
     /// The settled dispute: its number, or its id if the ruling is shared as a file.
@@ -67,7 +67,7 @@ pub struct RulingInForce {
 pub struct Item {
     #[serde(flatten)]
     pub finding: Finding,
-    /// The rationale of the ruling that enforces it; absent without a ruling.
+    /// The rationale of the ruling that enforces the finding; absent without a ruling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enforced: Option<Untrusted>,
 }
@@ -80,14 +80,14 @@ pub struct FailedCheck {
     pub output: Untrusted,
 }
 
-/// A finding that may repeat an earlier dispute, for a judge to compare.
+/// A finding and an earlier dispute. A judge decides whether the finding repeats the dispute.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct UncertainPair {
     pub finding: Finding,
     pub earlier: EarlierDispute,
 }
 
-/// The change made for a finding, for the re-check by the reviewer that raised it.
+/// The coder's change for a finding. The reviewer that raised the finding checks the change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Change {
     #[serde(flatten)]
@@ -103,7 +103,7 @@ pub struct Change {
 pub struct Challenged {
     #[serde(flatten)]
     pub finding: Finding,
-    /// The examinations of other reviewers that challenge it.
+    /// The examinations in which other reviewers challenge the finding.
     pub challenges: Vec<Challenge>,
 }
 
@@ -141,8 +141,8 @@ pub enum Task {
         focus: Vec<String>,
         /// Rulings in force on these files.
         rulings: Vec<RulingInForce>,
-        /// Findings of the reviewer's earlier review about lines that were edited since, with the current line
-        /// numbers. The reviewer raises them again if they still apply.
+        /// Earlier findings of this reviewer whose lines were edited after the earlier review. The line numbers are
+        /// current. The reviewer raises a finding again if the finding still applies.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         recheck: Vec<RawFinding>,
     },
@@ -162,8 +162,8 @@ pub enum Task {
     /// Rule on one dispute (role judge; answer: section 3.5).
     Judge {
         dispute: Box<Dispute>,
-        /// The original code: the files that the finding and the evidence name, as they were at the start of the finding's
-        /// round.
+        /// The original code: the files that the finding and the evidence name, in their state at the start of the
+        /// round that raised the finding.
         files: Vec<SourceFile>,
         /// Lines that the coder wrote in this run; by themselves they are not evidence.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -179,7 +179,7 @@ pub enum Task {
         files: Vec<SourceFile>,
     },
     /// State for each finding whether it names the same problem as an earlier dispute (role judge). The answer is
-    /// `[F<n>] SAME|DIFFERENT: why`, or `comparisons` as JSON, each with `finding` and `answer`.
+    /// `[F<n>] SAME|DIFFERENT: why`, or `comparisons` as JSON: objects with `finding` and `answer`.
     Compare {
         /// Each finding with one earlier dispute.
         pairs: Vec<UncertainPair>,
@@ -277,7 +277,8 @@ impl Task {
         self.kind_and_role().1
     }
 
-    /// Whether the task uses more effort than the model's default, because the answer binds all agents.
+    /// Whether the task needs more effort than the model's default. Only an arbitration does, because the decision
+    /// binds all agents.
     pub fn wants_effort(&self) -> bool {
         matches!(self, Self::Arbitrate { .. })
     }

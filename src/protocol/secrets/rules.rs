@@ -23,8 +23,8 @@ const END: &str = r#"(?:[\x60'"\s;]|\\[nr]|$"#;
 /// argument.
 const PROSE_END: &str = r#"(?:[\x60'"\s;.,:!?/|&*()\[\]{}<>]|\\[nr]|$"#;
 
-/// An expression with this part recognises a value by the name before the value. Such an expression would match too
-/// much prose with [`PROSE_END`].
+/// An expression that contains this part recognises a value by the name before the value. These expressions keep
+/// [`END`], because they would match too much prose with [`PROSE_END`].
 const NAMED: &str = r"[\w.-]{0,50}?";
 
 const LARGEST_REGEX: usize = 64 << 20;
@@ -159,8 +159,8 @@ struct Allowed {
     stopwords: Option<AhoCorasick>,
     #[serde(default, rename = "regexTarget")]
     target: Target,
-    /// The condition `AND` requires that a file path matches, too. Exceptions with a condition are ignored, because
-    /// a text has no path.
+    /// The condition `AND` limits an exception to certain file paths. Exceptions with a condition are ignored,
+    /// because a text has no path.
     condition: Option<String>,
 }
 

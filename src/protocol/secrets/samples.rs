@@ -6,7 +6,7 @@ use super::rules::{FoundSecret, find_by};
 use super::*;
 
 /// The number of generated texts per rule. Many texts are needed, because entropy, stopwords and exceptions exclude
-/// some.
+/// some texts.
 const TRIES: u64 = 200;
 
 struct Numbers(blake3::OutputReader);
@@ -37,7 +37,7 @@ impl Numbers {
             HirKind::Class(Class::Bytes(_)) => unreachable!("the expressions are of text"),
             HirKind::Repetition(repetition) => {
                 let most = repetition.max.unwrap_or(repetition.min + 70).min(repetition.min + 70);
-                // Optional parts are repeated rarely, because they usually separate a name from its value.
+                // An optional part occurs at most twice, because it usually only separates a name from a value.
                 let times = match repetition.min {
                     0 => self.below(most.min(2) as usize + 1),
                     least => least as usize + self.below((most - least) as usize + 1),

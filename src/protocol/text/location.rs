@@ -38,7 +38,8 @@ impl Paths {
         Self(odd)
     }
 
-    /// Returns the first location that has a known path, and prefers the longest path at the same position.
+    /// Returns the first location that has a known path. If several known paths begin at this position, the longest
+    /// path counts.
     fn find(&self, text: &str) -> Option<NamedPlace> {
         let head = text[..text.floor_char_boundary(HEAD)].replace('\\', "/");
         let named = |path: &String| {
@@ -101,7 +102,7 @@ fn first(text: &str) -> Option<NamedPlace> {
         }
         let end = text[start..].find(is_boundary).map_or(text.len(), |length| start + length);
         let word = &text[start..end];
-        // Only the part of a word before a URL or a Windows path can contain a location.
+        // In a word with a URL or a Windows path, only the text before the URL or path can contain a location.
         let (candidates, next) = if let Some(scheme) = url(word) {
             let end = text[start..].find(|c: char| c.is_whitespace() || matches!(c, '`' | '"' | '<' | '>'));
             (scheme, end.map_or(text.len(), |length| start + length))
@@ -279,7 +280,7 @@ fn may_end(rest: &str) -> bool {
 /// Top-level domains. A word that ends with a top-level domain is a host, and the number after the host is a port.
 const HOSTS: [&str; 7] = ["com", "net", "org", "io", "example", "local", "internal"];
 
-/// Known file names without an extension. Capitalised names such as `Dockerfile` need not be listed.
+/// Known file names without an extension. Capitalised names that end with `file` need not be listed.
 const NAMES: &str = "makefile justfile BUILD WORKSPACE LICENSE README CHANGELOG CODEOWNERS NOTICE Kconfig";
 
 fn is_path(word: &str) -> bool {

@@ -74,8 +74,8 @@ impl Structure {
 }
 
 impl Fence {
-    /// Returns the code fence that a line opens. A fence may open after list markers. Backticks open no fence if
-    /// further backticks follow on the same line, because the backticks then enclose inline code.
+    /// Returns the code fence that a line opens. A fence may open after list markers. If further backticks follow
+    /// later on the line, the backticks enclose inline code and open no fence.
     fn opened_by(line: &str) -> Option<Self> {
         let text = peel(line).rest;
         let mark = text.chars().next().filter(|c| matches!(c, '`' | '~'))?;
@@ -85,7 +85,7 @@ impl Fence {
         opens.then(|| Self { mark, length, indent: indent(line) + (line.trim_start().len() - text.len()) })
     }
 
-    /// A closing line contains only the character of the opening line, at least as many times as the opening line.
+    /// A closing line consists of the fence's character, repeated at least as often as in the opening line.
     fn is_closed_by(self, line: &str) -> bool {
         let text = line.trim();
         text.len() >= self.length && text.chars().all(|c| c == self.mark) && indent(line) < self.indent + 4

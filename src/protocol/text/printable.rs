@@ -10,7 +10,7 @@ use crate::domain::Untrusted;
 const MARKS: [&str; 3] = ["##vso[", "##[", "##teamcity["];
 
 /// Commands that GitHub's runner executes after `::` at the beginning of a line. Line wrapping can move any word to
-/// the beginning of a line.
+/// the beginning of a line, so a command is escaped at the beginning of any word.
 const COMMANDS: &str = "add-mask add-matcher add-path debug echo endgroup error group internal- notice remove-matcher \
                       save-state set-env set-output set-secret stop-commands warning";
 

@@ -23,7 +23,7 @@ impl Level {
     /// All levels, from lowest to highest.
     pub const ALL: [Self; 4] = [Self::Low, Self::Medium, Self::High, Self::Critical];
 
-    /// Maps a tag to a level. An unknown severity (`None`) maps to `High`, because its finding is mandatory.
+    /// Maps a tag to a level. A finding of unknown severity (`None`) is mandatory, so `None` maps to `High`.
     pub fn of(tag: Option<Tag>) -> Self {
         match tag {
             Some(Tag::Critical) => Self::Critical,
@@ -173,7 +173,7 @@ pub struct Group {
     pub advised: AdvisoryStatus,
     /// The reviewers that did not raise the finding, but supported it in round 2 of the debate.
     pub supporters: Vec<String>,
-    /// Whether a person must decide, because the group is disputed and severe and no severe finding is accepted.
+    /// Whether a person must decide: the group is a severe dispute, and no severe finding is accepted.
     pub escalate: bool,
 }
 
@@ -201,7 +201,7 @@ pub struct CheckedEvidence {
     pub place: Option<bool>,
     /// Whether identifiers in the finding's text occur in the cited block of code.
     pub identifiers: Option<bool>,
-    /// Whether the finding names the rule that detected the problem.
+    /// Whether the finding names a rule. A named rule confirms the finding.
     pub confirmed: bool,
     pub advisory: AdvisoryStatus,
 }

@@ -43,8 +43,8 @@ pub use output::MergeAnswer;
 
 crate::domain::words!(Level, Policy);
 
-/// Groups the findings and decides each group. A bare file name stands for the only path in `tree` or in the members
-/// that ends with this name.
+/// Groups the findings and decides each group. A bare file name stands for a path if exactly one path in `tree` and
+/// in the members ends with this name.
 pub fn merge(members: &[Member], debate: &Debate, tree: &[String], policy: Policy) -> Consensus {
     let entries = normalise::entries(members, tree);
     let mut groups = match policy {

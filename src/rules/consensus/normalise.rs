@@ -48,8 +48,8 @@ static NAMES: LazyLock<[(Phrases, Category); 4]> = LazyLock::new(|| {
     ]
 });
 
-/// Prefixes of words in a title. Each list indicates one category. The lists are shorter than in `NAMES`, because
-/// titles mention many topics.
+/// Prefixes of words in a title. Each list indicates one category. The lists are shorter than the lists in `NAMES`,
+/// because titles mention many topics.
 static TEXTS: LazyLock<[(Phrases, Category); 3]> = LazyLock::new(|| {
     let security = "vulnerab, sql injection, command injection, cross-site, path traversal, xss, csrf";
     [
@@ -237,7 +237,8 @@ fn text_hash(member: &Member, is_located: bool) -> u64 {
     hasher.finish()
 }
 
-/// Numbers the members' paths in alphabetical order. A bare file name stands for the only path with this file name.
+/// Numbers the members' paths in alphabetical order. A bare file name stands for a path if exactly one path has
+/// this file name.
 fn file_numbers(members: &[Member], tree: &[String]) -> Vec<Option<u32>> {
     let named: Vec<Option<&str>> =
         members.iter().map(|member| member.raw.file.as_deref().filter(|path| !path.trim().is_empty())).collect();

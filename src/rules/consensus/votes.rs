@@ -134,8 +134,8 @@ impl<'a> Votes<'a> {
         i32::try_from(self.affirming.len()).unwrap_or(i32::MAX).saturating_mul(5).min(15)
     }
 
-    /// The bonus for agreement, with less weight for reviewers of the same vendor. The first reviewer of a vendor
-    /// adds 5 points, and each other reviewer of this vendor adds 2. The maximum is 15.
+    /// The bonus for agreement, with less weight for further reviewers of the same vendor. The first reviewer of a
+    /// vendor adds 5 points, and every further reviewer of this vendor adds 2 points. The maximum is 15.
     pub(crate) fn independent_bonus(&self) -> i32 {
         let mut vendors = BTreeSet::new();
         let points = self.affirming.iter().map(|entry| {

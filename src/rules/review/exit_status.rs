@@ -5,7 +5,7 @@ use crate::domain::{ExitReason, FindingState};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
     pub mandatory: Vec<FindingState>,
-    /// Whether a person must settle a dispute of this run, or an earlier dispute that recurred.
+    /// Whether a person must settle a dispute, either a new dispute or an earlier dispute that recurred.
     pub dispute_open: bool,
     pub reviewers: u32,
     /// The number of reviewers that completed their answers.

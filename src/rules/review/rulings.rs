@@ -27,13 +27,13 @@ pub fn ended(
 const NAMES: &str = "auth certificate cipher cookie credential crypt debug deseriali hash password permission \
                      permissive privilege random secret ssl tls unsafe xxe";
 
-/// Prefixes of security-related words in a title. Words that other titles often contain, such as `hash`, are
-/// omitted.
+/// Prefixes of security-related words in a title. Words that are also common in unrelated titles, such as `hash`,
+/// are omitted.
 const TITLES: &str = "attack authenti authori certificate cipher credential crypt deseriali eval exploit md5 \
                       password privilege secret sha1 ssl tls xxe";
 
-/// Whether a ruling needs a responsible person, because it closes a finding whose category, rule or title indicates
-/// a security problem.
+/// Whether a ruling needs a responsible person. A person is needed if the ruling closes a finding whose category,
+/// rule or title indicates a security problem.
 pub fn needs_person(disposition: &Disposition, category: Option<&str>, rule: Option<&str>, title: &str) -> bool {
     let begins = |text: &str, prefixes: &str| {
         let text = text.to_lowercase();

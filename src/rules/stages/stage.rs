@@ -9,8 +9,9 @@ pub const ATTEMPTS: u32 = 3;
 /// The maximum number of calls to an arbiter. After a second invalid answer, a person must decide.
 pub const ARBITER_ATTEMPTS: u32 = 2;
 
-/// Returns the verdict on a stage. The status is `Conflict` if the aggregator reports a conflict, `Ok` if there is
-/// a summary and no agent or required field is missing, and `Degraded` otherwise.
+/// Returns the verdict on a stage. The status is `Conflict` if the aggregator reports a conflict. The status is
+/// `Ok` if there is no conflict, there is a summary, and no agent or required field is missing. Otherwise, the
+/// status is `Degraded`.
 pub fn verdict(
     synthesis: Option<&Synthesis>,
     answers: &[&StageAnswer],

@@ -1,8 +1,8 @@
 //! Decides a dispute by the rulings of three judges. ENFORCE counts as a vote for KEEP, DISMISS for DROP, DISMISS
 //! with a new tag for FLIP, DISMISS as a duplicate for MERGE, and ESCALATE for FLAG.
 //!
-//! A finding is dismissed only if at least one judge dismisses it. If fewer than two judges give a ruling, the
-//! panel's ruling is ESCALATE.
+//! The panel can dismiss a finding only if at least one of the judges dismisses the finding. If fewer than two
+//! judges give a ruling, the panel's ruling is ESCALATE.
 
 use std::collections::BTreeSet;
 
@@ -25,8 +25,8 @@ fn reason_code(grounds: Grounds) -> String {
     grounds.as_str().to_uppercase()
 }
 
-/// Adds the judges' grounds to the default lists. `NotMandatory` is a structural reason to change the tag, and all
-/// other grounds justify a DROP.
+/// Adds the judges' grounds to the default lists. In a three-way split, `NotMandatory` lets a FLIP win. Any other
+/// ground lets a DROP win if no FLIP wins.
 fn lists() -> VoteLists {
     let mut lists = VoteLists::default();
     lists.structural.insert(reason_code(Grounds::NotMandatory));

@@ -1,6 +1,7 @@
-//! Decides the result of three votes by four rules: majority, tie, three-way split, and MERGE counts as KEEP.
+//! Decides the result of three votes. Rule 1 decides a majority, rule 2 decides a tie, and rule 3 decides a
+//! three-way split. By rule 4, a MERGE counts as a KEEP.
 //!
-//! The source is versions 1 and 2 of the arbiter's selection rules. The result depends only on the votes, the
+//! The rules come from versions 1 and 2 of the arbiter's selection rules. The result depends only on the votes, the
 //! conflict type and [`VoteLists`]. A missing vote counts as KEEP, but is never protected from being outvoted.
 
 use std::borrow::Cow;

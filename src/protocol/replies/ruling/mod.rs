@@ -95,8 +95,8 @@ impl Candidates {
         }
         (self.any, self.pending) = (true, false);
         match claim {
-            // A ruling with a different nonce is a quotation. A ruling on another dispute is an error if the ruling
-            // follows a valid ruling.
+            // A ruling with a different nonce is only a quotation. After a valid ruling, a ruling on a different
+            // dispute makes the answer invalid.
             DisputeMatch::Foreign(error @ RulingError::Dispute { .. }) if self.last.is_some() => {
                 self.wrong = Some(error)
             }
@@ -178,8 +178,8 @@ impl Reasons {
         }
     }
 
-    /// Adds the rationale and the citations to a ruling that is a closing line. If a JSON ruling has no rationale,
-    /// the preceding text becomes the rationale.
+    /// If the ruling has no rationale, the text before the ruling becomes the rationale. If the ruling is a closing
+    /// line, the citations and the coder's evidence also come from this text.
     fn complete(self, claimed: Claimed) -> Ruling {
         let Claimed { mut ruling, is_line } = claimed;
         if ruling.rationale.is_empty() {

@@ -1,8 +1,8 @@
 //! Scans one JSON object or list, line by line.
 //!
-//! The crate `serde_json` reads the tokens, and this module checks the order of the tokens. A scan therefore ends
-//! at the first invalid line, so that prose between braces costs little time. In the result, numbers outside the
-//! range of a double become `null`, and unpaired surrogates become U+FFFD, so that any parser accepts the result.
+//! The crate `serde_json` reads the tokens, and this module checks the order of the tokens. A scan ends at the
+//! first invalid line, so prose between braces costs little time. In the result, numbers outside the range of a
+//! double become `null`, and unpaired surrogates become U+FFFD, so that any parser accepts the result.
 
 use std::borrow::Cow;
 
@@ -62,7 +62,7 @@ impl Scanner {
         Self { text: String::new(), open: Vec::new(), expect: Expect::Document, values: 0, scope }
     }
 
-    /// Returns the text of the object, or the text up to the error for invalid JSON.
+    /// Returns the text of the object. If the JSON is invalid, returns the text before the error.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }

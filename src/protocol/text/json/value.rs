@@ -1,4 +1,4 @@
-//! A JSON value of unknown shape, whose accessors treat a value of an unexpected type as missing.
+//! A JSON value of unknown shape. The accessors treat a value of an unexpected type as missing.
 
 use std::{fmt, iter};
 

@@ -1,9 +1,10 @@
 //! The policy `panel` classifies a finding by how many reviewers agree on it, and never deletes a finding.
 //!
 //! A finding of two or more reviewers is accepted. A finding of one reviewer is accepted if another reviewer
-//! supports it in the debate, and is uncorroborated otherwise. The report contains the score of an uncorroborated
-//! finding and a check that would decide it. A finding that another reviewer contradicts with reasons is disputed.
-//! Only the raiser can withdraw a finding, and only if the result of the cross-examination is negative.
+//! supports it in the debate, and is uncorroborated otherwise. For an uncorroborated finding, the report contains
+//! the score and a check that would confirm or refute the finding. A finding that another reviewer contradicts with
+//! reasons is disputed. Only the raiser can withdraw a finding, and only if the result of the cross-examination is
+//! negative.
 
 use crate::domain::{Class, ExaminationWord};
 use crate::rules::consensus::debate::Debate;

@@ -14,10 +14,10 @@ use crate::rules::consensus::normalise::{Category, NormalMember, category};
 use crate::rules::consensus::similarity::groups;
 use crate::rules::consensus::votes::{Votes, Voting};
 
-/// The minimum difference between the weights of two sides at which one side is clearly stronger.
+/// One side is clearly stronger than another side if its weight is greater by at least this number.
 const CLEARLY: i32 = 2;
 
-/// How many preceding findings are searched for a finding that contains the current finding.
+/// The number of preceding lists in which [`assemble`] looks for a group that contains the current group.
 const NEIGHBOURS: usize = 16;
 
 const SINGLE: &str = "single source: ";
@@ -72,8 +72,8 @@ fn assemble(groups: Vec<Group>, members: &[Member]) -> Vec<Vec<Group>> {
     kept
 }
 
-/// Merges several groups into one, with one member for each reviewer. The member has the highest severity and
-/// confidence of the reviewer's findings, and the reviewer's other findings become repeats.
+/// Merges several groups into one group. The first finding of each reviewer becomes a member, with the highest
+/// severity and confidence of the reviewer's findings. The reviewer's other findings become repeats.
 fn join<'a>(
     voting: &Voting<'_>,
     all: &[Member],
@@ -124,8 +124,8 @@ fn join<'a>(
     group
 }
 
-/// Whether `other` covers the lines of `member` and mentions the title of `member`. `title` is this title in lower
-/// case.
+/// Whether `other` covers the lines of `member` and mentions the title of `member`. `title` is the title of
+/// `member` in lower case.
 fn is_part(member: &Member, title: &str, other: &Member) -> bool {
     let lines = |member: &Member| member.raw.line.map(|line| (line, member.raw.end_line.unwrap_or(line)));
     let (Some(inner), Some(outer)) = (lines(member), lines(other)) else { return false };
@@ -171,8 +171,8 @@ fn agreed(votes: &Votes<'_>) -> Group {
     }
 }
 
-/// Accepts a finding that one reviewer raised and other reviewers supported in round 2 (phase 2). There is no
-/// bonus, because the cross-examination already counts the support.
+/// Accepts a finding that one reviewer raised and other reviewers supported in round 2 (phase 2). The agreement
+/// gives no bonus, because the answers of round 2 already change the confidence.
 fn supported(votes: &Votes<'_>) -> Group {
     let (score, _) = evidence::score(votes.affirming[0], votes.evidence[0]);
     let (raiser, supporters) = (&votes.lead().model, votes.supporters().join(", "));

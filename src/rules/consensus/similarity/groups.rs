@@ -12,14 +12,15 @@ use crate::rules::consensus::normalise::{Category, NEAR, NormalMember, PlaceMatc
 use crate::rules::consensus::similarity::vectors::{Vectors, as_u32};
 use crate::rules::parallel;
 
-/// The minimum cosine similarity of two matching texts, which depends on the two locations. Different problems at
-/// one location often mention the same identifiers, so `SAME_LINES` and `SAME_BLOCK` are higher than `TEXT_ALONE`.
+/// The minimum cosine similarities at which two texts match, one for each relation of the two locations. Different
+/// problems at one location often mention the same identifiers, so `SAME_LINES` and `SAME_BLOCK` are higher than
+/// `TEXT_ALONE`.
 const SAME_LINES: f32 = 0.18;
 const SAME_BLOCK: f32 = 0.22;
 const TEXT_ALONE: f32 = 0.13;
 
-/// The maximum number of nearby findings that are all compared with a finding. If more findings are near, only
-/// findings with common rare terms are compared.
+/// If at most this number of findings are near, a finding is compared with all of them. Otherwise, the finding is
+/// compared only with findings that share its rarest terms.
 const CANDIDATES: usize = 256;
 
 const KEPT: usize = 32;
@@ -177,8 +178,8 @@ impl Finder<'_> {
         (likeness >= 1.0).then_some(likeness)
     }
 
-    /// The minimum cosine at which two entries match, which depends on their locations. `None` if the entries can
-    /// never match.
+    /// The minimum cosine at which two entries match. The minimum depends on the locations of the entries. `None`
+    /// if the entries can never match.
     fn threshold(&self, a: usize, b: usize) -> Option<f32> {
         match self.entries[a].place(&self.entries[b]) {
             PlaceMatch::Same => Some(SAME_LINES),

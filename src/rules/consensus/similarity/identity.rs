@@ -38,9 +38,10 @@ pub const NEAR: u32 = 3;
 /// The minimum number of terms in a long text. A long text has enough words for a comparison by words alone.
 const LONG: usize = 5;
 
-/// The minimum cosine at which two long texts match, or two short texts that name a common kind of defect. The
-/// value was measured with eight models that reviewed the same code several times. With the value 0.2, 1 of 1,750
-/// pairs of different findings matches. With the value 0.25, 1% of the pairs of equal findings do not match.
+/// The minimum cosine at which two long texts match. The minimum also applies to short texts that name a common
+/// kind of defect. The value was measured with eight models that reviewed the same code several times. With the
+/// value 0.2, 1 of 1,750 pairs of different findings matches. With the value 0.25, 1% of the pairs of equal
+/// findings do not match.
 const SAME: f32 = 0.21;
 /// The minimum cosine at which two short texts match if at least one of them names no kind of defect.
 const SHORT: f32 = 0.5;
@@ -97,8 +98,8 @@ const KINDS: &[&[&str]] = &[
     &["cache", "cached", "lru_cache", "memoiz"],
 ];
 
-/// The minimum cosine at which a negation in one text counts as the only difference between two texts. Two texts
-/// that differ only in a negation do not match.
+/// Two texts that differ only in a negation do not match. The negation counts as the only difference if the cosine
+/// of the texts is at least this number.
 const EXCEPT_NEGATION: f32 = 0.95;
 const NEGATIONS: &[&str] =
     &["not", "never", "no", "without", "cannot", "isn", "aren", "doesn", "don", "nobody", "nothing"];
@@ -161,7 +162,7 @@ impl<'a> Wordings<'a> {
         Self { vectors: Vectors::of(&texts), profiles }
     }
 
-    /// Compares the anchors with the indices `a` and `b`. `distance` is the number of lines between them, if known.
+    /// Compares the anchors with the indices `a` and `b`. `distance` is the anchors' distance in lines, if known.
     pub fn compare(&self, a: usize, b: usize, distance: Option<u32>) -> Likeness {
         let (ours, theirs) = (&self.profiles[a], &self.profiles[b]);
         if ours.asks_the_opposite(theirs) || ours.names_another_rule(theirs) {
@@ -169,7 +170,7 @@ impl<'a> Wordings<'a> {
         }
         let (rule, other_rule) = (specific(ours.anchor), specific(theirs.anchor));
         if ours.anchor.text == theirs.anchor.text && !ours.anchor.text.is_empty() {
-            // Equal texts at different lines report two occurrences of the same kind of defect.
+            // Equal texts at distant lines report two separate defects of the same kind.
             let same_place = distance.is_none_or(|distance| distance <= if rule.is_some() { 0 } else { NEAR });
             return if same_place { Likeness::Same(1.0) } else { Likeness::Different };
         }
@@ -205,7 +206,7 @@ impl<'a> Profile<'a> {
         Self { anchor, kinds: kinds(&anchor.text), asks_for_less, asks_for_more, negates: says(NEGATIONS) }
     }
 
-    /// The minimum cosine at which two findings are [`Likeness::Same`]. `None` if they can never be the same.
+    /// The minimum cosine at which two findings are [`Likeness::Same`]. `None` if no cosine is sufficient.
     fn demanded(&self, other: &Self, is_long: bool, same_rule: bool) -> Option<f32> {
         let (ours, theirs) = (self.kinds, other.kinds);
         let (names, other_names) = (&self.anchor.names, &other.anchor.names);

@@ -137,8 +137,8 @@ impl Vectors {
     }
 }
 
-/// Compares one text with many other texts. The weights of this text are indexed by term, which makes each
-/// comparison fast.
+/// Compares a selected text with many other texts. The weights of the selected text are indexed by term, which
+/// makes each comparison fast.
 pub(crate) struct Comparer<'a> {
     vectors: &'a Vectors,
     text: Option<usize>,
