@@ -1,6 +1,6 @@
-//! Opens files after checking their type. Opening a FIFO would wait for a writer, and some devices never end. A
-//! file that a configuration or the tree names must be a regular file ([`regular`]). Input that the user names may
-//! also be a FIFO, as in `--diff <(git diff)` ([`input`]).
+//! Opens files after checking their type. Opening a FIFO would wait for a writer, and reading some devices never
+//! ends. If a path comes from a configuration or from the tree, the file must be a regular file ([`regular`]). If
+//! the user names the path, the file may also be a FIFO, as in `--diff <(git diff)` ([`input`]).
 
 use std::fs::{File, FileType, Metadata};
 use std::io::{self, IsTerminal as _, Read as _};

@@ -1,5 +1,5 @@
-//! Creates folders and files that only their owner can read, because they contain code, prompts and answers.
-//! Everything in Glee's state folder has these permissions, including temporary files and files that git creates.
+//! Creates folders and files that only their owner can read, because they contain code, prompts and answers. Only
+//! the owner can read Glee's state folder, including temporary files and files that git creates.
 
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, OpenOptions};

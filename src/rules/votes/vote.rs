@@ -1,8 +1,8 @@
 //! Decides the result of three votes. Rule 1 decides a majority, rule 2 decides a tie, and rule 3 decides a
 //! three-way split. By rule 4, a MERGE counts as a KEEP.
 //!
-//! The rules come from versions 1 and 2 of the arbiter's selection rules. The result depends only on the votes, the
-//! conflict type and [`VoteLists`]. A missing vote counts as KEEP, but is never protected from being outvoted.
+//! The source is versions 1 and 2 of the arbiter's selection rules. The result depends only on the votes, the
+//! conflict type and [`VoteLists`]. A missing vote counts as KEEP. It is never protected from being outvoted.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -56,8 +56,8 @@ pub struct Vote<'a, V> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Version {
-    /// The older rules, which protect no voter from being outvoted, never let a DROP win a three-way split, and
-    /// give every FLAG the same reason.
+    /// The older rules. No voter is protected from being outvoted, a DROP never wins a three-way split, and every
+    /// FLAG has the same reason.
     V1,
     #[default]
     V2,
@@ -107,7 +107,8 @@ impl Default for VoteLists {
 pub struct VoteDecision<'a, V> {
     /// The resulting action, which is never `Merge`.
     pub action: VoteAction,
-    /// The reason for a FLAG that the rules decided. `None` for any other action, and if the majority voted FLAG.
+    /// The reason why the rules chose FLAG. `None` if the action is not FLAG, or if the FLAG is the majority's
+    /// vote.
     pub reason: Option<FlagReason>,
     /// The first new value among the winning FLIP votes.
     pub new_value: Option<&'a V>,
@@ -163,7 +164,8 @@ pub fn decide<'a, V: PartialEq>(
     VoteDecision { action, reason, new_value, deciding_code, rule }
 }
 
-/// The action that a vote counts as, and the new value if the FLIP votes propose different values.
+/// The action that a vote counts as, and the value that the vote proposes. The value is `None` unless two votes
+/// propose different values.
 type Wish<'a, V> = (VoteAction, Option<&'a V>);
 
 /// A FLIP without a value agrees with any other FLIP, unless the other two FLIPs propose different values.

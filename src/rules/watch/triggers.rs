@@ -22,7 +22,7 @@ pub struct Triggers {
     timing: Timing,
     pending: BTreeSet<Trigger>,
     settled: Duration,
-    /// The time of the last event, CONTINUE, resumption or fallback, from which the idle time is measured.
+    /// The start of the idle time: the time of the last event, CONTINUE, resumption or fallback.
     quiet_since: Duration,
     is_paused: bool,
     in_cycle: bool,

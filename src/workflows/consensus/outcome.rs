@@ -26,7 +26,7 @@ pub struct StageOutcome {
     pub notices: Vec<String>,
     /// False if the run is still running or was interrupted.
     pub ended: bool,
-    /// The duration of the run in its last process, in milliseconds.
+    /// The time that the last process of the run took, in milliseconds.
     pub millis: u64,
     pub exit: ExitReason,
     #[serde(serialize_with = "answers", skip_serializing_if = "Vec::is_empty")]
@@ -45,7 +45,7 @@ fn answers<S: Serializer>(answers: &[(AgentName, Option<StageAnswer>)], serializ
 #[serde(tag = "subject", rename_all = "snake_case")]
 pub enum NextStep {
     Stage {
-        /// The status of the stage. A decided conflict does not count as a conflict.
+        /// The status of the stage. After a decision, the status is no longer `Conflict`.
         status: Option<StageStatus>,
         verdict: Option<Box<StageVerdict>>,
         synthesis: Option<Box<Synthesis>>,

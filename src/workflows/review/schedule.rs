@@ -21,7 +21,7 @@ pub(crate) enum ReviewEffect {
     Merge {
         round: u32,
     },
-    /// Binds the findings to the earlier disputes that they repeat according to a judge.
+    /// Binds a finding to an earlier dispute if a judge found that the finding repeats the dispute.
     Recognise {
         round: u32,
     },
@@ -270,7 +270,7 @@ fn disputes(state: &ReviewState, policy: &SchedulePolicy, parked: &BTreeSet<Disp
 pub(crate) fn of_dispute(state: &ReviewState, policy: &SchedulePolicy, dispute: &Dispute) -> Vec<ReviewStep> {
     let number = dispute.number;
     let is_reopened = state.reopened.contains(&number);
-    // Without `--arbitrate`, a dispute stays open if the coder's objection opened it.
+    // Without `--arbitrate`, a dispute that an objection of the coder opened has no steps until it is reopened.
     if policy.mode != Mode::Arbitrate && !is_reopened && !state.is_judged_first(&dispute.finding) {
         return Vec::new();
     }
@@ -354,7 +354,7 @@ fn rechecks(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Rev
         return Vec::new();
     }
     let purpose = Purpose::Recheck { round };
-    // A finding that one reviewer calls "not resolved" stays open, so it does not cause further re-checks.
+    // One answer "not resolved" keeps a finding open, so no other reviewer has to be asked about the finding.
     let is_open = |id: &FindingId| {
         let finding = state.finding(*id);
         finding.is_some_and(|finding| state.finding_state(finding) != FindingState::NotResolved)

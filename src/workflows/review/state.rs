@@ -15,7 +15,7 @@ use crate::domain::{
 use crate::rules::consensus::Policy;
 use crate::workflows::run::attempts;
 
-/// After this number of re-check requests without a valid answer, a reviewer is not asked again in the round.
+/// A reviewer that gave no valid answer to this many re-check requests is not asked again in the round.
 const RECHECKS: u32 = 2;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -289,7 +289,7 @@ impl ReviewState {
                 let (id, number) = (dispute.finding.id, dispute.number);
                 self.still_disputed.remove(&id);
                 self.disputed.insert(id, number);
-                // If the route is set, a judge escalated the dispute to a person, and its rulings still apply.
+                // The route is set only if a judge escalated the dispute. The earlier rulings then still apply.
                 if dispute.route.is_none() {
                     self.ruled_before.insert(number, dispute.rulings.len());
                 }
@@ -408,7 +408,7 @@ impl ReviewState {
         }
     }
 
-    /// If a coder's call was answered, stores its session; otherwise, clears the stored session.
+    /// If the coder answered the call, stores the session of the call. Otherwise, clears the stored session.
     fn take_session(&mut self, call: &CallId, answer: &CallAnswer, usage: &Usage, told: &CallMetadata) {
         if !call.purpose.is_coder() {
             return;
@@ -532,8 +532,9 @@ impl ReviewState {
         dispute.rulings.get(before..)?.last()
     }
 
-    /// The open disputes that a resumed run reopens. If the command line names a new route (`named`), these are all
-    /// open disputes. Otherwise, a dispute is reopened if it has no route, or if its route is `human` by default.
+    /// The open disputes that a resumed run reopens. If the command line names a route (`named`), all open disputes
+    /// are reopened. The route `judge` does not reopen disputes that this run already sent to a judge. If `named`
+    /// is `None`, a dispute is reopened if it has no route, or if its route is `human` by default.
     pub(crate) fn stayed_open(&self, named: Option<Route>) -> Vec<DisputeNumber> {
         let is_fix = self.plan.as_ref().is_some_and(|plan| plan.mode == Mode::Fix);
         let judged = |number| self.calls.keys().any(|id| id.purpose == Purpose::Judge { dispute: number });
@@ -552,7 +553,8 @@ impl ReviewState {
             .collect()
     }
 
-    /// One finding for each open dispute of an earlier run, if the dispute does not continue in this run yet.
+    /// For each open dispute of an earlier run, one finding that repeats the dispute. Excludes disputes that
+    /// already continue in this run.
     pub(crate) fn left_open(&self) -> impl Iterator<Item = FindingId> {
         let mut taken: BTreeSet<DisputeNumber> = self.disputes.keys().copied().collect();
         self.still_disputed.iter().filter(move |(_, number)| taken.insert(**number)).map(|(id, _)| *id)
@@ -686,7 +688,7 @@ impl ReviewState {
     pub(crate) fn finding_state(&self, finding: &Finding) -> FindingState {
         let id = finding.id;
         if let Some(dispute) = self.still_disputed.get(&id) {
-            // If another finding repeats the same dispute, the dispute may have ended in this run.
+            // Another finding may repeat the same dispute, so the dispute may already be settled in this run.
             let ended = self.disputes.get(dispute).and_then(|here| here.disposition.clone());
             return match ended {
                 None => FindingState::Disputed { dispute: *dispute },

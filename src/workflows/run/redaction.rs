@@ -44,7 +44,7 @@ impl Redaction {
                 let plan = Box::new(WatchPlan { root, tree, ..secrets::redact_value(*plan) });
                 WatchEvent::WatchStarted { plan }.into()
             }
-            // Up to ten thousand of these events arrive per second, so only the fields with free text are redacted.
+            // `EventReceived` occurs up to ten thousand times per second, so only its text fields are redacted.
             EventKind::Watch(WatchEvent::EventReceived { mut said }) => {
                 let texts = said.summary.iter_mut().chain(&mut said.files);
                 texts.for_each(|text| *text = self.text(text.as_written()).into());

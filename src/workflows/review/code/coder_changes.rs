@@ -80,8 +80,8 @@ impl Trees<'_> {
         Ok(self.workspace.select_since(&tree, rules, self.state_dir, &options)?)
     }
 
-    /// After a review of staged changes, reports which of the coder's changes are not in the index. Stages these
-    /// changes first if the user asked for it.
+    /// After a review of staged changes, stages the coder's changes if the user asked for it. Reports which of the
+    /// coder's changes are still not in the index.
     pub(crate) fn restage(&self, state: &ReviewState) -> Result<Option<Restaged>, RunError> {
         let staged = state.plan.as_ref().and_then(|plan| plan.staged);
         let (Some(staged), Some((_, before)), Some(after)) = (staged, &state.before, last_tree(state)) else {
@@ -134,8 +134,8 @@ struct Versions<'a> {
     now: Blocks<'a>,
 }
 
-/// A change touches a finding if the changed file lacks the block of the finding's anchor before or after the
-/// change. Any change touches a finding without an anchor.
+/// A change touches a finding if the finding's block is missing in the old or in the new version of the changed
+/// file. A finding without an anchor is touched by any change.
 fn is_touched(finding: &Finding, changed: &BTreeMap<&str, Option<Versions<'_>>>) -> bool {
     let Some(anchor) = &finding.anchor else { return !changed.is_empty() };
     let Some(Some(file)) = changed.get(anchor.file.as_str()) else { return false };

@@ -1,8 +1,8 @@
 //! The code under review.
 //!
 //! `sources` stores the code as it was at the start of each round. `coder_changes` records the coder's changes, and
-//! `edits` parses the diffs of these changes. `scripts` detects changes to the files that the commands of agents
-//! name. `templates` finds the project's prompt templates.
+//! `edits` parses the diffs of these changes. `scripts` detects changes to files that occur in agents' commands.
+//! `templates` finds the project's prompt templates.
 
 pub(crate) mod coder_changes;
 pub(crate) mod edits;

@@ -1,4 +1,4 @@
-//! Detects changes, during a run, to the files that the commands of agents name.
+//! Detects changes to files that occur in agents' commands, while a run is in progress.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,8 +8,8 @@ use crate::domain::event::{Mode, Plan};
 use crate::domain::{Agent, AgentName, Role};
 use crate::workflows::run::runner;
 
-/// Hashes of the files that the commands of reviewers and judges name. A changed hash reveals that the coder may
-/// have replaced one of these agents.
+/// Hashes of the files that occur in the commands of reviewers and judges. If a hash changes, the coder may have
+/// replaced a reviewer or a judge.
 #[derive(Debug)]
 pub(crate) struct Scripts {
     roots: Roots,

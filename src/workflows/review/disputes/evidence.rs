@@ -49,7 +49,7 @@ impl RequestBuilder<'_> {
         reviewed.or_else(|| self.text_at(self.tree_of(round)?, path))
     }
 
-    /// Lists the code that the coder wrote in this run. Only files in `shown` are listed with line numbers.
+    /// Lists the code that the coder wrote in this run. Files outside `shown` are listed without line numbers.
     pub(crate) fn written(&self, shown: &[SourceFile]) -> Vec<CoderWritten> {
         let changed = self.state.tree_changes.iter().flat_map(|change| &change.changes);
         let paths: BTreeSet<&str> = changed.map(|change| change.file.as_str()).collect();

@@ -157,7 +157,8 @@ pub fn known(
     Ok(bindings)
 }
 
-/// The bindings of the history and the shared rulings that the history lacks, even if expired or superseded.
+/// The bindings of the history, and the shared rulings that are not in the history. Includes expired and superseded
+/// rulings.
 pub(crate) fn all(journal: Option<&Journal>, shared: &[Binding]) -> Result<Vec<Binding>, JournalError> {
     let mut bindings = journal.map(Journal::bindings).transpose()?.unwrap_or_default();
     if !shared.is_empty() {

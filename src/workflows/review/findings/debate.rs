@@ -81,7 +81,7 @@ impl ReviewState {
         }
     }
 
-    /// The findings of a round that no earlier dispute binds.
+    /// The findings of a round, except findings that an earlier dispute binds.
     fn debated(&self, round: u32) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(move |finding| {
             let settled = self.ruled.contains_key(&finding.id) || self.still_disputed.contains_key(&finding.id);
@@ -334,7 +334,8 @@ fn revised(context: &RoundContext<'_>) -> RevisedSeverities {
     revised.collect()
 }
 
-/// The id of the raw finding that `by` (if `None`, the first reviewer) contributed to a finding.
+/// The id of the raw finding that the reviewer `by` contributed to a finding. If `by` is `None`, the first reviewer
+/// is used.
 fn source_of(state: &ReviewState, id: FindingId, by: Option<&AgentName>) -> Option<String> {
     let consensus = state.finding(id)?.consensus.as_ref()?;
     let affirming = consensus.positions.iter().filter(|position| !position.denies);

@@ -23,8 +23,8 @@ impl Past<'_> {
         Some(self.journal.dispute(number).ok()??.dispute)
     }
 
-    /// The version of a dispute's file that contains the disputed block, from the reviewed code or from git. `None`
-    /// if no known version contains the block.
+    /// Finds the version of a dispute's file that contains the disputed block. Searches the reviewed code first,
+    /// then git. `None` if no known version contains the block.
     pub(crate) fn text(&self, binding: &Binding) -> Option<String> {
         let path = &binding.anchor.file;
         let has_block = |text: &String| Blocks::of(path, text).place(&binding.anchor).is_some();

@@ -81,8 +81,8 @@ impl RoundContext<'_> {
         members
     }
 
-    /// Looks up new security findings in the advisory databases (phase 6). The event is a notice if the lookup
-    /// fails.
+    /// Looks up new security findings in the advisory databases (phase 6). Returns the results or, if the lookup
+    /// fails, a notice.
     pub(crate) fn advise(&self, mut members: Vec<Member>, databases: &Advisories) -> Option<EventKind> {
         members.retain(|member| !self.state.advised.contains_key(&member.id));
         if let Err(error) = check::check(&mut members, self.workspace, databases) {
@@ -107,7 +107,8 @@ impl RoundContext<'_> {
             }
         }
         self.members(best.into_values().flat_map(|(_, id, findings)| {
-            // If no call was made, the recorded answer already contains the reused findings.
+            // If all files were reused, no call was made, and the recorded answer already contains the reused
+            // findings.
             let part = self.state.reuse(id);
             let part = part.filter(|part| !part.asked.is_empty());
             let carried = part.map(|part| part.findings.as_slice()).unwrap_or_default();
@@ -234,9 +235,9 @@ impl RoundContext<'_> {
         mandatory::is_mandatory(severity, &self.lists.mandatory, &self.lists.optional)
     }
 
-    /// Merges a group into one finding. The base is the first member with a rule or, if no member has a rule, the
-    /// first member. The merged finding has the highest mandatory severity of all members, and lists all reviewers
-    /// and all evidence.
+    /// Merges a group into one finding. The base is the first member that has a rule. If no member has a rule, the
+    /// base is the first member. The merged finding has the highest mandatory severity of all members, and lists
+    /// all reviewers and all evidence.
     fn finding(&self, id: FindingId, members: &[Member], revised: &RevisedSeverities, group: &Group) -> Finding {
         let severity = |member: &Member| revised.get(&member.id).unwrap_or(&member.raw.severity).clone();
         let first = || group.members.iter().map(|at| &members[*at]);

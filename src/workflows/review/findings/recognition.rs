@@ -141,11 +141,11 @@ fn sure(pairs: &[Pair]) -> impl Iterator<Item = (f32, usize, usize)> {
 
 /// Applies earlier disputes to findings of a round.
 ///
-/// If a reviewer names a ruling, that ruling binds the reviewer's finding. Any other dispute was about one problem,
-/// so it binds at most one finding of each reviewer. The most similar pair of a dispute and a finding is bound
-/// first. If two pairs are equally similar, the pair with the newer dispute is bound first. An expired ruling binds
-/// no finding; if no other ruling applies, a notice reports the expiry. A finding that no dispute binds may still
-/// refer to a related dispute.
+/// If a reviewer names a ruling, that ruling binds the reviewer's finding. Among the other findings, a dispute
+/// binds at most one finding of each reviewer, because the dispute was about one problem. The most similar pair of
+/// a dispute and a finding is bound first. If two pairs are equally similar, the pair with the newer dispute is
+/// bound first. An expired ruling binds no finding; if no other ruling applies, a notice reports the expiry. A
+/// finding that no dispute binds may still refer to a related dispute.
 pub(crate) fn earlier<'a>(
     findings: impl IntoIterator<Item = &'a Finding>,
     bindings: &[Binding],

@@ -26,7 +26,7 @@ const UNSURE: usize = 20;
 /// The maximum size in bytes of the diff between the disputed code and the current code.
 const LARGEST: usize = 8 << 10;
 
-/// If the disputed code is not available, the maximum distance in lines between a finding and the disputed line.
+/// The maximum distance in lines between a finding and the disputed line, if the disputed code is not available.
 const FAR: u32 = 20;
 
 pub(crate) fn subject(event: &EventKind) -> Option<FindingId> {
@@ -50,8 +50,8 @@ fn related(finding: FindingId, binding: &Binding, relation: Relation) -> EventKi
     EventKind::Review(ReviewEvent::RelatedDispute { finding, earlier: Box::new(earlier) })
 }
 
-/// Handles findings whose reviewers name a ruling in force. The first finding with new evidence reopens the ruling;
-/// without new evidence, the ruling binds the finding.
+/// Handles findings whose reviewers name a ruling in force. The first finding with new evidence reopens the ruling.
+/// The ruling binds all other findings.
 pub(crate) fn named(findings: &[&Finding], bindings: &[&Binding], round: &Round<'_>) -> Vec<EventKind> {
     let mut reopened: BTreeSet<RulingRef> = round
         .state

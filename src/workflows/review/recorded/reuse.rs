@@ -1,10 +1,10 @@
 //! Reuses answers of earlier runs, so that unchanged code is not reviewed again.
 //!
-//! The answers about a file are recorded under two keys, a key of the reviewer and a key of the file, which cover
-//! everything that could influence the answers. If both keys are unchanged, the file is not reviewed again. In a
-//! changed file, only the changed lines and their blocks are reviewed; earlier findings on other lines are kept and
-//! get new line numbers. Incomplete answers, answers about files that changed during the call, and damaged records
-//! are never used. Later rounds reuse no answers, because they review the coder's changes.
+//! The answers about a file are recorded under two keys: a key of the reviewer and a key of the file. Together, the
+//! keys cover everything that could influence the answers. If both keys are unchanged, the file is not reviewed
+//! again. In a changed file, only the changed lines and their blocks are reviewed; earlier findings on other lines
+//! are kept and get new line numbers. Incomplete answers, answers about files that changed during the call, and
+//! damaged records are never used. Later rounds reuse no answers, because they review the coder's changes.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -105,7 +105,7 @@ struct Shown {
     file: SourceFile,
     key: String,
     frame: String,
-    /// Whether the lines can be compared with an earlier version: redaction must not change their number.
+    /// Whether the lines can be compared with an earlier version. False if redaction changed the number of lines.
     is_comparable: bool,
 }
 
@@ -161,8 +161,8 @@ impl Archive<'_> {
         Ok(events)
     }
 
-    /// The shards of a planned run. Adjacent shards are joined if at most `max` bytes of them remain to be
-    /// reviewed, because every call repeats the instructions.
+    /// The shards of a planned run. Every call repeats the instructions, so adjacent shards are joined if at most
+    /// `max` bytes of the joined shard remain to be reviewed.
     pub(crate) fn joined(
         &self,
         plan: &Plan,
@@ -336,7 +336,8 @@ impl Finder<'_> {
             let found = shard.iter().map(|file| self.known(file, !agent.is_embedded()));
             known.push(found.collect::<Result<_, _>>()?);
         }
-        // If a finding names none of its answer's files, the answer is reused for all of these files or for none.
+        // An answer may contain a finding that names none of the answer's files. Such an answer is reused only if
+        // all of its files are unchanged.
         let keys: BTreeSet<&str> = shown.iter().flatten().map(|file| file.key.as_str()).collect();
         for known in known.iter_mut().flatten() {
             let (Known::Same { place, .. } | Known::Part { place, .. }) = known else { continue };

@@ -1,5 +1,5 @@
-//! Performs the effects of a review: merges findings, opens and rules on disputes, starts later rounds, and runs
-//! the commands of `review.verify`.
+//! Performs the effects of a review: merges findings, opens disputes, rules on disputes, starts later rounds, and
+//! runs the commands of `review.verify`.
 
 use jiff::Timestamp;
 
@@ -78,8 +78,8 @@ impl ReviewWorkflow {
         self.append(DisputeEvent::DisputesReopened { disputes, judges }).map(drop)
     }
 
-    /// Continues the open dispute of an earlier run that the finding repeats. If the dispute was settled in the
-    /// meantime, applies the ruling of the dispute.
+    /// Continues an open dispute of an earlier run, because the finding repeats the dispute. If the dispute was
+    /// settled in the meantime, applies the ruling of the dispute.
     pub(super) fn carry_on(&mut self, finding: FindingId) -> Result<(), RunError> {
         let number = self.state.still_disputed.get(&finding).copied().expect("the finding repeats a disputed one");
         let record = self.runner.journal.dispute(number)?.ok_or(JournalError::UnknownDispute(number))?;
@@ -93,7 +93,7 @@ impl ReviewWorkflow {
             None => {
                 dispute.finding = self.state.finding(finding).expect("a finding of the run").clone();
                 dispute.objection.finding = finding;
-                // If a judge escalated the dispute, the route is reset only if the command line names a route.
+                // An escalated dispute keeps its route, unless the command line names a route.
                 let is_named = self.state.plan.as_ref().is_some_and(|plan| plan.on_dispute.is_some());
                 let escalated =
                     dispute.rulings.last().is_some_and(|last| last.ruling.ruling == RulingWord::Escalate);

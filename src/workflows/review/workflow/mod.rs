@@ -38,7 +38,7 @@ pub(crate) struct ReviewWorkflow {
     pub(crate) bindings: Vec<Binding>,
     /// The shared rulings at the base commit of the change under review.
     pub(crate) shared: Vec<Binding>,
-    /// A notice about invalid files of shared rulings that is not recorded yet.
+    /// A notice about invalid files of shared rulings, until the notice is recorded.
     pub(crate) unread: Option<String>,
     pub(crate) reviewer_keys: ReviewerKeys,
     /// `None` while a question to the resolver is pending.
@@ -135,7 +135,7 @@ impl Workflow for ReviewWorkflow {
                 let event = self.trees().record(&self.state, call, &self.runner.run)?;
                 self.append(event)?;
             }
-            // The first of these effects opens all due disputes, so that one transaction numbers them.
+            // The first `OpenDispute` opens all due disputes, so one transaction assigns all numbers.
             ReviewEffect::OpenDispute(finding) if self.state.dispute_of(*finding).is_none() => {
                 self.open_disputes()?
             }

@@ -210,8 +210,8 @@ impl Replay<'_> {
                 return events;
             }
             Step::Effect(ReviewEffect::Verify { round }) => {
-                // Uses the latest results on the current tree or an earlier tree. If there are none, uses the first
-                // results on a later tree.
+                // Takes the latest recorded results of the commands on the current tree or an earlier tree. If
+                // there are none, takes the first results on a later tree.
                 let done = self.state.tree_changes.len();
                 let of_round = || self.verdicts.iter().filter(|verdict| verdict.round == *round);
                 let known = of_round().map(|verdict| verdict.after).filter(|after| *after <= done).max();
