@@ -42,7 +42,7 @@ pub enum Rest {
 /// A workflow's preparation of a call: a request to send, or an answer that replaces the call.
 pub(crate) enum Prepared {
     Call(Box<CallRequest>),
-    /// Record the start of the call and this answer, but do not call the agent.
+    /// The loop records the start of the call and this answer. The agent is not called.
     Refused(Box<CallRequest>, CallAnswer),
     Answered(CallAnswer),
 }
@@ -69,7 +69,7 @@ pub(crate) trait Workflow: Sized {
     fn take(&mut self, input: Self::Input, is_stopped: bool) -> Result<bool, RunError>;
     fn finish(&mut self) -> Result<(), RunError>;
 
-    /// The events of other runs that are recorded in one transaction with an event of this run.
+    /// Returns events for other runs. They are recorded in the same transaction as the given event of this run.
     fn elsewhere(&self, _event: &EventKind) -> Vec<(RunId, EventKind)> {
         Vec::new()
     }
@@ -232,7 +232,7 @@ pub(crate) trait WorkflowExt: Workflow {
                 () = stop.stopped(), if !is_stopped => None,
                 input = self.input() => Some(Done::Input(input)),
             };
-            // The result of a stopped call may arrive before the stop signal.
+            // If a stop ends a call, the loop may receive the result of the call before the stop signal.
             if !is_stopped && stop.is_stopped() {
                 is_stopped = true;
                 self.stopping()?;
@@ -245,7 +245,8 @@ pub(crate) trait WorkflowExt: Workflow {
         }
     }
 
-    /// Whether a call can begin now. Running calls with the purpose `Work` do not count towards the limit.
+    /// Whether a call can begin now. Calls with the purpose `Work` do not count towards the limit on concurrent
+    /// calls.
     fn place(&self, call: &CallId, running: &[Step<Self::Effect, Self::Question>]) -> Place {
         let takes_place = |step: &&Step<_, _>| matches!(step, Step::Ask(call) if call.purpose != Purpose::Work);
         let running = running.iter().filter(takes_place).count();

@@ -53,7 +53,7 @@ pub(crate) struct Found {
 }
 
 impl WriteGuard {
-    /// Creates a guard, and makes the first observation of the tree. The first call repeats a failed observation.
+    /// Creates a guard, and observes the tree. If this observation fails, the first call observes the tree again.
     pub(crate) fn begun(workspace: &Workspace) -> Self {
         let at = Instant::now();
         match workspace.fingerprint(None) {
@@ -135,7 +135,7 @@ impl WriteGuard {
     ) -> Result<(), WorkspaceError> {
         let look = fingerprint?;
         if let Some((earlier, seen_at)) = &self.last {
-            // A later observation was already processed and includes all differences of this observation.
+            // If a later observation was processed first, it includes the differences of this observation.
             if at < *seen_at {
                 return Ok(());
             }

@@ -53,8 +53,8 @@ fn concerns(state: &WatchState) -> Vec<OpenConcern> {
     open[open.len().saturating_sub(CONCERNS)..].to_vec()
 }
 
-/// The issues that a cycle closes because their reviewers now approve. An issue is closed only if the review
-/// request showed the issue, or if the issue only records a missing verdict.
+/// The issues that a cycle closes because their reviewers now approve. Each of these issues was shown in the review
+/// request, or only records a missing verdict.
 pub(crate) fn settled(state: &WatchState, cycle: &Cycle, ballots: &[Ballot]) -> Vec<(u32, AgentName)> {
     let approved = ballots.iter().filter(|ballot| ballot.verdict == Some(Verdict::Approved));
     let approved: BTreeSet<&AgentName> = approved.map(|ballot| &ballot.reviewer).collect();

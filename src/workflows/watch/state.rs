@@ -12,8 +12,8 @@ use crate::domain::{
 use crate::rules::watch::triggers::trigger;
 use crate::workflows::watch::issues::{Issue, LastEvent};
 
-/// The maximum length of an agent's list of summaries and of an agent's list of files. A full list of summaries
-/// drops its oldest entry, and a full list of files ignores new entries.
+/// The maximum number of summaries, and of files, that are kept for an agent. Above the maximum, a new summary
+/// replaces the oldest summary, and new files are ignored.
 const KEPT: usize = 50;
 /// The maximum number of agents in a watch.
 const AGENTS: usize = 256;
@@ -24,7 +24,7 @@ pub(crate) type CycleAnswers = BTreeMap<CallId, CallAnswer>;
 pub(crate) struct WatchState {
     pub(crate) plan: Option<WatchPlan>,
     pub(crate) status: WatchStatus,
-    /// Whether only a person can resume the work, because of a verdict `blocker` or a person's `pause` command.
+    /// Whether only a person can resume the work: after a verdict `blocker`, or after a person's `pause` command.
     pub(crate) held: bool,
     pub(crate) flagged: bool,
     pub(crate) last_action: Option<Action>,
@@ -67,7 +67,7 @@ pub(crate) struct Seen {
     pub(crate) done: bool,
 }
 
-/// An issue that a judge rules on. The issue's number is the id of the finding in the dispute.
+/// An issue that a judge rules on: the finding of the dispute. The finding's id is the issue's number.
 #[derive(Clone, Debug)]
 pub(crate) struct Disputed {
     pub(crate) dispute: Dispute,
@@ -157,7 +157,7 @@ impl WatchState {
                     for agent in &plan.agents {
                         self.agents.entry(agent.name.clone()).or_default();
                     }
-                    // Drops the answers to tasks that have changed, so that the agents get their new tasks.
+                    // Drops the answer of an agent whose task has changed, so that the agent gets the new task.
                     let known = self.plan.iter().flat_map(|plan| plan.jobs.clone()).collect::<Vec<_>>();
                     let is_new =
                         |name: &AgentName| plan.jobs.iter().any(|job| job.agent == *name && !known.contains(job));
@@ -284,7 +284,7 @@ impl WatchState {
         self.flagged &= some_open;
     }
 
-    /// Adds an issue, unless the list contains the same issue of the same reviewer, open or closed.
+    /// Adds an issue, unless its reviewer has raised the same issue before. A closed issue counts, too.
     fn raise(&mut self, cycle: u32, reviewer: &AgentName, issue: PeerIssue) {
         let is_known = |known: &Issue| {
             known.reviewer == *reviewer

@@ -208,8 +208,8 @@ fn matching(path: &Path, wanted: &BTreeSet<&str>) -> io::Result<Vec<Advisory>> {
 }
 
 impl Question {
-    /// Returns `Confirmed` if an advisory affects a locked version. Otherwise returns `Patched` if a locked version
-    /// contains the fix of an advisory, or else `Nothing`.
+    /// Returns `Confirmed` if an advisory affects a locked version. Otherwise, returns `Patched` if a locked
+    /// version contains the fix of an advisory. In all other cases, returns `Nothing`.
     fn answer(&self, advisories: &[Advisory]) -> AdvisoryStatus {
         let mut patched = None;
         for advisory in advisories {

@@ -35,8 +35,7 @@ struct Paragraph {
 #[derive(Debug, PartialEq, Eq)]
 struct Index {
     known: Vec<Known>,
-    /// For each line, the index in `known` of the innermost block around the line, plus one; 0 if there is no
-    /// block.
+    /// For each line, the innermost block around the line, as an index in `known` plus one. 0 means no block.
     at: Vec<u32>,
     paragraphs: Vec<Paragraph>,
 }
@@ -200,9 +199,9 @@ impl<'a> Blocks<'a> {
         hasher.finalize().to_hex().to_string()
     }
 
-    /// Returns the block that contains a paragraph. The block starts at the nearest paragraph that begins at the
-    /// paragraph's outermost indentation or further left. The block ends before the next paragraph that is not
-    /// indented more deeply than the block's first line.
+    /// Returns the block that contains the paragraph `index`. The block starts with the nearest paragraph, at or
+    /// above `index`, whose first line is indented at most as deeply as any line of `index`. The block includes the
+    /// following paragraphs as long as they are indented more deeply than the block's first line.
     fn around(&self, index: usize) -> RangeInclusive<u32> {
         let paragraphs = &self.index.paragraphs;
         let outermost = paragraphs[index].outermost;
@@ -243,7 +242,7 @@ pub struct Excerpt {
     /// The number of the first line of `text` (1-based).
     pub first_line: u32,
     pub text: String,
-    /// The first and the last line of the finding that the excerpt contains (1-based).
+    /// The first and the last line of the finding, cut off at the end of the file (1-based).
     pub lines: (u32, u32),
 }
 

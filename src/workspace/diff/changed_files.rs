@@ -289,7 +289,7 @@ type ReadChange = Result<Option<SourceFile>, SkipReason>;
 
 struct Sides {
     marks: Attributes,
-    /// The attributes of files in the base commit, read only for files that are marked as generated now.
+    /// The attributes of files in the base commit. Contains only the files that are now marked as generated.
     before: Attributes,
     objects: Objects,
     autocrlf: bool,

@@ -26,10 +26,11 @@ type Lines = (u32, u32);
 /// The comparison of a file with its earlier review.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Delta {
-    /// The lines to review again: the changed lines and the lines around them, limited to the lines under review.
+    /// The lines to review again: the lines of `touched` that are under review.
     pub ask: Vec<Lines>,
     pub shown: Vec<Lines>,
-    /// The lines to read again, even if they are not under review.
+    /// The lines to read again: the changed lines, the lines around them, and the lines of affected earlier
+    /// findings.
     touched: Vec<Lines>,
     /// The new number of each earlier line (index 0 is line 1); `None` if the line was changed or removed.
     moved: Vec<Option<u32>>,
@@ -45,8 +46,8 @@ pub fn line_hashes(salt: &str, text: &str) -> String {
     text.lines().map(|line| hash(line)[..FileReview::DIGITS].to_owned()).collect()
 }
 
-/// Hashes the headers of a file's diff and the content before the change; for a deleted file, the whole diff. Two
-/// reviews are compared line by line only if this hash is equal.
+/// Hashes the headers of a file's diff and the content before the change. For a deleted file, hashes the whole
+/// diff. Two reviews of a file are compared line by line only if both reviews have the same hash.
 pub fn frame(file: &SourceFile) -> String {
     let mut hasher = blake3::Hasher::new();
     match &file.diff {
@@ -75,8 +76,8 @@ impl Delta {
     }
 
     /// Compares a file with its earlier review. `salt` is the key of the line hashes in the earlier review.
-    /// `extent` is an index below [`Self::LEVELS`]; with a larger index, fewer lines around a changed line are
-    /// reviewed. Returns `None` if the earlier review has no valid line hashes.
+    /// `extent` is an index below [`Self::LEVELS`]. A larger index selects fewer lines around each change. Returns
+    /// `None` if the earlier review has no valid line hashes.
     pub fn since(earlier: &FileReview, salt: &str, file: &SourceFile, extent: usize) -> Option<Self> {
         let hashes = earlier.lines.as_deref().filter(|hashes| hashes.is_ascii())?;
         if hashes.len() % FileReview::DIGITS != 0 {
@@ -161,8 +162,8 @@ impl Delta {
         Some((*left().min()?, *left().max()?))
     }
 
-    /// Returns an earlier finding with its new line numbers. Returns `None` if the lines of the finding changed or
-    /// have to be read again, or if the finding has no line and thus concerns the whole file.
+    /// Returns an earlier finding with its new line numbers. Returns `None` if a line of the finding changed or has
+    /// to be read again. Also returns `None` for a finding without a line, because it concerns the whole file.
     pub fn carried(&self, finding: &RawFinding) -> Option<RawFinding> {
         let (start, end) = self.place(finding)?;
         let is_touched = self.touched.iter().any(|(from, to)| *from <= end && start <= *to);

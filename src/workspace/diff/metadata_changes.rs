@@ -39,8 +39,8 @@ pub(crate) struct MetadataEdit<'a> {
 }
 
 impl MetadataEdit<'_> {
-    /// Converts the change to a file for review. If git converts the file's line endings, `compared` is the
-    /// converted new content, from which the diff is computed.
+    /// Converts the change to a file for review. If git converts the file's line endings, `compared` is the new
+    /// content after this conversion, and the diff is computed from `compared`.
     pub(crate) fn file(self, bytes: Vec<u8>, compared: Option<Vec<u8>>) -> Result<SourceFile, SkipReason> {
         let Self { path, old, generated, modes } = self;
         let before = match &old {
@@ -85,7 +85,7 @@ pub(crate) fn deleted(path: &[u8], mode: u32, old: Option<&[u8]>) -> SourceFile 
     SourceFile { path: name, text: String::new(), changed: Vec::new(), diff: Some(diff) }
 }
 
-/// In the diff of a deleted file, replaces the removed lines by the count of these lines.
+/// Shortens the diff of a deleted file: the number of removed lines replaces the lines.
 pub(crate) fn named(file: SourceFile) -> SourceFile {
     let lines = file.deleted_lines();
     let diff = file.diff.as_deref().unwrap_or_default();
@@ -96,7 +96,7 @@ pub(crate) fn named(file: SourceFile) -> SourceFile {
     SourceFile { diff: Some(diff), ..file }
 }
 
-/// The multiple of the size limit up to which a changed file is read, to review at least the changed parts.
+/// A changed file is read up to this multiple of the size limit, so that at least its changes are reviewed.
 pub(crate) const FACTOR: u64 = 16;
 
 /// The number of lines shown before and after each changed line, in a file over the size limit.

@@ -125,12 +125,12 @@ pub(crate) struct Diff {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Broken {
     Combined,
-    /// A hunk does not match its header, which is on this line of the diff.
+    /// A hunk does not match its header. The number is the line number of the header in the diff.
     Hunk(usize),
 }
 
 impl Patch {
-    /// Whether `text` contains the given side of every hunk at the line numbers of the hunk.
+    /// Whether `text` fits every hunk: the hunk's lines of the given side are in `text` at their line numbers.
     pub(crate) fn matches(&self, text: &str, side: Side) -> bool {
         let lines: Vec<&str> = text.lines().collect();
         self.hunks.iter().all(|hunk| {
@@ -226,7 +226,7 @@ struct Header {
     names: Option<(Vec<u8>, Vec<u8>)>,
     is_new: bool,
     is_deleted: bool,
-    /// The old name from a `rename from` or `copy from` line, which contains no prefix.
+    /// The old name from a `rename from` or `copy from` line, without a prefix.
     from: Option<Vec<u8>>,
     to: Option<Vec<u8>>,
     is_binary: bool,
@@ -416,7 +416,7 @@ fn header_names(rest: &str) -> Option<(Vec<u8>, Vec<u8>)> {
     Some((one.as_bytes().to_vec(), other.as_bytes().to_vec()))
 }
 
-/// Returns the file that a line such as `Binary files a/x and b/x differ` names.
+/// Returns the file name from a line such as `Binary files a/x and b/x differ`.
 fn not_shown(line: &str) -> Option<Vec<u8>> {
     if let Some((folder, name)) = line.strip_prefix("Only in ").and_then(|rest| rest.split_once(": ")) {
         let path = format!("{folder}/{name}");

@@ -1,8 +1,8 @@
 //! Selects the files of a unified diff, and applies the diff to them in memory.
 //!
-//! The diff is untrusted. Its paths can refer only to files inside the tree. Its line numbers cannot make a text
-//! larger than the size limit of a file. It cannot exclude its own files from the review, neither by markers of
-//! generated code nor by changes to `.gleeignore` or `.gitattributes`.
+//! The diff is untrusted. The paths in the diff can refer only to files inside the tree. The line numbers in the
+//! diff cannot make a text larger than the size limit of a file. The diff cannot exclude its own files from the
+//! review by markers of generated code, `.gleeignore` or `.gitattributes`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -141,7 +141,8 @@ impl Workspace {
         let old = patch.old.as_ref().filter(|old| patch.new.as_ref() != Some(*old));
         let old = old.and_then(|old| self.clean(&filter::path_text(old)));
         if let Some(old) = &old {
-            // An earlier patch may have changed a file that this patch copies in its original state.
+            // An earlier patch may have changed the old file. This patch may start from the changed or the original
+            // text.
             let sources = [read(old), in_tree(old)].into_iter().filter_map(Result::ok);
             if let Some(text) = { sources }.find(|text| patch.matches(text, Side::Old)) {
                 let replaced = patch.replaced(&text, Side::Old);
@@ -168,7 +169,7 @@ impl Workspace {
         if !here.is_empty() {
             all.push([&here, b"/".as_slice(), path].concat());
         }
-        // A side without lines matches every file, so shorter names are tried only if both sides have lines.
+        // A side without lines matches every file, so the names below are tried only if both sides have lines.
         let names = std::iter::once(path).chain(patch.written.iter().map(Vec::as_slice));
         for name in names.filter(|_| patch.shows(Side::Old) && patch.shows(Side::New)) {
             let ends = name.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| &name[at + 1..]);

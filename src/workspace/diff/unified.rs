@@ -64,7 +64,7 @@ pub(crate) fn name(side: &str, path: &[u8]) -> String {
     path_bytes::shown(&path_bytes::quoted(&[side.as_bytes(), path].concat()))
 }
 
-/// Appends a range that does not start before the last range. Overlapping or adjacent ranges are joined.
+/// Appends a range, and joins overlapping or adjacent ranges. The ranges must be sorted by their start.
 pub(crate) fn push(ranges: &mut Vec<(u32, u32)>, range: (u32, u32)) {
     if range.0 > range.1 {
         return;

@@ -23,7 +23,7 @@ const MOST_BYTES: usize = 64 << 20;
 const TREE_CAP: u64 = 4 << 20;
 const COMMIT_CAP: u64 = 64 << 10;
 const NETWORK: Duration = Duration::from_secs(120);
-/// The maximum number of attempts, and the maximum total time, of one push.
+/// The limits of one push: the number of attempts, and the total time.
 const TRIES: u32 = 60;
 const PATIENCE: Duration = Duration::from_secs(180);
 /// The longest wait between two attempts to push, in milliseconds.
@@ -287,7 +287,7 @@ impl Reader {
         Ok(listing)
     }
 
-    /// A commit adds a record if the commit contains the record and no parent of the commit does.
+    /// A commit adds a record if the commit contains the record, and no parent of the commit contains the record.
     fn authors(&mut self, tip: &str, records: &BTreeMap<String, String>) -> Result<Authors> {
         let mut authors = Authors::new();
         let mut waiting = vec![tip.to_owned()];

@@ -85,7 +85,7 @@ struct RepositoryRecord {
     /// The root commits of all work trees that used this history.
     #[serde(default)]
     roots: Vec<String>,
-    /// The addresses of all full clones that used this history, and of their remotes.
+    /// For each full clone that used this history: the addresses of the clone and of its remote.
     #[serde(default)]
     remotes: Vec<String>,
 }
@@ -201,8 +201,8 @@ impl Workspace {
         proven.chain(remote).chain([folder, (self.path_key(), false)]).collect()
     }
 
-    /// The BLAKE3 hash (hex) of a path, under which earlier versions of Glee stored the history. In git, the hashed
-    /// path is the common git folder, without `.git` at its end. Outside git, the hashed path is the root.
+    /// The name under which earlier versions of Glee stored the history: the BLAKE3 hash (hex) of a path. In git,
+    /// the path is the common git folder, without `.git` at its end. Outside git, the path is the root.
     fn path_key(&self) -> String {
         let place = match &self.repository {
             None => &self.root,
@@ -215,7 +215,7 @@ impl Workspace {
     }
 
     /// Whether this tree may use the history of a repository with the same `project.id`. A full clone must contain
-    /// a recorded root commit. A shallow clone must have a recorded remote. Only recorded properties are checked.
+    /// a recorded root commit. A shallow clone must have a recorded remote. If none is recorded, the check passes.
     fn may_share(&self, record: &RepositoryRecord, facts: &Facts) -> Result<bool> {
         let Some(git) = &self.repository else { return Ok(record.roots.is_empty()) };
         if record.roots.is_empty() || facts.root.as_ref().is_some_and(|root| record.roots.contains(root)) {
@@ -242,7 +242,7 @@ impl Workspace {
         match &self.repository {
             Some(git) if !commits.is_empty() => git.has_any(&commits),
             None if !commits.is_empty() => Ok(false),
-            // Without commits to compare, the folder must not be younger than the history.
+            // If there are no commits to compare, the folder must be at least as old as the history.
             _ => {
                 let created = std::fs::metadata(&self.root).and_then(|meta| meta.created()).ok();
                 let created = created.and_then(|at| Timestamp::try_from(at).ok());
@@ -258,7 +258,8 @@ impl Workspace {
         names.extend(facts.proven_names());
         let mut remotes = Vec::new();
         if let (Some(git), Some(_)) = (&self.repository, &facts.root) {
-            // A shallow clone can find the history by the address of the remote or of this repository.
+            // Shallow clones find the history by their remote's address: this repository, or this repository's
+            // remote.
             names.extend(facts.remote.clone().map(Identity::Remote));
             remotes.extend(facts.remote.clone());
             for folder in [&self.root, &git.common] {

@@ -189,7 +189,7 @@ impl Repository {
             .ok_or_else(|| WorkspaceError::NoMergeBase { one: one.to_owned(), other: other.to_owned() })
     }
 
-    /// Maps the path of each regular file in a commit to its blob id and to whether it is executable.
+    /// Maps the path of each regular file in a commit to the file's blob id and executable flag.
     pub(crate) fn files_of(&self, commit: &str) -> Result<BTreeMap<String, (String, bool)>> {
         let listed = self.call(["ls-tree", "-r", "-z", "--full-tree", commit]).output()?;
         let files = records(&listed).filter(|(mode, ..)| mode & 0o170_000 == 0o100_000);
@@ -201,8 +201,8 @@ impl Repository {
         self.merge_base(&self.commit(revision)?, &head)
     }
 
-    /// Resolves a range to two commit ids. `A..B` gives A and B. `A...B` gives the common ancestor of A and B, and
-    /// B. An omitted side of the range is `HEAD`.
+    /// Resolves a range to two commit ids. `A..B` gives A and B. `A...B` gives first the common ancestor of A and
+    /// B, then B. An omitted side of the range is `HEAD`.
     pub(crate) fn range(&self, range: &str) -> Result<(String, String)> {
         let side = |revision: &str| self.commit(if revision.is_empty() { "HEAD" } else { revision });
         let bad = || WorkspaceError::BadRevision(range.to_owned());

@@ -37,7 +37,7 @@ const PIECE: usize = 64 << 10;
 const PATIENCE_SILENT: Duration = Duration::from_secs(20);
 /// The timeout for the first valid line of a connection that occupies a reserved seat (see `seats`).
 const PATIENCE_RESERVED: Duration = Duration::from_secs(2);
-/// The maximum length of the socket's path in bytes, which every supported system permits.
+/// The maximum length of the socket's path, in bytes. Every supported system permits paths of this length.
 const ADDRESS: usize = 100;
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -139,7 +139,7 @@ impl Listener {
         Ok(Self { listener, key, owed: watch::channel(0).0, _endpoint: endpoint, _lock: lock })
     }
 
-    /// Resolves when all answers have been sent, but after one second at the latest.
+    /// Waits until all answers have been sent, for at most one second.
     pub fn all_answered(&self) -> impl Future<Output = ()> + use<> {
         let mut owed = self.owed.subscribe();
         async move { drop(timeout(Duration::from_secs(1), owed.wait_for(|owed| *owed == 0)).await) }
@@ -153,7 +153,7 @@ impl Listener {
                 Ok((stream, _)) => {
                     let Some(peer) = Peer::of(&stream) else { continue };
                     let Some(seat) = seats.take(&peer) else {
-                        // The send buffer of a new connection is empty, so the line fits into the buffer.
+                        // The send buffer of a new connection is empty, so the refusal fits into the buffer.
                         drop(stream.try_write(line(&[CommandReply::refused("too many connections")]).as_bytes()));
                         continue;
                     };
@@ -163,7 +163,7 @@ impl Listener {
                         drop(converse(stream, intake, guest, owed, seat).await);
                     });
                 }
-                // The probable cause is the limit on open files, so `accept` is repeated after a delay.
+                // Probably too many files are open, so the loop calls `accept` again after a delay.
                 Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
             }
         }
@@ -177,8 +177,9 @@ struct Guest {
 }
 
 impl Guest {
-    /// Parses a line, and refuses what its sender may not send. Agents may send only events and read-only commands,
-    /// so that they cannot resume their own work. The boolean states whether the line contains the right key.
+    /// Parses a line, and refuses what the sender must not send. Agents may send only events and read-only
+    /// commands, so that they cannot resume their own work. The boolean states whether the line contains the right
+    /// key.
     fn admit(&self, line: &[u8]) -> (WatchMessage, bool) {
         let (item, key) = protocol::read_keyed(line);
         let is_persons = match &item {
@@ -319,7 +320,7 @@ impl Client {
     /// Returns a second handle of the connection, with which another thread can write while this thread reads.
     pub fn speaker(&self) -> Result<BlockingStream, SocketError> {
         let stream = self.stream.get_ref();
-        // A writing thread may pause for any length of time, so reading has no timeout.
+        // The other thread may write after a long pause, so waiting for an answer has no timeout.
         let speaker = stream.set_read_timeout(None).and_then(|()| stream.try_clone());
         speaker.map_err(|source| self.failed(source))
     }

@@ -1,9 +1,9 @@
 //! Determines whether the process at the other end of a connection is an agent of the watch.
 //!
 //! All agents and their children are descendants of the watch's process. Supervisors adopt orphaned processes, and
-//! the watch's process adopts the children of dead supervisors. Only a live process of this user that is not a
-//! descendant of the watch may send commands. Commands are refused if the sender has ended, if its ancestors cannot
-//! be read, or if the sender is in another namespace.
+//! the watch's process adopts the children of dead supervisors. A process may send commands only if it is alive,
+//! belongs to this user, and is not a descendant of the watch. Commands are refused if the sender has ended, if its
+//! ancestors cannot be read, or if the sender is in another namespace.
 
 use std::os::fd::OwnedFd;
 
@@ -58,7 +58,7 @@ impl Peer {
             return PeerRelation::Unknown;
         }
         let relation = relation_of(pid);
-        // The relation is valid only if the process was alive while its ancestors were read.
+        // The result is valid only if the process was still alive after its ancestors were read.
         if self.is_alive() { relation } else { PeerRelation::Unknown }
     }
 }
@@ -170,8 +170,8 @@ mod process {
     }
 }
 
-/// On systems other than Linux, an agent's orphaned child is not recognised as a descendant of the watch, so only
-/// the key of the watch protects against the child's commands.
+/// Outside Linux, an agent's orphaned child is not recognised as a descendant of the watch. Only the key of the
+/// watch then prevents commands from the child.
 #[cfg(not(target_os = "linux"))]
 fn handle(_stream: &UnixStream, _pid: Option<i32>) -> Handle {
     Handle::None

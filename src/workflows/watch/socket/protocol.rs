@@ -1,6 +1,7 @@
 //! The lines of JSON that a watch receives: each line is an event or a command.
 //!
-//! Invalid lines are counted and reported. An event is written to the disk before the watch answers its line.
+//! Invalid lines are counted and reported. The watch writes an event to the disk before it answers the event's
+//! line.
 
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};

@@ -30,7 +30,7 @@ pub(crate) struct Follower {
     lines: SocketLines,
     said: SocketLines,
     told: Vec<(EventType, Option<Untrusted>)>,
-    /// The number of events of an earlier output file that the current file has repeated so far.
+    /// The index in `told` of the next event that the output file may repeat from an earlier output file.
     again: usize,
 }
 

@@ -86,7 +86,7 @@ impl Worker {
     }
 
     pub(crate) fn tell(&self, message: &WorkerMessage<'_>) {
-        // Questions and rulings are sent with every value of `watch.pause`.
+        // A question or a ruling is sent as a message, regardless of the setting `watch.pause`.
         let is_sent = matches!(message, WorkerMessage::Clarify { .. } | WorkerMessage::Enforce { .. })
             || self.pause == Pause::Signal && matches!(message, WorkerMessage::Resume);
         if self.pause == Pause::Signal {
@@ -152,7 +152,7 @@ impl Dialogue for Conversation {
                 }
                 std::future::pending::<()>().await;
             };
-            // `write` never ends, so the output is read even if the agent accepts no more messages.
+            // If the agent accepts no more messages, `write` waits forever, and `read` still reads the output.
             tokio::select! {
                 () = read => {}
                 () = write => {}

@@ -97,7 +97,7 @@ impl WatchWorkflow {
         Some(open.map(|(number, _)| *number).collect())
     }
 
-    /// Whether all disputes are settled and the work was paused neither by a person nor because of a blocker.
+    /// Whether the work can resume: all disputes are settled, and neither a person nor a blocker paused the work.
     fn may_resume(&self) -> bool {
         self.state.status == WatchStatus::Paused
             && !self.state.held

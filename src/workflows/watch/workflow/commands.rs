@@ -1,4 +1,4 @@
-//! Records the events and executes the commands that a watch receives, and answers each of them.
+//! Processes the lines that a watch receives: records events, executes commands, and answers each line.
 
 use crate::domain::event::{EventKind, WatchEvent};
 use crate::domain::{AgentEvent, AgentName, EventType, Trigger, Untrusted, WatchStatus};
@@ -98,7 +98,7 @@ impl WatchWorkflow {
         }
     }
 
-    /// Counts an invalid line. A notice reports each of the first ten lines, then the 100th, the 1000th and so on.
+    /// Counts an invalid line. Notices report the first ten invalid lines, then the 100th, the 1000th and so on.
     fn refuse(&mut self, why: &str) -> Result<CommandReply, RunError> {
         self.malformed += 1;
         let number = self.malformed;

@@ -46,7 +46,7 @@ pub struct EndedWatch {
 pub(crate) struct WatchWorkflow {
     runner: Runner,
     state: WatchState,
-    /// The caller's request to stop the watch, after which `handle` ends all calls and agents.
+    /// The caller's request to stop. The watch then ends all calls and agents through `handle`.
     stop: Stop,
     handle: StopHandle,
     standing: watch::Sender<WatchReport>,
