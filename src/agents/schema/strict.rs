@@ -1,6 +1,6 @@
-//! Converts a schema to the restricted form that services accept to constrain a model's output. In this form, all
-//! properties are required, and there are no references. An optional property becomes nullable, because Glee reads
-//! null like a missing property.
+//! Converts a JSON schema to the restricted form of schemas that AI services accept for answers. In this form, all
+//! properties are required, and there are no references. Instead of omitting an optional property, a model sets the
+//! property to null. Glee reads null like a missing property.
 
 use serde_json::{Map, Value, json};
 

@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::time::{Instant, timeout_at};
 
 const TAIL: usize = 4096;
-/// The maximum number of bytes that `drain` reads. No pipe contains more bytes.
+/// The maximum number of bytes that `drain` reads. The buffer of a pipe is smaller.
 const DRAINED: usize = 4 << 20;
 
 #[derive(Debug)]
@@ -108,7 +108,8 @@ impl<R: AsyncRead + Unpin> Stream<R> {
         &self.buffer[..self.fresh]
     }
 
-    /// Reads the rest of the stream until a deadline, because another process may keep the pipe open.
+    /// Reads the rest of the stream, but only until the deadline `until`. Another process may keep the pipe open
+    /// forever.
     pub(crate) async fn drain(&mut self, until: Instant, mut on: impl FnMut(&[u8])) -> io::Result<()> {
         let mut room = DRAINED;
         while room > 0 {

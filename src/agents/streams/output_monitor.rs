@@ -7,10 +7,10 @@ const MOST_FAILED: u32 = 5;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LineMarks {
-    /// Substrings of introductory lines, which precede an answer. Only a JSON object without these substrings is
-    /// part of an answer. If the field is `None`, every line is part of an answer.
+    /// Substrings of introductory lines, which precede an answer. A line belongs to the answer if the line is a
+    /// JSON object without any of these substrings. If the field is `None`, every line belongs to the answer.
     pub preamble: Option<&'static [&'static str]>,
-    /// A substring of each line that reports a failed request. The program repeats such a request.
+    /// A substring of each line that reports a failed request. The program retries failed requests by itself.
     pub fruitless: Option<&'static str>,
 }
 

@@ -49,7 +49,7 @@ impl<'a> ConfigTarget<'a> {
     }
 
     /// Replaces the content of the file by `text`, which must be a valid configuration. The new content is trusted
-    /// unless the old content was untrusted or invalid.
+    /// if the old content was [`Before::Trusted`].
     pub(crate) fn write(&self, text: &str) -> Result<(), CommandError> {
         self.replace(text, Some(&self.name), self.before()?)
     }
@@ -59,7 +59,8 @@ impl<'a> ConfigTarget<'a> {
         let text = self.read()?.unwrap_or_else(|| HEAD.to_owned());
         let changed = edit(&text).map_err(|error| self.refused(error))?;
         let before = self.before()?;
-        // If the file was valid before, the command line causes any error, so the message does not name the file.
+        // An error in a file that was valid before comes from the command line. In this case, the message does not
+        // name the file.
         let name = (before == Before::Broken).then_some(self.name.as_str());
         self.replace(&changed, name, before)
     }

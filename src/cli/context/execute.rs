@@ -39,9 +39,9 @@ pub(crate) struct CommandContext<'a> {
     pub(crate) globals: &'a Globals,
 }
 
-/// Returns the settings of a run, and the names of scripts that are executed by commands and edited by the reviewed
-/// change. If `steering` is given, the project's configuration, the ignore rules and the scripts are read from
-/// `steering.base` instead of the work tree.
+/// Returns the settings of a run. Also returns the names of scripts that commands execute and that the reviewed
+/// change edits. If `steering` is given, the project's configuration, the ignore rules and the scripts are read
+/// from `steering.base` instead of the work tree.
 pub(crate) fn settings(
     globals: &Globals,
     flags: Vec<(String, serde_json::Value)>,
@@ -52,7 +52,7 @@ pub(crate) fn settings(
         return Ok((load::runnable(globals, flags, None)?.1, Vec::new()));
     };
     let places = load::Places::find(globals)?;
-    // All runs with the same base use the same folder, so a resumed run finds its programs again.
+    // The folder depends only on the base, so the programs of a resumed run have the same paths as before.
     let folder = places.state.join("steering").join(&steering.base);
     private::folder(&folder)?;
     steering.write(&folder)?;
@@ -87,7 +87,8 @@ pub(crate) fn settings(
 /// The values of the agents' environment variables are included, because a value may name a script.
 fn commands(settings: &Settings) -> Vec<Vec<String>> {
     let own = settings.agents.iter().flat_map(|agent| {
-        // The first word `env` makes `scripts` treat the values as arguments and not as programs.
+        // `scripts` reads the first word of a command as a program. The first word here is `env`, so that `scripts`
+        // reads the values as arguments.
         let variables = std::iter::once("env".to_owned()).chain(agent.env.values().cloned()).collect();
         [agent.command.clone(), variables]
     });
@@ -148,7 +149,7 @@ pub(crate) fn review<F: Future<Output = Result<EndedReview, RunError>>>(
     let resume = format!("resume it with `glee runs resume {}`", id.short());
     let (mut ended, cause) = execute(context, workspace, settings, agents, id, Some(&resume), run)?;
     if ended.rest == Rest::Stopped {
-        // A run that the user stops in a dialog has the same exit code as after Ctrl-C.
+        // The exit code is the same whether the user stops the run in a dialog or with Ctrl-C.
         ended.outcome.exit = cause.unwrap_or(ExitReason::Signal(2));
         ended.outcome.notices.push(format!("the run was stopped early, and its results are recorded; {resume}"));
     }
@@ -277,7 +278,7 @@ impl EventSink for StartObserver {
     }
 }
 
-/// Chooses the route from the command line for every dispute. If this route is `human`, a dialog asks for the
+/// Applies the route from the command line to every dispute. If this route is `human`, a dialog asks for the
 /// rulings.
 struct ChosenRoute {
     route: Route,

@@ -47,7 +47,7 @@ enum Command {
 
 #[derive(Debug, clap::Args)]
 struct Remote {
-    /// A remote of the repository [default: the remote of the branch, else `origin`]
+    /// A remote of the repository [default: the remote of the branch, or else `origin`]
     #[arg(value_name = "REMOTE")]
     remote: Option<String>,
 }

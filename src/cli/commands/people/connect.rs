@@ -24,8 +24,8 @@ Glee knows claude, codex, gemini, opencode, qwen and copilot, and includes built
 builtin:fixer (a coder) and builtin:referee (a judge). Connect any other program with --command: it reads \
 the prompt from stdin and answers in prose, or with --adapter json in JSON.")]
 pub(crate) struct Args {
-    /// A known program, an embedded agent, or a connected agent whose program gets one more role; with --command,
-    /// any name
+    /// A known program, an embedded agent, or a connected agent (to give its program one more role); with
+    /// --command, any name
     agent: String,
     /// The role: coder, reviewer, judge or aggregator
     #[arg(long)]
@@ -60,8 +60,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let (_, loaded) = settings::load(globals)?;
     let agents = &loaded.settings.agents;
     let named = agents.iter().find(|agent| agent.name.0 == args.agent);
-    // After `glee connect mine --role reviewer` has created the agent `mine-reviewer`, the user can still use the
-    // name `mine` for the same program.
+    // `glee connect mine --role reviewer` creates the agent `mine-reviewer`. In later commands, the name `mine`
+    // refers to the program of `mine-reviewer`.
     let twin = named.or_else(|| {
         let is_program = KNOWN_PROGRAMS.contains(&args.agent.as_str());
         agents.iter().find(|agent| !is_program && agent.name.0 == default_name(&args.agent, agent.role))
@@ -101,7 +101,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             globals.say(&format!("`{name}` is connected as {role} ({})", target.name));
         }
     }
-    // A coder should have a domain and a reviewer a focus, because agents should be specialists (design rule 1).
+    // Agents should be specialists (design rule 1): a coder has a domain, and a reviewer has a focus.
     match role {
         Role::Coder if args.domain.is_empty() => globals.say(&format!(
             "tip: name the code that it handles: `glee config set agents.{name}.domain backend,rust`"
@@ -166,7 +166,7 @@ fn update(args: &Args, known: &Agent, role: Role) -> Result<Map<String, Value>, 
     Ok(update)
 }
 
-/// If the agent is defined in another file, an entry for the agent is added to this text.
+/// Sets the keys of `update` in the agent's entry in `text`. Adds an entry if the agent is defined in another file.
 fn changed(text: &str, name: &str, update: &Map<String, Value>) -> Result<String, EditError> {
     let set =
         |text: String, (key, value): (&String, &Value)| edit::set(&text, &format!("agents.{name}.{key}"), value);
@@ -232,8 +232,7 @@ fn command(args: &Args, role: Role) -> Result<String, CommandError> {
     Err(CommandError::usage(format!("`{agent}` is not a program that Glee knows")).hint(hint))
 }
 
-/// The name of a program gets the role appended, because several agents can run the same program in different
-/// roles.
+/// Appends the role to the name of a program, because several agents can run the same program in different roles.
 pub(crate) fn default_name(agent: &str, role: Role) -> String {
     match agent.strip_prefix("builtin:") {
         Some(kind) => kind.to_owned(),

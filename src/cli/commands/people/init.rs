@@ -27,7 +27,7 @@ pub(crate) struct Args {
     force: bool,
 }
 
-/// The program or embedded agent for each role, under a name that `glee connect` accepts.
+/// The programs and embedded agents for the roles. Each name is a valid argument of `glee connect`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Assignment {
     coder: Option<String>,

@@ -177,7 +177,7 @@ fn list(globals: &Globals, origin: bool) -> CommandResult {
         (format!("{key} = {}", plain(key, &config::shown(key, &setting.value))), setting.origin.label())
     };
     let rows: Vec<_> = loaded.values.iter().map(row).collect();
-    // Long rows do not widen the column, because they would move all origins off the screen.
+    // Long rows do not count for the column width. Otherwise, one long row would move all origins off the screen.
     let lengths = rows.iter().map(|(row, _)| row.chars().count());
     let width = lengths.filter(|length| *length <= 72).max().unwrap_or_default();
     let lines: String = rows

@@ -25,9 +25,9 @@ enum Action {
     List(JsonFlag),
     /// Measure the packaged rules against labelled code: precision and recall
     ///
-    /// FOLDER contains `labels.jsonl`, with one object per line: {"file": "a.py", "labels": [{"line": 12, "category":
-    /// "weak-hash"}]}, and the files it names. A finding is right if a label of the same category is within two
-    /// lines of it.
+    /// FOLDER contains the labelled files and `labels.jsonl`. Each line of `labels.jsonl` is an object: {"file":
+    /// "a.py", "labels": [{"line": 12, "category": "weak-hash"}]}. A finding is right if a label of the same
+    /// category is within two lines of the finding.
     #[command(after_help = "Examples:
   glee rules test tests/labelled
   glee rules test tests/labelled --min-precision 0.9 --min-recall 0.7
@@ -41,10 +41,10 @@ enum Action {
         /// List findings without a label and labels without a finding
         #[arg(long)]
         misses: bool,
-        /// Fail (exit 1) if a smaller share of the findings is right
+        /// Fail (exit 1) if the share of right findings is below SHARE
         #[arg(long, value_name = "SHARE", value_parser = share)]
         min_precision: Option<f64>,
-        /// Fail (exit 1) if a smaller share of the labels is found
+        /// Fail (exit 1) if the share of found labels is below SHARE
         #[arg(long, value_name = "SHARE", value_parser = share)]
         min_recall: Option<f64>,
     },

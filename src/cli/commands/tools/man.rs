@@ -6,7 +6,7 @@ use crate::cli::context::{CommandError, CommandResult, print};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  glee man | man -l -\n  glee man review > glee-review.1")]
 pub(crate) struct Args {
-    /// The command to describe [default: all of glee]
+    /// The command to describe [default: the whole program]
     #[arg(value_name = "COMMAND")]
     command: Option<String>,
 }

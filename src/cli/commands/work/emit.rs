@@ -50,7 +50,7 @@ pub(crate) struct Args {
     /// A file that the event concerns; may be repeated
     #[arg(long = "file", value_name = "PATH")]
     files: Vec<String>,
-    /// The number of the cycle whose question the event answers
+    /// The cycle whose question the event answers
     #[arg(long, value_name = "CYCLE")]
     clarifies: Option<u32>,
     /// Send the events in this file, one JSON object per line; `-` reads standard input
@@ -143,7 +143,7 @@ fn all(mut client: Client, path: &Path, globals: &Globals) -> CommandResult {
     // status query is sent first.
     connection::accepted(client.command(&WatchCommand::Status)?)?;
     let mut writer = client.speaker()?;
-    // The thread sets this flag before the shutdown of the writer. After the shutdown, the watch closes the
+    // The sending thread sets this flag and then shuts down the writer. After the shutdown, the watch closes the
     // connection, the loop below ends, and the flag is read.
     let sent_all = Arc::new(AtomicBool::new(false));
     let is_sent = Arc::clone(&sent_all);

@@ -67,8 +67,9 @@ pub(crate) struct Args {
     /// The maximum number of review rounds after fixes [default: review.rounds]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=20))]
     rounds: Option<u32>,
-    /// Have reviewers examine the findings of others (2 rounds) and defend their own (3 rounds); `auto`: only
-    /// mandatory findings, and findings raised by one reviewer [default: review.debate]
+    /// Debate the findings: with 2 rounds, reviewers examine the findings of others; with 3 rounds, reviewers also
+    /// defend their own; `auto`: 3 rounds, only on mandatory findings and on findings of a single reviewer
+    /// [default: review.debate]
     #[arg(long, value_name = "ROUNDS", num_args = 0..=1, default_missing_value = "3", value_parser = ["auto", "2", "3", "off"])]
     debate: Option<String>,
     /// The number of agents that work in parallel [default: review.jobs]

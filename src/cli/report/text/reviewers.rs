@@ -85,7 +85,7 @@ pub(crate) fn reused(style: Style, reused: &[Reused]) -> String {
     reused.iter().map(line).collect()
 }
 
-/// Lists the findings of earlier runs that their reviewers consider fixed.
+/// Lists the findings of earlier runs that are now fixed. The reviewer of each finding has rechecked the code.
 fn no_longer_raised(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let (style, gone) = (options.style, &outcome.no_longer_raised);
     if gone.is_empty() {

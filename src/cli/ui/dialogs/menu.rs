@@ -14,8 +14,8 @@ use crate::workflows::run::ports::PersonAnswer;
 /// The text that tells the user what Esc does in a prompt for a decision.
 pub(crate) const LEAVES_OPEN: &str = "leaves it open";
 
-/// An open dialog. Its prompts fail with [`io::ErrorKind::Interrupted`] on Ctrl-C, and with another error if the
-/// terminal fails.
+/// An open dialog. On Ctrl-C, a prompt fails with [`io::ErrorKind::Interrupted`]. If the terminal fails, a prompt
+/// fails with another error.
 pub(crate) struct MenuForm<'a> {
     term: &'a Term,
     terminal: &'a Terminal,
@@ -69,7 +69,7 @@ impl MenuForm<'_> {
             let lines = menu.lines(self.style());
             lines.iter().try_for_each(|line| self.term.write_line(line))?;
             let key = self.term.read_key_raw();
-            // The current width determines the number of rows, because a narrower terminal wraps the lines again.
+            // A narrowed terminal wraps the lines again, so the rows are counted with the current width.
             let width = self.style().width;
             let rows = lines.iter().map(|line| style::columns(line).div_ceil(width).max(1)).sum();
             self.term.clear_last_lines(rows)?;

@@ -10,7 +10,8 @@ use nix::sys::signal::{SigSet, SigmaskHow, Signal};
 
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
-    /// The user pressed Ctrl-C. If no signal handler is installed, Ctrl-C ends the process instead.
+    /// The user pressed Ctrl-C while a signal handler was installed. Without a signal handler, Ctrl-C ends the
+    /// process.
     #[error("interrupted")]
     Interrupted,
     #[error("no option was chosen")]
@@ -26,7 +27,7 @@ pub fn select(color: bool, prompt: &str, items: &[String], preselected: usize) -
     })
 }
 
-/// The flag of an item preselects the item. Returns the indices of the chosen items in ascending order.
+/// An item is preselected if its flag is true. Returns the indices of the chosen items in ascending order.
 pub fn multi_select(color: bool, prompt: &str, items: &[(String, bool)]) -> Result<Vec<usize>, AskError> {
     let items = items.iter().map(|(item, chosen)| (item, *chosen));
     answer(color, |theme| MultiSelect::with_theme(theme).with_prompt(prompt).items_checked(items).interact_opt())
@@ -44,7 +45,7 @@ fn answer<T>(color: bool, ask: impl FnOnce(&dyn Theme) -> dialoguer::Result<Opti
     let before = interrupt.thread_swap_mask(SigmaskHow::SIG_BLOCK).ok();
     let theme: &dyn Theme = if color { &ColorfulTheme::default() } else { &SimpleTheme };
     let answer = ask(theme);
-    // Errors are ignored, because a closed terminal has no cursor and setting a valid signal mask cannot fail.
+    // Errors are ignored: a closed terminal has no cursor, and setting a valid signal mask cannot fail.
     drop(Term::stderr().show_cursor());
     let _ = before.map(|before| before.thread_set_mask());
     match answer {

@@ -100,7 +100,7 @@ pub(crate) fn run(args: &Filters, globals: &Globals) -> CommandResult {
     damage.map_or(Ok(ExitReason::Clean), Err)
 }
 
-/// The returned text claims agreement only if a coder had to answer a mandatory finding.
+/// Explains why there are no disputes. The reason is agreement only if a coder had to answer a mandatory finding.
 fn nothing(globals: &Globals) -> Result<&'static str, CommandError> {
     let runs = history::read_here(globals, |journal| journal.runs(None))?.map(|(runs, _)| runs).unwrap_or_default();
     let answered = runs.iter().any(|run| run.mode != Mode::Review && run.mandatory > 0);
@@ -146,7 +146,7 @@ fn row_of(shared: &SharedDispute) -> DisputeRow {
     }
 }
 
-/// `from` is the origin of a dispute from another history, and `None` for other disputes.
+/// For a dispute from another history, `from` names the author and the source. Otherwise, `from` is `None`.
 fn cells(row: &DisputeRow, name: &str, from: Option<&str>, look: Style) -> [String; 6] {
     let severity = Severity { tag: Tag::parse(&row.tag), raw: row.tag.clone() };
     let (ruled, words) = ruling(row);

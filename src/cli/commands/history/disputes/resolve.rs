@@ -1,6 +1,6 @@
 //! `glee disputes resolve`: settles open disputes. A ruling that is given on the command line is recorded at once.
-//! If the judge or a person in a dialog has to rule, the command reopens the run of the dispute. Enforced findings
-//! are implemented later, when the user resumes the run.
+//! For a ruling by the judge, or by a person in a dialog, the command reopens the run of the dispute. Enforced
+//! findings are implemented later, when the user resumes the run.
 
 use clap::ValueEnum;
 use jiff::civil::Date;
@@ -80,7 +80,7 @@ enum Kind {
     Duplicate,
     /// The finding is right, but not mandatory
     NotMandatory,
-    /// The finding is discarded without judging it
+    /// The finding is discarded and not judged
     Discarded,
 }
 

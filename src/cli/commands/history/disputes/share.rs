@@ -26,7 +26,7 @@ Examples:
   glee disputes share 7 --by 'Ada Lovelace'
   glee disputes share --dry-run    list settled disputes that are not shared yet")]
 pub(crate) struct Args {
-    /// The numbers of disputes [default: all with a binding ruling that is not shared yet]
+    /// The numbers of disputes [default: all disputes whose binding ruling has no file yet]
     #[arg(value_name = "NUMBER")]
     numbers: Vec<u64>,
     /// The person responsible for the rulings [default: git's user.name for your own rulings]
@@ -119,7 +119,7 @@ fn form(
                                      the code"
         ))
     })?;
-    // The identifiers are restored after the redaction, because redaction may mistake an identifier for a secret.
+    // `id`, `run` and `anchor` are not redacted, because redaction may mistake an identifier for a secret.
     let SharedRuling { id, run, anchor, .. } = ruling.clone();
     Ok(SharedRuling { id, run, anchor, ..secrets::redact_value(ruling) })
 }

@@ -32,7 +32,7 @@ pub(crate) struct Args {
 #[derive(Serialize)]
 struct Shown<'a> {
     schema: u32,
-    /// The same dispute has this id in all histories.
+    /// The id of the dispute, which is the same in all histories.
     id: DisputeId,
     #[serde(flatten)]
     record: &'a DisputeRecord,

@@ -28,7 +28,7 @@ Examples:
 pub(crate) struct Args {
     #[command(flatten)]
     run: RunArg,
-    /// The rules by which the findings of several reviewers are merged [default: as in the run]
+    /// The rules by which findings of several reviewers are merged [default: as in the run]
     #[arg(long, value_parser = one_of(POLICIES), value_name = "POLICY")]
     policy: Option<Policy>,
     /// A different value for a setting of the run; may be repeated

@@ -44,7 +44,7 @@ pub(crate) struct Args {
     /// Also delete new files that the coder may not have created
     #[arg(long, conflicts_with = "redo")]
     remove_new: bool,
-    /// Restore the versions that earlier undos of this run replaced
+    /// Reverse the earlier undos of this run
     #[arg(long)]
     redo: bool,
 }
@@ -100,8 +100,8 @@ fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
     Ok(if is_whole && undone.new.is_empty() { ExitReason::Clean } else { ExitReason::DisputeOpen })
 }
 
-/// Asks about each conflict that force can override. `None` if there is no terminal or the user confirms no
-/// conflict.
+/// Asks the user about each conflict that `--force` would override. Returns `None` if there is no terminal, or if
+/// the user confirms no conflict.
 fn chosen(globals: &Globals, conflicts: &[UndoConflict], redo: bool) -> Option<Forced> {
     if !globals.interactive() {
         return None;

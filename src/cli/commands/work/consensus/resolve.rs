@@ -9,8 +9,7 @@ pub(crate) struct Args {
     /// The name of the work
     #[arg(value_name = "ID")]
     id: String,
-    /// The approach to take: the name of an agent, `approach_a`, `approach_b` and so on, or `hybrid`; if it is
-    /// omitted, you are asked
+    /// The approach to take: an agent's name, a label such as `approach_a`, or `hybrid`; without it you are asked
     #[arg(value_name = "DECISION")]
     decision: Option<String>,
     /// The stage, if several wait for a decision

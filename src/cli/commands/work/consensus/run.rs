@@ -10,7 +10,7 @@ use crate::config::files::stages::{self as files, Gate, PipelineStep, Stage};
 use crate::domain::{ExitReason, StagePlan, Untrusted};
 use crate::workflows::consensus::{self, Asking, NextStep, StageOutcome};
 
-/// Run a pipeline of stages and checkpoints; those already agreed are skipped
+/// Run the stages and checkpoints of a pipeline; skip those that an earlier run settled
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The pipeline file, with `prompt` and `stages`
@@ -79,7 +79,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     Ok(exit)
 }
 
-/// The checkpoints that a stage names follow the stage. Paths in a pipeline are relative to `folder`.
+/// Lists the steps in order. The checkpoints of a stage come directly after the stage. Paths in a pipeline are
+/// relative to `folder`.
 fn steps(context: &StageContext<'_>, steps: &[PipelineStep], folder: &Path) -> Result<Vec<Step>, CommandError> {
     let mut all = Vec::new();
     for step in steps {

@@ -29,7 +29,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         output: JsonFlag,
     },
-    /// Stop the watch; a restarted watch continues where it stopped
+    /// Stop the watch; the next `glee watch` continues from there
     Stop,
 }
 
@@ -108,8 +108,8 @@ fn query<T>(
     }
 }
 
-/// Sends a command to the running watch. If no watch is running, records the effect of the command in the history,
-/// so that a person can end a pause at any time.
+/// Sends a command to the running watch. If no watch is running, writes the effect of the command to the history. A
+/// person can therefore end a pause without a running watch.
 fn change(globals: &Globals, command: &WatchCommand) -> CommandResult {
     let error = match connect(globals)? {
         Ok(mut client) => return show_reply(globals, client.command(command)?),
@@ -118,8 +118,8 @@ fn change(globals: &Globals, command: &WatchCommand) -> CommandResult {
     };
     let workspace = place::workspace(globals)?;
     let root = workspace.root().to_string_lossy();
-    // Locking fails if a watch is running although its socket was removed. Only the running watch may write to the
-    // history.
+    // A watch may be running even if its socket was removed. In this case, locking fails, because only the running
+    // watch may write to the history.
     let _lock = lock(&address(&workspace)?, workspace.root())?;
     let mut journal = history::open(globals, &workspace)?;
     let Some(last) = recorded(&journal, &root)? else { return Err(error.into()) };

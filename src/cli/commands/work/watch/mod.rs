@@ -1,4 +1,4 @@
-//! `glee watch`: has the work of long-running agents reviewed. The subcommands control a running watch.
+//! `glee watch`: starts reviews of the work of long-running agents. The subcommands control a running watch.
 
 mod command;
 pub(crate) mod connection;

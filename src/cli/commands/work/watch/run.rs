@@ -32,7 +32,7 @@ pub(crate) struct WatchOptions {
     /// Start these connected agents instead of those of `watch.agents`
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     agents: Option<Vec<String>>,
-    /// The task for an agent that the watch starts, if the program of this agent takes a prompt; may be repeated
+    /// The task of a started agent (only for programs that answer a prompt); may be repeated
     #[arg(long = "task", value_name = "NAME=TEXT")]
     tasks: Vec<String>,
     /// Use these reviewers instead of those of `watch.reviewers`
@@ -41,7 +41,7 @@ pub(crate) struct WatchOptions {
     /// Also read events from this file, one JSON object per line; `-` reads standard input
     #[arg(long, value_name = "FILE")]
     events: Option<PathBuf>,
-    /// Keep watching after the last started agent has ended
+    /// Continue after all started agents have ended
     #[arg(long)]
     stay: bool,
     #[command(flatten)]
@@ -52,7 +52,7 @@ pub(crate) struct WatchOptions {
 
 /// The maximum number of event lines in a batch.
 const BATCH: usize = 1_000;
-/// The watch reserves as many open files for connections as this number of agents would need.
+/// The watch raises its limit of open files as if it started this number of agents. Connections use the files.
 const CONNECTIONS: usize = 64;
 const UNLIMITED: Duration = Duration::MAX;
 
@@ -92,7 +92,7 @@ pub(crate) fn run(args: &WatchOptions, globals: &Globals) -> CommandResult {
             let (status, shown) = channel::channel(Default::default());
             let (typed, typing) = channel::channel(String::new());
             let drawing = shows.then(|| tokio::spawn(watch_view::draw(terminal.clone(), shown, typing)));
-            // Keys are read only if no source of events is given, because the events may come from standard input.
+            // Key presses are read only without `--events`, because `--events -` reads standard input.
             match events {
                 Some(events) => read_events(events.reader, intake.clone()),
                 None if shows => watch_view::keys(&terminal, intake.clone(), own_name(), typed),
