@@ -45,8 +45,8 @@ impl DisputeId {
     }
 }
 
-/// A reference to a ruling: the number of its dispute in this history or, for a ruling shared as a file, the
-/// dispute's id.
+/// A reference to a ruling. A ruling of this history has the number of its dispute. A ruling that is shared as a
+/// file has the id of its dispute.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum RulingRef {
@@ -61,7 +61,7 @@ impl From<DisputeNumber> for RulingRef {
 }
 
 impl RulingRef {
-    /// The number of digits of an id that are displayed. A reference to a ruling needs at least as many.
+    /// The number of digits of an id that are displayed. A reference by id needs at least this number of digits.
     const SHOWN: usize = 8;
 
     /// The number of the dispute in this history; `None` for a ruling that is known only from a file.
@@ -81,7 +81,7 @@ impl RulingRef {
     }
 
     /// Finds the ruling among `shown` to which `text` refers by a mark, a bare number, or at least 8 digits of an
-    /// id. `None` if no ruling matches, or if the digits match several.
+    /// id. `None` if no ruling matches, or if the digits match several rulings.
     pub fn among<'a>(text: &str, shown: &'a [Self]) -> Option<&'a Self> {
         let text = text.trim();
         let digits = text.strip_prefix(['D', 'd']).unwrap_or(text).to_ascii_lowercase();

@@ -72,7 +72,7 @@ pub struct ReviewRequest {
     pub reviewer: AgentName,
     /// The agents whose work is reviewed; never the reviewer itself.
     pub targets: Vec<AgentName>,
-    /// For each target `<name>_summary`: its events since the last cycle.
+    /// The key `<name>_summary` contains the events of the target `name` since the last cycle.
     pub context: BTreeMap<String, Untrusted>,
     pub focus_areas: Vec<String>,
     pub max_words: u32,
@@ -119,7 +119,7 @@ pub struct PeerIssue {
 pub struct PeerReview {
     pub verdict: Verdict,
     pub summary: Untrusted,
-    /// The issues. There is at least one unless the verdict is `approved`.
+    /// The issues. The list is empty only if the verdict is `approved`.
     pub issues: Vec<PeerIssue>,
     /// The time that the reviewer states, otherwise the time at which the review arrived.
     pub timestamp: Timestamp,
@@ -137,13 +137,13 @@ pub struct Ballot {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
-    /// Rule 1 (`rules::watch::verdicts` lists the rules).
+    /// At least one verdict is `blocker` (rule 1 in `rules::watch::verdicts`).
     StopAndEscalate,
-    /// Rule 2.
+    /// At least two verdicts are `concerns` (rule 2).
     PauseAndClarify,
-    /// Rule 3, and rule 4 if a reviewer is absent.
+    /// One verdict is `concerns` (rule 3), or a reviewer is absent and all verdicts are `approved` (rule 4).
     LogAndContinue,
-    /// Rule 4.
+    /// All reviewers gave the verdict `approved` (rule 4).
     Continue,
     /// No reviewer gave a usable verdict.
     NotReviewed,
@@ -185,7 +185,7 @@ pub struct WatchPlan {
     pub root: String,
     /// Agents that Glee starts and whose events it reads.
     pub agents: Vec<Agent>,
-    /// The tasks of those `agents` that are called with a prompt.
+    /// Tasks for the agents whose programs read a prompt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<Job>,
     pub reviewers: Vec<Agent>,

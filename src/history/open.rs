@@ -44,8 +44,8 @@ impl Journal {
         let Some(path) = existing(path)? else { return Ok(None) };
         let opened = Self { db: connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)?, path: path.clone() };
         let (journal, version) = match opened.schema_version() {
-            // In a read-only folder, SQLite cannot create the shared memory for a write-ahead log. If there is no
-            // such log, the file can be opened as immutable, which needs no shared memory.
+            // In a read-only folder, SQLite cannot create the shared memory for a write-ahead log. Without a
+            // write-ahead log, the file can be opened as immutable, which needs no shared memory.
             Err(JournalError::Access { .. }) if !has_log(&path) => {
                 let journal = Self { db: connect_immutable(&path)?, path };
                 let version = journal.schema_version()?;

@@ -259,7 +259,7 @@ pub enum ReviewEvent {
         changes: Vec<FileChange>,
         touched: Vec<FindingId>,
     },
-    /// A command of `review.verify` checked the coder's edits; `tail` is the end of its output.
+    /// A command of `review.verify` checked the coder's edits; `tail` is the end of the command's output.
     Verified {
         round: u32,
         command: String,
@@ -268,7 +268,7 @@ pub enum ReviewEvent {
     },
 }
 
-/// Events of disputes. Reviews and watches open them; commands settle them between runs.
+/// Events of disputes. Reviews and watches open disputes. Commands can settle disputes between runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum DisputeEvent {
@@ -281,8 +281,8 @@ pub enum DisputeEvent {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         judges: Vec<Agent>,
     },
-    /// A finding repeats a finding of the run `from` whose dispute is still open. The dispute continues in this
-    /// run; both runs record its end.
+    /// A finding repeats an earlier finding, whose dispute in the run `from` is still open. The dispute continues
+    /// in this run. The end of the dispute is recorded in both runs.
     DisputeCarriedOn { dispute: Box<Dispute>, from: RunId },
     /// A person, or the configured default, chose the route of a dispute.
     RouteChosen { dispute: DisputeNumber, route: Route, by_person: bool },
@@ -299,7 +299,7 @@ pub enum DisputeEvent {
         #[serde(default, skip_serializing_if = "Untrusted::is_empty")]
         reason: Untrusted,
     },
-    /// The ruling no longer binds because its code was removed (`glee disputes prune`).
+    /// The ruling no longer binds because the code of the finding was removed (`glee disputes prune`).
     RulingEnded { dispute: DisputeNumber },
 }
 
@@ -316,7 +316,7 @@ pub enum ConsensusEvent {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum WatchEvent {
-    /// A watch starts for the first time or again.
+    /// A watch starts or restarts.
     WatchStarted { plan: Box<WatchPlan> },
     EventReceived {
         #[serde(flatten)]
@@ -363,7 +363,7 @@ impl<'de> Deserialize<'de> for EventKind {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = Value::deserialize(deserializer)?;
         let mut read = GROUPS.iter().map(|group| group(&value).map_err(D::Error::custom));
-        // This error means that the event belongs to another group.
+        // The error `unknown variant` means that the event belongs to another group.
         let is_foreign = |error: &D::Error| error.to_string().starts_with("unknown variant");
         read.find(|read| !read.as_ref().is_err_and(is_foreign))
             .unwrap_or_else(|| Err(D::Error::custom(format!("unknown event `{}`", value["event"]))))

@@ -39,7 +39,7 @@ pub struct RawFinding {
     /// The id of the static analyser's rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// The ruling in force against which the reviewer insists on its finding.
+    /// The ruling in force that the reviewer contradicts by insisting on the finding.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub insists_on: Option<RulingRef>,
 }
@@ -51,17 +51,18 @@ impl RawFinding {
     }
 }
 
-/// The block of code that a finding is about, recognised in later runs until it changes.
+/// The block of code that a finding is about. Later runs recognise the finding until the block changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Anchor {
     pub file: String,
-    /// The BLAKE3 hash (hex) of the enclosing block or, without a line, of the file, with white space folded.
+    /// The BLAKE3 hash (hex) of the enclosing block, with white space folded. If the finding has no line, the block
+    /// is the whole file.
     pub block: String,
     /// The defect class: the reviewer's category or rule, else `bug`.
     pub category: String,
     /// The title, folded to lower-case words and single blanks.
     pub text: String,
-    /// The line within the block, counted from 0; absent without a line, and in older records.
+    /// The line within the block, counted from 0. Absent if the finding has no line, and in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -76,7 +77,7 @@ pub struct Finding {
     pub id: FindingId,
     #[serde(flatten)]
     pub raw: RawFinding,
-    /// Whether the coder may not discard it.
+    /// Whether the coder must implement the finding or object to it.
     pub mandatory: bool,
     pub raised_by: Vec<AgentName>,
     /// Counted from 1.
@@ -84,7 +85,7 @@ pub struct Finding {
     /// Absent if the location does not exist in the reviewed tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub anchor: Option<Anchor>,
-    /// The earlier finding of this run whose change this finding would revert.
+    /// An earlier finding of this run. This finding asks the coder to undo the earlier finding's implementation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reverses: Option<FindingId>,
     /// Absent if the run has a single reviewer.
@@ -118,7 +119,7 @@ pub enum FindingState {
     NotResolved,
     /// The code changed; the reviewer reports the finding as resolved.
     Resolved,
-    /// An optional finding that the coder discarded, or a disputed one discarded by route or policy.
+    /// The coder discarded the optional finding, or a route or policy discarded the disputed finding.
     Discarded,
     /// A dispute about the finding waits for a person.
     Disputed { dispute: DisputeNumber },
@@ -131,7 +132,7 @@ pub enum FindingState {
 }
 
 impl FindingState {
-    /// Whether a mandatory finding in this state no longer blocks (section 3.1 of the design).
+    /// Whether a mandatory finding in this state no longer prevents a clean outcome (section 3.1 of the design).
     pub fn is_closed(&self) -> bool {
         match self {
             Self::Resolved | Self::Unchecked | Self::Discarded | Self::Dismissed { .. } => true,

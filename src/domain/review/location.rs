@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// `path`, `path:line` or `path:line-end_line`; lines count from 1, both ends are inclusive.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Location {
-    /// The path as written; a valid one is relative to the root of the reviewed tree.
+    /// The path as written; a valid path is relative to the root of the reviewed tree.
     pub file: String,
     pub line: Option<u32>,
     /// Absent for a single line.
@@ -22,8 +22,8 @@ impl Location {
     }
 }
 
-/// The possible meanings of a path that the file `from` mentions: the path relative to each folder that encloses
-/// `from`, the nearest folder first.
+/// Returns the paths that `path` can mean in the text of the file `from`. Each folder that encloses `from` gives
+/// one path, the nearest folder first.
 pub fn meanings(path: &str, from: &str) -> impl Iterator<Item = String> {
     let folders = from.rmatch_indices('/').map(|(at, _)| &from[..=at]).chain([""]);
     folders.map(move |folder| format!("{folder}{path}"))

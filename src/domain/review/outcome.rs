@@ -17,9 +17,9 @@ pub enum AnswerStatus {
     Complete,
     /// Complete, without findings.
     Clean,
-    /// The closing line is missing or has another number.
+    /// The closing line is missing, or its number differs from the number of findings.
     Incomplete,
-    /// Neither findings nor a closing line; never "clean".
+    /// The answer has neither findings nor a closing line, and is never "clean".
     NotReviewed,
 }
 
@@ -32,21 +32,21 @@ impl AnswerStatus {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SkipReason {
-    /// It contains a NUL byte or is not text.
+    /// The file contains a NUL byte or is not text.
     Binary,
-    /// It is marked or recognised as generated (lock files, minified code, `@generated`).
+    /// The file is marked or recognised as generated (lock files, minified code, `@generated`).
     Generated,
-    /// It is larger than `review.max_file_size`.
+    /// The file is larger than `review.max_file_size`.
     Oversized,
-    /// It cannot be read.
+    /// The file cannot be read.
     Unreadable,
-    /// It is not a regular file (a FIFO, a device, a socket, a link, a submodule).
+    /// The file is not a regular file (a FIFO, a device, a socket, a link, a submodule).
     NotAFile,
-    /// The change deletes it.
+    /// The change deletes the file.
     Deleted,
-    /// A `.gleeignore` excludes it.
+    /// A `.gleeignore` excludes the file.
     Ignored,
-    /// Its change is larger than `review.max_file_size`, and the beginning of it was reviewed.
+    /// The change of the file is larger than `review.max_file_size`. Only the beginning of the change was reviewed.
     Partial,
 }
 
@@ -87,7 +87,7 @@ pub struct Coverage {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReviewerReport {
     pub name: AgentName,
-    /// The worst status of its shards.
+    /// The worst status of the reviewer's answers.
     pub status: AnswerStatus,
     pub findings: u32,
     /// The duration of the longest call, in milliseconds.
@@ -120,7 +120,7 @@ pub struct Proof {
     pub caps: Caps,
 }
 
-/// The reason for an exit code; a run has the strongest of several (section 3.6 of the design).
+/// The reason for an exit code (section 3.6 of the design). If a run has several reasons, the strongest counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExitReason {
@@ -138,7 +138,7 @@ pub enum ExitReason {
     ReadOnlyViolation,
     /// Another run has locked this tree.
     Locked,
-    /// The history cannot be written, or its format is newer.
+    /// The history cannot be written, or this version of Glee is too old for its format.
     History,
     /// The repository's configuration is not trusted.
     Untrusted,
@@ -175,7 +175,7 @@ impl ExitReason {
     }
 }
 
-/// The tag of a finding before a ruling lowered it to one that is not mandatory.
+/// A ruling lowered the tag of a finding, so the finding is no longer mandatory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Lowered {
     /// The reviewer's tag.
@@ -236,15 +236,15 @@ pub struct FileChange {
 /// The outcome of a run, as `--format json` prints it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
-    /// The version of this schema; a version grows only by optional fields.
+    /// The version of this schema. Within a version, a change may only add optional fields.
     pub schema: u32,
     pub run: RunId,
     pub exit: ExitReason,
     pub proof: Proof,
     /// Sorted by id.
     pub findings: Vec<SettledFinding>,
-    /// The disputes of this run, and earlier ones that findings repeat and that wait for a person; sorted by
-    /// number.
+    /// The disputes of this run, sorted by number. An earlier dispute that waits for a person is included if a
+    /// finding of this run repeats the disputed finding.
     pub disputes: Vec<Dispute>,
     /// Findings of an earlier run that reviewers no longer raise about the changed code.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -10,7 +10,7 @@ use crate::domain::{FindingId, Untrusted};
 pub enum Answer {
     /// The coder implemented the finding.
     Implemented,
-    /// The coder discards an optional finding; for a mandatory one this counts as an objection.
+    /// The coder discards an optional finding; discarding a mandatory finding counts as an objection.
     Discarded,
     /// The coder objects.
     Disagree,
@@ -28,7 +28,7 @@ pub struct Response {
     pub evidence: Vec<Untrusted>,
 }
 
-/// A reviewer's answer about the change for its finding.
+/// A reviewer states whether the coder's change resolves the finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Recheck {
     pub finding: FindingId,
@@ -41,7 +41,7 @@ pub struct Recheck {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
     pub finding: FindingId,
-    /// Whether both are about the same problem.
+    /// Whether the finding and the earlier dispute are about the same problem.
     pub same: bool,
     #[serde(default)]
     pub reason: Untrusted,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{AgentName, RawFinding, RunId};
 
-/// A review of one file by one reviewer. Later reviews of the same content reuse it.
+/// A review of one file by one reviewer. Later reviews of the same content reuse this review.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FileReview {
     pub file: String,
@@ -20,7 +20,7 @@ pub struct FileReview {
     /// The lines that were under review, 1-based and inclusive; empty means the whole file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ranges: Vec<(u32, u32)>,
-    /// The findings in this file, including those carried over from earlier reviews of it.
+    /// The findings in this file, including findings carried over from earlier reviews of the file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<RawFinding>,
 }
@@ -44,9 +44,9 @@ pub struct AskedFile {
 /// The files whose review was taken from an earlier run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReusedFrom {
-    /// The run of the review.
+    /// The earlier run.
     pub run: RunId,
-    /// Files that are unchanged since that run.
+    /// Files that are unchanged since the earlier run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
     /// Files whose changed lines were reviewed again; the findings about other lines were reused.
@@ -54,7 +54,7 @@ pub struct ReusedFrom {
     pub in_part: Vec<String>,
 }
 
-/// An earlier finding about changed code that its reviewer, asked to check it again, no longer raises.
+/// An earlier finding about changed code. The reviewer checked the code again and did not repeat the finding.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NoLongerRaised {
     pub reviewer: AgentName,

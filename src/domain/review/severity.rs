@@ -6,8 +6,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A severity tag of the specification, from the most to the least severe. `MUST` and `SHOULD` are opinions, the
-/// others issue priorities.
+/// A severity tag of the specification, from the most to the least severe. `MUST` and `SHOULD` are opinions, and
+/// the other tags are priorities of issues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Tag {
@@ -30,10 +30,10 @@ impl Tag {
     pub const ALL: [Self; 6] = [Self::Critical, Self::Must, Self::High, Self::Should, Self::Medium, Self::Low];
 }
 
-/// The tag, if the word could be parsed, and the word.
+/// The severity of a finding: the reviewer's word, and the tag that the word means.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Severity {
-    /// The normalised tag; `None` for an unknown word (such a finding counts as mandatory).
+    /// The normalised tag; `None` for an unknown word. A finding with an unknown word counts as mandatory.
     pub tag: Option<Tag>,
     /// The reviewer's word, without brackets.
     #[serde(rename = "tag_raw")]

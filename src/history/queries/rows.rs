@@ -75,7 +75,7 @@ pub struct Reopened {
     pub reason: Untrusted,
 }
 
-/// The result of a dispute that later runs apply to the same code.
+/// The result of a dispute. Later runs apply the result to findings about the same code.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Binding {
     pub dispute: RulingRef,
@@ -96,8 +96,8 @@ pub struct Binding {
     /// The day, in UTC, on which the ruling was explicitly ended. The ruling may end earlier because of
     /// [`until`](Self::until) or the settings.
     pub ended: Option<Date>,
-    /// Whether the binding may close a security finding. Every ruling of this history may do so, but a shared
-    /// ruling needs a responsible person.
+    /// Whether the binding may close a security finding: true for every ruling of this history, and for a shared
+    /// ruling that names a responsible person.
     pub is_vouched: bool,
     /// The earlier dispute that this dispute reopens. The ruling on the earlier dispute is no longer in force.
     pub reopens: Option<DisputeNumber>,

@@ -162,8 +162,8 @@ fn joined<T>(items: &[T], text: impl Fn(&T) -> String) -> String {
     items.iter().map(text).collect::<Vec<_>>().join(", ")
 }
 
-/// The maximum number of consecutive empty lines that a prompt contains. A longer run of empty lines is shown as
-/// one line with the line numbers of the run.
+/// The maximum number of consecutive empty lines that a prompt contains. A longer sequence of empty lines is shown
+/// as one line with the range of line numbers.
 const LONG_GAP: usize = 2;
 
 struct Fence<'a> {

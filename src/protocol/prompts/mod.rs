@@ -79,7 +79,7 @@ impl Advice for PromptError {
 /// Renders the prompt for a request. The folder `overrides` contains the project's templates and need not exist.
 pub fn render(request: &Request, overrides: Option<&Path>) -> Result<String, PromptError> {
     let (name, built_in, own) = template(request.task.kind(), overrides)?;
-    // Errors name the project's file, because `overrides` may be a copy of the project's folder.
+    // Errors name the file in `.glee/prompts`, because `overrides` may be a temporary copy of this folder.
     let place = if own.is_some() { format!(".glee/prompts/{name}") } else { name.to_owned() };
     let values = Value::from(Serde(context::context(request)));
     let text = match &own {

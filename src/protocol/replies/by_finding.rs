@@ -27,10 +27,10 @@ pub(crate) trait AnswerWord: Copy + Eq + std::fmt::Debug + 'static {
     const LIST: &'static str;
     const EVIDENCE: bool = false;
 
-    /// Whether an answer with contradictory entries is valid, because the caller checks each word against the tree.
+    /// Whether an answer with contradictory entries is valid. The caller then checks each word against the tree.
     const CHECKED: bool = false;
 
-    /// Whether the word leaves the finding open. A contradictory entry cannot invalidate such a word.
+    /// Whether the word leaves the finding open. Such a word is accepted even if another entry contradicts it.
     fn keeps_open(self) -> bool {
         false
     }
@@ -180,8 +180,8 @@ impl<W: AnswerWord> Gathered<W> {
         ids.len() as u64
     }
 
-    /// Returns the index of the first entry in the signed end of an answer, which has entries for `wanted`
-    /// findings.
+    /// Returns the index of the first entry in the signed end. The signed end stops before the entry `end` and
+    /// contains entries for `wanted` findings.
     fn block(&self, wanted: u64, end: usize) -> usize {
         let mut ids = HashSet::new();
         let mut start = end;
@@ -275,8 +275,8 @@ fn settle<W: AnswerWord>(
     AnswersByFinding { entries, complete, missing, problems: problems.into_iter().collect() }
 }
 
-/// Returns the last entry for each finding in `block`, except for findings with contradictory entries. For each
-/// exception, the map contains two contradictory words.
+/// Returns the last entry for each finding in `block`, except for findings with contradictory entries. The map
+/// contains two contradictory words for each omitted finding.
 fn merge<W: AnswerWord>(
     block: Vec<Placed<W>>,
     others: &[Placed<W>],

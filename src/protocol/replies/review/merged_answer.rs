@@ -27,14 +27,15 @@ pub(crate) struct Results<'a> {
     is_last: bool,
     /// Whether the last closing line directly follows a JSON result.
     is_signed_end: bool,
-    /// Whether a finding in JSON seems to be inside a line of prose, where findings in JSON are ignored.
+    /// Whether a line of prose seems to contain a finding in JSON, which the parser ignores.
     is_within_prose: bool,
 }
 
 #[derive(Debug)]
 struct Block {
     result: JsonResult,
-    /// The number of stored findings in prose before this result. The field `read` counts all findings.
+    /// The number of findings in prose before this result that are stored. The field `read` also counts findings
+    /// that exceeded a size limit.
     kept: usize,
     read: u64,
 }
@@ -63,8 +64,8 @@ impl<'a> Results<'a> {
         self.is_signed_end = self.is_last;
     }
 
-    /// Removes findings of a repeated prompt, which precede the prompt's example of the closing line. Does nothing
-    /// unless exactly `number` findings follow this example.
+    /// Removes the findings before the prompt's example of the closing line, because these findings belong to a
+    /// repeated prompt. Does nothing unless exactly `number` findings follow the example.
     pub(crate) fn leave_out_prompt(&mut self, prose: &mut ProseReader<'_>, number: Option<u64>) {
         let Some(form) = prose.form() else { return };
         let results: u64 = self.blocks.iter().map(|block| block.result.count).sum();
@@ -114,8 +115,8 @@ impl<'a> Results<'a> {
         let All { findings, notes, repeated, only_in_prose } = self.all(prose);
         let unique = read - repeated;
         let is_closed = closing.is_given();
-        // If the closing line announces all findings that were read, the agent repeated the unreadable JSON
-        // correctly.
+        // If the closing line announces exactly the findings that were read, the unreadable JSON contains no other
+        // findings.
         let is_unread = malformed || (is_broken || is_within_prose) && (unique == 0 || !is_closed);
         let adds_up = match closing.number() {
             Some(number) => number == unique || number == read,

@@ -61,7 +61,7 @@ enum Previous {
     Other,
     /// The position of a line of text, which is a heading if the next line is an underline.
     Paragraph(usize),
-    /// The first line of a finding without a list marker, which an underline may follow.
+    /// The first line of a finding without a list marker. The next line may be an underline.
     Item,
     /// The first row of a table, which is the header if a delimiter row follows. The field `item` is true if the
     /// row was read as a finding.
@@ -113,8 +113,8 @@ impl<'a> ProseReader<'a> {
         self.form = Some(Form { kept: self.findings.len(), count: self.count });
     }
 
-    /// Returns the number of findings that may be examples from a repeated prompt, because none of them names a
-    /// file.
+    /// Returns the number of findings before the prompt's example of the closing line, if none of these findings
+    /// names a file. These findings may be examples from a repeated prompt.
     pub(crate) fn form(&self) -> Option<Form> {
         self.form
             .filter(|form| form.count > 0 && self.findings[..form.kept].iter().all(|found| found.file.is_none()))

@@ -62,7 +62,7 @@ pub(crate) enum DisputeMatch {
 #[derive(Clone, Debug)]
 pub(crate) struct Claimed {
     pub(crate) ruling: Ruling,
-    /// Whether the ruling is a closing line, whose rationale and citations are in the preceding text.
+    /// Whether the ruling is a closing line. The text before the closing line contains the rationale and citations.
     pub(crate) is_line: bool,
 }
 

@@ -20,11 +20,11 @@ const CITATIONS_CAP: usize = 100;
 /// Reads the ruling on `dispute`. If `nonce` is `None`, any nonce is accepted. If `dispute` is `None`, any dispute
 /// is accepted.
 ///
-/// A ruling is a JSON object or a closing line, and only blank lines and further rulings may follow the ruling. The
-/// text before a closing line is the rationale, and the locations in this text are the citations. The line
-/// `Coder-evidence: <why>` directly before the closing line states why lines that the coder wrote in this run are
-/// evidence. The outer result fails only if `input` cannot be read. The inner result fails if the answer is not a
-/// valid ruling.
+/// A ruling is a JSON object or a closing line. The answer must end with one or more rulings, with only blank lines
+/// between and after the rulings. The text before a closing line is the rationale, and the locations in this text
+/// are the citations. The line `Coder-evidence: <why>` directly before the closing line states why lines that the
+/// coder wrote in this run are evidence. The outer result fails only if `input` cannot be read. The inner result
+/// fails if the answer is not a valid ruling.
 pub fn parse<R: BufRead>(
     input: R,
     nonce: Option<&str>,
