@@ -216,8 +216,8 @@ impl Repository {
         }
     }
 
-    /// Fails if one of the `folders` is a symbolic link. An extracted archive may contain such a link, and git
-    /// would change the refs in the link's target.
+    /// Fails if one of the `folders` is a symbolic link, because git would change the refs in the link's target. An
+    /// extracted archive may contain such links.
     pub(crate) fn refuse_links(&self, folders: [&str; 2]) -> Result<()> {
         let linked = folders.map(|folder| self.common.join(folder)).into_iter().find(|path| path.is_symlink());
         linked.map_or(Ok(()), |linked| Err(WorkspaceError::LinkedRefs(linked)))
@@ -241,7 +241,7 @@ pub(crate) struct GitCall {
     time_limit: Option<Duration>,
 }
 
-/// The stdout of a git command. The error of a failed command contains its stdout and its message.
+/// The stdout of a git command. After a failure, the error contains the stdout and the message of the command.
 pub(crate) type GitOutput = Result<Vec<u8>, (Vec<u8>, String)>;
 
 const TRANSPORT: [&str; 5] = ["GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_ASKPASS", "GIT_SSL_CAINFO"];
@@ -289,7 +289,7 @@ impl GitCall {
         self.output_of(&[])
     }
 
-    /// Runs the command. Returns its stdout, or `None` if git fails.
+    /// Runs the command. Returns the stdout of git, or `None` if git fails.
     pub(crate) fn answer(self) -> Result<Option<Vec<u8>>> {
         match self.output() {
             Ok(output) => Ok(Some(output)),
@@ -477,7 +477,7 @@ fn is_scrubbed(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| name.starts_with("GIT_") && !KEPT.contains(&name))
 }
 
-/// Finds the first `git` in the absolute folders of `PATH`. Fails if this program is inside the tree.
+/// Finds the first `git` in the absolute folders of `PATH`. Fails if this `git` is inside the tree.
 pub(crate) fn find(tree: &Path) -> Result<PathBuf> {
     find_in(&std::env::var_os("PATH").unwrap_or_default(), tree)
 }
@@ -499,7 +499,8 @@ fn find_in(path: &OsStr, tree: &Path) -> Result<PathBuf> {
 
 /// Resolves the path in `GIT_INDEX_FILE`. Returns `None` if the index belongs to another repository or work tree.
 ///
-/// As in git, a relative path starts at the top of the work tree, or at `start` if there is no such file.
+/// As in git, a relative path starts at the top of the work tree. If the file exists only below `start`, the path
+/// starts at `start`.
 fn named_index(named: &Path, start: &Path, top: &Path, git_dir: &Path) -> Result<Option<PathBuf>> {
     let places = [top.join(named), start.join(named)];
     let path = places.iter().find(|path| path.exists()).unwrap_or(&places[0]);

@@ -13,7 +13,7 @@ use crate::workspace::git::plumbing::{GitObject, records};
 use crate::workspace::select::{Ignores, walk};
 use crate::workspace::{Result, TargetSpec, Workspace, WorkspaceError};
 
-/// The name of a file with a shared ruling, and the bytes of the file or the reason why it is not read.
+/// A file with a shared ruling: its name, and either its bytes or the reason why the file was not read.
 pub type RulingFile = (String, Result<Vec<u8>, &'static str>);
 
 const LINK: &str = "it is a link";
@@ -23,8 +23,8 @@ const UNREADABLE: &str = "it cannot be read";
 
 impl Workspace {
     /// The commit whose shared rulings apply to a review. For a change, the commit is the base of the change, so
-    /// that a change cannot bring rulings about itself. For files and folders, the commit is `HEAD`. Returns `None`
-    /// outside git, and if the commit does not exist.
+    /// that rulings in the change do not apply to the change. For files and folders, the commit is `HEAD`. Returns
+    /// `None` outside git, or if the commit does not exist.
     pub fn rulings_base(&self, spec: &TargetSpec) -> Result<Option<String>> {
         let Some(git) = &self.repository else { return Ok(None) };
         match spec {

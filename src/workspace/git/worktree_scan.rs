@@ -1,8 +1,8 @@
 //! Lists the index entries with their recorded times and sizes, and the untracked files that are not ignored.
 //!
-//! Glee decides from `lstat` alone whether a file equals its index entry. Git itself would run the repository's
-//! filters if the times of the file are inconclusive. Only `ls-files --debug` prints the times in the index. The
-//! scan fails if a field is missing in the output.
+//! Glee decides from `lstat` alone whether a file equals its index entry. Git would run the repository's filters
+//! for a file with inconclusive times. Only `ls-files --debug` prints the times in the index. The scan fails if a
+//! field is missing in the output.
 
 use std::collections::HashMap;
 use std::fs::Metadata;
@@ -22,7 +22,7 @@ const LIST: [&str; 8] =
 pub(crate) const LINK: u32 = 0o120_000;
 pub(crate) const SUBMODULE: u32 = 0o160_000;
 
-/// Seconds and nanoseconds. The index stores only 32 bits of each number.
+/// Seconds and nanoseconds. As in the index, both numbers are cut to 32 bits.
 type Time = (u32, u32);
 
 #[derive(Debug)]
@@ -54,8 +54,8 @@ pub(crate) struct Scan {
 
 impl Repository {
     pub(crate) fn scan(&self) -> Result<Scan> {
-        // The time is read before the entries. If the index is written in between, Glee hashes more files than
-        // necessary, but never mistakes a changed file for an unchanged file.
+        // The write time of the index is read before the entries. If the index is written between the two reads,
+        // Glee hashes more files than necessary, but never mistakes a changed file for an unchanged file.
         let index_written = std::fs::metadata(&self.index).map_or((0, 0), |meta| times(&meta).1);
         let mut scan = Scan { index_written, ..Scan::default() };
         let listed = self.call(LIST).output()?;
@@ -114,7 +114,7 @@ impl Scan {
         let (ctime, mtime) = times(meta);
         let same =
             (ctime, mtime, cut(meta.ino()), cut(meta.len())) == (entry.ctime, entry.mtime, entry.ino, entry.size);
-        // If the index was written in the same clock tick, a change of the file may have left its times equal.
+        // If the index was written in the same clock tick as the file, the file may have changed with equal times.
         same_kind && same && entry.stage == 0 && entry.mtime < self.index_written && !entry.is_intent
     }
 }

@@ -1,6 +1,6 @@
 //! Recognises files that control agents, editors, CI systems, git or Glee.
 
-/// Files and folders at the root of a tree that control agents, editors, shells or Glee, often ignored by git.
+/// Files and folders at the root of a tree, often ignored by git. They control agents, editors, shells or Glee.
 pub(crate) const PLACES: [&str; 16] = [
     ".glee",
     ".claude",

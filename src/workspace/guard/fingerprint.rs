@@ -1,9 +1,9 @@
 //! Takes fingerprints of a tree and its repository, and finds the differences between two fingerprints.
 //!
 //! A fingerprint covers the content and the permissions of all tracked files, and of all untracked files that are
-//! not ignored. A fingerprint also covers the control files of agents and editors, even ignored ones. For each
-//! repository in the tree, the index, HEAD, refs, hooks and settings are covered. Taking a fingerprint runs no git
-//! filters and writes no files. A file is read only if its timestamps do not prove that the file is unchanged.
+//! not ignored. A fingerprint also covers the control files of agents and editors, even ignored files. For each
+//! repository in the tree, a fingerprint covers the index, HEAD, refs, hooks and settings. Taking a fingerprint
+//! runs no git filters and writes no files. A file is not read if its timestamps prove that the file is unchanged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Metadata;
@@ -22,7 +22,7 @@ use crate::workspace::{Result, Workspace};
 
 /// A file larger than this number of bytes is compared only by its timestamps and size.
 const DIGESTED: u64 = 16 << 20;
-/// The assumed resolution of file timestamps. Two changes within this time may leave the same timestamps.
+/// The assumed resolution of file timestamps. A file that changes twice within this time may keep its timestamps.
 const TICK: Duration = Duration::from_millis(20);
 /// The approximate maximum number of control files in one folder. Some agents store large trees in their folders.
 const CONTROL_FILES: usize = 2_000;
@@ -33,7 +33,7 @@ pub struct TreeFingerprint {
     files: BTreeMap<Vec<u8>, FileState>,
     /// The state of HEAD, the index, each ref, and each important file of the git folders, by name.
     repository: BTreeMap<String, String>,
-    /// The state of each nested repository, by its folder. The values have the form of `repository`.
+    /// Maps the folder of each nested repository to its state, in the same form as `repository`.
     nested: BTreeMap<Vec<u8>, BTreeMap<String, String>>,
     /// The nested repositories that the fingerprint does not cover because they exceed a bound.
     pub unfollowed: Vec<Unfollowed>,
@@ -140,8 +140,8 @@ impl Workspace {
         Ok(found)
     }
 
-    /// Returns the differences between two fingerprints. One fingerprint must have been taken with the other as
-    /// `earlier`, or both with the same `earlier`.
+    /// Returns the differences between two fingerprints. Requires that one fingerprint was taken with the other as
+    /// `earlier`, or that both were taken with the same `earlier`.
     pub fn differences(&self, before: &TreeFingerprint, after: &TreeFingerprint) -> Result<Vec<ObservedChange>> {
         let mut found = Vec::new();
         for (path, old, new) in differing(&before.files, &after.files) {
@@ -180,7 +180,7 @@ impl Workspace {
         Ok(match (&old.digest, &new.digest) {
             (Digest::Object(id), Digest::Content(hash)) | (Digest::Content(hash), Digest::Object(id)) => {
                 let Some(git) = &self.repository else { return Ok(false) };
-                // If git converts the line endings of the file, the hashes differ, and the file counts as changed.
+                // If git converted the line endings, the two hashes differ, and the file counts as changed.
                 matches!(git.objects(None)?.read(id, DIGESTED)?, GitObject::Bytes(bytes) if blake3::hash(&bytes) == *hash)
             }
             (Digest::Stat, Digest::Stat) => old.stat == new.stat,
@@ -215,7 +215,7 @@ impl Workspace {
 }
 
 impl Nested {
-    /// Returns the state of a nested repository; for a linked work tree, only the state that it does not share.
+    /// Returns the state of a nested repository. For a linked work tree, returns only the state of this work tree.
     fn parts(&self, is_linked: bool) -> Result<BTreeMap<String, String>> {
         let refs = if is_linked { BTreeMap::new() } else { self.repository.refs()? };
         let mut parts = self.repository.parts(&self.scan, refs);

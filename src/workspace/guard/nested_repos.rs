@@ -1,8 +1,9 @@
 //! Lists the files of nested repositories: populated submodules, and other folders with a `.git`.
 //!
-//! git lists a nested repository as a single entry. Glee lists the files inside, so that snapshots and fingerprints
-//! include them. The nested repository's index and ignore files decide which files are listed. If git cannot read
-//! the repository, Glee walks the folder instead. A repository that exceeds a bound is left out completely.
+//! git lists a nested repository as a single entry. Glee lists the files in the repository, so that snapshots and
+//! fingerprints include these files. The nested repository's index and ignore files decide which files are listed.
+//! If git cannot read the repository, Glee walks the folder instead. A repository that exceeds a bound is left out
+//! completely.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -53,7 +54,7 @@ struct Listed {
     scan: Scan,
 }
 
-/// Lists the nested repositories in the folders `candidates`, and all repositories inside these repositories.
+/// Lists the nested repositories in the folders `candidates`, and the repositories inside nested repositories.
 pub(crate) fn inside(root: &Path, candidates: Vec<Vec<u8>>) -> Inside {
     let mut inside = Inside::default();
     let mut level = candidates;
@@ -103,7 +104,7 @@ pub(crate) fn inside(root: &Path, candidates: Vec<Vec<u8>>) -> Inside {
     inside
 }
 
-/// Walks a folder without ignored files. Returns the files, and the folders of nested repositories.
+/// Returns the files below a folder that are not ignored, and the folders of nested repositories.
 fn walked(root: &Path, folder: &[u8]) -> io::Result<[Vec<Vec<u8>>; 2]> {
     let mut candidates = Vec::new();
     let mut is_repository = |path: &[u8], is_dir: bool| {
@@ -119,7 +120,7 @@ fn walked(root: &Path, folder: &[u8]) -> io::Result<[Vec<Vec<u8>>; 2]> {
 }
 
 impl Listed {
-    /// Lists one folder. Uses git if git can list the repository in the folder, and walks the folder otherwise.
+    /// Lists one folder. If git cannot list the repository in the folder, Glee walks the folder.
     fn of(root: &Path, folder: &[u8], repository: Option<&Repository>) -> Self {
         let mut lstat = Lstat::below(root);
         let below = |path: &Vec<u8>| [folder, b"/", path].concat();
@@ -166,7 +167,7 @@ impl Repository {
         };
         let is_readable = git_dir.join("HEAD").symlink_metadata().is_ok_and(|meta| meta.is_file() || meta.is_symlink())
             && common.join("objects").is_dir()
-            // git would wait forever if one of these files were a FIFO.
+            // None of these files may be a FIFO, because git would wait forever.
             && ["index", "config", "config.worktree", "info/exclude", "info/sparse-checkout"].iter().all(|name| {
                 [&git_dir, &common].iter().all(|place| place.join(name).metadata().is_ok_and(|meta| meta.is_file())
                     || place.join(name).metadata().is_err())

@@ -1,7 +1,7 @@
-//! Ensures that only one run edits a work tree, by a file lock that the kernel releases when the process ends.
+//! Locks a file, so that only one run edits a work tree. The kernel releases the lock when the process ends.
 //!
-//! The lock file is never removed. The file describes the run that holds the lock, for the error message of another
-//! run.
+//! The lock file is never removed. The file describes the run that holds the lock. Another run shows this
+//! description in its error message.
 
 use std::fs::{File, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};

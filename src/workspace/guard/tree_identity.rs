@@ -1,8 +1,8 @@
 //! Identifies the tree of a run independently of its path.
 //!
 //! A folder is identified by its inode and creation time. A repository is therefore recognised after a move, and
-//! distinguished from another repository at the same path. A copy is recognised by the commit at which the run
-//! began.
+//! distinguished from another repository at the same path. A copy of a repository is recognised if it contains the
+//! recorded commit of `HEAD`.
 
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -42,7 +42,7 @@ pub(crate) enum TreeRelation {
 }
 
 impl TreeIdentity {
-    /// Reads the identity of a tree from disk, because a coder may have removed or replaced `.git`.
+    /// Reads the identity of a tree from disk. A coder may have removed or replaced `.git` during the run.
     pub(crate) fn of(workspace: &Workspace) -> Self {
         let root = workspace.root();
         let git = workspace.repository.as_ref().filter(|git| git.common.join("HEAD").exists());

@@ -34,7 +34,7 @@ impl Attributes {
         self.converts_line_ends(path).unwrap_or(autocrlf) || self.is_filtered(path)
     }
 
-    /// Whether git may convert a file in other ways than its line endings.
+    /// Whether git may convert more than the line endings of a file.
     pub(crate) fn is_filtered(&self, path: &[u8]) -> bool {
         let is_set = |name| self.value(path, name).is_some_and(|value| value != "unset");
         ["filter", "ident", "working-tree-encoding"].into_iter().any(is_set)

@@ -21,7 +21,8 @@ const NEIGHBOURS: usize = 2_000;
 pub struct BaseFiles {
     /// For each path, the content of the file, and whether the file is executable.
     files: BTreeMap<String, (Vec<u8>, bool)>,
-    /// The requested files that changed since the commit, or whose folder contains a changed file.
+    /// The requested files that changed since the commit. A file also counts as changed if its folder contains a
+    /// changed file.
     pub edited: BTreeSet<String>,
     /// The requested files that exist in the tree but not in the commit.
     pub added: BTreeSet<String>,
@@ -57,7 +58,8 @@ impl Workspace {
                     found.files.insert(other.clone(), (bytes, *executable));
                 }
                 let now = text_files::read_capped(&self.root.join(other), CAP).ok().flatten();
-                // Other files at the root of the tree do not count, because they are rarely part of the script.
+                // At the root of the tree, changes of other files do not count, because these files are rarely part
+                // of the script.
                 let counts = other == path || !folder.is_empty();
                 is_edited |= counts && now.as_ref() != found.files.get(other).map(|(bytes, _)| bytes);
             }
@@ -70,7 +72,7 @@ impl Workspace {
     }
 }
 
-/// Whether a folder of the tree contains a file that the commit does not contain. A script may load such a file.
+/// Whether a folder of the tree contains a file that is missing in the commit. A script may load this file.
 fn has_more(root: &Path, folder: &str, entries: &BTreeMap<String, (String, bool)>) -> bool {
     let below = walk::everything(&root.join(folder)).flatten().filter(walk::is_file);
     let mut paths =
@@ -79,7 +81,7 @@ fn has_more(root: &Path, folder: &str, entries: &BTreeMap<String, (String, bool)
 }
 
 impl BaseFiles {
-    /// Writes all files below `folder`. Returns the paths of the written copies of the edited files.
+    /// Writes all files below `folder`. For each edited file, returns the path of the written copy.
     pub fn write(&self, folder: &Path) -> io::Result<BTreeMap<String, PathBuf>> {
         for (path, (bytes, executable)) in &self.files {
             let place = folder.join(path);

@@ -53,8 +53,8 @@ pub(crate) enum Before<'a> {
     Was(&'a [u8]),
 }
 
-/// Returns the text of a file, or the reason why the file is not reviewed. `now` and `then` are the values of the
-/// attribute `linguist-generated` after and before the change.
+/// Returns the text of a file, or the reason why the file is not reviewed. `now` is the value of the attribute
+/// `linguist-generated` after the change, and `then` is the value before the change.
 pub(crate) fn text(
     path: &str,
     bytes: Vec<u8>,
@@ -86,7 +86,7 @@ pub(crate) fn text(
     Ok(text)
 }
 
-/// Whether a file is text, judged by its extension or a `#!` line, and otherwise by its bytes.
+/// Whether a file is text. The extension or a `#!` line decides first. If neither indicates text, the bytes decide.
 pub(crate) fn is_text(path: &str, bytes: &[u8]) -> bool {
     let ending =
         file_name(path).rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default();
@@ -101,7 +101,7 @@ pub(crate) fn is_text(path: &str, bytes: &[u8]) -> bool {
     }
 }
 
-/// Whether a file is binary: it is not UTF-16, and more than a tenth of its first 8 KiB is not text.
+/// Whether a file is binary: more than a tenth of its first 8 KiB is not text. A UTF-16 file is never binary.
 pub(crate) fn is_binary(bytes: &[u8]) -> bool {
     let head = &bytes[..bytes.len().min(HEAD)];
     let invalid: usize = head.utf8_chunks().map(|chunk| chunk.invalid().len()).sum();
@@ -109,7 +109,7 @@ pub(crate) fn is_binary(bytes: &[u8]) -> bool {
     (invalid + nul + controls(head)) * 10 > head.len() && text_files::wide(bytes).is_none()
 }
 
-/// Counts the control characters that do not occur in text, except NUL.
+/// Counts the control characters other than NUL that do not occur in text.
 fn controls(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| matches!(byte, 1..=7 | 0xe..=0x1a | 0x1c..=0x1f | 0x7f)).count()
 }

@@ -1,7 +1,8 @@
 //! Records the ignore and attribute rules at the start of a run, so that a coder cannot hide files.
 //!
-//! A coder may change ignore and attribute files, in the tree or in `.git`, and git settings that name such files.
-//! Later rounds therefore use the recorded rules. git reads the recorded attributes in a temporary tree.
+//! A coder may change ignore and attribute files in the tree and in `.git`. A coder may also change the git
+//! settings that name such files. Later rounds therefore use the recorded rules. git reads the recorded attributes
+//! in a temporary tree.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -74,7 +75,7 @@ impl SelectionRules {
         Arc::new(self.files.iter().map(|(path, text)| (path.clone(), text.clone().into_bytes())).collect())
     }
 
-    /// Returns the user's ignore rules, followed by the repository's rules, which take precedence.
+    /// Returns the user's ignore rules, followed by the repository's rules. The repository's rules take precedence.
     pub(crate) fn excludes(&self) -> String {
         format!("{}\n{}", self.excludes_file, self.exclude)
     }
@@ -114,7 +115,7 @@ impl Repository {
         Ok((self.named_file("core.excludesFile", "ignore")?, text(&self.common.join("info/exclude"))))
     }
 
-    /// Returns the content of the file that a git setting names, or else of the user's default file.
+    /// Returns the content of the file that a git setting names. Without the setting, reads a default file.
     fn named_file(&self, key: &str, default: &str) -> Result<String> {
         let named = self.call(["config", "--type=path", "--get", key]).answer()?;
         let named = named.map(|path| self.top.join(path_bytes::path(path.trim_ascii_end())));

@@ -80,7 +80,7 @@ impl Target {
 pub(crate) struct Selection {
     pub(crate) files: Vec<SourceFile>,
     pub(crate) skipped: Vec<Skip>,
-    /// The total size, in bytes, of the diffs of deleted files that were added so far.
+    /// The total size of the diffs of the deleted files in `files`, in bytes.
     pub(crate) deleted: usize,
     /// The commit under review, if it is not `HEAD`.
     pub(crate) commit: Option<String>,

@@ -24,7 +24,7 @@ pub(crate) fn split(files: &[SourceFile], limit: u64) -> Vec<Vec<usize>> {
 fn end_of_shard(files: &[SourceFile], sizes: &[u64], start: usize, limit: u64) -> usize {
     let mut used = 0;
     let mut fitting = start;
-    // The possible ends of the shard, each with the resulting size of the shard in bytes.
+    // Each possible end of the shard, and the size of the shard with this end, in bytes.
     let mut cuts: Vec<(usize, u64)> = Vec::new();
     while let Some(size) = sizes.get(fitting)
         && (fitting == start || used + size <= limit)
@@ -39,13 +39,13 @@ fn end_of_shard(files: &[SourceFile], sizes: &[u64], start: usize, limit: u64) -
     let is_large = |(_, used): &(usize, u64)| *used >= limit / 4;
     let between_folders = |(at, _): &(usize, u64)| folder(&files[at - 1]) != folder(&files[*at]);
     let strongest = |cuts: &mut dyn Iterator<Item = (usize, u64)>| {
-        // Of the possible ends, the one with the highest hash of the next shard's first path is chosen.
+        // Chooses the end with the highest hash. The hash is computed from the first path of the next shard.
         cuts.max_by_key(|(at, _)| *blake3::hash(files[*at].path.as_bytes()).as_bytes()).map(|(at, _)| at)
     };
     if let Some(at) = strongest(&mut cuts.iter().copied().filter(|cut| is_large(cut) && between_folders(cut))) {
         return at;
     }
-    // A folder that fits into one shard is not split to fill the preceding shard.
+    // If a folder would be split but fits into one shard, the folder begins the next shard.
     if let Some((at, _)) = cuts.iter().rev().find(|cut| between_folders(cut)) {
         let next = folder(&files[*at]);
         let together = files[*at..].iter().zip(&sizes[*at..]).take_while(|(file, _)| folder(file) == next);

@@ -58,7 +58,8 @@ impl Workspace {
     /// Sorts a selection and splits it into shards.
     pub(crate) fn finish(&self, mut selection: Selection, description: String, options: &SelectOptions) -> Target {
         selection.files.sort_by(|a, b| a.path.cmp(&b.path));
-        // Escaping a path that is not UTF-8 may result in the path of another file.
+        // Two files may get the same path, because paths that are not UTF-8 are escaped. Only the first file is
+        // reviewed.
         let skipped = &mut selection.skipped;
         selection.files.dedup_by(|later, first| {
             let same = later.path == first.path;

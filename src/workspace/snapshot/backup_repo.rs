@@ -2,7 +2,8 @@
 //!
 //! The backup of a run is a small git repository in the state folder. The backup contains all objects of the run's
 //! snapshots, as hard links to files in the user's repository and in Glee's store. A backup therefore takes little
-//! space and time. On another file system, the backup contains copies of the objects in a pack.
+//! space and time. If the state folder is on another file system, the backup contains a pack with copies of the
+//! objects.
 
 use std::collections::HashSet;
 use std::io;
@@ -37,14 +38,15 @@ pub(crate) fn pin(git: &Repository, run: &RunId, tree: &TreeId, state_dir: &Path
     if missing.is_empty() {
         return Ok(());
     }
-    // In a partial clone, some objects may be missing and cannot be packed.
+    // In a partial clone, some objects may be missing. Only the existing objects are packed.
     let lost = git.missing(&missing, Some(&store))?;
     let mut input = Vec::new();
     for id in missing.iter().filter(|id| !lost.contains(id)) {
         input.extend(id.bytes().chain([b'\n']));
     }
     if !input.is_empty() {
-        // Git creates temporary files in its object folder, which must be on the file system of the backup.
+        // Git creates temporary files in its object folder, so this folder must be on the file system of the
+        // backup.
         let call = git.call(["pack-objects", "--quiet"]).arg(objects.join("pack/pack")).writing_to(&objects, git);
         call.reading_from(&[&store, &own]).output_of(&input)?;
     }

@@ -49,7 +49,7 @@ impl Workspace {
     /// previous call. Does nothing if the run has no first snapshot.
     pub fn before_coder_call(&self, run: &RunId, state_dir: &Path) -> Result<()> {
         let Some(mut note) = SnapshotNote::read(run, state_dir) else { return Ok(()) };
-        // The snapshot already exists before the first call, and before the repetition of an interrupted call.
+        // Before the first call, and before an interrupted call is repeated, the snapshot already exists.
         if note.spans.last().is_none_or(|span| span.after.is_none()) {
             return Ok(());
         }
@@ -79,7 +79,7 @@ impl Workspace {
         note.write(run, state_dir)
     }
 
-    /// The tree after the last call of a run's coder, or a new snapshot if that tree was not recorded.
+    /// The tree after the last call of a run's coder. If the tree was not recorded, takes a new snapshot.
     pub fn left(&self, run: &RunId, state_dir: &Path) -> Result<TreeId> {
         match SnapshotNote::read(run, state_dir).and_then(|note| note.spans.into_iter().next_back()?.after) {
             Some(after) => Ok(after),
@@ -94,7 +94,7 @@ impl Workspace {
         let [first, later @ ..] = note.spans.as_slice() else { return self.snapshot(state_dir) };
         let (image, mut bytes) = self.opened(run, &first.before, state_dir)?;
         let mut beyond = self.beyond(run, &image, &mut bytes, state_dir)?;
-        // Files in the snapshot before this call are included even if they are ignored now.
+        // Files in the snapshot before the current call are included even if the files are ignored now.
         if let Some(CallSpan { before, after: None }) = later.last() {
             let (image, _) = self.opened(run, before, state_dir)?;
             beyond.paths.extend(ignored_files::existing_paths(self.root(), &image));
@@ -117,7 +117,7 @@ impl Workspace {
         }
     }
 
-    /// Protects a recorded tree from deletion until the run is pruned. Outside git, the note protects the tree.
+    /// Protects a recorded tree from deletion until the run is pruned. Outside git, the run's note does this.
     fn pin(&self, run: &RunId, tree: &TreeId, state_dir: &Path) -> Result<()> {
         match &self.repository {
             Some(git) if git.is_there() => backup_repo::pin(git, run, tree, state_dir),

@@ -1,8 +1,8 @@
 //! Stores snapshots of trees outside git. The state folder contains a copy of each file; the name of a copy is the
 //! hash of its content. Each snapshot also has a list of its files.
 //!
-//! The list contains a line `kind permissions hash path` for each file. A nested repository has a line with its
-//! commit as the hash. The id of a snapshot is the hash of its list.
+//! The list contains a line `kind permissions hash path` for each file. For a nested repository, the line contains
+//! the id of its commit instead of a hash. The id of a snapshot is the hash of its list.
 
 use std::io::{self, Read, Seek as _};
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ const FILES: usize = 100_000;
 /// The maximum total size of the files in a snapshot, in bytes.
 const BYTES: u64 = 2 << 30;
 
-/// Replaces the commit id of a nested repository that has no commit.
+/// Used as the commit id of a nested repository that has no commit.
 pub(crate) const NO_COMMIT: &str = "0000000000000000000000000000000000000000";
 
 /// Takes a snapshot of the tree at `root`. Stores only contents that are not stored yet.

@@ -1,7 +1,7 @@
-//! Records which files were ignored before the coder began, so that later rules hide no file from snapshots.
+//! Records which files were ignored before the coder began, so that later rules cannot hide files from snapshots.
 //!
-//! If only an ignore rule of the coder hides a file, the snapshots still include the file. If the coder removes an
-//! ignore rule, the files that become visible do not count as created by the coder.
+//! If the coder adds an ignore rule, the snapshots still include the files that only this rule hides. If the coder
+//! removes an ignore rule, the files that become visible do not count as created by the coder.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -202,7 +202,7 @@ impl Repository {
         let mut all = BTreeSet::new();
         for path in self.listed_as_ignored()? {
             match path.strip_suffix(b"/") {
-                // No rule ignores the folder itself. Only its current files are ignored, not future files.
+                // No rule ignores the folder itself, so only its current files are recorded.
                 Some(folder) if !rules.is_ignored_folder(folder) => {
                     all.extend(walk::files(&self.top, folder, &mut Ignores::none(&self.top)).unwrap_or_default());
                 }
@@ -216,8 +216,8 @@ impl Repository {
         Ok(all)
     }
 
-    /// Finds the files that the current ignore rules hide although the earlier `rules` did not hide them. In nested
-    /// repositories, finds all files that the earlier `rules` did not hide.
+    /// Finds the files that the current ignore rules hide although the earlier `rules` did not hide them. In
+    /// untracked nested repositories, finds all files that the earlier `rules` did not hide.
     fn hidden(&self, known: &Ignored, rules: &mut Ignores<'_>) -> Result<BTreeSet<Vec<u8>>> {
         let mut found = BTreeSet::new();
         for path in self.listed_as_ignored()? {

@@ -26,7 +26,7 @@ pub struct Prunable {
 pub struct Needed {
     /// The trees that the events of the remaining runs mention.
     pub trees: Vec<TreeId>,
-    /// The start of the oldest remaining run. Objects that were written later are not deleted.
+    /// The start of the oldest remaining run. Objects that were written after this time are not deleted.
     pub since: SystemTime,
 }
 
@@ -69,7 +69,7 @@ impl Workspace {
         Ok(freed)
     }
 
-    /// The hashes of all copies in the state folder that belong to these trees: files, links, and lists of files.
+    /// The hashes of all copies in the state folder that belong to `trees`: files, links, and lists of files.
     fn copies(&self, trees: impl Iterator<Item = TreeId>, state_dir: &Path) -> BTreeSet<String> {
         let mut ids = BTreeSet::new();
         for tree in trees {

@@ -1,7 +1,7 @@
-//! After a run on staged changes, stages the coder's edits or only lists the edited files.
+//! Stages the coder's edits after a run on staged changes. Without `--restage`, Glee only lists the edited files.
 //!
-//! A file is staged only if its versions in the index and in the work tree were equal before the run. The user has
-//! to stage files that were staged in part, and files that a filter converts. Staging runs no filter and no hook.
+//! A file is staged only if its versions in the index and in the work tree were equal before the run. Glee does not
+//! stage files that were staged in part, or files that a filter converts. Staging runs no filter and no hook.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::workspace::{Result, Workspace};
 /// The maximum size of a file that can be staged, in bytes.
 const COMPARED: u64 = 64 << 20;
 
-/// The files that the coder changed and whose new version was missing in the index.
+/// The files that the coder changed, except files whose new version was already in the index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Restaged {
     pub staged: Vec<String>,
@@ -24,9 +24,9 @@ pub struct Restaged {
 }
 
 impl Workspace {
-    /// Lists the files that changed from `before` to `after` and whose new version is missing in the index. If
-    /// `restage` is set, stages a file if the index contains its version in `before` and the work tree contains its
-    /// version in `after`.
+    /// Lists the files that changed from `before` to `after`, except files whose new version is already in the
+    /// index. With `restage`, a file is staged under two conditions: the index contains its version in `before`,
+    /// and the work tree contains its version in `after`.
     pub fn restage(&self, before: &TreeId, after: &TreeId, state_dir: &Path, restage: bool) -> Result<Restaged> {
         let Some(git) = &self.repository else { return Ok(Restaged::default()) };
         let now = self.snapshot(state_dir)?;
@@ -126,7 +126,7 @@ impl Comparison {
     }
 
     /// The input line with which `update-index --index-info` stages a file. Returns `None` if the file cannot be
-    /// read or is too large, or if git converts more than its line ends.
+    /// read, if the file is too large, or if git may convert more than its line endings.
     fn staged(&mut self, git: &Repository, path: &[u8], side: Option<&ManifestEntry>) -> Result<Option<Vec<u8>>> {
         let line = |mode: u32, id: &str| Some([format!("{mode:06o} {id}\t").as_bytes(), path, &[0]].concat());
         let Some(side) = side else { return Ok(line(0, &"0".repeat(git.empty_tree.len()))) };

@@ -29,7 +29,7 @@ use crate::workspace::{Result, Workspace, WorkspaceError};
 
 /// The maximum size of a recorded diff, in bytes.
 const DIFF_CAP: usize = 256 << 10;
-/// The maximum number of attempts to take a snapshot. An attempt fails if a file disappears meanwhile.
+/// The maximum number of attempts to take a snapshot. An attempt fails if a file disappears during the attempt.
 const ATTEMPTS: usize = 3;
 
 impl Workspace {
@@ -41,7 +41,7 @@ impl Workspace {
         self.record_with(state_dir, &Beyond::default()).map(|recorded| recorded.tree)
     }
 
-    /// Compares two recorded trees by file. A renamed file counts as one removed and one added file.
+    /// Compares two recorded trees file by file. A renamed file counts as one removed and one added file.
     pub fn changes(&self, before: &TreeId, after: &TreeId, state_dir: &Path) -> Result<Vec<FileChange>> {
         if before == after {
             return Ok(Vec::new());
@@ -172,7 +172,7 @@ impl Repository {
             let path = scratch.path().join(name);
             std::fs::write(&path, bytes).map(|()| path_bytes::bytes(&path)).map_err(state)
         };
-        // `git hash-object` reads these files. For a link, the file is a temporary file with the link's target.
+        // The files that `git hash-object` reads. A link is read from a temporary file with the link's target.
         let mut hashed: Vec<Vec<u8>> = found.files.iter().map(|(path, _)| path.clone()).collect();
         for (number, (_, target)) in found.links.iter().enumerate() {
             hashed.push(write(format!("link{number}"), target)?);

@@ -175,7 +175,7 @@ impl Workspace {
                 found.push((RunId(folder.file_name().to_string_lossy().into_owned()), note.history));
             }
         }
-        // A run's id begins with its start time, so this order is newest first.
+        // The id of a run begins with its start time, so the run with the highest id is the newest run.
         found.sort_by(|(one, _), (other, _)| other.0.cmp(&one.0));
         Ok(found)
     }
@@ -218,7 +218,7 @@ impl Workspace {
             let is_known = after.is_some();
             let seen = match after.take() {
                 Some(after) => after,
-                // Glee was killed during the call, so the current tree replaces the missing snapshot.
+                // Glee was killed during the coder's call, so the current tree replaces the missing snapshot.
                 None => {
                     let now = self.snapshot_of(run, state_dir)?;
                     match &self.repository {
@@ -243,7 +243,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Plans how to write a path, and stores copies of its current and new content.
+    /// Plans how to write the file at a path, and stores copies of the current and the new content.
     fn plan(
         &mut self,
         path: Vec<u8>,
@@ -273,7 +273,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Replaces each step that cannot be executed by a conflict.
+    /// If a step cannot be executed, replaces the step with a conflict.
     fn settle(&mut self, root: &Path) {
         let [removed, written] = [true, false].map(|removes| -> BTreeSet<Vec<u8>> {
             let steps = self.steps.iter().filter(|step| step.removes() == removes);

@@ -20,7 +20,7 @@ pub enum Clash {
     Removed,
     Created,
     MadeAgain,
-    /// The file was later replaced by a link, or the link was later replaced.
+    /// The file or link was changed later, and cannot be merged because one of its versions is a link.
     Kind,
     Folder,
     Above,

@@ -15,7 +15,7 @@ use crate::workspace::snapshot::permissions;
 use crate::workspace::undo::three_way::{Clash, FileContent};
 use crate::workspace::undo::undo_log::{Copied, UndoEntry, UndoLog};
 
-/// The obstacle to writing at a path. A file or a link at the path is not an obstacle.
+/// What prevents a write to a path. A file or a link at the path does not prevent the write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Occupancy {
     Free,
@@ -28,7 +28,7 @@ pub(crate) enum Occupancy {
 pub(crate) struct WriteStep {
     pub(crate) path: Vec<u8>,
     pub(crate) occupancy: Occupancy,
-    /// The current and the new content, of which the undo log contains copies.
+    /// The current and the new content. The undo log contains copies of both contents.
     pub(crate) entry: UndoEntry,
     /// Whether the new content preserves changes that were made after the coder's change.
     pub(crate) is_merged: bool,
@@ -138,7 +138,7 @@ fn remove_folders(folder: &Path) -> io::Result<()> {
         return Ok(());
     }
     let below = walk::everything(folder).collect::<io::Result<Vec<_>>>()?;
-    // The reverse order removes the deepest folders first.
+    // The entries are removed in reverse order, so that the deepest folders are removed first.
     below.iter().rev().try_for_each(|entry| std::fs::remove_dir(entry.path()))
 }
 
