@@ -39,7 +39,7 @@ People    init         Find installed agents and connect them
           agents       List connected agents, and check each
 History   runs         List, show, compare, undo and resume runs
           disputes     List, show, settle and verify disputes
-          stats        Count over the history
+          stats        Print statistics over the history
           history      Exchange runs and rulings with other clones
 Settings  config       Read and change settings
           trust        Allow this project's configuration to run programs

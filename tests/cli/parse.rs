@@ -156,7 +156,7 @@ fn what_cannot_be_read_is_one_error() {
     insta::assert_snapshot!(sandbox.glee(&["parse", "--dispute", "3"]), @r#"
     exit: 2
     --- stderr
-    error: `--dispute` applies to rulings
+    error: `--dispute` applies only to rulings
     hint: add `--kind ruling`
     "#);
 }

@@ -26,8 +26,12 @@ pub(crate) const ROUTES: Words<Route> = &[
 ];
 
 pub(crate) const POLICIES: Words<Policy> = &[
-    ("panel", Policy::Panel, "Agreement of reviewers ranks and gates findings; no finding is deleted"),
-    ("specification", Policy::Specification, "The phases of the debate arbitrator as specified"),
+    (
+        "panel",
+        Policy::Panel,
+        "Agreement of the reviewers decides which findings are accepted and how they rank; no finding is deleted",
+    ),
+    ("specification", Policy::Specification, "The phases of the debate arbitrator in the specification"),
 ];
 
 pub(crate) fn one_of<T: Copy + Send + Sync + 'static>(words: Words<T>) -> impl TypedValueParser<Value = T> {

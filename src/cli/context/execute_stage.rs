@@ -21,7 +21,7 @@ use crate::workspace::root::Workspace;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct StageRequest {
-    /// The name of the work; the same name resumes an interrupted run
+    /// The name of the work; repeat the name to resume an interrupted run
     #[arg(long, value_name = "ID")]
     pub(crate) id: Option<String>,
     /// Ask these agents instead of the default ones

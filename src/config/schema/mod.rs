@@ -18,7 +18,7 @@ use crate::domain::Role;
 
 #[derive(Debug)]
 pub(crate) struct SettingKey {
-    /// The dotted name of the key. The name of an agent's key has no dots, for example `role`.
+    /// The name of the key: with dots, such as `review.rounds`; for a key of an agent without dots, such as `role`.
     pub(crate) name: String,
     /// The default of an agent's key is `null`.
     pub(crate) default: Value,

@@ -122,7 +122,8 @@ impl Delta {
             };
             around(lines.0) || around(lines.1)
         };
-        // If only some lines of a finding changed, the reviewer reads the unchanged lines again.
+        // The reviewer reads again: the lines of a finding whose block changed, and the unchanged rest of a finding of
+        // which some lines changed.
         let read_again = |finding: &RawFinding| match delta.place(finding) {
             Some(lines) => Some(lines).filter(has_changed),
             None => delta.rest(finding),

@@ -75,7 +75,7 @@ pub(crate) fn confinement(
     for kind in programs(kind, command) {
         let profile = kind.adapter().profile();
         let own = own_folders(&profile, env);
-        // If a folder cannot be created, the program itself reports the most precise error.
+        // An error is ignored here: the program that needs the folder reports a more precise one.
         own.iter().filter(|folder| allowed(folder)).for_each(|folder| drop(std::fs::create_dir_all(folder)));
         writable.extend(own);
         // Files are not created in advance, because programs may reject an empty file.

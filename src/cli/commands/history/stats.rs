@@ -5,7 +5,7 @@ use crate::cli::report::stage as report;
 use crate::domain::ExitReason;
 use crate::workflows::consensus::stats;
 
-/// Count over the history
+/// Print statistics over the history
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -26,7 +26,7 @@ Examples:
   glee stats deadlocks
   glee stats deadlocks --fail-above 5%")]
 struct Deadlocks {
-    /// Exit with code 1 if the rate of deadlocks is higher
+    /// Exit with code 1 if the rate of deadlocks is above PERCENT
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     fail_above: Option<f64>,
     #[command(flatten)]

@@ -19,7 +19,7 @@ Examples:
 
 If no agent is installed, the three embedded agents are connected, which work offline and are free.")]
 pub(crate) struct Args {
-    /// Accept the suggestion without questions
+    /// Accept the suggested agents without asking
     #[arg(short, long)]
     yes: bool,
     /// Replace an existing configuration; the old file is kept as `config.yml.old`

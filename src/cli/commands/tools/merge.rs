@@ -38,7 +38,7 @@ pub(crate) struct Args {
     /// Read one run per line, print one answer per line
     #[arg(long)]
     batch: bool,
-    /// Decide a recorded run again: its id, the first or last digits of the id, or `last`
+    /// Decide a recorded run again, given by its id, the first or last digits of the id, or `last`
     #[arg(long, value_name = "RUN", conflicts_with_all = ["files", "batch"])]
     run: Option<String>,
     /// The rules by which findings are merged

@@ -67,7 +67,7 @@ enum ParsedFormat {
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     if args.dispute.is_some() && args.kind != Kind::Ruling {
-        return Err(CommandError::usage("`--dispute` applies to rulings").hint("add `--kind ruling`"));
+        return Err(CommandError::usage("`--dispute` applies only to rulings").hint("add `--kind ruling`"));
     }
     let text = Input::open(globals, args.file.as_deref()).and_then(|Input { name, reader }| {
         read(reader, args, globals.style_of(80)).map_err(|error| unreadable(&name, error))

@@ -59,7 +59,7 @@ pub(crate) struct Args {
     /// Wait until the resulting review is decided; exit with code 3 if the work is PAUSED
     #[arg(long, conflicts_with = "from")]
     wait: bool,
-    /// Do nothing and exit with code 0 if there is no watch; useful in hooks
+    /// If there is no watch, do nothing and exit with code 0; useful in hooks
     #[arg(long)]
     if_running: bool,
     #[arg(long, hide = true, conflicts_with = "if_running")]

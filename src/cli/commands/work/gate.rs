@@ -59,7 +59,7 @@ struct Answer {
     /// The answer
     #[arg(value_name = "VALUE")]
     value: String,
-    /// The checkpoint, if several have this question
+    /// The checkpoint; required if several checkpoints have this question
     #[arg(long, value_name = "NAME")]
     checkpoint: Option<String>,
     #[command(flatten)]

@@ -55,13 +55,13 @@ pub(crate) struct Args {
     /// Stage the files that the coder changed, except those that were staged only in part
     #[arg(long, requires = "staged")]
     restage: bool,
-    /// Review all files, even if a recorded answer could be reused [default: only if review.reuse is off]
+    /// Review all files instead of reusing recorded answers (see review.reuse)
     #[arg(long)]
     full: bool,
     /// Print the planned calls, the reusable answers and the estimated cost, and call no agent
     #[arg(long)]
     dry_run: bool,
-    /// How to settle every dispute, without asking [default: review.on_dispute.default]
+    /// Settle every dispute in this way, without asking [default: review.on_dispute.default]
     #[arg(long, value_parser = one_of(ROUTES), value_name = "ROUTE")]
     on_dispute: Option<Route>,
     /// The maximum number of review rounds after fixes [default: review.rounds]

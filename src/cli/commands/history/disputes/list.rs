@@ -22,19 +22,19 @@ pub(crate) struct Filters {
     /// List only the N newest disputes
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     recent: u32,
-    /// Only open disputes
+    /// List only open disputes
     #[arg(long)]
     open: bool,
-    /// Only rulings on code that is no longer in the tree
+    /// List only rulings on code that is no longer in the tree
     #[arg(long)]
     gone: bool,
-    /// Only disputes with this ruling or outcome
+    /// List only disputes with this ruling or outcome
     #[arg(long, value_parser = one_of(ENDED), value_name = "RULING")]
     ruling: Option<RulingFilter>,
-    /// Only disputes on findings of this reviewer
+    /// List only disputes on findings of this reviewer
     #[arg(long, value_name = "NAME")]
     reviewer: Option<String>,
-    /// Only disputes opened since this date (2026-11-01) or time, or within this period (3d, 2h)
+    /// List only disputes that were opened since this date (2026-11-01) or time, or within this period (3d, 2h)
     #[arg(long, value_name = "WHEN", value_parser = since)]
     since: Option<Timestamp>,
     #[command(flatten)]

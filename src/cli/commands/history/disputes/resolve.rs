@@ -34,7 +34,7 @@ pub(crate) struct Args {
     /// The number of the dispute
     #[arg(required_unless_present = "all")]
     number: Option<u64>,
-    /// The decision; if it is omitted, you are asked
+    /// The decision; without it, Glee asks you
     #[arg(value_enum)]
     word: Option<Word>,
     /// Settle every open dispute, one after the other
@@ -158,10 +158,9 @@ fn next(globals: &Globals, run: &RunId, enforced: bool) {
 /// If `named` is `None`, a dialog asks the user how to settle the disputes.
 fn settle(globals: &Globals, disputes: &[(DisputeNumber, RunId)], named: Option<Route>) -> CommandResult {
     if named.is_none() && !globals.interactive() {
-        return Err(CommandError::usage("without a terminal, the command requires a decision").hint(format!(
-            "give the decision: `glee disputes resolve {} judge|discard|enforce|dismiss`",
-            disputes[0].0
-        )));
+        return Err(CommandError::usage("a decision is required, because there is no terminal to ask on").hint(
+            format!("give the decision: `glee disputes resolve {} judge|discard|enforce|dismiss`", disputes[0].0),
+        ));
     }
     let mut exit = ExitReason::Clean;
     let mut runs: Vec<&RunId> = Vec::new();

@@ -32,7 +32,7 @@ pub(crate) struct Args {
     /// The person responsible for the rulings [default: git's user.name for your own rulings]
     #[arg(long, value_name = "NAME")]
     by: Option<String>,
-    /// Replace existing files with other content
+    /// Overwrite existing ruling files that differ
     #[arg(long)]
     force: bool,
     /// List the rulings without writing files

@@ -53,8 +53,7 @@ enum Command {
         run: RunArg,
         #[command(flatten)]
         report: ReportFormat,
-        /// Print the log instead of the report: every call with its process, exit status, bytes, tokens and time;
-        /// also for stages and watches
+        /// Print the log instead of the report: every call with its process, exit status, bytes, tokens and time
         #[arg(long, conflicts_with = "format")]
         log: bool,
     },
@@ -65,7 +64,7 @@ enum Command {
     Resume {
         #[command(flatten)]
         run: RunArg,
-        /// How to settle every open dispute, without asking [default: as in the run]
+        /// Settle every open dispute in this way, without asking [default: as in the run]
         #[arg(long, value_parser = one_of(ROUTES), value_name = "ROUTE")]
         on_dispute: Option<Route>,
         #[command(flatten)]

@@ -22,10 +22,11 @@ Examples:
   glee runs prune --before 7d
   glee runs prune --before 2026-11-01 --unfinished")]
 pub(crate) struct Args {
-    /// Only runs that started before this date (2026-11-01) or time, or longer ago than this period (30d, 2h)
+    /// Prune only runs that started before this date (2026-11-01) or time, or that are older than this period (30d,
+    /// 2h)
     #[arg(long, value_name = "WHEN", value_parser = since, default_value = "30d")]
     before: Timestamp,
-    /// Also runs that can still be resumed
+    /// Also prune runs that can still be resumed
     #[arg(long)]
     unfinished: bool,
     /// List the runs without deleting anything

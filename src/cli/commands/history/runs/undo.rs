@@ -35,7 +35,7 @@ Examples:
 pub(crate) struct Args {
     #[command(flatten)]
     run: RunArg,
-    /// Write the tree before the run into this new or empty folder, and change no other file
+    /// Write the tree from before the run into this folder, which must be new or empty; change nothing else
     #[arg(long, value_name = "DIR", conflicts_with_all = ["force", "remove_new", "redo"])]
     to: Option<PathBuf>,
     /// Restore a file even if your later changes cannot be merged; a copy of your version is kept

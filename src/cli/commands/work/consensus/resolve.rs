@@ -9,10 +9,10 @@ pub(crate) struct Args {
     /// The name of the work
     #[arg(value_name = "ID")]
     id: String,
-    /// The approach to take: an agent's name, a label such as `approach_a`, or `hybrid`; without it you are asked
+    /// The approach to take: an agent's name, a label such as `approach_a`, or `hybrid`; without it, Glee asks you
     #[arg(value_name = "DECISION")]
     decision: Option<String>,
-    /// The stage, if several wait for a decision
+    /// The stage to decide; required if several stages wait for a decision
     #[arg(long, value_name = "NAME")]
     stage: Option<String>,
     #[command(flatten)]
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             context.resume(run, &last.plan)?
         }
         None => {
-            return Err(CommandError::usage("without a terminal, the command requires a decision")
+            return Err(CommandError::usage("a decision is required, because there is no terminal to ask on")
                 .hint(format!("name an agent or `hybrid`: `glee consensus resolve {} <decision>`", args.id)));
         }
     };

@@ -16,7 +16,7 @@ pub(crate) struct Args {
     /// The pipeline file, with `prompt` and `stages`
     #[arg(value_name = "PIPELINE")]
     pipeline: PathBuf,
-    /// The name of the work; the same name resumes the pipeline
+    /// The name of the work; repeat the name to resume the pipeline
     #[arg(long, value_name = "ID")]
     id: String,
     /// The request, instead of the pipeline's `prompt`; `-` reads it from standard input

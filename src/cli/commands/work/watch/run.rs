@@ -29,19 +29,19 @@ use crate::workflows::watch::{self, plan};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct WatchOptions {
-    /// Start these connected agents instead of those of `watch.agents`
+    /// Start these connected agents instead of the agents in `watch.agents`
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     agents: Option<Vec<String>>,
-    /// The task of a started agent (only for programs that answer a prompt); may be repeated
+    /// The task for an agent that the watch starts, if its program takes a prompt; may be repeated
     #[arg(long = "task", value_name = "NAME=TEXT")]
     tasks: Vec<String>,
-    /// Use these reviewers instead of those of `watch.reviewers`
+    /// Use these reviewers instead of the reviewers in `watch.reviewers`
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     reviewers: Option<Vec<String>>,
     /// Also read events from this file, one JSON object per line; `-` reads standard input
     #[arg(long, value_name = "FILE")]
     events: Option<PathBuf>,
-    /// Continue after all started agents have ended
+    /// Keep running after all started agents have ended
     #[arg(long)]
     stay: bool,
     #[command(flatten)]
@@ -52,7 +52,7 @@ pub(crate) struct WatchOptions {
 
 /// The maximum number of event lines in a batch.
 const BATCH: usize = 1_000;
-/// The watch raises its limit of open files as if it started this number of agents. Connections use the files.
+/// The number of agents for which the watch reserves open files; its connections use these files.
 const CONNECTIONS: usize = 64;
 const UNLIMITED: Duration = Duration::MAX;
 
