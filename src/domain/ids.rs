@@ -80,8 +80,8 @@ impl RulingRef {
         }
     }
 
-    /// Finds the ruling among `shown` to which `text` refers by a mark, a bare number, or at least 8 digits of an
-    /// id. `None` if no ruling matches, or if the digits match several rulings.
+    /// Finds the ruling in `shown` to which `text` refers. The text can be a mark, a bare number, or at least 8
+    /// digits of an id. Returns `None` if no ruling matches, or if the digits match several rulings.
     pub fn among<'a>(text: &str, shown: &'a [Self]) -> Option<&'a Self> {
         let text = text.trim();
         let digits = text.strip_prefix(['D', 'd']).unwrap_or(text).to_ascii_lowercase();

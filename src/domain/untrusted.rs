@@ -49,7 +49,7 @@ impl Untrusted {
     }
 }
 
-/// Quoted and escaped, for tests and panics.
+/// Prints the text quoted and escaped, for tests and panics.
 impl fmt::Debug for Untrusted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

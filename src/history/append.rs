@@ -40,8 +40,8 @@ impl Journal {
         self.append_with(run, kinds, Vec::new())
     }
 
-    /// Appends `kinds` to `run`, and each event in `elsewhere` to the run with which the event is paired. Appends
-    /// all events or none, and returns the events of `run`.
+    /// Appends `kinds` to `run`, and the events in `elsewhere` to other runs. Appends all events or none, and
+    /// returns the events of `run`.
     pub fn append_with(
         &mut self,
         run: &RunId,
@@ -69,7 +69,7 @@ impl Journal {
         Ok(events.pop().expect("one dispute makes one event"))
     }
 
-    /// Opens all disputes or none, and gives them the next free numbers.
+    /// Opens all disputes or none. The disputes get the next free numbers.
     pub fn open_disputes(
         &mut self,
         run: &RunId,

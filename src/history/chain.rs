@@ -1,6 +1,6 @@
 //! Computes and verifies the hash chain over a history. Each record contains the hash of the previous record, so an
 //! altered, removed or moved record breaks the chain. A program that can write the file could compute a new chain.
-//! A copy of [`Verification::head`] in another place reveals a new chain.
+//! A comparison with an earlier copy of [`Verification::head`] reveals a new chain.
 
 use std::fmt;
 
@@ -13,8 +13,8 @@ use crate::domain::RunId;
 use crate::history::projections::{self, VIEWS};
 use crate::history::{queries::query, recover, store::Journal};
 
-/// Computes the BLAKE3 hash of a record from the previous record's hash and the columns. The length of each part is
-/// also hashed.
+/// Computes the BLAKE3 hash of a record from the previous record's hash and the columns. Each value is hashed
+/// together with its length.
 pub(crate) fn link(prev: &str, run: &str, seq: i64, at: &str, body: &str) -> String {
     let mut hasher = blake3::Hasher::new();
     for part in [prev.as_bytes(), run.as_bytes(), &seq.to_le_bytes(), at.as_bytes(), body.as_bytes()] {

@@ -118,7 +118,7 @@ impl Journal {
         tx.commit().map_err(fault)
     }
 
-    /// Retries while the database is locked, because SQLite's busy timeout does not apply to this pragma.
+    /// Retries while the database is locked, because SQLite's busy timeout does not apply to `PRAGMA journal_mode`.
     fn enable_wal(&self) -> Result<(), JournalError> {
         let deadline = Instant::now() + BUSY_TIMEOUT;
         loop {

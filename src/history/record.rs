@@ -1,6 +1,6 @@
 //! Creates, validates and stores the records that clones of a repository exchange. A record is an immutable JSON
-//! object, named by the hexadecimal BLAKE3 hash of its bytes. Records of other clones are only for information:
-//! they do not affect runs, are not in the hash chain, and get no dispute number.
+//! object, named by the hexadecimal BLAKE3 hash of its bytes. Records of other clones do not affect runs, are not
+//! in the hash chain, and get no dispute number.
 
 use std::collections::BTreeSet;
 
@@ -142,8 +142,8 @@ impl RecordContent {
 }
 
 impl HistoryRecord {
-    /// Parses and validates a record of another clone. The record's author must be in `authors`, the e-mail
-    /// addresses of the authors of the commits that added the record.
+    /// Parses and validates a record of another clone. The record's author must be in `authors`. `authors` contains
+    /// the e-mail addresses of the authors whose commits added the record.
     pub fn read(hash: &str, bytes: &[u8], authors: &BTreeSet<String>) -> Result<Self, Refusal> {
         if bytes.len() > MAX_RECORD {
             return Err(Refusal::TooLarge);

@@ -277,8 +277,8 @@ impl Task {
         self.kind_and_role().1
     }
 
-    /// Whether the task needs more effort than the model's default. Only an arbitration does, because the decision
-    /// binds all agents.
+    /// Whether the task needs more effort than the model's default. Only an arbitration needs more effort, because
+    /// the decision binds all agents.
     pub fn wants_effort(&self) -> bool {
         matches!(self, Self::Arbitrate { .. })
     }

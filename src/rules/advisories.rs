@@ -1,7 +1,7 @@
 //! Parses security advisories in the OSV format, and decides whether they affect a locked version of a package.
 //!
-//! Versions are compared by the rules of the package's ecosystem. crates.io, npm and Go use semantic versions, and
-//! PyPI uses PEP 440.
+//! Versions are compared by the rules of the package's ecosystem. Packages of crates.io, npm and Go have semantic
+//! versions. Packages of PyPI have versions as defined by PEP 440.
 
 use std::cmp::Ordering;
 use std::str::FromStr as _;
@@ -32,8 +32,8 @@ impl Ecosystem {
         }
     }
 
-    /// Returns the canonical name of a package. For PyPI, this is the name in lower case, in which `-` replaces `_`
-    /// and `.`.
+    /// Returns the canonical name of a package. The canonical name of a PyPI package is in lower case, with `-`
+    /// instead of `_` and `.`.
     pub fn canonical(self, name: &str) -> String {
         match self {
             Self::Pypi => {

@@ -1,5 +1,5 @@
-//! Creates folders and files that only their owner can read, because they contain code, prompts and answers. Only
-//! the owner can read Glee's state folder, including temporary files and files that git creates.
+//! Creates folders and files that only the owner can read. Glee's state folder contains code, prompts and answers,
+//! so only the owner can read the folder, including temporary files and files that git creates.
 
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, OpenOptions};
@@ -11,7 +11,7 @@ use ignore::WalkBuilder;
 
 /// The name of the empty file that marks a state folder whose permissions were already tightened.
 const MARK: &str = "private";
-/// The name of the folder for histories. A folder that contains this folder is a state folder.
+/// The name of the folder for histories. A folder that contains a folder of this name is a state folder.
 const HISTORIES: &str = "repos";
 const OWN: [&str; 8] = [HISTORIES, "kept", "objects", "copies", "agents", "trust", "watch", "sessions"];
 
@@ -26,7 +26,7 @@ pub fn options() -> OpenOptions {
     options
 }
 
-/// Writes a file atomically. Creates the folder of the file if it does not exist.
+/// Writes a file atomically. Creates the file's folder if the folder does not exist.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let above = path.parent().ok_or(io::ErrorKind::NotFound)?;
     folder(above)?;
@@ -38,7 +38,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Removes the permissions of other users from a state folder of an earlier version and from its contents. A file
-/// with several hard links remains unchanged, because it is shared with the user's git repository.
+/// with several hard links remains unchanged, because the user's git repository shares the file.
 pub fn tighten(state_dir: &Path) -> io::Result<()> {
     let narrow = |path: &Path, meta: &fs::Metadata| {
         let mode = meta.permissions().mode() & 0o7777;

@@ -63,8 +63,8 @@ pub struct Agent {
     /// The maximum wall time of a call; `limits.call_timeout` if absent.
     #[serde(default)]
     pub timeout: Option<Duration>,
-    /// The agent that answers if this agent is over its limits or its program is missing. Both agents have the same
-    /// role.
+    /// The agent that answers if this agent exceeds its limits or is not installed. A backup agent has the same
+    /// role as this agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backup: Option<AgentName>,
     /// The price of tokens. Glee uses this price if the program reports no cost.
@@ -73,7 +73,7 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// A copy for the history, without the values of environment variables. These values are often API keys.
+    /// A copy for the history. The values of environment variables are removed, because they are often API keys.
     #[must_use]
     pub fn recorded(mut self) -> Self {
         self.env.values_mut().for_each(String::clear);

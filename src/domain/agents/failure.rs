@@ -1,5 +1,5 @@
-//! The kinds of an agent's failure. The kind decides on retries, backups and the end of a run. The error text of
-//! the program has no influence on these decisions.
+//! The kinds of failures of an agent. The kind determines whether Glee retries the call, calls a backup or ends the
+//! run. Glee never decides by the error text of the program.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;

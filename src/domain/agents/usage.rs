@@ -1,4 +1,4 @@
-//! Usage, prices and caps, and the metadata of calls. An unknown number is absent, never zero.
+//! Usage, prices and caps, and the metadata of calls. An unknown number of tokens or dollars is `None`, never 0.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Adds the usage of another call. A number remains unknown if both usages lack the number.
+    /// Adds the usage of another call. A sum is unknown only if both numbers are unknown.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         fn add<T: std::ops::Add<Output = T>>(a: Option<T>, b: Option<T>) -> Option<T> {
@@ -44,8 +44,8 @@ impl Usage {
         }
     }
 
-    /// The usage since an earlier sum. A token count is unknown if `self` or `earlier` lacks the count. All other
-    /// fields are copied from `self`.
+    /// The usage since an earlier sum. A token count is unknown if `self` or `earlier` lacks the count. The fields
+    /// that are not token counts are copied from `self`.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         let less = |sum: Option<u64>, before: Option<u64>| Some(sum?.saturating_sub(before?));
@@ -62,7 +62,7 @@ impl Usage {
 /// US dollars for a million tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Price {
-    /// For input that is not cached.
+    /// The price of input that is not cached.
     pub input: f64,
     pub cached: f64,
     pub output: f64,
@@ -106,7 +106,7 @@ impl Caps {
 }
 
 impl Spent {
-    /// Tokens read and written; `None` if no agent reported a number of tokens.
+    /// The number of tokens that agents read and wrote, or `None` if no agent reported tokens.
     pub fn tokens(&self) -> Option<u64> {
         let Usage { input_tokens, output_tokens, .. } = self.usage;
         [input_tokens, output_tokens].into_iter().flatten().reduce(u64::saturating_add)

@@ -81,7 +81,7 @@ pub enum DebateMessage {
     ShutdownRequest {
         request_id: String,
     },
-    /// Whether the debate may end. If the debate may not end, `content` states the reason.
+    /// The answer to a `ShutdownRequest`. If `approve` is false, `content` states why the debate may not end.
     ShutdownResponse {
         request_id: String,
         approve: bool,

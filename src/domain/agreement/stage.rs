@@ -1,6 +1,6 @@
-//! Agreement before code: stages that several agents answer, their synthesis, and the questions of a checkpoint.
-//! The terms are those of the specification of conflict resolution (seed 002): aggregator, conflict, arbiter,
-//! deadlock.
+//! Agreement before code: stages that several agents answer, the synthesis of the answers, and the questions of a
+//! checkpoint. The terms come from the specification of conflict resolution (seed 002): aggregator, conflict,
+//! arbiter, deadlock.
 
 use std::fmt;
 
@@ -89,8 +89,8 @@ pub struct StageAnswer {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Synthesis {
-    /// Whether the aggregator reports the status `conflict`. Only the list `conflicts` decides whether there is a
-    /// conflict.
+    /// Whether the aggregator reports the status `conflict`. An aggregator can report this status without an entry
+    /// in `conflicts`.
     pub conflict: bool,
     /// Blank means no summary.
     pub summary: Untrusted,

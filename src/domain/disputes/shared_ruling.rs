@@ -1,5 +1,5 @@
-//! A ruling that is stored in a file of the repository. It applies in all clones and in continuous integration. It
-//! matches findings by visible fields only: the words of the title, the category and the rule.
+//! A ruling that is stored in a file of the repository, for all clones and for continuous integration. A shared
+//! ruling matches findings by visible fields only: the words of the title, the category and the rule.
 
 use jiff::Timestamp;
 use jiff::civil::Date;

@@ -64,7 +64,7 @@ pub enum Part {
 }
 
 impl Purpose {
-    /// The round; `None` for purposes outside of rounds.
+    /// The round of the call, or `None` if the purpose has no round.
     pub fn round(&self) -> Option<u32> {
         match self {
             Self::Review { round, .. }
@@ -89,12 +89,13 @@ pub struct CallId {
     pub agent: AgentName,
     #[serde(flatten)]
     pub purpose: Purpose,
-    /// Counted from 1; a review repeats a call at most once, after a missing or invalid answer.
+    /// The number of the attempt, counted from 1. A review repeats a call at most once, after a missing or invalid
+    /// answer.
     pub attempt: u32,
 }
 
 impl CallId {
-    /// The common stem of the file names that belong to the call, made of letters, digits, `-` and `.`.
+    /// The stem of the names of the call's files. The stem consists of letters, digits, `-` and `.`.
     pub fn file_stem(&self) -> String {
         let purpose = match &self.purpose {
             Purpose::Review { round, shard } => format!("review-{round}-{shard}"),
@@ -125,10 +126,10 @@ fn plain(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '-' }).collect()
 }
 
-/// Sizes and hashes of an agent's output, without the output.
+/// The size and the hash of an agent's output, and how the process ended. A transcript does not contain the output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transcript {
-    /// Includes bytes beyond the cap.
+    /// The size of the whole output, including bytes beyond the cap.
     pub stdout_bytes: u64,
     /// The BLAKE3 hash (hex) of all bytes.
     pub stdout_hash: String,
@@ -172,15 +173,14 @@ pub enum CallAnswer {
     Recheck {
         checks: Vec<Recheck>,
     },
-    /// Comparisons of findings with earlier disputes. A finding without a comparison counts as a problem that
-    /// differs from the earlier dispute.
+    /// Comparisons of findings with earlier disputes. A finding without a comparison counts as a new problem.
     Compare {
         comparisons: Vec<Comparison>,
     },
     Stage {
         said: Box<Said>,
     },
-    /// The answer is truncated if it is long.
+    /// A long answer is truncated.
     Work {
         said: Untrusted,
     },

@@ -1,6 +1,6 @@
 //! Events: the contract between a run and its listeners. The state of a run is a fold over its events. The history
 //! contains everything that a later reader needs, except the raw output of agents. Events refer to the raw output
-//! by call id and hash. Recorded forms never lose or rename a field.
+//! by call id and hash. A later version of Glee must not remove or rename a recorded field.
 
 mod call;
 
@@ -31,7 +31,7 @@ pub struct Event {
     pub kind: EventKind,
 }
 
-/// The decisions that were made before the first call; enough to resume the run.
+/// The decisions that were made before the first call. A plan is sufficient to resume the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     pub root: String,
@@ -52,7 +52,7 @@ pub struct Plan {
     /// The commit whose `.glee` applies. Present if the change under review edits `.glee`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steered_by: Option<String>,
-    /// Glee's own findings about the change. Glee later merges them with the findings of the reviewers.
+    /// Glee's own findings about the change. Glee later merges its own findings with the findings of the reviewers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub own: Vec<RawFinding>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -60,7 +60,7 @@ pub struct Plan {
     /// The route for every dispute, given with `--on-dispute`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_dispute: Option<Route>,
-    /// The commit whose `.glee/rulings` bind; absent outside git and before the first commit.
+    /// The commit whose rulings in `.glee/rulings` are in force; absent outside git and before the first commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rulings_at: Option<String>,
 }
@@ -97,7 +97,7 @@ pub struct Settlement {
     pub until: Option<Date>,
 }
 
-/// An event, grouped by workflow. It is recorded as an object whose field `event` contains the name of the event.
+/// The kind of an event. An event is recorded as an object whose field `event` contains the event's name.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum EventKind {
@@ -177,11 +177,11 @@ pub enum ReviewEvent {
         /// The files that the call still covers.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         asked: Vec<AskedFile>,
-        /// Earlier findings about code that has changed since. The reviewer reads this code again.
+        /// Earlier findings about code that has changed since. The reviewer reads the changed code again.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         superseded: Vec<RawFinding>,
     },
-    /// The findings of a complete review, by file. Later reviews of the same content reuse them.
+    /// The findings of a complete review, by file. Later reviews of the same content reuse the findings.
     FilesReviewed {
         call: CallId,
         /// The BLAKE3 hash (hex) of the agent, its program and focus, the prompt template and the rules.
@@ -193,8 +193,8 @@ pub enum ReviewEvent {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         others: Vec<RawFinding>,
     },
-    /// The results of looking up findings in databases of advisories (phase 6). A key consists of the call that
-    /// raised the finding and the finding's number in the answer.
+    /// The results of looking up findings in databases of advisories (phase 6). A key of `answers` consists of the
+    /// call that raised the finding and the finding's number in the agent's answer.
     AdvisoriesAsked {
         answers: BTreeMap<String, AdvisoryStatus>,
     },
@@ -208,8 +208,8 @@ pub enum ReviewEvent {
         debate_round: u32,
         message: DebateMessage,
     },
-    /// The debate of a round has ended. `findings` contains the findings of the round as they are after the debate,
-    /// including findings that reviewers added during the debate. `silent` lists the reviewers that did not answer.
+    /// The debate of a round has ended. `findings` contains the findings of the round after the debate, including
+    /// findings that reviewers added during the debate. `silent` lists the reviewers that did not answer.
     DebateConcluded {
         round: u32,
         findings: Vec<Finding>,
@@ -224,8 +224,8 @@ pub enum ReviewEvent {
         finding: FindingId,
         dispute: RulingRef,
         disposition: Disposition,
-        /// The tag that the ruling gave the finding; absent if the ruling gave no tag. The finding remains open
-        /// with this tag, which is optional in this run.
+        /// The tag that the ruling gave the finding; absent if the ruling gave no tag. A finding with a new tag
+        /// remains open, and is optional in this run.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         new_tag: Option<Tag>,
         /// Whether the reviewer knows the ruling and has no new evidence.
@@ -268,7 +268,7 @@ pub enum ReviewEvent {
     },
 }
 
-/// Events of disputes. Reviews and watches open disputes. Commands can settle disputes between runs.
+/// Events of disputes. A review or a watch can open a dispute. Commands can settle disputes between runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum DisputeEvent {
@@ -281,8 +281,8 @@ pub enum DisputeEvent {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         judges: Vec<Agent>,
     },
-    /// A finding repeats an earlier finding, whose dispute in the run `from` is still open. The dispute continues
-    /// in this run. The end of the dispute is recorded in both runs.
+    /// A finding repeats the disputed finding of the earlier run `from`. The dispute is still open and continues in
+    /// this run. The end of the dispute is recorded in both runs.
     DisputeCarriedOn { dispute: Box<Dispute>, from: RunId },
     /// A person, or the configured default, chose the route of a dispute.
     RouteChosen { dispute: DisputeNumber, route: Route, by_person: bool },

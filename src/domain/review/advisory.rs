@@ -9,7 +9,7 @@ pub enum AdvisoryStatus {
     /// The finding names no package or advisory, or no database is configured.
     #[default]
     Unasked,
-    /// The database has no matching entry. This does not prove that the package is safe.
+    /// The database has no matching entry. A missing entry does not prove that the package is safe.
     Nothing,
     /// The version in the lock file is affected; `version` is the package with its version.
     Confirmed { id: String, version: String },

@@ -1,5 +1,6 @@
-//! Findings: requests of reviewers. A [`RawFinding`] is parsed from an answer. `rules::consensus` merges equal raw
-//! findings to a `Group`, and a run makes a [`Finding`] from each group. The outcome contains a `SettledFinding`.
+//! Findings: requests of reviewers. A [`RawFinding`] is parsed from an answer. `rules::consensus` merges raw
+//! findings about the same problem into a `Group`. A run makes a [`Finding`] from each group. The outcome contains
+//! each [`Finding`] as a `SettledFinding`.
 
 use std::fmt;
 
@@ -94,7 +95,8 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Whether the reviewer withdrew the finding, or the finding is optional and other reviewers rejected it.
+    /// Whether the finding is rejected. A reviewer can withdraw any finding. Other reviewers can reject only an
+    /// optional finding.
     pub fn is_rejected(&self) -> bool {
         self.consensus
             .as_ref()
@@ -132,7 +134,8 @@ pub enum FindingState {
 }
 
 impl FindingState {
-    /// Whether a mandatory finding in this state no longer prevents a clean outcome (section 3.1 of the design).
+    /// Whether a mandatory finding in this state is closed. A closed finding does not prevent a clean outcome
+    /// (section 3.1 of the design).
     pub fn is_closed(&self) -> bool {
         match self {
             Self::Resolved | Self::Unchecked | Self::Discarded | Self::Dismissed { .. } => true,

@@ -1,4 +1,4 @@
-//! Locations in the reviewed code. The path of a location is text of an agent until `workspace` resolves it inside
+//! Locations in the reviewed code. The path of a location is untrusted until `workspace` resolves the path inside
 //! the tree.
 
 use std::fmt;

@@ -64,8 +64,8 @@ impl SkipReason {
         }
     }
 
-    /// Whether the file has content that should have been reviewed: the change did not delete the file, and the
-    /// user did not exclude it.
+    /// Whether the skipped file should have been reviewed. A file that the change deletes or the user excludes need
+    /// not be reviewed.
     pub fn is_unread(self) -> bool {
         !matches!(self, Self::Deleted | Self::Ignored)
     }
@@ -262,7 +262,7 @@ pub struct Outcome {
 impl Outcome {
     pub const SCHEMA: u32 = 1;
 
-    /// The end of the notice about a failed command of `review.verify`.
+    /// The text with which a notice about a failed command of `review.verify` ends.
     pub const VERIFY_FAILS: &'static str = "fails on the coder's edits";
 
     pub fn finding(&self, id: FindingId) -> Option<&SettledFinding> {

@@ -96,8 +96,8 @@ pub struct Binding {
     /// The day, in UTC, on which the ruling was explicitly ended. The ruling may end earlier because of
     /// [`until`](Self::until) or the settings.
     pub ended: Option<Date>,
-    /// Whether the binding may close a security finding: true for every ruling of this history, and for a shared
-    /// ruling that names a responsible person.
+    /// Whether the binding may close a security finding. A shared ruling may close a security finding only if the
+    /// ruling names a responsible person.
     pub is_vouched: bool,
     /// The earlier dispute that this dispute reopens. The ruling on the earlier dispute is no longer in force.
     pub reopens: Option<DisputeNumber>,
@@ -118,7 +118,7 @@ impl Binding {
 pub struct RunRow {
     pub run: RunId,
     pub started: Timestamp,
-    /// The time of the end. `None` if the run is still active or was interrupted.
+    /// The time at which the run ended. `None` if the run is still active or was interrupted.
     pub ended: Option<Timestamp>,
     pub target: String,
     pub mode: Mode,

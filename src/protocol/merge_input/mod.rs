@@ -141,9 +141,8 @@ impl MergeInput {
         }
     }
 
-    /// Reads findings and reviews from the unknown fields of an object. If the object is an item of `findings`, the
-    /// name of an unknown field is a file, and the field contains the findings of this file. Returns whether
-    /// anything was read.
+    /// Reads findings and reviews from the unknown fields of an object. In an item of `findings`, an unknown field
+    /// has the name of a file and contains the findings of this file. Returns whether anything was read.
     fn take_nested(&mut self, node: Node<'_>, place: Place, context: &Context, debate: &mut Vec<Message>) -> bool {
         let size =
             |input: &Self, debate: &[Message]| (input.members.len(), input.debate.reviewers.len(), debate.len());

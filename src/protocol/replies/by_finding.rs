@@ -27,10 +27,11 @@ pub(crate) trait AnswerWord: Copy + Eq + std::fmt::Debug + 'static {
     const LIST: &'static str;
     const EVIDENCE: bool = false;
 
-    /// Whether an answer with contradictory entries is valid. The caller then checks each word against the tree.
+    /// Whether the caller checks each word against the tree, so that contradictory entries are allowed.
     const CHECKED: bool = false;
 
-    /// Whether the word leaves the finding open. Such a word is accepted even if another entry contradicts it.
+    /// Whether the word leaves the finding open. An entry that leaves the finding open may contradict other
+    /// entries.
     fn keeps_open(self) -> bool {
         false
     }
@@ -275,8 +276,8 @@ fn settle<W: AnswerWord>(
     AnswersByFinding { entries, complete, missing, problems: problems.into_iter().collect() }
 }
 
-/// Returns the last entry for each finding in `block`, except for findings with contradictory entries. The map
-/// contains two contradictory words for each omitted finding.
+/// Returns the last entry for each finding in `block`, except for findings with contradictory entries. The returned
+/// map contains two contradictory words for each omitted finding.
 fn merge<W: AnswerWord>(
     block: Vec<Placed<W>>,
     others: &[Placed<W>],
@@ -433,7 +434,7 @@ impl<W: AnswerWord> Prose<W> {
     }
 }
 
-/// Whether a line certainly belongs to the entry above the line. Any other line may be a quotation.
+/// Whether a line certainly belongs to the entry above the line, and cannot be a quotation.
 fn continues<W: AnswerWord>(step: &ReplyLine<'_>) -> bool {
     let is_inner = || step.text.starts_with([' ', '\t']) || markdown::peel(step.text).listed;
     match step.kind {

@@ -23,7 +23,7 @@ struct Lines {
     length: usize,
 }
 
-/// Paths with spaces are found only in this number of bytes at the beginning of a text.
+/// The number of bytes at the beginning of a text in which paths with spaces are found.
 const HEAD: usize = 4 << 10;
 
 /// The known paths that contain a space, a quote or another character at which a word usually ends.
@@ -38,8 +38,8 @@ impl Paths {
         Self(odd)
     }
 
-    /// Returns the first location that has a known path. If several known paths begin at this position, the longest
-    /// path counts.
+    /// Returns the first location that has a known path. If several known paths begin at the same position, the
+    /// longest path counts.
     fn find(&self, text: &str) -> Option<NamedPlace> {
         let head = text[..text.floor_char_boundary(HEAD)].replace('\\', "/");
         let named = |path: &String| {
@@ -82,8 +82,8 @@ pub(crate) fn find_of(text: &str, paths: &Paths) -> Option<NamedPlace> {
     }
 }
 
-/// Finds the first location in a text. Returns `None` if the path of this location is only the end of a path with
-/// spaces.
+/// Finds the first location in a text. Returns `None` if the path of the first location is only the end of a path
+/// with spaces.
 pub(crate) fn find(text: &str) -> Option<NamedPlace> {
     first(text).filter(|place| !is_continued(&text[..place.range.start]))
 }
@@ -205,7 +205,7 @@ fn begins_lines(text: &str) -> bool {
     text.strip_prefix("#L").is_some_and(|lines| lines.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// Returns the position after the last unbalanced bracket. The text before this position belongs to the surrounding
+/// Returns the position after the last unbalanced bracket. The text before the bracket belongs to the surrounding
 /// sentence, not to the path.
 fn unbalanced(path: &str) -> usize {
     let mut open = Vec::new();

@@ -75,7 +75,7 @@ impl Structure {
 
 impl Fence {
     /// Returns the code fence that a line opens. A fence may open after list markers. If further backticks follow
-    /// later on the line, the backticks enclose inline code and open no fence.
+    /// on the line, the line begins with inline code and opens no fence.
     fn opened_by(line: &str) -> Option<Self> {
         let text = peel(line).rest;
         let mark = text.chars().next().filter(|c| matches!(c, '`' | '~'))?;

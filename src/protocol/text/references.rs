@@ -69,7 +69,8 @@ pub(crate) fn reference(word: &str) -> Option<Reference> {
     is_file(path).then(|| Reference { path: path.to_owned(), lines: lines(behind), names: names.collect() })
 }
 
-/// Whether a word looks like the path of a file. For example, `README.md` does, but `e.g` and `1.2` do not.
+/// Whether a word looks like the path of a file. For example, `README.md` looks like a file, unlike `e.g` and
+/// `1.2`.
 fn is_file(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     name.rsplit_once('.').is_some_and(|(stem, extension)| {

@@ -26,7 +26,7 @@ pub struct Defence {
     pub by: String,
     pub finding: String,
     pub word: DefenceWord,
-    /// The number of points by which the raiser wants to change the confidence if `word` is `Modify`.
+    /// For the word `Modify`, the number of points by which the raiser wants to change the confidence.
     pub adjustment: i32,
     pub reasoning: String,
     pub revised_severity: Option<Level>,

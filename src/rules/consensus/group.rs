@@ -116,8 +116,8 @@ pub enum ConflictKind {
     Cause,
 }
 
-/// Whether the reviewers in a group agree or contradict each other, or only one reviewer raised the finding (phases
-/// 2 to 4).
+/// The state of a group (phases 2 to 4). Either the reviewers agree, or the reviewers contradict each other, or
+/// only one reviewer raised the finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GroupState {
     Agreed,
@@ -201,7 +201,7 @@ pub struct CheckedEvidence {
     pub place: Option<bool>,
     /// Whether identifiers in the finding's text occur in the cited block of code.
     pub identifiers: Option<bool>,
-    /// Whether the finding names a rule. A named rule confirms the finding.
+    /// True if the finding names a rule, because a named rule confirms the finding.
     pub confirmed: bool,
     pub advisory: AdvisoryStatus,
 }

@@ -10,16 +10,16 @@
 //! - Agreement changes the confidence only once. The change is `min(15, 5 x reviewers)` if reviewers agree, and -10 if
 //!   a finding wins a conflict. For a finding of one reviewer, the change is in the specification's table. One answer
 //!   in a debate changes a confidence by at most ±30.
-//! - Two severities conflict (type A) if they are at least two levels apart. Otherwise, the severity is the median,
-//!   rounded up. In a conflict of type C, the location and category are the same, but the texts have almost no words
-//!   in common.
+//! - Two severities conflict (type A) if they are at least two levels apart. Without a conflict, the severity of a
+//!   group is the median, rounded up. In a conflict of type C, the location and category are the same, but the texts
+//!   have almost no words in common.
 //! - Evidence that is stronger by at least two points wins a conflict. Without stronger evidence, two diagnoses of one
 //!   location are combined, and a conflict about validity or severity remains disputed.
-//! - If no reviewer states a confidence, the result has no confidence. A finding of one reviewer without a confidence
-//!   gets the score of a finding with a confidence of 60 to 79.
-//! - Only the score decides how the confidence of a finding of one reviewer changes (phase 4).
-//! - A critical finding of one reviewer is accepted only with a confidence of at least 85 and concrete evidence (rule
-//!   9). Otherwise, the finding is disputed instead of accepted (rule 10).
+//! - If no reviewer states a confidence, the result has no confidence. In the score of a finding of one reviewer, a
+//!   missing confidence counts like a confidence of 60 to 79.
+//! - If only one reviewer raised a finding, the score alone decides how the confidence changes (phase 4).
+//! - A critical finding of one reviewer needs a confidence of at least 85 and concrete evidence (rule 9). Without the
+//!   confidence or the evidence, the finding is disputed instead of accepted (rule 10).
 
 mod debate;
 mod evidence;
@@ -43,8 +43,8 @@ pub use output::MergeAnswer;
 
 crate::domain::words!(Level, Policy);
 
-/// Groups the findings and decides each group. A bare file name stands for a path if exactly one path in `tree` and
-/// in the members ends with this name.
+/// Groups the findings and decides each group. The known paths are the paths in `tree` and in the members. A bare
+/// file name stands for a known path if only one known path ends with this name.
 pub fn merge(members: &[Member], debate: &Debate, tree: &[String], policy: Policy) -> Consensus {
     let entries = normalise::entries(members, tree);
     let mut groups = match policy {

@@ -192,7 +192,7 @@ pub(crate) fn confidence(member: &Member) -> Option<u8> {
 }
 
 /// Merges findings that one reviewer repeats at the same location. The merged entry has the highest severity and
-/// the highest confidence of these findings.
+/// the highest confidence of the repeated findings.
 fn fold(entries: Vec<NormalMember<'_>>) -> Vec<NormalMember<'_>> {
     /// The fields are the reviewer, file, category, denial and text hash.
     type Key = (u32, Option<u32>, Category, bool, u64);

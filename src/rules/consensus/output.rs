@@ -123,7 +123,7 @@ fn one_file(members: &[Member]) -> Option<&str> {
     members.iter().all(|member| member.raw.file.as_deref() == Some(first)).then_some(first)
 }
 
-/// Removes empty optional fields. All other fields remain, even if their value is `null`.
+/// Removes empty optional fields. Required fields remain, even if their value is `null`.
 fn row(mut row: Value) -> Value {
     const OPTIONAL: [&str; 6] = ["file", "end_line", "source", "challenge", "conflict_type", "notes"];
     if let Value::Object(fields) = &mut row {

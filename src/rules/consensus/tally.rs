@@ -20,7 +20,7 @@ impl Statistics {
             ..Self::default()
         };
         for member in members {
-            // Every reviewer already has a count, and `entry` would need a copy of the name.
+            // Every reviewer already has a count. Unlike `entry`, `get_mut` needs no copy of the name.
             if let Some(count) = sum.findings_per_model.get_mut(&member.model) {
                 *count += 1;
             }

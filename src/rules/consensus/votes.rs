@@ -117,7 +117,7 @@ impl<'a> Votes<'a> {
         median(self.affirming.iter().map(|entry| entry.severity).collect())
     }
 
-    /// The highest severity among the affirming members. A disputed group has this severity.
+    /// The highest severity among the affirming members, which becomes the severity of a disputed group.
     pub(crate) fn highest_severity(&self) -> Level {
         self.affirming.iter().map(|entry| entry.severity).max().unwrap_or(Level::Medium)
     }
@@ -263,7 +263,8 @@ impl<'a> Votes<'a> {
     }
 }
 
-/// Returns the median level. For an even number of levels, this is the mean of the two middle levels, rounded up.
+/// Returns the median level. The median of an even number of levels is the rounded-up mean of the two middle
+/// levels.
 pub(crate) fn median(mut levels: Vec<Level>) -> Level {
     levels.sort_unstable();
     let Some(last) = levels.len().checked_sub(1) else { return Level::Medium };

@@ -20,7 +20,8 @@ pub struct Facts {
     pub exhausted: bool,
     /// Whether a verification command (`review.verify`) failed after the coder's edits.
     pub verify_failed: bool,
-    /// Whether no file could be reviewed, or some files could not be reviewed and `review.skipped` is `fail`.
+    /// True if no file could be reviewed. If `review.skipped` is `fail`, also true if some files could not be
+    /// reviewed.
     pub unread: bool,
 }
 

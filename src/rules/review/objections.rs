@@ -32,7 +32,7 @@ pub fn disposition(ruling: &Ruling) -> Option<Disposition> {
             (None, Some(Grounds::NotMandatory)) => Disposition::NotMandatory,
             (None, _) if ruling.new_tag.is_some() => Disposition::NotMandatory,
             (None, Some(Grounds::Duplicate)) => Disposition::Duplicate { of: String::new() },
-            // Any other DISMISS means that the finding is wrong.
+            // A DISMISS that is neither NotMandatory nor Duplicate means that the finding is wrong.
             (None, _) => Disposition::Refuted,
         }),
     }

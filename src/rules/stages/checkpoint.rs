@@ -5,12 +5,12 @@ use crate::domain::{AgentName, Certainty, Opinion, Question, QuestionAnswer, Res
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tally {
     Unanimous(Opinion),
-    /// The answer of more than half of the agents, and the different answers of the other agents.
+    /// The answer of more than half of the agents, and the other answers.
     Majority(Opinion, Vec<Opinion>),
     Split(Vec<Opinion>),
 }
 
-/// `asked` is the number of agents that received the question, even if some of them did not answer.
+/// `asked` is the number of agents that received the question, including agents that did not answer.
 pub fn tally(question: &Question, answers: &[(AgentName, &QuestionAnswer)], asked: usize) -> Tally {
     let mut opinions: Vec<(String, Opinion)> = Vec::new();
     for (name, given) in answers {

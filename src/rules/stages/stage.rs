@@ -9,9 +9,9 @@ pub const ATTEMPTS: u32 = 3;
 /// The maximum number of calls to an arbiter. After a second invalid answer, a person must decide.
 pub const ARBITER_ATTEMPTS: u32 = 2;
 
-/// Returns the verdict on a stage. The status is `Conflict` if the aggregator reports a conflict. The status is
-/// `Ok` if there is no conflict, there is a summary, and no agent or required field is missing. Otherwise, the
-/// status is `Degraded`.
+/// Returns the verdict on a stage. The status is `Conflict` if the aggregator reports a conflict. Without a
+/// conflict, the status is `Degraded` if a summary, an agent or a required field is missing, and `Ok` if nothing is
+/// missing.
 pub fn verdict(
     synthesis: Option<&Synthesis>,
     answers: &[&StageAnswer],
@@ -45,7 +45,7 @@ pub fn advances(verdict: &StageVerdict, synthesis: Option<&Synthesis>, decided: 
 pub enum Arbitration<'a> {
     NoArbiter,
     Decided(&'a Decision),
-    /// The arbiter failed or gave no valid answer. The text is the reason.
+    /// The reason why the arbiter failed or gave no valid answer.
     Unanswered(&'a str),
 }
 

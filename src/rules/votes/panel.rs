@@ -1,5 +1,5 @@
-//! Decides a dispute by the rulings of three judges. ENFORCE counts as a vote for KEEP, DISMISS for DROP, DISMISS
-//! with a new tag for FLIP, DISMISS as a duplicate for MERGE, and ESCALATE for FLAG.
+//! Decides a dispute by the rulings of three judges. Each ruling counts as a vote: ENFORCE as KEEP, ESCALATE as
+//! FLAG, and DISMISS as DROP. A DISMISS with a new tag counts as FLIP, and a DISMISS as a duplicate as MERGE.
 //!
 //! The panel can dismiss a finding only if at least one of the judges dismisses the finding. If fewer than two
 //! judges give a ruling, the panel's ruling is ESCALATE.
@@ -25,8 +25,8 @@ fn reason_code(grounds: Grounds) -> String {
     grounds.as_str().to_uppercase()
 }
 
-/// Adds the judges' grounds to the default lists. In a three-way split, `NotMandatory` lets a FLIP win. Any other
-/// ground lets a DROP win if no FLIP wins.
+/// Adds the judges' grounds to the default lists. In a three-way split, the ground `NotMandatory` lets a FLIP win.
+/// In a three-way split without a winning FLIP, every ground except `NotMandatory` lets a DROP win.
 fn lists() -> VoteLists {
     let mut lists = VoteLists::default();
     lists.structural.insert(reason_code(Grounds::NotMandatory));

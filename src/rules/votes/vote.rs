@@ -1,8 +1,8 @@
 //! Decides the result of three votes. Rule 1 decides a majority, rule 2 decides a tie, and rule 3 decides a
 //! three-way split. By rule 4, a MERGE counts as a KEEP.
 //!
-//! The source is versions 1 and 2 of the arbiter's selection rules. The result depends only on the votes, the
-//! conflict type and [`VoteLists`]. A missing vote counts as KEEP. It is never protected from being outvoted.
+//! The rules come from versions 1 and 2 of the arbiter's selection rules. The result depends only on the votes, the
+//! conflict type and [`VoteLists`]. A missing vote counts as KEEP, and is never protected from being outvoted.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -164,8 +164,8 @@ pub fn decide<'a, V: PartialEq>(
     VoteDecision { action, reason, new_value, deciding_code, rule }
 }
 
-/// The action that a vote counts as, and the value that the vote proposes. The value is `None` unless two votes
-/// propose different values.
+/// The action that a vote counts as, and the value that the vote proposes. The value is `None` if all proposed
+/// values are equal.
 type Wish<'a, V> = (VoteAction, Option<&'a V>);
 
 /// A FLIP without a value agrees with any other FLIP, unless the other two FLIPs propose different values.

@@ -7,8 +7,8 @@
 //! | rule 3 | one verdict is `concerns` | LOG & CONTINUE | RUNNING, flagged |
 //! | rule 4 | all verdicts are `approved` | CONTINUE | RUNNING |
 //!
-//! A reviewer without a usable verdict counts as absent. The other verdicts decide by the same rules, but LOG &
-//! CONTINUE replaces CONTINUE. If all reviewers are absent, the work pauses.
+//! A reviewer without a usable verdict counts as absent. If a reviewer is absent, the other reviewers decide by the
+//! same rules, but LOG & CONTINUE replaces CONTINUE. If all reviewers are absent, the work pauses.
 
 use crate::domain::{Action, Verdict};
 

@@ -1,12 +1,12 @@
 //! Merges the findings in the prose and in the JSON results of a reviewer's answer into one list.
 //!
 //! The list contains all findings in the order of the answer. A finding that occurs several times in prose or in
-//! JSON is listed once. An agent may correct a draft, in which case a JSON result replaces all findings above the
-//! result. A JSON result that replaces findings must directly precede the closing line and contain exactly the
-//! announced number of findings. If a replaced finding is grave, the JSON result must also contain a grave finding.
-//! Only a complete `review_result` can replace tagged prose. A JSON result can replace an earlier result only if
-//! both results name a common location. Without a replacement, an answer is incomplete if the number of its
-//! findings differs from the announced number.
+//! JSON is listed once. If an agent corrects a draft, a JSON result replaces all findings above the result. A JSON
+//! result that replaces findings must directly precede the closing line and contain exactly the announced number of
+//! findings. If a replaced finding is grave, the JSON result must also contain a grave finding. Only a complete
+//! `review_result` can replace tagged prose. A JSON result can replace an earlier result only if both results name
+//! a common location. Without a replacement, an answer is incomplete if the number of its findings differs from the
+//! announced number.
 
 use std::collections::HashSet;
 
@@ -27,15 +27,15 @@ pub(crate) struct Results<'a> {
     is_last: bool,
     /// Whether the last closing line directly follows a JSON result.
     is_signed_end: bool,
-    /// Whether a line of prose seems to contain a finding in JSON, which the parser ignores.
+    /// Whether a line of prose seems to contain a finding in JSON. The parser ignores JSON within a line of prose.
     is_within_prose: bool,
 }
 
 #[derive(Debug)]
 struct Block {
     result: JsonResult,
-    /// The number of findings in prose before this result that are stored. The field `read` also counts findings
-    /// that exceeded a size limit.
+    /// The number of stored findings in the prose before this result. The field `read` also counts findings that
+    /// exceeded a size limit.
     kept: usize,
     read: u64,
 }

@@ -32,7 +32,8 @@ pub(crate) struct ProseReader<'a> {
     form: Option<Form>,
 }
 
-/// The number of stored findings and of all findings before the prompt's example of the closing line.
+/// The numbers of findings before the prompt's example of the closing line. `kept` counts the stored findings, and
+/// `count` counts all findings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Form {
     pub(crate) kept: usize,
@@ -113,8 +114,8 @@ impl<'a> ProseReader<'a> {
         self.form = Some(Form { kept: self.findings.len(), count: self.count });
     }
 
-    /// Returns the number of findings before the prompt's example of the closing line, if none of these findings
-    /// names a file. These findings may be examples from a repeated prompt.
+    /// Returns the numbers of findings before the prompt's example of the closing line. `None` if a finding names a
+    /// file, because examples in a repeated prompt name no file.
     pub(crate) fn form(&self) -> Option<Form> {
         self.form
             .filter(|form| form.count > 0 && self.findings[..form.kept].iter().all(|found| found.file.is_none()))

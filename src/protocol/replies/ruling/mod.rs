@@ -179,7 +179,7 @@ impl Reasons {
     }
 
     /// If the ruling has no rationale, the text before the ruling becomes the rationale. If the ruling is a closing
-    /// line, the citations and the coder's evidence also come from this text.
+    /// line, the citations and the coder's evidence also come from the text before the ruling.
     fn complete(self, claimed: Claimed) -> Ruling {
         let Claimed { mut ruling, is_line } = claimed;
         if ruling.rationale.is_empty() {

@@ -14,7 +14,7 @@ use crate::rules::consensus::normalise::{Category, NormalMember, category};
 use crate::rules::consensus::similarity::groups;
 use crate::rules::consensus::votes::{Votes, Voting};
 
-/// One side is clearly stronger than another side if its weight is greater by at least this number.
+/// The minimum difference of two weights at which one side is clearly stronger than the other side.
 const CLEARLY: i32 = 2;
 
 /// The number of preceding lists in which [`assemble`] looks for a group that contains the current group.

@@ -19,8 +19,8 @@ const SAME_LINES: f32 = 0.18;
 const SAME_BLOCK: f32 = 0.22;
 const TEXT_ALONE: f32 = 0.13;
 
-/// If at most this number of findings are near, a finding is compared with all of them. Otherwise, the finding is
-/// compared only with findings that share its rarest terms.
+/// If at most this number of findings are near, a finding is compared with all of them. If more findings are near,
+/// a finding is compared only with findings that share its rarest terms.
 const CANDIDATES: usize = 256;
 
 const KEPT: usize = 32;
