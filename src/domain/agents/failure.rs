@@ -31,7 +31,7 @@ pub enum FailureKind {
     },
     /// The model's service is unreachable or fails.
     Unavailable,
-    /// The agent needed a tool that its role does not allow, and ended.
+    /// The agent ended because it needed a tool that its role does not allow.
     RefusedTool,
     /// The maximum number of turns is reached.
     MaxTurns,

@@ -23,7 +23,7 @@ pub enum Class {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Position {
     pub reviewer: AgentName,
-    /// The source: the call, and the position in its answer.
+    /// The source of the finding: the call, and the position in the answer to this call.
     #[serde(default)]
     pub said: String,
     #[serde(flatten)]
@@ -47,7 +47,7 @@ pub struct Corroboration {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
     pub formula: String,
-    /// The validation score, if a single reviewer raised it.
+    /// The validation score of a finding that a single reviewer raised.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<i32>,
     pub why: String,

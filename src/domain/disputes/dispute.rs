@@ -101,7 +101,7 @@ pub enum Objector {
     Reviewers,
     /// No objection: only one reviewer raised the finding, or its evidence is challenged.
     Unconfirmed,
-    /// An earlier finding of the run: implementing the new finding would revert the change for the earlier one.
+    /// An earlier finding of the run. Implementing the new finding would revert the change for the earlier finding.
     Earlier,
 }
 

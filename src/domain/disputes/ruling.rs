@@ -74,7 +74,7 @@ impl Ruling {
     }
 }
 
-/// The origin of a settlement.
+/// Who settled a dispute.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Ruler {

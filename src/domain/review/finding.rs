@@ -17,7 +17,7 @@ use crate::domain::{
 pub struct RawFinding {
     #[serde(flatten)]
     pub severity: Severity,
-    /// The request in one line, without markup and location.
+    /// The finding in one line, without markup and location.
     pub title: Untrusted,
     /// The text after the title; may be empty.
     #[serde(default)]
@@ -40,7 +40,7 @@ pub struct RawFinding {
     /// The id of the static analyser's rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// The ruling in force that the reviewer contradicts by insisting on the finding.
+    /// The ruling in force that the finding contradicts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub insists_on: Option<RulingRef>,
 }
