@@ -48,7 +48,7 @@ pub enum WorkspaceError {
     EmptyTarget {
         target: String,
         skipped: Vec<Skip>,
-        /// Whether the target is a change. If not, the target is a list of paths.
+        /// Whether the target is a change instead of a list of paths.
         is_change: bool,
     },
     #[error("another run has locked this tree: {0}")]

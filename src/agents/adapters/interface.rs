@@ -11,7 +11,7 @@ use crate::agents::adapters::command;
 use crate::agents::{AgentError, Dialogue, Invocation, Output, ParsedOutput, Profile, Query, Reading};
 use crate::domain::FailureKind;
 
-/// If the last line of an agent's text has fewer characters than this, Glee displays `writing` instead of the line.
+/// If the last line of an agent's text is shorter than this number of characters, Glee displays `writing` instead.
 const LEGIBLE: usize = 24;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl<'a> ProgressEvent<'a> {
         match self {
             Self::Message(text) => Some(format!("{text}\n")),
             Self::Piece(text) => Some(text.to_owned()),
-            // The message before a tool call may lack a final line break, because the program printed it in parts.
+            // The program printed the message before a tool call in parts, so a final line break may be missing.
             Self::Tool(_) => Some("\n".to_owned()),
             Self::Draft(_) => None,
         }

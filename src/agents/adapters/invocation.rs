@@ -19,7 +19,7 @@ pub struct Query<'a> {
     pub request: &'a Request,
     pub prompt: &'a str,
     pub session: Option<&'a str>,
-    /// A folder outside the tree for additional files that the program reads.
+    /// A folder outside the tree, with additional files for the program.
     pub folder: &'a Path,
     pub call: &'a str,
 }
@@ -32,8 +32,8 @@ pub struct Invocation {
     pub env: BTreeMap<OsString, OsString>,
     pub cwd: PathBuf,
     pub stdin: Vec<u8>,
-    /// Whether the program prints output while it runs. If not, `first_output_timeout` and `idle_timeout` do not
-    /// apply.
+    /// Whether the program prints output while it runs. The limits `first_output_timeout` and `idle_timeout` apply
+    /// only if this field is true.
     pub streams: bool,
     pub files: Vec<(PathBuf, String)>,
 }

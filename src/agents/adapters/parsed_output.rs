@@ -29,7 +29,7 @@ pub struct ParsedOutput {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReportedError {
-    /// The failure's kind as the program reports it. If it is `None`, the kind is derived from `status` and `text`.
+    /// The failure's kind as the program reports it. A missing kind is derived from `status` and `text`.
     pub(crate) kind: Option<FailureKind>,
     pub(crate) status: Option<u16>,
     pub(crate) text: String,
@@ -41,7 +41,7 @@ impl ReportedError {
         Self { kind: None, status: error_classifier::status(text), text: text.to_owned() }
     }
 
-    /// Replaces the HTTP status from the error text by `status`, unless `status` is `None`.
+    /// Sets the HTTP status to `status`. If `status` is `None`, keeps the status from the error text.
     pub(crate) fn with_status(self, status: Option<u64>) -> Self {
         Self { status: status.and_then(|status| u16::try_from(status).ok()).or(self.status), ..self }
     }
@@ -147,8 +147,8 @@ impl ParsedOutput {
     }
 }
 
-/// Returns the first line of stderr that reveals the kind of the failure. If there is none, returns the first line
-/// that contains `error`, or else the last line.
+/// Returns the first line of stderr that reveals the kind of the failure. If no line reveals the kind, returns the
+/// first line that contains `error`, or else the last line.
 fn significant_line(stderr: &str, ended: Timestamp) -> &str {
     let lines = || stderr.lines().map(str::trim).filter(|line| !line.is_empty());
     let classified = lines().find(|line| error_classifier::kind(None, line, ended) != FailureKind::Crashed);

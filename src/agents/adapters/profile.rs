@@ -14,7 +14,7 @@ pub struct Profile {
     pub login: &'static str,
     /// Whether the program prints JSON events instead of a plain answer.
     pub prints_events: bool,
-    /// The argument lists with which the program prints help. Glee reads the supported flags from the help.
+    /// The lists of arguments with which the program prints help. Glee reads the supported flags from the help.
     pub helps: &'static [&'static [&'static str]],
     pub required: &'static [&'static str],
     /// The maximum length of a prompt with its unit, `bytes` or `characters`. Some programs silently truncate

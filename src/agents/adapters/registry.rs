@@ -50,7 +50,7 @@ impl AdapterKind {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
 
-    /// Returns the agent's configured adapter. If none is configured, derives the adapter from the agent's command.
+    /// Returns the agent's configured adapter, or else derives the adapter from the agent's command.
     pub fn of(agent: &Agent) -> Result<Self, AgentError> {
         let configured = Some(agent.adapter.as_str()).filter(|adapter| !adapter.is_empty());
         Self::parse(configured.unwrap_or_else(|| adapter_of(&agent.command))).ok_or_else(|| {

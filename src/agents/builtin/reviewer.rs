@@ -1,4 +1,4 @@
-//! Answers review requests to `builtin:rules`. Matches of rules in the lines under review result in findings.
+//! Answers review requests to `builtin:rules`. Reports rule matches in the lines under review as findings.
 
 use std::path::Path;
 

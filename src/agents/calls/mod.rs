@@ -1,4 +1,4 @@
-//! Calls an agent: retries, backups, the record, the price and the classification of failures.
+//! Calls agents with retries and backups, and records the calls, their prices and their failures.
 
 pub(crate) mod agents;
 pub mod ask;

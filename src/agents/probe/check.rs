@@ -37,8 +37,8 @@ pub enum Files {
 }
 
 impl Probed {
-    /// Returns whether the agent respected its role. Plug-ins and embedded agents receive an ordinary request,
-    /// which does not ask for a change.
+    /// Returns whether the agent respected its role. A plug-in or an embedded agent must not change the file,
+    /// because its request does not ask for a change.
     pub fn keeps_to(&self, role: Role, kind: AdapterKind) -> bool {
         let edits = role == Role::Coder && !matches!(kind, AdapterKind::Json | AdapterKind::Builtin);
         let files = if edits { Files::Edited } else { Files::Untouched };

@@ -26,7 +26,7 @@ pub(crate) fn objection(path: &Path) -> Option<String> {
         return Some("it is neither a program nor a script that begins with `#!`".to_owned());
     };
     let own = self::machine(&self::head(&std::env::current_exe().ok()?)?)?;
-    // A 64-bit kernel usually also runs 32-bit programs: 386 (3) on x86-64 (62), and ARM (40) on AArch64 (183).
+    // A 64-bit kernel usually also runs 32-bit programs: x86-64 (62) runs 386 (3), and AArch64 (183) runs ARM (40).
     let runs = machine == own || matches!((machine, own), (3, 62) | (40, 183));
     (!runs).then(|| "it was built for another kind of machine".to_owned())
 }
@@ -43,7 +43,7 @@ fn machine(head: &[u8]) -> Option<u16> {
     Some(u16::from_ne_bytes(bytes.try_into().ok()?))
 }
 
-/// Returns whether `binfmt_misc` adds executable formats. Added formats may let the kernel run any file.
+/// Returns whether `binfmt_misc` adds executable formats. With added formats, the kernel may run any file.
 fn emulates() -> bool {
     let Ok(entries) = std::fs::read_dir("/proc/sys/fs/binfmt_misc") else { return false };
     entries.flatten().any(|entry| !matches!(entry.file_name().to_str(), Some("register" | "status")))

@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::time::{Instant, timeout_at};
 
 const TAIL: usize = 4096;
-/// The maximum number of bytes that `drain` reads. The buffer of a pipe is smaller.
+/// The maximum number of bytes that `drain` reads, which is more than the buffer of a pipe holds.
 const DRAINED: usize = 4 << 20;
 
 #[derive(Debug)]

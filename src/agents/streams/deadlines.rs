@@ -78,8 +78,8 @@ impl Clock {
         self.ticked + TICK
     }
 
-    /// If the wake-up is much too late, Glee itself was suspended. In this case, all deadlines are postponed by the
-    /// length of the suspension.
+    /// If the wake-up is much too late, Glee itself was suspended, so all deadlines are postponed by the length of
+    /// the suspension.
     fn woke(&mut self, now: Instant) {
         let stopped = now.saturating_duration_since(self.tick());
         self.ticked = now;

@@ -7,8 +7,8 @@ const MOST_FAILED: u32 = 5;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LineMarks {
-    /// Substrings of introductory lines, which precede an answer. A line belongs to the answer if the line is a
-    /// JSON object without any of these substrings. If the field is `None`, every line belongs to the answer.
+    /// Substrings of introductory lines, which precede an answer. A JSON object that contains none of the
+    /// substrings belongs to the answer. If the field is `None`, every line belongs to the answer.
     pub preamble: Option<&'static [&'static str]>,
     /// A substring of each line that reports a failed request. The program retries failed requests by itself.
     pub fruitless: Option<&'static str>,

@@ -51,13 +51,13 @@ struct Question {
     member: usize,
     ids: Vec<String>,
     named: Vec<Locked>,
-    /// All packages in the lock files nearest to the finding's file. These packages are checked if the finding
-    /// contains the id of an advisory.
+    /// All packages in the lock files nearest to the finding's file. For a finding with the id of an advisory, Glee
+    /// checks all packages in this field.
     around: BTreeSet<Locked>,
 }
 
-/// Checks findings against the configured databases, and stores each result in its finding. The relative path of a
-/// database starts at the root of the tree. Files that are not advisories are skipped.
+/// Checks findings against the configured databases, and stores each result in its finding. A relative database
+/// path starts at the root of the tree. Files that are not advisories are skipped.
 pub fn check(members: &mut [Member], workspace: &Workspace, databases: &Advisories) -> Result<(), AdvisoryError> {
     if databases.path.is_empty() && databases.url.is_none() {
         return Ok(());
@@ -118,8 +118,8 @@ fn ids(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether `text` names the package `name`. A name that consists of letters may be an ordinary word. Such a name
-/// counts only in quotes, or next to a version or one of [`KINDS`].
+/// Whether `text` names the package `name`. A name that consists of letters may be an ordinary word, so it counts
+/// only in quotes, or next to a version or one of [`KINDS`].
 fn names(text: &str, name: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '@');
     let is_distinct = name.contains(|c: char| !c.is_ascii_alphabetic());

@@ -35,7 +35,7 @@ struct Paragraph {
 #[derive(Debug, PartialEq, Eq)]
 struct Index {
     known: Vec<Known>,
-    /// For each line, the innermost block around the line, as an index in `known` plus one. 0 means no block.
+    /// The innermost block around each line, stored as its index in `known` plus 1. The value 0 means no block.
     at: Vec<u32>,
     paragraphs: Vec<Paragraph>,
 }
@@ -199,9 +199,10 @@ impl<'a> Blocks<'a> {
         hasher.finalize().to_hex().to_string()
     }
 
-    /// Returns the block that contains the paragraph `index`. The block starts with the nearest paragraph, at or
-    /// above `index`, whose first line is indented at most as deeply as any line of `index`. The block includes the
-    /// following paragraphs as long as they are indented more deeply than the block's first line.
+    /// Returns the block that contains the paragraph `index`. The variable `outermost` is the smallest indentation
+    /// in this paragraph. The block starts with the nearest paragraph, at or above `index`, whose first line is
+    /// indented by at most `outermost`. The paragraphs below `index` belong to the block as long as they are
+    /// indented more deeply than the block's first line.
     fn around(&self, index: usize) -> RangeInclusive<u32> {
         let paragraphs = &self.index.paragraphs;
         let outermost = paragraphs[index].outermost;
@@ -380,7 +381,7 @@ mod grammar {
     }
 }
 
-/// Without grammars, all blocks are paragraphs.
+/// Without the feature `astgrep`, there are no grammars, and all blocks are paragraphs.
 #[cfg(not(feature = "astgrep"))]
 mod grammar {
     pub(crate) fn blocks(_path: &str, _text: &str) -> Vec<super::Known> {

@@ -1,5 +1,5 @@
 //! Replaces long sequences of comments in Python code by blank lines before parsing. The positions of code stay the
-//! same. Python's grammar would need quadratic time, because it scans all following comments at each comment.
+//! same. Python's grammar scans all following comments at each comment, which takes quadratic time.
 
 use std::borrow::Cow;
 use std::path::Path;

@@ -12,7 +12,7 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     if !std::fs::symlink_metadata(path)?.is_file() {
         return Err(io::Error::other("not a regular file"));
     }
-    // A link or a FIFO may have replaced the file since the check.
+    // A link or a FIFO may have replaced the file since the call of `symlink_metadata`.
     let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
     let file = OpenOptions::new().read(true).custom_flags(flags.bits()).open(path)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("not a regular file")) }
@@ -39,7 +39,7 @@ pub(crate) fn lossy(bytes: Vec<u8>) -> String {
 }
 
 /// Decodes UTF-16 and UTF-32 with a byte order mark. Without a byte order mark, decodes UTF-16 if at least half of
-/// the text is ASCII. Returns `None` for all other bytes.
+/// the text is ASCII. Returns `None` if the bytes are neither UTF-16 nor UTF-32.
 pub(crate) fn wide(bytes: &[u8]) -> Option<String> {
     let (units, rest) = bytes.as_chunks::<2>();
     let little = || units.iter().map(|unit| u16::from_le_bytes(*unit));

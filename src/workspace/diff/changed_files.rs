@@ -1,7 +1,7 @@
 //! Finds the changed files of a target, and reads each file before and after the change.
 //!
-//! git compares only trees and the index. Glee itself compares the files of the work tree, because git would run
-//! filters on the files.
+//! Git compares only the index and tree objects. Glee itself compares the files of the work tree, because git would
+//! run filters on the files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,7 +27,7 @@ const RAW: [&str; 7] = ["--raw", "-r", "-M", "-z", "--no-abbrev", "--no-ext-diff
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Changed {
     pub(crate) path: Vec<u8>,
-    /// The path and the object id before the change; `None` for a new file.
+    /// The path and the object id before the change, or `None` for a new file.
     pub(crate) old: Option<(Vec<u8>, String)>,
     pub(crate) new: New,
     /// The git modes before and after the change; 0 if the file is missing or the mode is unknown.
@@ -39,7 +39,7 @@ pub(crate) enum New {
     Worktree,
     Blob(String),
     Gone,
-    /// A symbolic link, stored in the object with this id; `None` for a link in the work tree.
+    /// A symbolic link, with the id of its object, or `None` for a link in the work tree.
     Link(Option<String>),
     Submodule(String),
     /// A folder, a FIFO or a device.
@@ -49,7 +49,7 @@ pub(crate) enum New {
 }
 
 impl Repository {
-    /// Returns the files of the work tree that may differ from the commit `base`, or all files without `base`.
+    /// Returns the files of the work tree that may differ from the commit `base`, or all files if `base` is `None`.
     pub(crate) fn uncommitted(&self, base: Option<&str>) -> Result<Vec<Changed>> {
         let (scan, deltas) = (self.scan()?, self.index_against(base)?);
         let mut files: BTreeMap<Vec<u8>, Changed> =
@@ -123,7 +123,7 @@ impl Repository {
         Ok(deltas(&output))
     }
 
-    /// Returns the id of the index as a git tree; `None` if the index has merge conflicts.
+    /// Returns the id of the index as a git tree, or `None` if the index has merge conflicts.
     fn index_tree(&self) -> Result<Option<String>> {
         let failed = WorkspaceError::Start;
         let folder = tempfile::tempdir().map_err(failed)?;
@@ -289,7 +289,7 @@ type ReadChange = Result<Option<SourceFile>, SkipReason>;
 
 struct Sides {
     marks: Attributes,
-    /// The attributes of files in the base commit. Contains only the files that are now marked as generated.
+    /// The attributes in the base commit, for each file that is now marked as generated.
     before: Attributes,
     objects: Objects,
     autocrlf: bool,
@@ -333,7 +333,7 @@ fn deltas(output: &[u8]) -> Vec<Changed> {
     deltas
 }
 
-/// Returns the state of a path in the work tree, and its git mode (`before` if git does not record modes).
+/// Returns the state and git mode of a path. If git does not record modes, a regular file keeps the mode `before`.
 fn of_worktree(meta: &std::fs::Metadata, before: u32, has_modes: bool) -> (New, u32) {
     if meta.is_symlink() {
         return (New::Link(None), LINK);

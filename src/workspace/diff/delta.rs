@@ -1,9 +1,9 @@
 //! Compares a file with its last review, to determine the lines that have to be reviewed again.
 //!
-//! Glee does not record the earlier text, but only a keyed hash of each line and the ranges under review. The
-//! effect of a changed line depends on its block (usually a function), so other lines of the block are reviewed
-//! too. If these lines are a large part of the file, a smaller extent selects fewer lines around each change. The
-//! reviewer can read the rest of the file in the tree.
+//! Of the earlier text, Glee records only a keyed hash of each line and the ranges under review. The effect of a
+//! changed line depends on its block (usually a function), so other lines of the block are reviewed too. If the
+//! lines to review are a large part of the file, Glee selects fewer lines around each change. The reviewer can read
+//! the rest of the file in the tree.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -17,8 +17,8 @@ use crate::workspace::code::anchors::Blocks;
 use crate::workspace::diff::parse::{self, DiffMark, Side};
 use crate::workspace::diff::unified::{self, PATIENCE, number};
 
-/// The extents, largest first: the maximum number of lines that are reviewed before and after a changed line, and
-/// the number of lines that are shown as context around the reviewed lines.
+/// The extents, largest first. The first number limits the reviewed lines before and after a changed line. The
+/// second number is the number of context lines around the reviewed lines.
 const EXTENTS: [(u32, u32); 4] = [(20, 3), (8, 2), (3, 1), (0, 1)];
 
 type Lines = (u32, u32);
@@ -32,7 +32,7 @@ pub struct Delta {
     /// The lines to read again: the changed lines, the lines around them, and the lines of affected earlier
     /// findings.
     touched: Vec<Lines>,
-    /// The new number of each earlier line (index 0 is line 1); `None` if the line was changed or removed.
+    /// The new number of each earlier line (index 0 is line 1), or `None` for a changed or removed line.
     moved: Vec<Option<u32>>,
     /// The earlier numbers of the unchanged lines that are no longer under review.
     left: BTreeSet<u32>,
@@ -122,8 +122,8 @@ impl Delta {
             };
             around(lines.0) || around(lines.1)
         };
-        // The reviewer reads again: the lines of a finding whose block changed, and the unchanged rest of a finding of
-        // which some lines changed.
+        // If the block of a finding changed, the reviewer reads the lines of the finding again. If lines of the
+        // finding itself changed, the reviewer reads the unchanged lines of the finding again.
         let read_again = |finding: &RawFinding| match delta.place(finding) {
             Some(lines) => Some(lines).filter(has_changed),
             None => delta.rest(finding),
@@ -142,7 +142,7 @@ impl Delta {
         Some(delta)
     }
 
-    /// Returns the new line numbers of an earlier finding; `None` if a line of the finding changed.
+    /// Returns the new line numbers of an earlier finding, or `None` if a line of the finding changed.
     fn place(&self, finding: &RawFinding) -> Option<Lines> {
         let (first, end) = self.lines_of(finding)?;
         let now = |line: u32| *self.moved.get(usize::try_from(line).ok()?.checked_sub(1)?)?;

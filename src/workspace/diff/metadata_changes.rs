@@ -19,7 +19,7 @@ pub(crate) fn is_regular(mode: u32) -> bool {
     !matches!(mode, 0 | LINK | SUBMODULE)
 }
 
-/// Returns the diff lines for a changed file mode; `None` if the modes are equal or one of them is 0.
+/// Returns the diff lines for a changed file mode, or `None` if the modes are equal or one of them is 0.
 pub(crate) fn modes(path: &[u8], old: u32, new: u32) -> Option<String> {
     if old == new || old == 0 || new == 0 {
         return None;
@@ -31,7 +31,7 @@ pub(crate) fn modes(path: &[u8], old: u32, new: u32) -> Option<String> {
 /// A changed file without its new content.
 pub(crate) struct MetadataEdit<'a> {
     pub(crate) path: &'a [u8],
-    /// The path and the content before the change; `None` for a new file. The content is `None` if it is unknown.
+    /// The path and the content before the change, or `None` for a new file. An unknown content is `None`.
     pub(crate) old: Option<(&'a [u8], Option<Vec<u8>>)>,
     /// The attribute `linguist-generated` after the change and before the change.
     pub(crate) generated: (Option<bool>, Option<bool>),
@@ -39,8 +39,8 @@ pub(crate) struct MetadataEdit<'a> {
 }
 
 impl MetadataEdit<'_> {
-    /// Converts the change to a file for review. If git converts the file's line endings, `compared` is the new
-    /// content after this conversion, and the diff is computed from `compared`.
+    /// Converts the change to a file for review. If git converts the line endings of the file, `compared` is the
+    /// converted content. The diff is computed from `compared` instead of `bytes`.
     pub(crate) fn file(self, bytes: Vec<u8>, compared: Option<Vec<u8>>) -> Result<SourceFile, SkipReason> {
         let Self { path, old, generated, modes } = self;
         let before = match &old {
@@ -85,7 +85,7 @@ pub(crate) fn deleted(path: &[u8], mode: u32, old: Option<&[u8]>) -> SourceFile 
     SourceFile { path: name, text: String::new(), changed: Vec::new(), diff: Some(diff) }
 }
 
-/// Shortens the diff of a deleted file: the number of removed lines replaces the lines.
+/// Shortens the diff of a deleted file to its header and the number of removed lines.
 pub(crate) fn named(file: SourceFile) -> SourceFile {
     let lines = file.deleted_lines();
     let diff = file.diff.as_deref().unwrap_or_default();
@@ -96,14 +96,14 @@ pub(crate) fn named(file: SourceFile) -> SourceFile {
     SourceFile { diff: Some(diff), ..file }
 }
 
-/// A changed file is read up to this multiple of the size limit, so that at least its changes are reviewed.
+/// A changed file over the size limit is read up to this multiple of the limit, so that its changes are reviewed.
 pub(crate) const FACTOR: u64 = 16;
 
 /// The number of lines shown before and after each changed line, in a file over the size limit.
 const AROUND: u32 = 20;
 
-/// Reduces a file over the size limit to the changed lines and the lines around them, with unchanged line numbers.
-/// Also returns whether changed lines were left out.
+/// Reduces a file over the size limit to the changed lines and the lines around them. The line numbers stay the
+/// same. Also returns whether changed lines were left out.
 pub(crate) fn part(file: SourceFile, max_file: u64) -> Result<(SourceFile, bool), SkipReason> {
     let last = text_files::lines(&file.text);
     let changed = if file.changed.is_empty() { vec![(1, last)] } else { file.changed };

@@ -14,7 +14,7 @@ use crate::workspace::git::path_bytes;
 /// One hunk of a unified diff. The strings in `lines` do not contain line endings.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Hunk {
-    /// The number of the first line on each side (1-based). For an empty side, the number of the preceding line.
+    /// The first line on each side (1-based). A side without lines has the number of the line before the hunk.
     pub(crate) old_start: u32,
     pub(crate) new_start: u32,
     pub(crate) lines: Vec<(DiffMark, String)>,
@@ -103,7 +103,7 @@ impl Hunk {
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Patch {
-    /// The path before the change, without a prefix; `None` for a new file.
+    /// The path before the change, without a prefix, or `None` for a new file.
     pub(crate) old: Option<Vec<u8>>,
     pub(crate) new: Option<Vec<u8>>,
     /// The file's two names as written in the diff, with prefixes such as `a/`.
@@ -147,7 +147,7 @@ impl Patch {
         self.hunks.iter().any(|hunk| hunk.side(side).next().is_some())
     }
 
-    /// In `text`, replaces the lines of side `from` of every hunk by the lines of the other side.
+    /// Converts `text` from the side `from` of the diff to the other side.
     pub(crate) fn replaced(&self, text: &str, from: Side) -> String {
         let mut lines = text.lines();
         let (mut result, mut at) = (String::new(), 1_u32);
@@ -235,7 +235,7 @@ struct Header {
 
 struct Reader {
     diff: Diff,
-    /// The header that is being read; `None` after its `---` line.
+    /// The header that is being read, or `None` after the header's `---` line.
     header: Option<Header>,
 }
 
@@ -357,7 +357,7 @@ impl Header {
 
 const NONE: &[u8] = b"/dev/null";
 
-/// The prefixes that git adds to paths: `a/` and `b/` by default, and the others with `diff.mnemonicPrefix`.
+/// Git adds the prefixes `a/` and `b/` to paths by default, and the other prefixes with `diff.mnemonicPrefix`.
 const PREFIXES: [&[u8]; 8] = [b"a/", b"b/", b"i/", b"w/", b"c/", b"o/", b"1/", b"2/"];
 
 /// Splits the text after `---` or `+++` into the unquoted name and the timestamp.
@@ -409,7 +409,7 @@ fn header_names(rest: &str) -> Option<(Vec<u8>, Vec<u8>)> {
     }
     let splits = || rest.match_indices(' ').map(|(at, _)| (&rest[..at], &rest[at + 1..]));
     let tail = |name: &str| name.split_once('/').map(|(_, tail)| tail.to_owned());
-    // A name may contain spaces, so the line is split where both names are equal, with or without their prefixes.
+    // The line is split between two names that are equal, or equal without prefixes. A name may contain spaces.
     let same = splits().find(|(one, other)| tail(one).is_some_and(|tail_of_one| tail(other) == Some(tail_of_one)));
     let same = same.or_else(|| splits().find(|(one, other)| one == other));
     let (one, other) = same.or_else(|| splits().next())?;

@@ -105,8 +105,8 @@ impl Workspace {
         Ok(SourceFile { path, text, changed, diff: Some(patch.text.clone()) })
     }
 
-    /// Finds the file that a patch changes, and the text of the file after the patch. If the named file does not
-    /// contain the lines of the hunks, other paths are tried, because the diff may use other prefixes.
+    /// Finds the file that a patch changes, and the text of the file after the patch. If the file at `path` does
+    /// not contain the lines of the hunks, other paths are tried, because the diff may use unknown prefixes.
     fn locate(
         &self,
         patch: &Patch,
@@ -169,7 +169,7 @@ impl Workspace {
         if !here.is_empty() {
             all.push([&here, b"/".as_slice(), path].concat());
         }
-        // A side without lines matches every file, so the names below are tried only if both sides have lines.
+        // A side without lines matches every file, so names are tried only if both sides of the patch have lines.
         let names = std::iter::once(path).chain(patch.written.iter().map(Vec::as_slice));
         for name in names.filter(|_| patch.shows(Side::Old) && patch.shows(Side::New)) {
             let ends = name.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| &name[at + 1..]);

@@ -1,8 +1,8 @@
 //! Exchanges records of the history with a git remote, through the ref `refs/glee/history` of the remote.
 //!
 //! Each record is a git blob. The path of the blob is the hash of the record, with a slash after two digits
-//! (`ab/cdef...`). A push adds a commit on top of the remote's commit, without force. Fetched commits are stored
-//! under a ref below `refs/glee/remotes`; Glee never checks them out.
+//! (`ab/cdef...`). A push adds a commit on top of the remote's commit, without force. Glee stores fetched commits
+//! under a ref below `refs/glee/remotes`, and never checks out a fetched commit.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -109,9 +109,9 @@ impl Workspace {
         Ok(fetched)
     }
 
-    /// Adds records to a remote, as pairs of hash and content. Returns the number of records that the remote
-    /// lacked. Fails if the remote cannot be reached in time, rejects the push, or receives other pushes during all
-    /// attempts.
+    /// Adds `records`, which are pairs of hash and content, to a remote. Returns the number of records that the
+    /// remote lacked. Fails if the remote cannot be reached in time, rejects the push, or receives other pushes
+    /// during all attempts.
     pub fn push_records(&self, remote: &str, records: &[(String, String)], author: (&str, &str)) -> Result<usize> {
         let git = self.require_git()?;
         let began = Instant::now();
@@ -219,7 +219,7 @@ struct Listing {
 /// Maps the hash of a record to the e-mail addresses of its authors.
 type Authors = BTreeMap<String, BTreeSet<String>>;
 
-/// Parses raw git trees and commits. Their sizes are limited, because a remote may contain any objects.
+/// Parses raw git trees and commits of limited size, because a remote may contain any objects.
 struct Reader {
     objects: Objects,
     trees: HashMap<String, Option<Rc<Vec<Entry>>>>,

@@ -1,11 +1,11 @@
 //! Finds the history that belongs to a work tree, even if the repository was moved or cloned.
 //!
-//! A history is a folder below `repos` in the state folder. A repository has several names. From the strongest to
-//! the weakest, they are its `project.id`, its root commit, an id that Glee generates before the first commit, the
-//! address of its remote, and the path of its folder. The strongest name is the identity of the repository. Each
-//! name has a folder below `repos`, with either the history or a file `same-as` that names the folder of the
-//! history. A history therefore stays in its folder when the repository gets a stronger name. The folder of a
-//! history records the names of its repository, so that Glee can reject a copied `project.id`.
+//! A history is a folder below `repos` in the state folder. The possible names of a repository, from the strongest
+//! to the weakest, are the `project.id`, the root commit, an id that Glee generates before the first commit, the
+//! address of the remote, and the path of the folder. The strongest name is the identity of the repository. Each
+//! name has a folder below `repos`. The folder of a name contains either the history, or a file `same-as` with the
+//! name of the history's folder. A history therefore stays in its folder when the repository gets a stronger name.
+//! The folder of a history records the names of its repository, so that Glee can reject a copied `project.id`.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -99,7 +99,7 @@ struct Facts {
     root: Option<String>,
     is_unborn: bool,
     unborn: Option<String>,
-    /// The normalised address of the remote; `None` without a remote or before the first commit.
+    /// The normalised address of the remote, or `None` without a remote or before the first commit.
     remote: Option<String>,
     is_shallow: bool,
 }
@@ -215,7 +215,8 @@ impl Workspace {
     }
 
     /// Whether this tree may use the history of a repository with the same `project.id`. A full clone must contain
-    /// a recorded root commit. A shallow clone must have a recorded remote. If none is recorded, the check passes.
+    /// a recorded root commit. A shallow clone must have a recorded remote. If no root commit is recorded, the
+    /// check passes. If no remote is recorded, the check passes for a shallow clone.
     fn may_share(&self, record: &RepositoryRecord, facts: &Facts) -> Result<bool> {
         let Some(git) = &self.repository else { return Ok(record.roots.is_empty()) };
         if record.roots.is_empty() || facts.root.as_ref().is_some_and(|root| record.roots.contains(root)) {
@@ -258,8 +259,8 @@ impl Workspace {
         names.extend(facts.proven_names());
         let mut remotes = Vec::new();
         if let (Some(git), Some(_)) = (&self.repository, &facts.root) {
-            // Shallow clones find the history by their remote's address: this repository, or this repository's
-            // remote.
+            // A shallow clone finds the history by the address of the clone's remote. The clone's remote is either
+            // this repository or the remote of this repository.
             names.extend(facts.remote.clone().map(Identity::Remote));
             remotes.extend(facts.remote.clone());
             for folder in [&self.root, &git.common] {
@@ -351,7 +352,7 @@ impl Registry {
         text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
     }
 
-    /// Copies the disputes of the history `second` into the history `key`. The files of `second` remain.
+    /// Copies the disputes of the history `second` into the history `key`, and keeps the files of `second`.
     fn merge(&self, second: &str, key: &str) -> Result<()> {
         if let Some(other) = Journal::open_read(&self.database(second))? {
             let mut journal = Journal::open(&self.database(key))?;

@@ -59,7 +59,7 @@ pub(crate) struct Repository {
     pub(crate) index: PathBuf,
     pub(crate) head: Option<String>,
     pub(crate) empty_tree: &'static str,
-    /// Whether git finds the repository from the work tree. If not, each git command gets the repository's paths.
+    /// Whether git itself finds the repository. If false, each git command gets the repository's paths.
     pub(crate) is_discovered: bool,
 }
 
@@ -274,7 +274,7 @@ impl GitCall {
         self.privately().reading_from(&[&repository.common.join("objects")])
     }
 
-    /// Passes the user's settings for connections to git, and limits the duration of the command to `limit`.
+    /// Lets git use the user's connection settings, and limits the duration of the command to `limit`.
     pub(crate) fn over_network(mut self, limit: Duration) -> Self {
         self.time_limit = Some(limit);
         self.with_variables(&TRANSPORT)
@@ -324,8 +324,8 @@ impl GitCall {
         let limit = self.time_limit;
         let (output, why) = thread::scope(|scope| {
             if let Some(mut pipe) = pipe {
-                // A write error is ignored. A command that fails early does not read its input, and its exit status
-                // reports the failure.
+                // A write error is ignored, because a command that fails early does not read its input. The exit
+                // status of the command reports the failure.
                 scope.spawn(move || pipe.write_all(input));
             }
             let guard = scope.spawn(move || kill_if_stuck(process, limit, &is_ended));

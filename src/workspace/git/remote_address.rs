@@ -6,7 +6,7 @@ use crate::workspace::git::path_bytes;
 
 /// Removes scheme, user, password, default port, query, `.git` and trailing slashes from an address, and converts
 /// the host to lower case. The result is `host[:port]/path`, or `file:/path` for a local folder. A relative path is
-/// resolved at `top`. Returns `None` if the address has no host or no path.
+/// resolved against `top`. Returns `None` if the address has no host or no path.
 pub(crate) fn normalised(address: &str, top: &Path) -> Option<String> {
     let address = address.trim();
     if let Some((scheme, rest)) = address.split_once("://") {

@@ -1,8 +1,8 @@
 //! Lists the index entries with their recorded times and sizes, and the untracked files that are not ignored.
 //!
-//! Glee decides from `lstat` alone whether a file equals its index entry. Git would run the repository's filters
-//! for a file with inconclusive times. Only `ls-files --debug` prints the times in the index. The scan fails if a
-//! field is missing in the output.
+//! Glee decides from `lstat` alone whether a file equals its index entry, because git might run the repository's
+//! filters. Only `ls-files --debug` prints the times in the index. The scan fails if a field is missing in the
+//! output.
 
 use std::collections::HashMap;
 use std::fs::Metadata;
@@ -22,7 +22,7 @@ const LIST: [&str; 8] =
 pub(crate) const LINK: u32 = 0o120_000;
 pub(crate) const SUBMODULE: u32 = 0o160_000;
 
-/// Seconds and nanoseconds. As in the index, both numbers are cut to 32 bits.
+/// Seconds and nanoseconds, both cut to 32 bits as in the index.
 type Time = (u32, u32);
 
 #[derive(Debug)]
@@ -114,7 +114,7 @@ impl Scan {
         let (ctime, mtime) = times(meta);
         let same =
             (ctime, mtime, cut(meta.ino()), cut(meta.len())) == (entry.ctime, entry.mtime, entry.ino, entry.size);
-        // If the index was written in the same clock tick as the file, the file may have changed with equal times.
+        // A file with the write time of the index may have changed again within the same clock tick.
         same_kind && same && entry.stage == 0 && entry.mtime < self.index_written && !entry.is_intent
     }
 }

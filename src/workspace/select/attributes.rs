@@ -10,7 +10,7 @@ pub(crate) const ASKED: [&str; 7] =
     ["linguist-generated", "text", "eol", "crlf", "filter", "ident", "working-tree-encoding"];
 
 impl Attributes {
-    /// Whether a file is marked as generated; `None` if the attribute `linguist-generated` is unspecified.
+    /// Whether a file is marked as generated, or `None` if the attribute `linguist-generated` is unspecified.
     pub(crate) fn generated(&self, path: &[u8]) -> Option<bool> {
         match self.value(path, "linguist-generated")? {
             "set" | "true" => Some(true),
@@ -19,7 +19,7 @@ impl Attributes {
         }
     }
 
-    /// Whether git may convert the line endings of a file; `None` if git's configuration decides.
+    /// Whether git may convert the line endings of a file, or `None` if git's configuration decides.
     pub(crate) fn converts_line_ends(&self, path: &[u8]) -> Option<bool> {
         let value = |name| self.value(path, name);
         match (value("text").or_else(|| value("crlf")), value("eol")) {

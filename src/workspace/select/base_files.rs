@@ -58,8 +58,8 @@ impl Workspace {
                     found.files.insert(other.clone(), (bytes, *executable));
                 }
                 let now = text_files::read_capped(&self.root.join(other), CAP).ok().flatten();
-                // At the root of the tree, changes of other files do not count, because these files are rarely part
-                // of the script.
+                // For a script at the root of the tree, only changes of the script itself count. Other files at the
+                // root are rarely part of the script.
                 let counts = other == path || !folder.is_empty();
                 is_edited |= counts && now.as_ref() != found.files.get(other).map(|(bytes, _)| bytes);
             }
@@ -72,7 +72,7 @@ impl Workspace {
     }
 }
 
-/// Whether a folder of the tree contains a file that is missing in the commit. A script may load this file.
+/// Whether a folder of the tree contains a file that the commit lacks. A script may load the added file.
 fn has_more(root: &Path, folder: &str, entries: &BTreeMap<String, (String, bool)>) -> bool {
     let below = walk::everything(&root.join(folder)).flatten().filter(walk::is_file);
     let mut paths =

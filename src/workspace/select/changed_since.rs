@@ -75,8 +75,8 @@ impl Workspace {
     }
 }
 
-/// Reads a file that changed from `old` to `new`. For a file that is ignored now, `hidden` is its current content.
-/// Returns `None` if this content is unchanged.
+/// Reads a file that changed from `old` to `new`. If the file is ignored now, `hidden` is the current content. If
+/// `hidden` equals the old content, returns `None`.
 fn file(
     path: &[u8],
     [old, new]: [Option<&ManifestEntry>; 2],

@@ -1,7 +1,7 @@
 //! Records the ignore and attribute rules at the start of a run, so that a coder cannot hide files.
 //!
 //! A coder may change ignore and attribute files in the tree and in `.git`. A coder may also change the git
-//! settings that name such files. Later rounds therefore use the recorded rules. git reads the recorded attributes
+//! settings that name such files. Later rounds therefore use the recorded rules. Git reads the recorded attributes
 //! in a temporary tree.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -19,12 +19,12 @@ pub enum TargetSpec {
     Base(String),
     /// The changes of one commit relative to its first parent.
     Commit(String),
-    /// `A..B` means the changes from A to B. `A...B` means the changes from the common ancestor of A and B to B. A
+    /// `A..B` means the changes from A to B. `A...B` means the changes of B since the common ancestor of A and B. A
     /// missing side means `HEAD`.
     Range(String),
-    /// A unified diff. A file that already contains the changes is reviewed as it is. If a file is in the state
-    /// before the changes, Glee applies the diff in memory. In any other file, only the new lines of the diff are
-    /// reviewed.
+    /// A unified diff. If a file already contains the changes, the file is reviewed as it is. If a file is in the
+    /// state before the changes, Glee applies the diff in memory. If a file matches neither state, only the new
+    /// lines of the diff are reviewed.
     Diff {
         /// The file name of the diff, or `-` for stdin.
         name: String,
@@ -47,7 +47,7 @@ pub struct SelectOptions {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     pub description: String,
-    /// The commit under review; `HEAD` if the target is not a commit or a range.
+    /// The commit under review, or `HEAD` if the target is not a commit or a range.
     pub commit: Option<String>,
     /// The id of the git tree under review, or `blake3:` and a hash of the reviewed paths and texts.
     pub tree: String,

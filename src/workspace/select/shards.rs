@@ -24,7 +24,7 @@ pub(crate) fn split(files: &[SourceFile], limit: u64) -> Vec<Vec<usize>> {
 fn end_of_shard(files: &[SourceFile], sizes: &[u64], start: usize, limit: u64) -> usize {
     let mut used = 0;
     let mut fitting = start;
-    // Each possible end of the shard, and the size of the shard with this end, in bytes.
+    // The possible ends of the shard, each with the resulting size of the shard in bytes.
     let mut cuts: Vec<(usize, u64)> = Vec::new();
     while let Some(size) = sizes.get(fitting)
         && (fitting == start || used + size <= limit)
@@ -45,7 +45,7 @@ fn end_of_shard(files: &[SourceFile], sizes: &[u64], start: usize, limit: u64) -
     if let Some(at) = strongest(&mut cuts.iter().copied().filter(|cut| is_large(cut) && between_folders(cut))) {
         return at;
     }
-    // If a folder would be split but fits into one shard, the folder begins the next shard.
+    // A folder that fits into one shard is not split, so the shard ends before the folder.
     if let Some((at, _)) = cuts.iter().rev().find(|cut| between_folders(cut)) {
         let next = folder(&files[*at]);
         let together = files[*at..].iter().zip(&sizes[*at..]).take_while(|(file, _)| folder(file) == next);

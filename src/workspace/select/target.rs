@@ -132,7 +132,7 @@ impl Workspace {
         bytes.ok_or(SkipReason::Oversized)
     }
 
-    /// Converts a path given by the user to a path relative to the root, and resolves links.
+    /// Resolves the links in a user's path, and makes the path relative to the root.
     fn relative(&self, path: &Path) -> Result<Vec<u8>> {
         let shown = || path.display().to_string();
         let real = self.start.join(path).canonicalize().map_err(WorkspaceError::unreadable(path))?;

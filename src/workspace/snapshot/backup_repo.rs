@@ -53,7 +53,7 @@ pub(crate) fn pin(git: &Repository, run: &RunId, tree: &TreeId, state_dir: &Path
     Ok(())
 }
 
-/// Opens the backup of a run with the work tree `top`. Returns `None` if the run has no backup.
+/// Opens the backup repository of a run, with `top` as the work tree. Returns `None` if the run has no backup.
 pub(crate) fn open(run: &RunId, top: &Path, state_dir: &Path) -> Result<Option<Repository>> {
     let folder = run_folder(run, state_dir);
     let Ok(config) = std::fs::read_to_string(folder.join("config")) else { return Ok(None) };

@@ -16,8 +16,8 @@ use crate::workspace::{Result, Workspace, WorkspaceError};
 /// The snapshot before the first call of a run's coder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BeforeImage {
-    /// The path of the note that lists the run's snapshots, relative to the state folder. For runs of earlier
-    /// versions of Glee, a git ref or an absolute path.
+    /// The path of the note that lists the run's snapshots, relative to the state folder. Earlier versions of Glee
+    /// stored a git ref or an absolute path instead.
     pub kept_as: String,
     pub tree: TreeId,
 }
@@ -94,7 +94,7 @@ impl Workspace {
         let [first, later @ ..] = note.spans.as_slice() else { return self.snapshot(state_dir) };
         let (image, mut bytes) = self.opened(run, &first.before, state_dir)?;
         let mut beyond = self.beyond(run, &image, &mut bytes, state_dir)?;
-        // Files in the snapshot before the current call are included even if the files are ignored now.
+        // The new snapshot includes the files of the previous snapshot, even files that are ignored now.
         if let Some(CallSpan { before, after: None }) = later.last() {
             let (image, _) = self.opened(run, before, state_dir)?;
             beyond.paths.extend(ignored_files::existing_paths(self.root(), &image));
@@ -117,7 +117,7 @@ impl Workspace {
         }
     }
 
-    /// Protects a recorded tree from deletion until the run is pruned. Outside git, the run's note does this.
+    /// Protects a recorded tree until the run is pruned. Outside git, the run's note protects the tree.
     fn pin(&self, run: &RunId, tree: &TreeId, state_dir: &Path) -> Result<()> {
         match &self.repository {
             Some(git) if git.is_there() => backup_repo::pin(git, run, tree, state_dir),

@@ -1,4 +1,4 @@
-//! One file per program or protocol.
+//! This module has one file per program or protocol.
 
 pub(crate) mod acp;
 pub(crate) mod claude;

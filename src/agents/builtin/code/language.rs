@@ -1,6 +1,6 @@
 //! Lists the programming languages that the rules of the embedded agents support.
 //!
-//! ast-grep panics if a language has no built-in grammar, so Glee passes only languages with a grammar to ast-grep.
+//! Glee passes only languages with a built-in grammar to ast-grep, because ast-grep panics for other languages.
 
 use ast_grep_language::SupportLang;
 

@@ -136,7 +136,7 @@ pub fn measure(folder: &Path) -> Result<Measure, MeasureError> {
     Ok(measure)
 }
 
-/// A label counts once, even if several findings match the label. A finding without a label is wrong.
+/// A label counts once, even if several findings match the label. A finding without a label counts as wrong.
 fn judge(catalog: &Catalog, known: &BTreeSet<&str>, sample: &Sample, text: &str, measure: &mut Measure) {
     let hits = folded(catalog.scan(&sample.file, text, None));
     for label in &sample.labels {

@@ -1,7 +1,6 @@
 //! Matches a catalog's rules against one file.
 //!
-//! ast-grep lets comments in the code disable a rule. Glee ignores these comments, because Glee records every
-//! objection to a finding.
+//! Glee ignores comments that disable a rule in ast-grep, because Glee records every objection to a finding.
 
 use std::ops::Range;
 use std::path::Path;

@@ -149,7 +149,7 @@ impl Dialogue for Conversation {
 }
 
 /// Maps the id of each tool call to the fields that the agent reported. A request for permission may contain only
-/// the id, so Glee looks up the other fields here.
+/// the id, so Glee looks up the other fields in this map.
 #[derive(Debug, Default)]
 struct Tools(HashMap<String, ToolCallUpdateFields>);
 
