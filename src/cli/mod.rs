@@ -4,6 +4,7 @@
 pub(crate) mod commands;
 pub(crate) mod context;
 mod error;
+mod parser;
 pub(crate) mod reexec;
 pub mod report;
 pub(crate) mod signals;
@@ -12,11 +13,13 @@ pub mod ui;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use commands::{history, people, settings, tools, work};
 use context::Globals;
 use error::{CommandError, CommandResult};
+use parser::{help, usage::WrongUsage};
 use ui::stream;
 
 use crate::agents::process::own_process;
@@ -54,7 +57,7 @@ Options   -C <DIR>, -q, -v, --color, --no-input, --history, --trust, -h, -V
 
 /// Several AI coding agents review code; Glee settles what they disagree on
 #[derive(Debug, Parser)]
-#[command(name = "glee", version, max_term_width = 100, propagate_version = false, help_template = HELP)]
+#[command(name = "glee", version, propagate_version = false, help_template = HELP)]
 struct Cli {
     #[command(flatten)]
     globals: Globals,
@@ -103,7 +106,8 @@ pub fn main() -> ExitCode {
         return code;
     }
     own_process::prepare();
-    let cli = match Cli::try_parse() {
+    let cli = program(help::screen()).try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match cli {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
@@ -120,7 +124,23 @@ fn clean(line: &str) -> String {
     printable::line(&*secrets::redact(line.trim_end_matches('\n'))) + "\n"
 }
 
+/// The parser, whose help texts fit a screen of this width.
+fn program(width: usize) -> clap::Command {
+    help::fit(Cli::command().help_template(help::wrap_table(HELP, width)), width)
+}
+
 fn usage(error: &clap::Error) -> ExitCode {
+    let is_bare = std::env::args_os().count() <= 1;
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {}
+        _ if is_bare => {}
+        _ => {
+            let wrong = WrongUsage::find(program(help::screen()));
+            let color = wrong.globals.as_ref().is_some_and(Globals::color_stderr);
+            stream::err(&wrong.describe(error).render(color));
+            return ExitCode::from(ExitReason::Usage.code());
+        }
+    }
     // An error is ignored, because printing fails only if the stream is closed.
     drop(error.print());
     ExitCode::from(if error.use_stderr() { ExitReason::Usage.code() } else { 0 })
@@ -136,6 +156,10 @@ fn run(command: &Command, globals: &Globals) -> CommandResult {
         CommandError::usage(error.to_string())
             .hint(format!("set `{variable}=debug`, or `{variable}=glee::agents=trace,info`"))
     })?;
+    if let Some(folder) = globals.directory.as_ref().filter(|folder| !folder.is_dir()) {
+        return Err(CommandError::usage(format!("there is no folder `{}`", folder.display()))
+            .hint("give an existing folder after `-C`"));
+    }
     if command.runs_agents() {
         signals::receive();
     }
@@ -160,8 +184,8 @@ fn run(command: &Command, globals: &Globals) -> CommandResult {
         Command::Vote(args) => tools::vote::run(args, globals),
         Command::Rules(args) => settings::rules::run(args, globals),
         Command::Doctor(args) => settings::doctor::run(args, globals),
-        Command::Completions(args) => tools::completions::run(args, Cli::command()),
-        Command::Man(args) => tools::man::run(args, Cli::command()),
+        Command::Completions(args) => tools::completions::run(args, program(help::WIDEST)),
+        Command::Man(args) => tools::man::run(args, program(help::WIDEST)),
     }
 }
 
@@ -183,14 +207,14 @@ mod tests {
     #[test]
     fn help_of_every_command() {
         fn add(command: &mut clap::Command, all: &mut String) {
-            let help = command.clone().term_width(100).render_long_help().to_string();
+            let help = command.clone().render_long_help().to_string();
             let lines = help.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
             all.push_str(&format!("==== {}\n{lines}\n\n", command.get_bin_name().unwrap_or_default()));
             for child in command.get_subcommands_mut().filter(|child| child.get_name() != "help") {
                 add(child, all);
             }
         }
-        let mut program = Cli::command();
+        let mut program = program(100);
         program.build();
         let mut all = String::new();
         add(&mut program, &mut all);

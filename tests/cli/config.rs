@@ -55,7 +55,7 @@ fn an_unknown_command_is_a_usage_error() {
     let output = Sandbox::new().glee(&["conect"]);
     assert_eq!(output.code, 2);
     assert_eq!(output.stdout, "");
-    assert!(output.stderr.contains("'conect'") && output.stderr.contains("'connect'"), "{output}");
+    assert!(output.stderr.contains("`conect`") && output.stderr.contains("`glee connect`"), "{output}");
 }
 
 #[test]
@@ -346,9 +346,9 @@ fn the_project_is_the_nearest_folder_upwards_that_is_marked() {
     insta::assert_snapshot!(out(&sandbox, &["-C", "a/b", "config", "path"]), @"[ROOT]/.glee/config.yml");
     sandbox.write("a/.glee/config.yml", "");
     insta::assert_snapshot!(out(&sandbox, &["-C", "a/b", "config", "path"]), @"[ROOT]/a/.glee/config.yml");
-    insta::assert_snapshot!(refused(&sandbox, &["-C", "nowhere", "config", "path"]), @r"
-    error: failed to open the folder `nowhere`
-    caused by: No such file or directory (os error 2)
+    insta::assert_snapshot!(refused(&sandbox, &["-C", "nowhere", "config", "path"]), @"
+    error: there is no folder `nowhere`
+    hint: give an existing folder after `-C`
     ");
 }
 
@@ -595,9 +595,10 @@ fn init_without_an_agent_connects_the_embedded_ones() {
     none of claude, codex, gemini, opencode, qwen, copilot is installed; the embedded agents are available
     no terminal to ask on: the suggestion is used
     [ROOT]/.glee/config.yml is written:
-      coder     fixer
-      reviewer  rules
-      judge     referee
+      coder      fixer
+      reviewer   rules
+      judge      referee
+    check: `glee agents --check` asks each agent one harmless question
     next: `glee review`, or `glee review --arbitrate` to have findings fixed and disputes settled
     ");
     let text = sandbox.read(".glee/config.yml");
@@ -645,9 +646,11 @@ fn init_connects_what_is_installed() {
     --- stderr
     installed: claude, gemini
     [ROOT]/.glee/config.yml is written:
-      coder     claude-coder
-      reviewer  gemini-reviewer
-      judge     claude-judge
+      coder      claude-coder
+      reviewer   gemini-reviewer
+      judge      gemini-judge
+      aggregator claude-aggregator
+    check: `glee agents --check` asks each agent one harmless question
     next: `glee review`, or `glee review --arbitrate` to have findings fixed and disputes settled
     ");
     // The examples in its comments are valid.
@@ -812,9 +815,12 @@ mod terminal {
         session.expect("Who judges disputes?").expect("the third question");
         session.expect("no agent").expect("the last answer");
         session.send("\r").expect("claude");
+        session.expect("Who summarises").expect("the fourth question");
+        session.expect("no agent").expect("the last answer");
+        session.send("\r").expect("claude");
         session.expect("next: ").expect("the end");
         session.expect(Eof).expect("the end");
-        let agents = ["coder", "reviewer", "judge"].map(|role| {
+        let agents = ["coder", "reviewer", "judge", "aggregator"].map(|role| {
             sandbox
                 .read(".glee/config.yml")
                 .split("  - name: ")
@@ -828,7 +834,8 @@ mod terminal {
             [
                 vec!["codex-coder".to_owned()],
                 vec!["codex-reviewer".to_owned(), "rules".to_owned()],
-                vec!["claude-judge".to_owned()]
+                vec!["claude-judge".to_owned()],
+                vec!["claude-aggregator".to_owned()]
             ]
         );
     }

@@ -28,3 +28,4 @@ mod support;
 mod vote;
 mod waiting;
 mod watch;
+mod wrong_inputs;

@@ -142,8 +142,7 @@ fn what_cannot_be_read_is_one_error() {
     insta::assert_snapshot!(sandbox.glee(&["parse", "absent.txt"]), @r#"
     exit: 2
     --- stderr
-    error: failed to read `absent.txt`
-    caused by: No such file or directory (os error 2)
+    error: there is no file `absent.txt`
     hint: name a file with an agent's answer, or pipe one in: `glee parse < answer.txt`
     "#);
     insta::assert_snapshot!(sandbox.glee(&["parse", "."]), @r#"

@@ -81,7 +81,7 @@ fn versions_and_priorities_can_be_chosen() {
     );
     let refused = sandbox.glee_with(&["vote", "--facet-priority", "x=D"], VOTES);
     assert_eq!(refused.code, 2);
-    assert!(refused.stderr.contains("the voters are A, B and C"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("name the voters A, B and C"), "{}", refused.stderr);
 }
 
 #[test]

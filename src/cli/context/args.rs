@@ -45,27 +45,56 @@ pub(crate) fn one_of<T: Copy + Send + Sync + 'static>(words: Words<T>) -> impl T
     })
 }
 
+/// Parses a whole number that is not below `least` and not above `most`; [`u64::MAX`] is no limit.
+pub(crate) fn number<T>(least: u64, most: u64) -> impl Fn(&str) -> Result<T, String> + Clone
+where
+    T: TryFrom<u64> + Clone + Send + Sync + 'static,
+{
+    move |text| {
+        let number = text.trim().parse().ok().filter(|number| (least..=most).contains(number));
+        number.and_then(|number| T::try_from(number).ok()).ok_or_else(|| match most {
+            u64::MAX => format!("give a whole number of at least {least}"),
+            _ => format!("give a whole number from {least} to {most}"),
+        })
+    }
+}
+
 // The structs below have no doc comments, because clap would use a doc comment as the help of every command that
 // flattens the struct.
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReportFormat {
     /// The format of the report
-    #[arg(long, value_parser = one_of(FORMATS), value_name = "FORMAT", default_value = "text")]
+    #[arg(long, value_parser = one_of(FORMATS), value_name = "FORMAT", default_value = "text",
+        default_value_if("json", "true", "json"))]
     pub(crate) format: Format,
+    /// Print JSON, like `--format json`
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct JsonFlag {
     /// Print JSON
-    #[arg(long)]
+    #[arg(long, default_value_if("format", "json", "true"))]
     pub(crate) json: bool,
+    #[arg(long, hide = true, value_parser = ["text", "json"], conflicts_with = "json")]
+    format: Option<String>,
 }
 
 impl JsonFlag {
     pub(crate) fn print<T: Serialize + ?Sized>(&self, value: &T, text: impl FnOnce() -> String) -> CommandResult {
         print(&if self.json { pretty(value) } else { text() })
     }
+}
+
+/// For commands that always print JSON.
+#[derive(Debug, clap::Args)]
+pub(crate) struct AlwaysJson {
+    #[arg(long, hide = true)]
+    json: bool,
+    #[arg(long, hide = true, value_parser = ["json"], conflicts_with = "json")]
+    format: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use super::args::{FreshFlag, ReportFormat};
 use super::globals::Globals;
 use super::output::print;
-use super::{execute, history, place, settings};
+use super::{execute, history, names, place, settings};
 use crate::cli::error::{CommandError, CommandResult};
 use crate::cli::report::{Format, json::pretty, stage as report};
 use crate::cli::ui::{dialogs::prompter::PersonDialog, terminal::Terminal};
@@ -26,7 +26,7 @@ pub(crate) struct StageRequest {
     pub(crate) id: Option<String>,
     /// Ask these agents instead of the default ones
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    pub(crate) agents: Vec<String>,
+    agents: Vec<String>,
     #[command(flatten)]
     fresh: FreshFlag,
     #[command(flatten)]
@@ -37,12 +37,13 @@ impl StageRequest {
     pub(crate) fn ask(
         &self,
         globals: &Globals,
-        plan: impl FnOnce(&StageContext<'_>, &str) -> Result<StagePlan, CommandError>,
+        plan: impl FnOnce(&StageContext<'_>, &str, &[String]) -> Result<StagePlan, CommandError>,
     ) -> CommandResult {
         let new = review::new_run();
         let id = self.id.as_deref().unwrap_or(new.short());
         let context = StageContext::new(globals, self.report.format)?;
-        let plan = plan(&context, id)?;
+        let agents = names::full_all(&context.settings.agents, &self.agents, None)?;
+        let plan = plan(&context, id, &agents)?;
         context.finish(context.ask(plan, self.fresh.is_given(globals))?)
     }
 }

@@ -18,7 +18,12 @@ impl Input {
             Some(file) => {
                 let name = format!("`{}`", file.display());
                 let opened = files::input(&globals.directory().join(file));
-                let source = opened.map_err(|error| unreadable(&name, error))?;
+                let source = opened.map_err(|error| match error.kind() {
+                    io::ErrorKind::NotFound => {
+                        CommandError::usage(format!("there is no file {name}")).hint("check the path")
+                    }
+                    _ => unreadable(&name, error),
+                })?;
                 (name, Box::new(source))
             }
             None => ("standard input".to_owned(), Box::new(io::stdin())),

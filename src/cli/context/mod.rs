@@ -7,12 +7,14 @@ pub(crate) mod execute_stage;
 pub(crate) mod globals;
 pub(crate) mod history;
 pub(crate) mod input;
+pub(crate) mod names;
 pub(crate) mod output;
 pub(crate) mod place;
 pub(crate) mod settings;
 
 pub(crate) use args::{
-    FreshFlag, JsonFlag, POLICIES, ROUTES, ReasonFlag, ReportFormat, RunArg, UserFlag, Words, one_of,
+    AlwaysJson, FreshFlag, JsonFlag, POLICIES, ROUTES, ReasonFlag, ReportFormat, RunArg, UserFlag, Words, number,
+    one_of,
 };
 pub(crate) use config_edit::{ConfigTarget, HEAD};
 pub(crate) use execute::CommandContext;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::globals::Globals;
+use super::names;
 use crate::cli::error::CommandError;
 use crate::config::files::paths;
 use crate::config::settings::Settings;
@@ -53,6 +54,14 @@ pub(crate) fn load(globals: &Globals) -> Result<(Places, Loaded), CommandError> 
     Ok((places, loaded))
 }
 
+/// Returns the full name of an agent, or the given name if no agent has it or the settings cannot be read.
+pub(crate) fn agent_name(globals: &Globals, given: &str) -> Result<String, CommandError> {
+    match load(globals) {
+        Ok((_, loaded)) => names::full(&loaded.settings.agents, given, None),
+        Err(_) => Ok(given.to_owned()),
+    }
+}
+
 /// Loads the settings for a command that starts agents. Fails if a setting names an agent that is not connected, or
 /// if the project is not trusted. `flags` contains settings from the command line, as pairs of a dotted key and a
 /// value. `copy` is a folder that contains a copy of the project's configuration file.
@@ -62,7 +71,9 @@ pub(crate) fn runnable(
     copy: Option<PathBuf>,
 ) -> Result<(Places, Settings), CommandError> {
     let places = Places::find(globals)?;
-    let loaded = config::load(&ConfigSources { flags, project_copy: copy, ..places.sources(globals) })?;
+    let given: Vec<String> = flags.iter().map(|(key, _)| key.clone()).collect();
+    let mut loaded = config::load(&ConfigSources { flags, project_copy: copy, ..places.sources(globals) })?;
+    names::complete(&mut loaded.settings, &given)?;
     config::check_names(&loaded.settings)?;
     loaded.notices.iter().for_each(|notice| globals.say(notice));
     match &loaded.untrusted {

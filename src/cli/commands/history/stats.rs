@@ -53,5 +53,5 @@ fn percent(text: &str) -> Result<f64, String> {
     number
         .filter(|number| (0.0..=100.0).contains(number))
         .map(|number| number / 100.0)
-        .ok_or_else(|| "must be a percentage from 0 to 100, such as `5%`".to_owned())
+        .ok_or_else(|| "give a percentage from 0 to 100, such as `5%`".to_owned())
 }

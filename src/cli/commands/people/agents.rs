@@ -14,7 +14,7 @@ use crate::agents::error::AgentError;
 use crate::agents::process::own_process;
 use crate::agents::schema::SchemaForm;
 use crate::agents::{AdapterKind, Agents, ProcessRunner};
-use crate::cli::context::{CommandResult, Globals, pretty, print, settings, stream};
+use crate::cli::context::{AlwaysJson, CommandResult, Globals, JsonFlag, pretty, print, settings, stream};
 use crate::cli::style;
 use crate::domain::{Agent, AgentName, ExitReason, Role};
 use crate::protocol::{secrets, text::printable};
@@ -30,9 +30,8 @@ Examples:
   glee agents --json | jq '.[].program'
   glee agents schema request                the input of agents with the adapter `json`")]
 pub(crate) struct Args {
-    /// Print a JSON array
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: JsonFlag,
     /// Ask every agent one harmless question in a temporary folder, and print how the agent behaved and what the
     /// question cost
     #[arg(long, conflicts_with = "json")]
@@ -43,11 +42,15 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// List the connected agents, as without a command
+    List(JsonFlag),
     /// Print the JSON Schema of a request or an answer of agents with the adapter `json`
     Schema {
         /// The form
         #[arg(default_value = "request", value_parser = forms())]
         form: SchemaForm,
+        #[command(flatten)]
+        _output: AlwaysJson,
     },
 }
 
@@ -58,13 +61,14 @@ fn forms() -> impl TypedValueParser<Value = SchemaForm> {
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     match &args.command {
-        Some(Command::Schema { form }) => print_json(&form.schema()),
+        Some(Command::Schema { form, .. }) => print_json(&form.schema()),
         None if args.check => super::check::run(globals),
-        None => list(args, globals),
+        Some(Command::List(output)) => list(output, globals),
+        None => list(&args.output, globals),
     }
 }
 
-fn list(args: &Args, globals: &Globals) -> CommandResult {
+fn list(output: &JsonFlag, globals: &Globals) -> CommandResult {
     let (places, loaded) = settings::load(globals)?;
     own_process::provide_open_files(loaded.settings.agents.len())?;
     let agents = Agents::new(Arc::new(ProcessRunner::new()?)).remembering(&places.state);
@@ -73,7 +77,7 @@ fn list(args: &Args, globals: &Globals) -> CommandResult {
     let trusted = loaded.untrusted.is_none();
     let rows = loaded.settings.agents.iter().map(|agent| row(&agents, agent, &places.root, trusted));
     let rows = runtime.block_on(futures_util::future::join_all(rows));
-    if args.json {
+    if output.json {
         return print_json(&rows);
     }
     if rows.is_empty() {

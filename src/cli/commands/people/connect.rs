@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::agents::probe::locate;
-use crate::cli::context::{CommandError, CommandResult, ConfigTarget, Globals, Places, UserFlag, settings};
+use crate::cli::context::{CommandError, CommandResult, ConfigTarget, Globals, Places, UserFlag, names, settings};
 use crate::config;
 use crate::config::files::edit::{self, EditError};
 use crate::config::schema::{BUILTINS, KNOWN_PROGRAMS};
@@ -66,9 +66,13 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         let is_program = KNOWN_PROGRAMS.contains(&args.agent.as_str());
         agents.iter().find(|agent| !is_program && agent.name.0 == default_name(&args.agent, agent.role))
     });
+    // An agent that runs the program in the role is meant, whatever its name, unless the user names another one.
+    let mut same = agents.iter().filter(|agent| agent.role == role && names::runs(agent, &args.agent));
+    let same = same.next().filter(|_| same.next().is_none() && args.command.is_none());
     let name = match (&args.name, twin) {
         (Some(name), _) => name.clone(),
         (None, Some(twin)) if twin.role == role => twin.name.0.clone(),
+        (None, _) if let Some(same) = same => same.name.0.clone(),
         (None, _) => default_name(&args.agent, role),
     };
     let known = agents.iter().find(|agent| agent.name.0 == name);

@@ -10,7 +10,7 @@ use crate::domain::ExitReason;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  glee disconnect claude-judge")]
 pub(crate) struct Args {
-    /// The agent's name, as `glee agents` lists it
+    /// The agent's name, or its program or first letters if they fit one agent
     name: String,
     #[command(flatten)]
     file: UserFlag,
@@ -19,12 +19,13 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let target = ConfigTarget::find(globals, args.file.user)?;
     let text = target.read()?.unwrap_or_default();
-    let after = match edit::remove_agent(&text, &args.name) {
+    let name = settings::agent_name(globals, &args.name)?;
+    let after = match edit::remove_agent(&text, &name) {
         Err(EditError::NoAgent(_)) => return Err(unknown(args, globals, &target)),
         other => other,
     };
     target.change(|_| after)?;
-    globals.say(&format!("`{}` is no longer connected ({})", args.name, target.name));
+    globals.say(&format!("`{name}` is no longer connected ({})", target.name));
     if let Ok((_, loaded)) = settings::load(globals)
         && let Err(error) = config::check_names(&loaded.settings)
     {

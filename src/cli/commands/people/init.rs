@@ -33,6 +33,7 @@ struct Assignment {
     coder: Option<String>,
     reviewers: Vec<String>,
     judge: Option<String>,
+    aggregator: Option<String>,
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
@@ -73,25 +74,29 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     target.write(&text(&assignment))?;
     globals.say(&format!("{} is written:", target.path.display()));
     for (role, agent) in assignment.members() {
-        globals.say(&format!("  {role:<9} {}", default_name(agent, role)));
+        globals.say(&format!("  {role:<10} {}", default_name(agent, role)));
     }
     let (_, loaded) = settings::load(globals)?;
+    globals.say("check: `glee agents --check` asks each agent one harmless question");
     globals.say(&next_step(&loaded.settings));
     Ok(ExitReason::Clean)
 }
 
-/// The first installed program becomes coder and judge, and the others become reviewers. A single program takes all
-/// roles. If no program is installed, the embedded agents take the roles.
+/// The first installed program becomes coder and aggregator, and the others become reviewers. The last one is also the
+/// judge, because a judge should not rule on objections of its own program. A single program takes all roles. If no
+/// program is installed, the embedded agents take the roles that they have.
 fn suggest(installed: &[&str]) -> Assignment {
     let Some((first, others)) = installed.split_first() else {
         let [rules, fixer, referee] = BUILTINS.map(|(name, _)| format!("builtin:{name}"));
-        return Assignment { coder: Some(fixer), reviewers: vec![rules], judge: Some(referee) };
+        let (coder, judge) = (Some(fixer), Some(referee));
+        return Assignment { coder, reviewers: vec![rules], judge, aggregator: None };
     };
     let reviewers = if others.is_empty() { installed } else { others };
     Assignment {
         coder: Some((*first).to_owned()),
         reviewers: reviewers.iter().map(|&name| name.to_owned()).collect(),
-        judge: Some((*first).to_owned()),
+        judge: others.last().or(Some(first)).map(|&name| name.to_owned()),
+        aggregator: Some((*first).to_owned()),
     }
 }
 
@@ -116,8 +121,13 @@ fn choose(globals: &Globals, installed: &[&str], suggested: &Assignment) -> Resu
     let items: Vec<(String, bool)> = items.collect();
     let chosen = questions::multi_select(color, "Who reviews? (space selects, enter confirms)", &items)?;
     let reviewers = chosen.into_iter().map(|index| items[index].0.clone()).collect();
-    let judge = one(Role::Judge, "Who judges disputes?", &suggested.judge)?;
-    Ok(Assignment { coder, reviewers, judge })
+    let neutral = installed.iter().rev().map(|&name| name.to_owned()).find(|name| Some(name) != coder.as_ref());
+    let judge = one(Role::Judge, "Who judges disputes?", &neutral.or(suggested.judge.clone()))?;
+    let aggregator = match installed {
+        [] => None,
+        _ => one(Role::Aggregator, "Who summarises the answers in `glee consensus`?", &suggested.aggregator)?,
+    };
+    Ok(Assignment { coder, reviewers, judge, aggregator })
 }
 
 impl Assignment {
@@ -126,6 +136,7 @@ impl Assignment {
         of(Role::Coder, self.coder.as_slice())
             .chain(of(Role::Reviewer, &self.reviewers))
             .chain(of(Role::Judge, self.judge.as_slice()))
+            .chain(of(Role::Aggregator, self.aggregator.as_slice()))
     }
 }
 
@@ -184,6 +195,7 @@ mod tests {
             coder: Some(coder.to_owned()),
             reviewers: reviewers.iter().map(|&name| name.to_owned()).collect(),
             judge: Some(judge.to_owned()),
+            aggregator: (!coder.starts_with("builtin:")).then(|| coder.to_owned()),
         }
     }
 
@@ -191,6 +203,6 @@ mod tests {
     fn the_suggestion_follows_what_is_installed() {
         assert_eq!(suggest(&[]), cast("builtin:fixer", &["builtin:rules"], "builtin:referee"));
         assert_eq!(suggest(&["codex"]), cast("codex", &["codex"], "codex"));
-        assert_eq!(suggest(&["claude", "codex", "qwen"]), cast("claude", &["codex", "qwen"], "claude"));
+        assert_eq!(suggest(&["claude", "codex", "qwen"]), cast("claude", &["codex", "qwen"], "qwen"));
     }
 }

@@ -6,7 +6,8 @@ use std::process;
 use serde_json::{Map, Value, json};
 
 use crate::cli::context::{
-    CommandError, CommandResult, ConfigTarget, Globals, HEAD, UserFlag, print, settings, stream,
+    AlwaysJson, CommandError, CommandResult, ConfigTarget, Globals, HEAD, JsonFlag, UserFlag, print, settings,
+    stream,
 };
 use crate::cli::ui::dialogs::questions;
 use crate::config::files::edit;
@@ -37,6 +38,8 @@ enum Command {
     Get {
         /// A key such as `review.rounds` or `agents.<name>.role`, or a section such as `limits`
         key: String,
+        #[command(flatten)]
+        output: JsonFlag,
     },
     /// Set a value; comments, order and quoting of the file are preserved
     #[command(after_help = "\
@@ -67,9 +70,8 @@ Examples:
         /// Print the source of each value
         #[arg(long)]
         origin: bool,
-        /// Print JSON, with the source of each value
-        #[arg(long)]
-        json: bool,
+        #[command(flatten)]
+        output: JsonFlag,
     },
     /// Edit the file in your editor; it is written only if it is valid
     #[command(after_help = "Example:\n  EDITOR=nano glee config edit")]
@@ -79,28 +81,32 @@ Examples:
     Path(UserFlag),
     /// Print the JSON Schema of the file
     #[command(after_help = "Example:\n  glee config schema > config.schema.json")]
-    Schema,
+    Schema(AlwaysJson),
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     match &args.command {
-        Command::Get { key } => get(globals, globals.key_today(key)),
+        Command::Get { key, output } => get(globals, globals.key_today(key), output),
         Command::Set { key, value, file } => set(globals, globals.key_today(key), value, file.user),
         Command::Unset { key, file } => unset(globals, globals.key_today(key), file.user),
-        Command::List { json: true, .. } => list_json(globals),
-        Command::List { origin, json: false } => list(globals, *origin),
+        Command::List { output, .. } if output.json => list_json(globals, |_| true),
+        Command::List { origin, .. } => list(globals, *origin),
         Command::Edit(file) => edit_file(globals, file.user),
         Command::Path(file) => redacted(&format!("{}\n", ConfigTarget::find(globals, file.user)?.path.display())),
-        Command::Schema => redacted(&format!("{:#}\n", schema::json_schema())),
+        Command::Schema(_) => redacted(&format!("{:#}\n", schema::json_schema())),
     }
 }
 
-fn get(globals: &Globals, key: &str) -> CommandResult {
+fn get(globals: &Globals, key: &str, output: &JsonFlag) -> CommandResult {
     let (_, loaded) = settings::load(globals)?;
+    let inside = format!("{key}.");
+    let is_meant = |name: &str| name == key || name.starts_with(&inside);
+    if output.json && loaded.values.keys().any(|name| is_meant(name)) {
+        return list_json(globals, is_meant);
+    }
     if let Some(setting) = loaded.values.get(key) {
         return redacted(&format!("{}\n", plain(key, &setting.value)));
     }
-    let inside = format!("{key}.");
     let lines: String = loaded
         .values
         .iter()
@@ -187,11 +193,13 @@ fn list(globals: &Globals, origin: bool) -> CommandResult {
     redacted(&lines)
 }
 
-fn list_json(globals: &Globals) -> CommandResult {
+/// Prints the values of these keys with their sources.
+fn list_json(globals: &Globals, is_meant: impl Fn(&str) -> bool) -> CommandResult {
     let (_, loaded) = settings::load(globals)?;
     let rows: Map<String, Value> = loaded
         .values
         .iter()
+        .filter(|(key, _)| is_meant(key))
         .map(|(key, setting)| {
             let mut row = json!({"value": config::shown(key, &setting.value), "origin": setting.origin.layer()});
             match &setting.origin {

@@ -53,7 +53,7 @@ enum Action {
 fn share(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
-        _ => Err("not a number between 0 and 1".to_owned()),
+        _ => Err("give a number between 0 and 1".to_owned()),
     }
 }
 
@@ -71,7 +71,7 @@ mod imp {
 
     use super::{Action, Args};
     use crate::agents::builtin::{Catalog, Measure, RuleOrigin, Score, measure};
-    use crate::cli::context::{CommandResult, Globals};
+    use crate::cli::context::{CommandError, CommandResult, Globals};
     use crate::domain::ExitReason;
     use crate::protocol::text::printable;
 
@@ -82,7 +82,12 @@ mod imp {
                 output.print(&catalog.infos().collect::<Vec<_>>(), || list(&catalog))
             }
             Action::Test { folder, output, misses, min_precision, min_recall } => {
-                let measured = measure(&globals.directory().join(folder))?;
+                let path = globals.directory().join(folder);
+                if !path.is_dir() {
+                    return Err(CommandError::usage(format!("there is no folder `{}`", folder.display()))
+                        .hint("name a folder with labelled samples: `glee rules test --help` describes it"));
+                }
+                let measured = measure(&path)?;
                 output.print(&measured, || table(&measured, *misses))?;
                 let total = measured.total;
                 let enough = total.precision().unwrap_or(1.0) >= min_precision.unwrap_or(0.0)

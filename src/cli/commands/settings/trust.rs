@@ -1,6 +1,8 @@
 //! `glee trust`: allows the configuration of this project to run the programs that it names.
 
-use crate::cli::context::{CommandResult, ConfigTarget, Globals, print};
+use serde_json::json;
+
+use crate::cli::context::{CommandResult, ConfigTarget, Globals, pretty, print};
 use crate::config;
 use crate::config::files::paths;
 use crate::config::trust::Store;
@@ -26,8 +28,11 @@ pub(crate) struct Args {
     #[arg(long, group = "what")]
     list: bool,
     /// Revoke the trust in this project
-    #[arg(long, group = "what")]
+    #[arg(long, group = "what", conflicts_with = "json")]
     revoke: bool,
+    /// Print JSON, with `--show` or `--list`
+    #[arg(long, requires = "what")]
+    json: bool,
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
@@ -35,7 +40,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let places = &target.places;
     let store = Store::new(&places.state);
     if args.list {
-        return list(&store);
+        return if args.json { print(&secrets::redact(&pretty(&store.list()?))) } else { list(&store) };
     }
     if args.revoke {
         globals.say(match store.revoke(&places.root)? {
@@ -46,6 +51,12 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     }
     let text = target.read()?.unwrap_or_default();
     let content = config::check_text(&places.sources(globals), target.owner, Some(&target.name), &text)?;
+    if args.show && args.json {
+        let (runs, hash) = content.map(|content| (content.runs, content.hash)).unzip();
+        let trusted = hash.as_ref().map(|hash| store.trusts(&places.root, hash)).transpose()?.unwrap_or(true);
+        let shown = json!({ "trusted": trusted, "hash": hash, "runs": runs.unwrap_or_default() });
+        return print(&secrets::redact(&pretty(&shown)));
+    }
     let Some(content) = content else {
         globals.say(&format!("{} runs nothing that needs trust", paths::PROJECT_FILE));
         return Ok(ExitReason::Clean);

@@ -1,10 +1,20 @@
-//! `glee man`: prints the manual page.
+//! `glee man`: shows the manual page in a pager, or prints it where no person reads it.
 
-use crate::cli::context::{CommandError, CommandResult, print};
+use std::io::{self, IsTerminal as _, Write as _};
+use std::process::{Command, Stdio};
 
-/// Print the manual page
+use crate::cli::context::{CommandError, CommandResult, print, stream};
+use crate::domain::ExitReason;
+
+/// Show the manual page
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  glee man | man -l -\n  glee man review > glee-review.1")]
+#[command(after_help = "\
+On a terminal the page is formatted by `man` and shown in a pager: `GLEE_PAGER`, else `PAGER`, else `less`. Into a \
+file or a pipe the source of the page is printed.
+
+Examples:
+  glee man review
+  glee man review > glee-review.1")]
 pub(crate) struct Args {
     /// The command to describe [default: the whole program]
     #[arg(value_name = "COMMAND")]
@@ -28,6 +38,43 @@ pub(crate) fn run(args: &Args, mut program: clap::Command) -> CommandResult {
         }
     };
     let mut text = Vec::new();
-    clap_mangen::Man::new(page).render(&mut text)?;
-    print(&String::from_utf8_lossy(&text))
+    clap_mangen::Man::new(page.clone()).render(&mut text)?;
+    if !std::io::stdout().is_terminal() {
+        return print(&String::from_utf8_lossy(&text));
+    }
+    // Where `man` cannot format a page from its input, the help has the same content.
+    let shown = format(&text).or_else(|_| show(&page.clone().render_long_help().to_string()));
+    Ok(shown.map(|()| ExitReason::Clean)?)
+}
+
+/// Has `man` format the page. `man` starts the pager itself.
+fn format(page: &[u8]) -> io::Result<()> {
+    let mut man = Command::new("man");
+    man.args(["-l", "-"]).stderr(Stdio::null());
+    if let Some(pager) = variable("GLEE_PAGER") {
+        man.env("MANPAGER", pager);
+    }
+    feed(man, page)
+}
+
+fn show(text: &str) -> io::Result<()> {
+    let pager = variable("GLEE_PAGER").or_else(|| variable("PAGER")).unwrap_or_else(|| "less -FRX".to_owned());
+    let words = shlex::split(&pager).unwrap_or_default();
+    let Some((program, args)) = words.split_first() else { return stream::out(text) };
+    let mut pager = Command::new(program);
+    pager.args(args);
+    feed(pager, text.as_bytes()).or_else(|_| stream::out(text))
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.trim().is_empty())
+}
+
+fn feed(mut program: Command, text: &[u8]) -> io::Result<()> {
+    let mut child = program.stdin(Stdio::piped()).spawn()?;
+    // Writing fails if the reader quits the pager early, which is no error.
+    if let Some(mut input) = child.stdin.take() {
+        drop(input.write_all(text));
+    }
+    if child.wait()?.success() { Ok(()) } else { Err(io::Error::other("the program failed")) }
 }

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::commands::history::runs::lookup;
 use crate::cli::context::{
-    CommandError, CommandResult, Globals, Input, POLICIES, one_of, pretty, print, settings, stream, unreadable,
+    AlwaysJson, CommandError, CommandResult, Globals, Input, POLICIES, one_of, pretty, print, settings, stream,
+    unreadable,
 };
 use crate::config::settings::Advisories;
 use crate::domain::ExitReason;
@@ -44,6 +45,8 @@ pub(crate) struct Args {
     /// The rules by which findings are merged
     #[arg(long, value_parser = one_of(POLICIES), value_name = "POLICY", default_value = "panel")]
     policy: Policy,
+    #[command(flatten)]
+    _output: AlwaysJson,
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {

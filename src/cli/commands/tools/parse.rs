@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::cli::context::{CommandError, CommandResult, Globals, Input, pretty, print, unreadable};
+use crate::cli::context::{CommandError, CommandResult, Globals, Input, number, pretty, print, unreadable};
 use crate::cli::style::{self, Color, Style};
 use crate::domain::{AnswerStatus, DisputeNumber, FindingId, Recheck, Response, Ruling, Untrusted};
 use crate::protocol::replies::response::{self, AnswersByFinding};
@@ -38,11 +38,14 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NONCE")]
     nonce: Option<String>,
     /// The dispute of the request (with `--kind ruling`)
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", value_parser = number::<u64>(1, u64::MAX))]
     dispute: Option<u64>,
     /// The output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ParsedFormat::Json)]
     format: ParsedFormat,
+    /// Print JSON, which is the default
+    #[arg(long, hide = true, conflicts_with = "format")]
+    json: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -9,7 +9,7 @@ use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::cli::context::{CommandError, CommandResult, Globals, Input, Words, one_of, unreadable};
+use crate::cli::context::{AlwaysJson, CommandError, CommandResult, Globals, Input, Words, one_of, unreadable};
 use crate::domain::ExitReason;
 use crate::protocol::text::printable;
 use crate::rules::votes::vote::{Version, Vote, VoteAction, VoteLists, Voter, decide};
@@ -45,6 +45,8 @@ pub(crate) struct Args {
     /// The voters who cannot be outvoted in this type of conflict; replaces the default
     #[arg(long, value_name = "TYPE=VOTERS", value_parser = priority)]
     facet_priority: Vec<(String, BTreeSet<Voter>)>,
+    #[command(flatten)]
+    _output: AlwaysJson,
 }
 
 const RULES: Words<Version> = &[
@@ -78,10 +80,9 @@ fn malformed(place: &str, error: &serde_json::Error) -> CommandError {
 }
 
 fn priority(text: &str) -> Result<(String, BTreeSet<Voter>), String> {
-    let (conflict, voters) =
-        text.split_once('=').ok_or("not of the form TYPE=VOTERS, like REDUNDANT_UPPER_REF=C")?;
+    let (conflict, voters) = text.split_once('=').ok_or("write TYPE=VOTERS, like REDUNDANT_UPPER_REF=C")?;
     let voters: Option<BTreeSet<Voter>> = voters.split(',').map(|voter| Voter::parse(voter.trim())).collect();
-    Ok((conflict.to_owned(), voters.ok_or("the voters are A, B and C, separated by commas")?))
+    Ok((conflict.to_owned(), voters.ok_or("name the voters A, B and C, separated by commas")?))
 }
 
 impl Ballot {

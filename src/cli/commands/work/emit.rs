@@ -12,7 +12,7 @@ use clap::builder::PossibleValuesParser;
 use serde_json::json;
 
 use crate::cli::commands::work::watch::connection;
-use crate::cli::context::{CommandError, CommandResult, Globals, Input, stream};
+use crate::cli::context::{CommandError, CommandResult, Globals, Input, number, stream};
 use crate::cli::style;
 use crate::domain::{AgentName, EventType, ExitReason, Trigger, WatchStatus};
 use crate::protocol::text::printable;
@@ -51,7 +51,7 @@ pub(crate) struct Args {
     #[arg(long = "file", value_name = "PATH")]
     files: Vec<String>,
     /// The cycle whose question the event answers
-    #[arg(long, value_name = "CYCLE")]
+    #[arg(long, value_name = "CYCLE", value_parser = number::<u32>(1, u64::MAX))]
     clarifies: Option<u32>,
     /// Send the events in this file, one JSON object per line; `-` reads standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["kind", "summary", "files", "clarifies"])]

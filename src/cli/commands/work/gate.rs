@@ -82,7 +82,7 @@ fn ask(args: &Ask, globals: &Globals) -> CommandResult {
         ));
     };
     let questions = globals.directory().join(questions);
-    args.request.ask(globals, |context, id| plan(context, id, checkpoint, &questions, &args.request.agents))
+    args.request.ask(globals, |context, id, agents| plan(context, id, checkpoint, &questions, agents))
 }
 
 pub(crate) fn plan(

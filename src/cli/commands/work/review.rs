@@ -7,8 +7,8 @@ use jiff::Timestamp;
 
 use crate::agents::Agents;
 use crate::cli::context::{
-    CommandContext, CommandError, CommandResult, Globals, Input, ROUTES, ReportFormat, execute, history, one_of,
-    place, print,
+    CommandContext, CommandError, CommandResult, Globals, Input, ROUTES, ReportFormat, execute, history, number,
+    one_of, place, print,
 };
 use crate::config::files::rulings::is_shared;
 use crate::config::settings::Settings;
@@ -65,7 +65,7 @@ pub(crate) struct Args {
     #[arg(long, value_parser = one_of(ROUTES), value_name = "ROUTE")]
     on_dispute: Option<Route>,
     /// The maximum number of review rounds after fixes [default: review.rounds]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=20))]
+    #[arg(long, value_name = "N", value_parser = number::<u32>(1, 20))]
     rounds: Option<u32>,
     /// Debate the findings: with 2 rounds, reviewers examine the findings of others; with 3 rounds, reviewers also
     /// defend their own; `auto`: 3 rounds, only on mandatory findings and on findings of a single reviewer
@@ -73,7 +73,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ROUNDS", num_args = 0..=1, default_missing_value = "3", value_parser = ["auto", "2", "3", "off"])]
     debate: Option<String>,
     /// The number of agents that work in parallel [default: review.jobs]
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
+    #[arg(short, long, value_name = "N", value_parser = number::<u32>(1, 256))]
     jobs: Option<u32>,
     /// Call only this reviewer; may be repeated [default: review.reviewers]
     #[arg(long, value_name = "NAME")]

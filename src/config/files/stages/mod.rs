@@ -121,7 +121,7 @@ impl Advice for StagesError {
     fn hint(&self) -> Option<String> {
         match self {
             Self::File(error) => error.hint(),
-            Self::Missing(_) => None,
+            Self::Missing(_) => Some("check the path".to_owned()),
             Self::Syntax { .. } | Self::Shape { .. } => Some("docs/consensus.md describes the format".to_owned()),
             Self::UnknownStage { name, similar } => Some(match similar {
                 Some(similar) => format!("did you mean `{similar}`?"),

@@ -55,7 +55,7 @@ pub(crate) fn since(text: &str) -> Result<Timestamp, String> {
     time.or_else(|| local(text.parse::<Date>().ok()?.to_datetime(Time::midnight())))
         .or_else(|| local(text.parse().ok()?))
         .or_else(|| Some(age()?.timestamp()))
-        .ok_or_else(|| "not a date (2026-11-01), a time (2026-11-01T10:00) or an age (3d, 2h)".to_owned())
+        .ok_or_else(|| "give a date (2026-11-01), a time (2026-11-01T10:00) or an age (3d, 2h)".to_owned())
 }
 
 pub(crate) fn find(globals: &Globals, number: DisputeNumber) -> Result<DisputeRecord, CommandError> {

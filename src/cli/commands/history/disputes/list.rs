@@ -8,7 +8,8 @@ use serde::Serialize;
 
 use crate::cli::commands::history::disputes::common::{self, outcome, since};
 use crate::cli::context::{
-    CommandError, CommandResult, Globals, JsonFlag, Words, history, local_time, one_of, place, pretty, stream,
+    CommandError, CommandResult, Globals, JsonFlag, Words, history, local_time, number, one_of, place, pretty,
+    stream,
 };
 use crate::cli::style::{self, Color, Style};
 use crate::domain::event::Mode;
@@ -20,7 +21,7 @@ use crate::protocol::text::printable;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Filters {
     /// List only the N newest disputes
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = number::<u32>(1, u64::MAX))]
     recent: u32,
     /// List only open disputes
     #[arg(long)]

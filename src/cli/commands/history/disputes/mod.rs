@@ -33,6 +33,8 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
+    /// List disputes, as without a command
+    List(list::Filters),
     Show(show::Args),
     Resolve(resolve::Args),
     Reopen(reopen::Args),
@@ -45,6 +47,7 @@ enum Command {
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     match &args.command {
         None => list::run(&args.list, globals),
+        Some(Command::List(args)) => list::run(args, globals),
         Some(Command::Show(args)) => show::run(args, globals),
         Some(Command::Resolve(args)) => resolve::run(args, globals),
         Some(Command::Reopen(args)) => reopen::run(args, globals),

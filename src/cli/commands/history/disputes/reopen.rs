@@ -1,7 +1,7 @@
 //! `glee disputes reopen`: revokes a ruling and opens its dispute again.
 
 use super::common::find;
-use crate::cli::context::{CommandResult, Globals, ReasonFlag, history, place, print};
+use crate::cli::context::{CommandResult, Globals, ReasonFlag, history, number, place, print};
 use crate::config::files::rulings::{self, FOLDER};
 use crate::domain::{DisputeId, DisputeNumber, ExitReason};
 
@@ -13,6 +13,7 @@ The earlier rulings remain in the record.
 Example: glee disputes reopen 7 --reason 'the caller passes user input now'")]
 pub(crate) struct Args {
     /// The dispute's number
+    #[arg(value_parser = number::<u64>(1, u64::MAX))]
     number: u64,
     #[command(flatten)]
     reason: ReasonFlag,

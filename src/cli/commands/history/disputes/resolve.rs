@@ -10,7 +10,8 @@ use jiff::{Span, Timestamp};
 use crate::cli::commands::history::disputes::common::{self, outcome};
 use crate::cli::commands::history::runs::lookup::{self, Recalled};
 use crate::cli::context::{
-    CommandContext, CommandError, CommandResult, Format, Globals, ReasonFlag, execute, history, print, stream,
+    CommandContext, CommandError, CommandResult, Format, Globals, ReasonFlag, execute, history, number, print,
+    stream,
 };
 use crate::domain::event::Mode;
 use crate::domain::{Disposition, Dispute, DisputeNumber, ExitReason, Route, RunId};
@@ -32,7 +33,7 @@ use crate::protocol::text::printable;
 Exit codes: 0 settled, 3 still open.")]
 pub(crate) struct Args {
     /// The number of the dispute
-    #[arg(required_unless_present = "all")]
+    #[arg(required_unless_present = "all", value_parser = number::<u64>(1, u64::MAX))]
     number: Option<u64>,
     /// The decision; without it, Glee asks you
     #[arg(value_enum)]
@@ -211,8 +212,8 @@ fn last_day(text: &str) -> Result<Date, String> {
     let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
     let age = || text.parse::<Span>().ok().filter(|age| age.is_positive());
     let day = text.parse::<Date>().ok().or_else(|| today.checked_add(age()?).ok());
-    match day.ok_or("not a date (2026-11-01) or a time from today (90d)")? {
-        day if day < today => Err(format!("{day} has passed")),
+    match day.ok_or("give a date (2026-11-01) or a time from today (90d)")? {
+        day if day < today => Err(format!("give a day from {today} on: {day} has passed")),
         day => Ok(day),
     }
 }

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use crate::cli::commands::history::disputes::common::{self, max_age, outcome};
-use crate::cli::context::{CommandError, CommandResult, Globals, history, place, print, stream};
+use crate::cli::context::{CommandError, CommandResult, Globals, history, number, place, print, stream};
 use crate::cli::style;
 use crate::config::files::rulings::{self, FOLDER, Shared};
 use crate::domain::{DisputeNumber, ExitReason, Ruler, SharedRuling};
@@ -27,7 +27,7 @@ Examples:
   glee disputes share --dry-run    list settled disputes that are not shared yet")]
 pub(crate) struct Args {
     /// The numbers of disputes [default: all disputes whose binding ruling has no file yet]
-    #[arg(value_name = "NUMBER")]
+    #[arg(value_name = "NUMBER", value_parser = number::<u64>(1, u64::MAX))]
     numbers: Vec<u64>,
     /// The person responsible for the rulings [default: git's user.name for your own rulings]
     #[arg(long, value_name = "NAME")]

@@ -12,7 +12,7 @@ use clap::Subcommand;
 use crate::cli::commands::history::runs::lookup::{Recalled, find, journal, programs, recall, table};
 use crate::cli::context::{
     CommandContext, CommandError, CommandResult, Format, Globals, JsonFlag, ROUTES, ReportFormat, RunArg, execute,
-    history, one_of, place, print, stream,
+    history, number, one_of, place, print, stream,
 };
 use crate::domain::event::{Event, EventKind, RunEvent};
 use crate::domain::{ExitReason, Route, RunId};
@@ -38,8 +38,14 @@ Examples:
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Option<Command>,
-    /// List only the N newest disputes
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[command(flatten)]
+    list: RunFilters,
+}
+
+#[derive(Debug, clap::Args)]
+struct RunFilters {
+    /// List only the N newest runs
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = number::<u32>(0, u64::MAX))]
     recent: u32,
     #[command(flatten)]
     output: JsonFlag,
@@ -47,6 +53,8 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// List the newest runs, as without a command
+    List(RunFilters),
     /// Print the report of a run again
     Show {
         #[command(flatten)]
@@ -76,7 +84,8 @@ enum Command {
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     match &args.command {
-        None => list(args, globals),
+        None => list(&args.list, globals),
+        Some(Command::List(args)) => list(args, globals),
         Some(Command::Show { run, log: true, .. }) => show_log(globals, &run.run),
         Some(Command::Show { run, report, .. }) => show(globals, &run.run, report.format),
         Some(Command::Diff(run)) => diff(globals, &run.run),
@@ -87,7 +96,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     }
 }
 
-fn list(args: &Args, globals: &Globals) -> CommandResult {
+fn list(args: &RunFilters, globals: &Globals) -> CommandResult {
     let workspace = place::workspace(globals)?;
     let rows = match history::open_read(globals, &workspace)? {
         Some(journal) => journal.runs(Some(args.recent))?,

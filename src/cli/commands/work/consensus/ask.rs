@@ -28,10 +28,10 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let prompt = prompt(args.prompt.as_deref(), args.file.as_deref(), globals)?;
-    args.request.ask(globals, |context, id| {
+    args.request.ask(globals, |context, id, agents| {
         files::name(id)?;
         let stage = files::stage(&context.project, &args.stage)?;
-        let asking = Asking { id, agents: &args.request.agents, prompt, input: None, resolved: None };
+        let asking = Asking { id, agents, prompt, input: None, resolved: None };
         Ok(consensus::stage(&context.settings, context.workspace.root(), &stage, asking)?)
     })
 }

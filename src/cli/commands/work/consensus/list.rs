@@ -1,14 +1,16 @@
 //! `glee consensus`: lists the recorded stages and checkpoints.
 
-use crate::cli::context::{CommandError, CommandResult, Globals, JsonFlag, history, local_time, place, print};
+use crate::cli::context::{
+    CommandError, CommandResult, Globals, JsonFlag, history, local_time, number, place, print,
+};
 use crate::cli::report::stage as report;
 use crate::protocol::text::printable;
 use crate::workflows::consensus::{self, StageOutcome};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct StageFilters {
-    /// List only the N newest disputes
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    /// List only the N newest stages
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = number::<usize>(0, u64::MAX))]
     recent: usize,
     #[command(flatten)]
     output: JsonFlag,

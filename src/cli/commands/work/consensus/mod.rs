@@ -31,6 +31,8 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
+    /// List the recorded stages, as without a command
+    List(list::StageFilters),
     Ask(ask::Args),
     Run(run::Args),
     Resolve(resolve::Args),
@@ -39,6 +41,7 @@ enum Command {
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     match &args.command {
         None => list::run(&args.list, globals),
+        Some(Command::List(args)) => list::run(args, globals),
         Some(Command::Ask(args)) => ask::run(args, globals),
         Some(Command::Run(args)) => run::run(args, globals),
         Some(Command::Resolve(args)) => resolve::run(args, globals),

@@ -1,6 +1,6 @@
 //! `glee consensus resolve`: ends a deadlock by recording a person's decision.
 
-use crate::cli::context::{CommandError, CommandResult, Globals, ReasonFlag, ReportFormat, StageContext};
+use crate::cli::context::{CommandError, CommandResult, Globals, ReasonFlag, ReportFormat, StageContext, names};
 use crate::workflows::consensus::{self, Last, NextStep};
 
 /// End a deadlock by your own decision
@@ -31,6 +31,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let run = last.outcome.run;
     let outcome = match &args.decision {
         Some(word) => {
+            let word = &names::full(&last.plan.agents, word, None)?;
             let (reason, modifications) = (args.reason.reason.clone(), args.modifications.clone());
             let outcome = consensus::decide(&mut journal, &run, word, reason, modifications)?;
             context.write(&outcome)?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::cli::commands::work::gate;
-use crate::cli::context::{CommandError, CommandResult, Globals, ReportFormat, StageContext};
+use crate::cli::context::{CommandError, CommandResult, Globals, ReportFormat, StageContext, names};
 use crate::config::files::stages::{self as files, Gate, PipelineStep, Stage};
 use crate::domain::{ExitReason, StagePlan, Untrusted};
 use crate::workflows::consensus::{self, Asking, NextStep, StageOutcome};
@@ -48,7 +48,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     };
     let context = StageContext::new(globals, args.report.format)?;
     let steps = steps(&context, &pipeline.stages, path.parent().unwrap_or(Path::new(".")))?;
-    let mut pipeline = Pipeline { context: &context, args, prompt, input: None, resolved: Vec::new() };
+    let agents = names::full_all(&context.settings.agents, &args.agents, None)?;
+    let mut pipeline = Pipeline { context: &context, args, agents, prompt, input: None, resolved: Vec::new() };
     let mut outcomes = Vec::new();
     let mut exit = ExitReason::Clean;
     // All steps are planned before the first agent call, so that a mistake in the pipeline costs nothing.
@@ -104,6 +105,7 @@ fn steps(context: &StageContext<'_>, steps: &[PipelineStep], folder: &Path) -> R
 struct Pipeline<'a> {
     context: &'a StageContext<'a>,
     args: &'a Args,
+    agents: Vec<String>,
     prompt: String,
     /// The synthesis of the preceding stage.
     input: Option<Untrusted>,
@@ -114,11 +116,11 @@ impl Pipeline<'_> {
     fn plan(&self, step: &Step) -> Result<StagePlan, CommandError> {
         let (context, args) = (self.context, self.args);
         match step {
-            Step::Gate(named, questions) => gate::plan(context, &args.id, &named.gate, questions, &args.agents),
+            Step::Gate(named, questions) => gate::plan(context, &args.id, &named.gate, questions, &self.agents),
             Step::Stage(stage) => {
                 let resolved = (!self.resolved.is_empty()).then(|| json!(self.resolved).to_string().into());
                 let (prompt, input) = (self.prompt.clone(), self.input.clone());
-                let asking = Asking { id: &args.id, agents: &args.agents, prompt, input, resolved };
+                let asking = Asking { id: &args.id, agents: &self.agents, prompt, input, resolved };
                 Ok(consensus::stage(&context.settings, context.workspace.root(), stage, asking)?)
             }
         }

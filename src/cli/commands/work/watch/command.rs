@@ -1,7 +1,9 @@
 //! Commands for a running watch: `status`, `review`, `pause`, `resume`, `issues` and `stop`.
 
 use crate::cli::commands::work::watch::connection::{accepted, address, connect, part};
-use crate::cli::context::{CommandError, CommandResult, Globals, JsonFlag, ReasonFlag, history, place, stream};
+use crate::cli::context::{
+    CommandError, CommandResult, Globals, JsonFlag, ReasonFlag, history, number, place, stream,
+};
 use crate::cli::style::watch_status;
 use crate::domain::event::{EventKind, WatchEvent};
 use crate::domain::{ExitReason, RunId, WatchStatus};
@@ -40,7 +42,7 @@ pub(crate) enum Issues {
     /// Close an issue
     Close {
         /// The number of the issue
-        #[arg(value_name = "NUMBER")]
+        #[arg(value_name = "NUMBER", value_parser = number::<u32>(1, u64::MAX))]
         issue: u32,
         #[command(flatten)]
         reason: ReasonFlag,

@@ -12,14 +12,14 @@ use tokio::sync::{oneshot, watch as channel};
 use crate::agents::process::own_process;
 use crate::cli::commands::work::watch::connection::address;
 use crate::cli::context::{
-    CommandError, CommandResult, Format, FreshFlag, Globals, Input, ReportFormat, execute, history, place, pretty,
-    settings, stream,
+    CommandError, CommandResult, Format, FreshFlag, Globals, Input, ReportFormat, execute, history, names, place,
+    pretty, settings, stream,
 };
 use crate::cli::style::watch_status;
 use crate::cli::ui::live::jsonl::JsonLines;
 use crate::cli::ui::live::watch_view::{self, WatchView};
 use crate::cli::ui::terminal::Terminal;
-use crate::domain::{Agent, ExitReason, Job};
+use crate::domain::{Agent, ExitReason, Job, Role};
 use crate::workflows::run::ports::EventSink;
 use crate::workflows::run::runner::RunSetup;
 use crate::workflows::watch::setup::WatchSetup;
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &WatchOptions, globals: &Globals) -> CommandResult {
     execute::require_sandbox(&settings)?;
     let state_dir = place::state_dir()?;
     place::refuse_inside(&workspace, &state_dir)?;
-    let plan = plan::plan(&settings, &workspace, jobs(&args.tasks)?)?;
+    let plan = plan::plan(&settings, &workspace, jobs(&settings.agents, &args.tasks)?)?;
     let all: Vec<Agent> = plan.reviewers.iter().chain(&plan.judge).chain(&plan.agents).cloned().collect();
     let agents = execute::programs(&all, &plan.backups, workspace.root())?;
     let templates = places.root.join(".glee").join("prompts");
@@ -128,11 +128,12 @@ pub(crate) fn run(args: &WatchOptions, globals: &Globals) -> CommandResult {
     Ok(if ended.by_command { ended.exit } else { ended.exit.strongest(cause.unwrap_or(ExitReason::Signal(2))) })
 }
 
-fn jobs(tasks: &[String]) -> Result<Vec<Job>, CommandError> {
+fn jobs(agents: &[Agent], tasks: &[String]) -> Result<Vec<Job>, CommandError> {
     let job = |task: &String| match task.split_once('=') {
-        Some((name, text)) if !name.trim().is_empty() && !text.trim().is_empty() => {
-            Ok(Job { agent: name.trim().into(), task: text.trim().to_owned() })
-        }
+        Some((name, text)) if !name.trim().is_empty() && !text.trim().is_empty() => Ok(Job {
+            agent: names::full(agents, name.trim(), Some(Role::Coder))?.as_str().into(),
+            task: text.trim().to_owned(),
+        }),
         _ => Err(CommandError::usage("`--task` requires an agent and a text").hint("write `--task NAME='...'`")),
     };
     tasks.iter().map(job).collect()

@@ -1,0 +1,96 @@
+//! Finds the agent that a name on the command line means: the full name, the program, or the first letters.
+
+use std::path::Path;
+
+use crate::cli::error::CommandError;
+use crate::config::schema::values::ReviewerChoice;
+use crate::config::settings::Settings;
+use crate::domain::{Agent, Role};
+
+/// Returns the full name. If several agents match, those with the role `usual` take precedence. A name that no agent
+/// matches is returned unchanged, because the caller knows what the name has to be.
+pub(crate) fn full(agents: &[Agent], given: &str, usual: Option<Role>) -> Result<String, CommandError> {
+    let tests: [fn(&Agent, &str) -> bool; 3] = [
+        |agent, given| agent.name.0 == given,
+        runs,
+        |agent, given| !given.is_empty() && agent.name.0.starts_with(given),
+    ];
+    let mut matches = tests.iter().map(|test| agents.iter().filter(|agent| test(agent, given)).collect::<Vec<_>>());
+    let Some(matches) = matches.find(|matches| !matches.is_empty()) else { return Ok(given.to_owned()) };
+    let usual: Vec<_> = matches.iter().filter(|agent| Some(agent.role) == usual).copied().collect();
+    match if usual.is_empty() { &matches } else { &usual }.as_slice() {
+        [agent] => Ok(agent.name.0.clone()),
+        several => {
+            let names = several.iter().map(|agent| format!("`{}`", agent.name)).collect::<Vec<_>>().join(", ");
+            Err(CommandError::usage(format!("`{given}` can mean several agents: {names}"))
+                .hint("write the full name of the agent"))
+        }
+    }
+}
+
+pub(crate) fn full_all(
+    agents: &[Agent],
+    given: &[String],
+    usual: Option<Role>,
+) -> Result<Vec<String>, CommandError> {
+    given.iter().map(|name| full(agents, name, usual)).collect()
+}
+
+/// Replaces the names that the user gave on the command line, as values of these keys, by full names.
+pub(crate) fn complete(settings: &mut Settings, keys: &[String]) -> Result<(), CommandError> {
+    let agents = &settings.agents;
+    for key in keys {
+        let (names, usual) = match (key.as_str(), &mut settings.review.reviewers) {
+            ("review.reviewers", ReviewerChoice::Named(names)) => (names, Role::Reviewer),
+            ("watch.reviewers", _) => (&mut settings.watch.reviewers, Role::Reviewer),
+            ("watch.agents", _) => (&mut settings.watch.agents, Role::Coder),
+            _ => continue,
+        };
+        *names = full_all(agents, names, Some(usual))?;
+    }
+    Ok(())
+}
+
+/// Whether the agent runs this program: `claude`, or `rules` and `builtin:rules` for an embedded agent.
+pub(crate) fn runs(agent: &Agent, program: &str) -> bool {
+    let command = agent.command.first().map(String::as_str).unwrap_or_default();
+    let file = Path::new(command).file_stem().is_some_and(|name| name == program);
+    file || command == program || command.strip_prefix("builtin:") == Some(program)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::style::fixture;
+
+    #[test]
+    fn a_name_means_an_agent_where_it_is_unambiguous() {
+        let agent = |name: &str, role, program: &str| Agent {
+            command: vec![program.to_owned()],
+            ..fixture::agent(name, role)
+        };
+        let agents = [
+            agent("claude-coder", Role::Coder, "claude"),
+            agent("claude-judge", Role::Judge, "claude"),
+            agent("security", Role::Reviewer, "/opt/codex"),
+            agent("claude-next", Role::Reviewer, "other"),
+            agent("rules", Role::Reviewer, "builtin:rules"),
+        ];
+        let full = |given, usual| full(&agents, given, usual).map_err(|error| error.render(false));
+        for (given, usual, expected) in [
+            ("claude", Some(Role::Coder), "claude-coder"),
+            ("claude-j", None, "claude-judge"),
+            ("codex", None, "security"),
+            ("sec", Some(Role::Coder), "security"),
+            ("builtin:rules", None, "rules"),
+            ("nobody", None, "nobody"),
+            ("", None, ""),
+        ] {
+            assert_eq!(full(given, usual).as_deref(), Ok(expected), "{given}");
+        }
+        insta::assert_snapshot!(full("claude", None).unwrap_err(), @"
+        error: `claude` can mean several agents: `claude-coder`, `claude-judge`
+        hint: write the full name of the agent
+        ");
+    }
+}

@@ -1,0 +1,62 @@
+//! Fits the texts below the options of a help page to the width of the screen.
+
+use clap::Command;
+use console::Term;
+use textwrap::{Options, WordSplitter};
+
+/// Longer lines are hard to read.
+pub(crate) const WIDEST: usize = 100;
+/// The gap between an example and its explanation.
+const GAP: &str = "   ";
+
+/// The columns of the screen that shows the help.
+pub(crate) fn screen() -> usize {
+    let terminal = [Term::stdout(), Term::stderr()].iter().find_map(Term::size_checked);
+    let columns = terminal.map(|(_, columns)| usize::from(columns));
+    let variable = || std::env::var("COLUMNS").ok()?.parse().ok();
+    columns.or_else(variable).unwrap_or(WIDEST).clamp(20, WIDEST)
+}
+
+/// Wraps the help of the command and of its subcommands. The parser wraps only texts whose lines need no indentation.
+pub(crate) fn fit(mut command: Command, width: usize) -> Command {
+    if let Some(text) = command.get_after_help() {
+        let text = wrap(&text.to_string(), width);
+        command = command.after_help(text);
+    }
+    let names: Vec<String> = command.get_subcommands().map(|inner| inner.get_name().to_owned()).collect();
+    let fitted = |command: Command, name: String| command.mut_subcommand(name, |inner| fit(inner, width));
+    names.into_iter().fold(command, fitted).term_width(width)
+}
+
+/// Wraps the lines of a table, whose last column starts after a gap.
+pub(crate) fn wrap_table(table: &str, width: usize) -> String {
+    let wrap_row = |row: &str| {
+        let column = row.rfind("  ").map_or(0, |gap| gap + 2);
+        let indent = " ".repeat(if column < width / 2 { column } else { 0 });
+        textwrap::fill(row, Options::new(width).subsequent_indent(&indent).break_words(false))
+    };
+    table.lines().map(wrap_row).collect::<Vec<_>>().join("\n")
+}
+
+fn wrap(text: &str, width: usize) -> String {
+    text.lines().map(|line| wrap_line(line, width)).collect::<Vec<_>>().join("\n")
+}
+
+/// Wraps one line: a paragraph, or an example, which has an indentation of two columns and perhaps an explanation.
+fn wrap_line(line: &str, width: usize) -> String {
+    let example = line.strip_prefix("  ").map(|line| line.split_once(GAP));
+    let options = |indent| {
+        let options = Options::new(width).subsequent_indent(indent).break_words(false);
+        options.word_splitter(WordSplitter::NoHyphenation)
+    };
+    match example {
+        _ if textwrap::core::display_width(line) <= width => line.to_owned(),
+        None => textwrap::fill(line, options("")),
+        Some(None) => textwrap::fill(line, options("      ")),
+        Some(Some((command, explanation))) => {
+            let command = textwrap::fill(&format!("  {command}"), options("      "));
+            let explanation = textwrap::fill(explanation.trim(), options("      ").initial_indent("      "));
+            format!("{command}\n{explanation}")
+        }
+    }
+}
