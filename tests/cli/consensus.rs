@@ -544,7 +544,7 @@ fn killed_in_the_middle_nobody_is_asked_again_who_answered() {
     assert_eq!(asked, expected, "only whom the kill cut off is asked again");
 }
 
-/// The README's example of a stage, with scripted agents.
+/// The example of `docs/consensus.md`, with scripted agents.
 #[test]
 fn the_example_is_agreed_on() {
     let sandbox = Sandbox::new();
@@ -558,9 +558,8 @@ fn the_example_is_agreed_on() {
     sandbox.script("examples/queue/agent.sh", &agent).git_init();
     let refused = sandbox.glee(&["-C", "examples/queue", "consensus", "run", "pipeline.yml", "--id", "retries"]);
     assert_eq!(refused.code, 8, "{refused}");
-    let readme = include_str!("../../README.md");
-    let hash =
-        readme.split("--trust ").nth(1).and_then(|rest| rest.split_whitespace().next()).expect("the command");
+    let page = include_str!("../../docs/consensus.md");
+    let hash = page.split("--trust ").nth(1).and_then(|rest| rest.split_whitespace().next()).expect("the command");
     let args = ["-C", "examples/queue", "consensus", "run", "pipeline.yml", "--id", "retries", "--trust", hash];
     let output = sandbox.glee(&args);
     assert_eq!(output.code, 0, "{output}");

@@ -8,6 +8,7 @@ mod contributing;
 mod debate;
 mod dialog;
 mod disputes;
+mod documented;
 mod exchange;
 mod golden;
 mod identity;

@@ -1,4 +1,4 @@
-//! Tests watches with real processes: the README's example, signals, kills, the screen.
+//! Tests watches with real processes: the example of `docs/watch.md`, signals, kills, the screen.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -130,7 +130,7 @@ fn is_alive(pid: &str) -> bool {
 }
 
 #[test]
-fn the_example_of_the_readme() {
+fn the_example_of_the_page() {
     let sandbox = Sandbox::new();
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/watch");
     for (name, text) in crate::shop::files(&example) {
@@ -141,8 +141,8 @@ fn the_example_of_the_readme() {
         }
     }
     sandbox.git_init();
-    let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).expect("a README");
-    let hash = readme.lines().find_map(|line| line.strip_prefix("glee watch --trust ")).expect("its command");
+    let page = include_str!("../../docs/watch.md");
+    let hash = page.lines().find_map(|line| line.strip_prefix("$ glee watch --trust ")).expect("its command");
     let watching = Watching::begin(&sandbox, &["--trust", hash]);
     let (code, told) = watching.ends();
     assert_eq!(code, 0, "{told}");
@@ -162,7 +162,7 @@ fn the_example_of_the_readme() {
     let log = sandbox.glee(&["runs", "show", "--log"]);
     assert!(log.stdout.contains(":cycle{n=1}:call{id=") && log.stdout.contains(":cycle{n=2}"), "{log}");
     for line in ["Cycle 1: PAUSE & CLARIFY", "Cycle 2: CONTINUE"] {
-        assert!(readme.contains(line), "the README shows `{line}`");
+        assert!(page.contains(line), "the page shows `{line}`");
     }
 }
 

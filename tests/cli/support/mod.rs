@@ -161,6 +161,11 @@ impl Sandbox {
         command
     }
 
+    /// A shell in the project folder, for tests that type several commands in one session.
+    pub(crate) fn shell(&self) -> Command {
+        self.prepare(Command::new("sh"))
+    }
+
     fn prepare(&self, mut command: Command) -> Command {
         let machine = std::env::var_os("PATH").unwrap_or_default();
         let path = std::iter::once(self.base.join("bin")).chain(std::env::split_paths(&machine));
