@@ -113,6 +113,7 @@ fn end(signal: u8, run: Option<&SignalScope>) {
         // the terminal or stderr, or if the reader of stderr has stopped.
         thread::spawn(move || {
             terminal.restore();
+            terminal.erase();
             stream::err(&message.render(false));
             let _ = done.send(());
         });

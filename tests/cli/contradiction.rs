@@ -67,7 +67,7 @@ fn spec_02_reviewers_that_contradict_each_other_go_the_way_that_is_configured() 
     let human = review(&sandbox, &["--on-dispute", "human"]);
     assert_eq!(human.code, 3, "{human}");
     assert!(!human.stderr.contains("ruling on dispute"), "no judge was asked: {human}");
-    let told = "Dispute 1: reviewers contradict each other about F1 [MUST]";
+    let told = "Dispute 1: reviewers contradict each other about MUST[F1]";
     assert!(human.stderr.contains(told), "{human}");
     assert!(!human.stderr.contains("objects"), "the coder was never asked: {human}");
 

@@ -181,11 +181,11 @@ fn shows_one_with_all_that_was_said() {
     --- stdout
     Dispute 1 · refuted · opened [TIME] · run 0000abcd · id bd9c5884a408f8dc
 
-    [MUST] src/db.rs:1 Title 1\u{1b}[2J
+    MUST[F1] src/db.rs:1 Title 1\u{1b}[2J
       The value comes from the request.
       Suggestion: bind it
       Evidence: src/web.rs:9
-      (F1, raised by codex)
+      (raised by codex)
 
     Objection
       The value is a constant.

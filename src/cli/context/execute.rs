@@ -252,7 +252,11 @@ pub(crate) fn report(
 ) -> Result<(), CommandError> {
     let options = RenderOptions {
         style: globals.style(),
-        detail: if globals.verbose > 0 { Detail::Full } else { Detail::Short },
+        detail: match globals.screen().verbosity {
+            Verbosity::Quiet => Detail::Verdict,
+            Verbosity::Normal => Detail::Short,
+            Verbosity::Verbose => Detail::Full,
+        },
         source: &|path, round| reviewed.shown(round, path),
         fix_command,
     };

@@ -14,7 +14,9 @@ pub struct RenderOptions<'a> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// Shows one line for each finding that is optional or was already ruled on.
+    /// Shows the open findings in one line each, and the conclusion.
+    Verdict,
+    /// Shows findings that are optional or were already ruled on without their code.
     Short,
     Full,
 }

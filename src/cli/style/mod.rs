@@ -15,7 +15,7 @@ use console::truncate_str;
 use indicatif::{BinaryBytes, HumanCount};
 use textwrap::{Options, WordSplitter, WrapAlgorithm};
 
-use crate::domain::{AgentName, FileChange, RulingWord, Settler, Severity, Tag};
+use crate::domain::{AgentName, FileChange, Finding, RulingWord, Settler, Severity, Skip, Tag};
 use crate::protocol::text::printable;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,6 +130,11 @@ impl Style {
         if self.unicode { unicode } else { ascii }
     }
 
+    /// Formats the tag and the id of a finding, as in `MUST[F1]`.
+    pub fn tag(self, finding: &Finding) -> String {
+        self.paint(Color::of(&finding.raw.severity), &tag(finding))
+    }
+
     /// Skips empty facts and puts a dot between the others.
     pub fn facts(self, facts: &[String]) -> String {
         let facts: Vec<&str> = facts.iter().map(String::as_str).filter(|fact| !fact.is_empty()).collect();
@@ -139,6 +144,24 @@ impl Style {
     /// Cuts `text` to `width` columns, marks the cut, and preserves colours.
     pub fn cut(self, text: &str, width: usize) -> String {
         truncate_str(text, width, if width > 3 { self.glyph(Glyph::Cut) } else { "" }).into_owned()
+    }
+
+    /// Marks the end of a line as cut. If the mark has no room, it replaces the last word. A single word that fills the
+    /// line has no mark.
+    fn mark_cut(self, line: &mut String, width: usize) {
+        let mark = self.glyph(Glyph::Cut);
+        if columns(line) + 1 + columns(mark) > width
+            && let Some((kept, _)) = line.rsplit_once(' ')
+        {
+            line.truncate(kept.trim_end().len());
+        }
+        let room = width.saturating_sub(columns(line));
+        if room > columns(mark) {
+            line.push(' ');
+        }
+        if room >= columns(mark) {
+            line.push_str(mark);
+        }
     }
 
     pub fn delta<'a>(self, changes: impl IntoIterator<Item = &'a FileChange>) -> String {
@@ -193,18 +216,41 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Appends `head` and the wrapped `text`. All lines of the text start in the column after `head`. A head that is
-/// wider than half of the line gets a separate line.
-pub fn paragraph(out: &mut String, style: Style, head: &str, text: &str) {
+/// Wraps `text` behind `head`: all lines of the text start in the column after `head`. If the longest word of the text
+/// has no room there, or the head takes more than half of the line, the text starts in a new line instead, indented by
+/// `least` columns. Only the first `most` lines of the text are kept.
+pub fn behind(style: Style, head: &str, least: usize, text: &str, most: usize) -> Vec<String> {
+    let longest = widest(text.split_whitespace());
     let (mut head, mut indent) = (head.to_owned(), columns(head));
-    if columns(head.trim_end()) > style.width / 2 {
-        let _ = writeln!(out, "{}", head.trim_end());
-        (head, indent) = (" ".repeat(4), 4);
+    let room = |indent: usize| style.width.saturating_sub(indent);
+    let mut lines = Vec::new();
+    if indent > least && (columns(head.trim_end()) > style.width / 2 || longest.min(room(least)) > room(indent)) {
+        lines.push(head.trim_end().to_owned());
+        (head, indent) = (" ".repeat(least), least);
     }
-    for line in wrap(text, style.width.saturating_sub(indent + 1)) {
-        let _ = writeln!(out, "{}", format!("{head}{line}").trim_end());
+    let mut text = wrap(text, room(indent));
+    if text.len() > most {
+        text.truncate(most);
+        text.last_mut().into_iter().for_each(|last| style.mark_cut(last, room(indent)));
+    }
+    for line in text {
+        lines.push(format!("{head}{line}").trim_end().to_owned());
         head = " ".repeat(indent);
     }
+    lines
+}
+
+/// Appends `head` and the wrapped `text`, as [`behind`] arranges them. The last column of each line remains free.
+pub fn paragraph(out: &mut String, style: Style, head: &str, text: &str) {
+    let style = Style { width: style.width.saturating_sub(1), ..style };
+    for line in behind(style, head, 4, text, usize::MAX) {
+        let _ = writeln!(out, "{line}");
+    }
+}
+
+/// The tag and the id of a finding, as in `MUST[F1]`.
+pub fn tag(finding: &Finding) -> String {
+    format!("{}[{}]", printable::line(&finding.raw.severity.to_string()), finding.id)
 }
 
 /// Formats a number with its noun, as in `1 finding` or `2 findings`.
@@ -212,6 +258,17 @@ pub fn count(number: impl TryInto<u64>, noun: &str) -> String {
     let number = number.try_into().unwrap_or(u64::MAX);
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", thousands(number))
+}
+
+/// Names skipped files with their reasons, as in `2 files: a.png (binary), b.lock (generated)`. At most `most` files are
+/// named.
+pub fn skipped(skipped: &[Skip], most: usize) -> String {
+    let name = |skip: &Skip| format!("{} ({})", printable::line(&skip.file), skip.reason.as_str());
+    let mut files: Vec<String> = skipped.iter().take(most).map(name).collect();
+    if skipped.len() > most {
+        files.push(format!("and {} more", thousands((skipped.len() - most) as u64)));
+    }
+    format!("{}: {}", count(skipped.len(), "file"), files.join(", "))
 }
 
 pub fn names<'a>(names: impl IntoIterator<Item = &'a AgentName>) -> String {
@@ -261,6 +318,17 @@ mod tests {
         assert_eq!(wrap("abcdefghijklmnop", 8), ["abcdefgh", "ijklmnop"]);
         assert_eq!(wrap("日本語日本語", 8), ["日本語日", "本語"]);
         assert_eq!(wrap("", 8), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_text_starts_behind_its_head_or_below_it() {
+        let style = Style { color: false, unicode: true, width: 16 };
+        let behind = |head, text, most| behind(style, head, 2, text, most);
+        assert_eq!(behind("fix: ", "one two three", 9), ["fix: one two", "     three"]);
+        assert_eq!(behind("fix: ", "a incomparable b", 9), ["fix:", "  a incomparable", "  b"]);
+        assert_eq!(behind("a long head: ", "one", 9), ["a long head:", "  one"]);
+        assert_eq!(behind("fix: ", "one two three", 1), ["fix: one two …"]);
+        assert_eq!(behind("fix: ", "one twofive three", 1), ["fix: one …"]);
     }
 
     #[test]

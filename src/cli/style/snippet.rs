@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
-use super::{Color, Glyph, Style, columns, wrap};
+use super::{Color, Glyph, Style, behind, columns, wrap};
 use crate::protocol::text::printable;
 
 /// The maximum number of marked lines. If a range is longer, only its first line is marked.
@@ -34,63 +34,71 @@ pub struct SnippetNote {
     /// Unescaped text, which the drawing functions escape.
     pub text: String,
     pub color: Color,
+    /// The maximum number of lines of the text.
+    pub most: usize,
 }
 
 /// The first line of a diagnostic, such as `HIGH[F3]: title`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heading {
-    pub level: String,
-    pub id: String,
+    /// The escaped tag and id of the finding.
+    pub tag: String,
     /// Unescaped text, which the drawing functions escape.
     pub title: String,
     pub color: Color,
 }
 
+/// Draws a heading, the code, and notes below the code. The result does not end with a line break.
+pub fn diagnostic(style: Style, heading: &Heading, at: Option<&Code<'_>>, notes: &[SnippetNote]) -> String {
+    let title = format!("{}: {}", heading.tag, printable::line(&heading.title));
+    let mut lines: Vec<String> = Vec::new();
+    for (index, line) in wrap(&title, style.width.saturating_sub(4)).into_iter().enumerate() {
+        lines.push(match line.strip_prefix(&heading.tag).filter(|_| index == 0) {
+            Some(rest) => style.paint(heading.color, &heading.tag) + &style.strong(rest),
+            None if index == 0 => style.strong(line),
+            None => format!("    {}", style.strong(line)),
+        });
+    }
+    let prepared = at.and_then(|at| Prepared::new(style, at));
+    let gutter = prepared.as_ref().map_or(0, |prepared| prepared.gutter);
+    if let Some(at) = at {
+        lines.push(render(style, heading.color, at, prepared.as_ref()));
+        if prepared.is_some() && !notes.is_empty() {
+            lines.push(format!("{:gutter$} {}", "", style.faint("|")));
+        }
+    }
+    for SnippetNote { name, text, color, most } in notes {
+        let color = if *color == Color::Plain { Color::Strong } else { *color };
+        let head = format!("{:gutter$} {} {}: ", "", style.faint("="), style.paint(color, name));
+        lines.extend(behind(style, &head, gutter + 3, &printable::block(text), *most));
+    }
+    lines.join("\n")
+}
+
 /// Draws code without a heading. The result does not end with a line break.
 pub fn code(style: Style, color: Color, code: &Code<'_>) -> String {
-    render(style, Group::with_level(level(color)), Some(code), &[])
+    render(style, color, code, Prepared::new(style, code).as_ref())
 }
 
-pub fn diagnostic(style: Style, heading: &Heading, code: Option<&Code<'_>>, notes: &[SnippetNote]) -> String {
-    let title = level(heading.color)
-        .with_name(printable::line(&heading.level))
-        .primary_title(printable::line(&heading.title))
-        .id(printable::line(&heading.id));
-    render(style, Group::with_title(title), code, notes)
-}
-
-fn render<'a>(style: Style, mut group: Group<'a>, code: Option<&Code<'_>>, notes: &[SnippetNote]) -> String {
-    let prepared = code.and_then(|code| Prepared::new(style, code));
-    let mut column = None;
-    match (code, &prepared) {
-        (Some(code), Some(prepared)) => {
-            let file = printable::line(code.file);
-            let (line, at) = prepared.place();
-            column = Some((format!("{file}:{line}"), format!(":{at}")));
-            let snippet: Snippet<'_, Annotation<'_>> = Snippet::source(prepared.text.clone())
-                .line_start(prepared.first_line)
-                .path(file)
-                .fold(false)
-                .annotation(AnnotationKind::Primary.span(prepared.span.clone()));
-            group = group.element(snippet);
-        }
-        (Some(code), None) => {
-            group = group.element(Origin::path(printable::line(code.file)).line(code.lines.0 as usize));
-        }
-        (None, _) => {}
-    }
-    let gutter = prepared.as_ref().map_or(1, |prepared| prepared.gutter);
-    for note in notes {
-        let room = style.width.saturating_sub(gutter + 5 + note.name.len());
-        let text = wrap(&printable::block(&note.text), room).join("\n");
-        group = group.element(level(note.color).with_name(note.name).message(text));
-    }
+fn render(style: Style, color: Color, code: &Code<'_>, prepared: Option<&Prepared>) -> String {
+    let file = printable::line(code.file);
+    let group = Group::with_level(level(color));
     let renderer = if style.color { Renderer::styled().hyperlink(false) } else { Renderer::plain() };
-    let drawn = renderer.term_width(style.width).render(&[group]);
-    let Some((place, column)) = column else { return drawn };
+    let renderer = renderer.term_width(style.width);
+    let Some(prepared) = prepared else {
+        let origin = Origin::path(file).line(code.lines.0 as usize);
+        return renderer.render(&[group.element(origin)]);
+    };
+    let (line, at) = prepared.place();
+    let snippet: Snippet<'_, Annotation<'_>> = Snippet::source(prepared.text.clone())
+        .line_start(prepared.first_line)
+        .path(file.clone())
+        .fold(false)
+        .annotation(AnnotationKind::Primary.span(prepared.span.clone()));
+    let drawn = renderer.render(&[group.element(snippet)]);
     // The column number is removed, because it refers to the drawn text and not to the file. In the drawn text,
     // tabs are spaces and long lines are cut.
-    drawn.replacen(&format!("{place}{column}\n"), &format!("{place}\n"), 1)
+    drawn.replacen(&format!("{file}:{line}:{at}\n"), &format!("{file}:{line}\n"), 1)
 }
 
 fn level(color: Color) -> Level<'static> {
@@ -124,7 +132,7 @@ impl Prepared {
         let last = if last.saturating_sub(first) >= LONGEST_RANGE { first } else { last.max(first) };
         let (mut text, mut span) = (String::new(), None::<Range<usize>>);
         let quotes = quotes(&code.quoted);
-        let end = u64::from(code.first_line) + code.text.lines().count() as u64;
+        let end = u64::from(code.first_line) + (code.text.lines().count() as u64).saturating_sub(1);
         let gutter = end.to_string().len();
         // Six columns and the gutter are reserved for line numbers, bars and the bracket of a range.
         let room = style.width.saturating_sub(gutter + 6).max(12);
@@ -214,12 +222,11 @@ mod tests {
     fn draws_ranges_quotes_and_long_lines() {
         let text = "fn q(u: &str) -> String {\n\tformat!(\"SELECT * FROM t WHERE u = '{}'\", u)\n}\n";
         let long = format!("{}eval(x){}", "abc ".repeat(100), " def".repeat(100));
-        let heading =
-            Heading { level: "HIGH".into(), id: "F1".into(), title: "SQL injection".into(), color: Color::Bad };
+        let heading = Heading { tag: "HIGH[F1]".into(), title: "SQL injection".into(), color: Color::Bad };
         let why = "Whoever controls `u` controls the query, and so the whole database, and more";
         let notes = [
-            SnippetNote { name: "why", text: why.into(), color: Color::Plain },
-            SnippetNote { name: "fix", text: "bind it".into(), color: Color::Good },
+            SnippetNote { name: "why", text: why.into(), color: Color::Plain, most: 9 },
+            SnippetNote { name: "fix", text: "bind it".into(), color: Color::Good, most: 9 },
         ];
         let style = STYLE;
         let drawn = [

@@ -236,7 +236,7 @@ fn live_lines_make_room_for_the_dialog_and_nothing_is_lost() {
     if !pty.shown.contains("EMITTED") {
         pty.expect("EMITTED");
     }
-    assert!(pty.shown.contains("reviewing shard 1/2"), "{}", pty.shown);
+    assert!(pty.shown.contains("reviewing 0/2"), "{}", pty.shown);
     assert!(!pty.shown.contains("reported meanwhile"), "{}", pty.shown);
     pty.send("1").expect("reported meanwhile");
     assert!(!pty.shown.contains("\x1b[2J"), "{}", pty.shown);

@@ -89,6 +89,12 @@ impl Terminal {
         }
     }
 
+    /// Erases the live lines, which are not drawn again. To be called before the process ends.
+    pub fn erase(&self) {
+        drop(self.shared.live.clear());
+        self.shared.live.set_draw_target(ProgressDrawTarget::hidden());
+    }
+
     fn saved(&self) -> MutexGuard<'_, Saved> {
         self.shared.saved.lock().unwrap_or_else(PoisonError::into_inner)
     }

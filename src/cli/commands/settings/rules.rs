@@ -72,6 +72,7 @@ mod imp {
     use super::{Action, Args};
     use crate::agents::builtin::{Catalog, Measure, RuleOrigin, Score, measure};
     use crate::cli::context::{CommandError, CommandResult, Globals};
+    use crate::cli::style::count;
     use crate::domain::ExitReason;
     use crate::protocol::text::printable;
 
@@ -119,7 +120,7 @@ mod imp {
     }
 
     fn table(measured: &Measure, misses: bool) -> String {
-        let mut text = format!("{} files, {} labels\n\n", measured.files, measured.labels);
+        let mut text = format!("{}, {}\n\n", count(measured.files, "file"), count(measured.labels, "label"));
         let _ = writeln!(text, "{:24} {:>5} {:>5} {:>6}  precision  recall", "class", "right", "wrong", "missed");
         for (category, score) in &measured.categories {
             row(&mut text, category, *score);

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use crate::cli::report::options::{Detail, RenderOptions};
-use crate::cli::report::text::layout::heading;
-use crate::cli::style::{Color, Style, count, pad, widest};
+use crate::cli::report::text::layout::{heading, wrapped};
+use crate::cli::style::{Color, Style, columns, count, pad, widest};
 use crate::domain::Outcome;
 use crate::protocol::text::printable;
 
@@ -22,7 +22,11 @@ pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String 
     let mut room = if options.detail == Detail::Full { usize::MAX } else { SHORT };
     let mut is_cut = false;
     for change in changes {
-        let _ = writeln!(text, "  {}  {}", pad(&printable::line(&change.file), width), style.delta([change]));
+        let (file, delta) = (printable::line(&change.file), style.delta([change]));
+        let _ = match columns(&file) + 4 + columns(&delta) <= style.width {
+            true => writeln!(text, "  {}  {delta}", pad(&file, width)),
+            false => writeln!(text, "  {file}\n    {delta}"),
+        };
         let diff = change.diff.as_deref().unwrap_or("");
         let lines: Vec<&str> = diff.lines().skip_while(|line| !line.starts_with("@@")).collect();
         let fits = lines.len() <= room;
@@ -36,7 +40,12 @@ pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String 
     }
     if is_cut {
         let command = format!("glee runs diff {}", printable::line(outcome.run.short()));
-        let _ = writeln!(text, "  {} {}", style.faint("the whole diff:"), style.paint(Color::Key, &command));
+        wrapped(
+            &mut text,
+            style,
+            "  ",
+            &format!("{} {}", style.faint("the whole diff:"), style.paint(Color::Key, &command)),
+        );
     }
     text
 }

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use crate::cli::report::options::RenderOptions;
-use crate::cli::report::text::layout::{heading, lines};
-use crate::cli::style::{Color, Style};
+use crate::cli::report::text::layout::{at_most, facts, heading};
+use crate::cli::style::{Color, Style, behind};
 use crate::domain::{Disposition, Dispute, Objector, Outcome, Untrusted};
 use crate::protocol::text::printable;
 
@@ -24,19 +24,20 @@ fn one(dispute: &Dispute, options: &RenderOptions<'_>) -> String {
     let raw = &dispute.finding.raw;
     let (color, word, detail) = ending(dispute);
     let ending = if detail.is_empty() { word.to_owned() } else { format!("{word} ({detail})") };
-    let tag = format!("{}[{}]", printable::line(&raw.severity.to_string()), dispute.finding.id);
     let place = raw.location().map(|place| format!(" {}", printable::line(&place.to_string())));
-    let facts = style.facts(&[
+    let parts = [
         style.paint(color, &printable::line(&ending)),
-        style.paint(Color::of(&raw.severity), &tag) + &place.unwrap_or_default(),
+        style.tag(&dispute.finding) + &place.unwrap_or_default(),
         printable::line(&raw.title),
-    ]);
-    let number = style.strong(dispute.number.to_string());
-    let mut text = format!("  {number} {}\n", style.cut(&facts, style.width.saturating_sub(6)));
+    ];
+    let mut text = String::new();
+    let head = format!("  {} ", style.strong(dispute.number.to_string()));
+    facts(&mut text, style, &head, &parts);
     let mut add = |label: &str, color: Color, what: &Untrusted, most: usize| {
-        for (index, line) in lines(options, what, LABELS + 5, most).iter().enumerate() {
-            let label = if index == 0 { label } else { "" };
-            let _ = writeln!(text, "    {}{line}", style.paint(color, &format!("{label:<LABELS$}")));
+        let head = format!("    {}", style.paint(color, &format!("{label:<LABELS$}")));
+        let head = if label.len() < LABELS { head } else { format!("{head} ") };
+        for line in behind(style, &head, 6, &printable::block(what), at_most(options, most)) {
+            let _ = writeln!(text, "{line}");
         }
     };
     // The positions of several reviewers need more lines than a single objection.

@@ -1,15 +1,29 @@
 //! The report section with the findings, grouped by file. Mandatory findings are shown with their code, other
-//! findings in one line each.
+//! findings with their text alone.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::cli::report::options::{Detail, RenderOptions};
-use crate::cli::report::text::layout::{lines, list};
+use crate::cli::report::text::layout::{at_most, list, wrapped};
 use crate::cli::style::snippet::{self, Code, Heading, SnippetNote};
-use crate::cli::style::{Color, Glyph, Style, count, pad, widest};
-use crate::domain::{Class, Corroboration, FindingState, Outcome, Position, SettledFinding, Untrusted};
+use crate::cli::style::{self, Color, Glyph, Style, behind, columns, count, pad, widest};
+use crate::domain::{Class, Corroboration, FindingState, Outcome, Position, RulingRef, SettledFinding, Untrusted};
 use crate::protocol::text::printable;
+
+/// The findings that are not closed, in one line each.
+pub(crate) fn open(outcome: &Outcome, style: Style) -> String {
+    let is_open = |finding: &&SettledFinding| !finding.state.is_closed() && !finding.finding.is_rejected();
+    let mut open: Vec<&SettledFinding> = outcome.findings.iter().filter(is_open).collect();
+    open.sort_by_key(|finding| (!finding.blocks(), finding.finding.id));
+    let mut text = String::new();
+    for SettledFinding { finding, .. } in open {
+        let place = finding.raw.location().map(|place| format!("{place} ")).unwrap_or_default();
+        let line = format!("{} {}", style.tag(finding), printable::line(&finding.raw.title.labelled(&place)));
+        wrapped(&mut text, style, "", &line);
+    }
+    text
+}
 
 /// Findings without a file come last.
 pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
@@ -42,8 +56,11 @@ impl Report<'_> {
         let style = self.style;
         let path = group.first().and_then(|finding| finding.finding.raw.file.as_deref());
         let name = path.map_or_else(|| "General".to_owned(), printable::line);
-        let number = style.faint(count(group.len(), "finding"));
-        let mut text = format!("{}  {number}\n", style.strong(name));
+        let number = count(group.len(), "finding");
+        // The number only repeats what follows, so a long path takes its place.
+        let fits = columns(&name) + 2 + columns(&number) <= style.width;
+        let number = if fits { format!("  {}", style.faint(number)) } else { String::new() };
+        let mut text = format!("{}{number}\n", style.strong(name));
         let mut sources: BTreeMap<u32, Option<String>> = BTreeMap::new();
         let (full, short): (Vec<&SettledFinding>, Vec<&SettledFinding>) =
             group.iter().copied().partition(|finding| self.is_full(finding));
@@ -56,27 +73,28 @@ impl Report<'_> {
         if !short.is_empty() {
             text.push('\n');
         }
-        let tag = |finding: &SettledFinding| {
-            format!("{}[{}]", printable::line(&finding.finding.raw.severity.to_string()), finding.finding.id)
-        };
         let place = |finding: &SettledFinding| {
             finding.finding.raw.line.map_or_else(String::new, |line| format!("line {line}  "))
         };
-        let tag_width = widest(short.iter().map(|finding| tag(finding)));
+        let tag_width = widest(short.iter().map(|finding| style::tag(&finding.finding)));
         let place_width = widest(short.iter().map(|finding| place(finding)));
         for finding in short {
             let raw = &finding.finding.raw;
+            let tag = pad(&style.tag(&finding.finding), tag_width);
+            let head = format!("  {tag}  {}", pad(&place(finding), place_width));
+            wrapped(&mut text, style, &head, &printable::line(&raw.title));
+            if !finding.state.is_closed() {
+                let most = at_most(self.options, 3);
+                for line in behind(style, "      ", 6, &printable::block(&raw.body), most) {
+                    let _ = writeln!(text, "{line}");
+                }
+            }
             let state = self.state(finding).map_or_else(String::new, |SnippetNote { name, text, .. }| {
                 let text = if text.is_empty() { name.to_owned() } else { format!("{name}: {text}") };
-                style.faint(printable::line(&text))
+                printable::line(&text)
             });
-            let tag = pad(&style.paint(Color::of(&raw.severity), &tag(finding)), tag_width);
-            let line = style.facts(&[
-                format!("  {tag}  {}{}", pad(&place(finding), place_width), printable::line(&raw.title)),
-                style.faint(agreement(finding)),
-                state,
-            ]);
-            let _ = writeln!(text, "{}", style.cut(&line, style.width));
+            let facts = style.facts(&[agreement(finding), state]);
+            wrapped(&mut text, style, "      ", &style.faint(facts));
         }
         text
     }
@@ -84,8 +102,7 @@ impl Report<'_> {
     fn diagnostic(&self, finding: &SettledFinding, source: Option<&str>) -> String {
         let raw = &finding.finding.raw;
         let heading = Heading {
-            level: raw.severity.to_string(),
-            id: finding.finding.id.to_string(),
+            tag: style::tag(&finding.finding),
             title: printable::line(&raw.title),
             color: Color::of(&raw.severity),
         };
@@ -101,10 +118,10 @@ impl Report<'_> {
     fn notes(&self, finding: &SettledFinding) -> Vec<SnippetNote> {
         let raw = &finding.finding.raw;
         let mut notes = Vec::new();
-        let mut add = |name, color, text: &Untrusted, most| {
-            let text = lines(self.options, text, 10, most).join("\n");
-            if !text.is_empty() {
-                notes.push(SnippetNote { name, text, color });
+        let mut add = |name, color, text: &Untrusted, short| {
+            let text = printable::block(text);
+            if !text.trim().is_empty() {
+                notes.push(SnippetNote { name, text, color, most: at_most(self.options, short) });
             }
         };
         let dot = format!(" {} ", self.style.glyph(Glyph::Dot));
@@ -126,17 +143,18 @@ impl Report<'_> {
         }
         add("by", Color::Plain, &by.join(&dot).into(), 2);
         if let Some(consensus) = &finding.finding.consensus {
-            let mut facts = vec![agreement(finding), positions(consensus)];
+            let mut facts = vec![agreement(finding)];
             match consensus.class {
-                Class::Accepted => facts.push(match consensus.confidence {
-                    Some(confidence) => format!("{}% together", confidence.get()),
-                    None => "no confidence stated".to_owned(),
-                }),
-                Class::Uncorroborated => facts.push(format!("would decide: {}", consensus.would_decide)),
+                Class::Accepted => {
+                    let sure = consensus.confidence.filter(|_| consensus.positions.len() > 1);
+                    facts.extend(sure.map(|sure| format!("{}% sure together", sure.get())));
+                }
+                Class::Uncorroborated => facts.push(format!("what would decide: {}", consensus.would_decide)),
                 Class::Rejected => facts.push(consensus.why.clone()),
                 // `consensus.why` already says which reviewers disagree, so it replaces the text of `agreement`.
                 Class::Disputed => facts[0].clone_from(&consensus.why),
             }
+            facts.extend(positions(consensus));
             facts.extend(consensus.notes.iter().cloned());
             let color = if consensus.class == Class::Accepted { Color::Plain } else { Color::Warn };
             add("reviewers", color, &facts.join(&dot).into(), 4);
@@ -172,7 +190,7 @@ impl Report<'_> {
             FindingState::Open => match &finding.lowered {
                 Some(lowered) => {
                     let (now, was) = (&finding.finding.raw.severity, &lowered.was);
-                    let text = format!("now {now}, was {was}, by dispute {}", lowered.dispute);
+                    let text = format!("now {now}, was {was}, by {}", self.dispute(&lowered.dispute));
                     ("open", Color::Warn, text)
                 }
                 None if self.is_coder_asked => ("open", Color::Bad, "not answered yet".to_owned()),
@@ -197,14 +215,23 @@ impl Report<'_> {
             }
             FindingState::Dismissed { dispute } => ("dismissed", Color::Good, format!("by dispute {dispute}")),
             FindingState::AlreadyRuled { dispute, disposition } if finding.insisted => {
-                let text = format!("on dispute {dispute} without new evidence: {}", disposition.as_str());
+                let dispute = self.dispute(dispute);
+                let text = format!("on {dispute} without new evidence: {}", disposition.as_str());
                 ("insisted", Color::Minor, text)
             }
             FindingState::AlreadyRuled { dispute, disposition } => {
-                ("already ruled", Color::Minor, format!("{} in dispute {dispute}", disposition.as_str()))
+                let text = format!("{} in {}", disposition.as_str(), self.dispute(dispute));
+                ("already ruled", Color::Minor, text)
             }
         };
-        Some(SnippetNote { name, color, text })
+        Some(SnippetNote { name, color, text, most: usize::MAX })
+    }
+
+    /// Names a dispute. Its number alone would suggest a dispute of this run.
+    fn dispute(&self, dispute: &RulingRef) -> String {
+        let is_own = self.outcome.disputes.iter().any(|own| Some(own.number) == dispute.number());
+        let from = if is_own { "" } else { " of an earlier run" };
+        format!("dispute {dispute}{from}")
     }
 
     /// `None` for an optional finding, because the coder may discard an optional finding without a dispute.
@@ -223,30 +250,39 @@ fn excerpt(source: &str, first: u32, last: Option<u32>) -> Option<&str> {
     (length > 0).then(|| &source[from..from + length])
 }
 
-/// The text is empty if the run had only one reviewer.
+/// How many of the reviewers support a finding. The text is empty if the run had only one reviewer.
 fn agreement(finding: &SettledFinding) -> String {
     let Some(consensus) = &finding.finding.consensus else { return String::new() };
     let raised = consensus.positions.iter().filter(|position| !position.denies).count();
+    let raisers = list(&finding.finding.raised_by);
     match consensus.class {
         Class::Accepted if !consensus.confirmed_by.is_empty() => {
-            let raisers = list(&finding.finding.raised_by);
             format!("raised by {raisers}, confirmed by {}", list(&consensus.confirmed_by))
         }
-        Class::Accepted => format!("{raised} of {} reviewers", consensus.reviewers),
-        Class::Uncorroborated => "uncorroborated".to_owned(),
+        Class::Accepted if raised == 1 => format!("only {raisers} of {} reviewers raised it", consensus.reviewers),
+        Class::Accepted => format!("{raised} of {} reviewers raised it", consensus.reviewers),
+        Class::Uncorroborated => format!("only {raisers} raised it, and no other reviewer confirmed it"),
         Class::Disputed => "reviewers contradict each other".to_owned(),
-        Class::Rejected if consensus.withdrawn => "withdrawn".to_owned(),
-        Class::Rejected => "rejected".to_owned(),
+        Class::Rejected if consensus.withdrawn => format!("withdrawn by {raisers}"),
+        Class::Rejected => "rejected by the other reviewers".to_owned(),
     }
 }
 
-fn positions(consensus: &Corroboration) -> String {
+/// What each reviewer said, as in `claude: HIGH, 80% sure; codex: no issue`. `None` if all said the same.
+fn positions(consensus: &Corroboration) -> Option<String> {
+    let [first, rest @ ..] = consensus.positions.as_slice() else { return None };
+    let is_same = |other: &Position| {
+        (&other.severity, other.confidence, other.denies) == (&first.severity, first.confidence, first.denies)
+    };
+    if rest.iter().all(is_same) {
+        return None;
+    }
     let position = |position: &Position| {
         let word = if position.denies { "no issue".to_owned() } else { position.severity.to_string() };
-        let sure = position.confidence.map_or_else(String::new, |confidence| format!(" {}%", confidence.get()));
-        format!("{} {word}{sure}", position.reviewer)
+        let sure = position.confidence.map_or_else(String::new, |sure| format!(", {}% sure", sure.get()));
+        format!("{}: {word}{sure}", position.reviewer)
     };
-    consensus.positions.iter().map(position).collect::<Vec<_>>().join(", ")
+    Some(consensus.positions.iter().map(position).collect::<Vec<_>>().join("; "))
 }
 
 #[cfg(test)]

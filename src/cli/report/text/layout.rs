@@ -1,7 +1,9 @@
 //! The layout of the text report: indentation and wrapping.
 
+use std::fmt::Write as _;
+
 use crate::cli::report::options::{Detail, RenderOptions};
-use crate::cli::style::{self, Glyph, Style};
+use crate::cli::style::{self, Style, columns};
 use crate::domain::AgentName;
 use crate::protocol::text::printable;
 
@@ -9,23 +11,29 @@ pub(crate) fn heading(style: Style, title: &str, facts: &str) -> String {
     format!("{}  {facts}", style.strong(title)).trim_end().to_owned() + "\n"
 }
 
-/// Wraps a text and leaves `indent` columns free in each line. A short report contains at most `most` lines of the
-/// text.
-pub(crate) fn lines(
-    options: &RenderOptions<'_>,
-    text: &(impl printable::Shown + ?Sized),
-    indent: usize,
-    most: usize,
-) -> Vec<String> {
-    let style = options.style;
-    let mut lines = style::wrap(&printable::block(text), style.width.saturating_sub(indent));
-    if options.detail == Detail::Short && lines.len() > most {
-        lines.truncate(most);
-        if let Some(last) = lines.last_mut() {
-            *last = format!("{last} {}", style.glyph(Glyph::Cut));
+/// The maximum number of lines of a text. A full report has no maximum.
+pub(crate) fn at_most(options: &RenderOptions<'_>, short: usize) -> usize {
+    if options.detail == Detail::Full { usize::MAX } else { short }
+}
+
+/// Appends a text that must not be cut, wrapped behind `head`.
+pub(crate) fn wrapped(out: &mut String, style: Style, head: &str, text: &str) {
+    for line in style::behind(style, head, 4, text, usize::MAX) {
+        let _ = writeln!(out, "{line}");
+    }
+}
+
+/// Appends facts behind `head`, in one or more lines that end between two facts where possible.
+pub(crate) fn facts(out: &mut String, style: Style, head: &str, facts: &[String]) {
+    let (mut head, indent) = (head.to_owned(), columns(head));
+    let mut from = 0;
+    for to in 1..=facts.len() {
+        let fits = |end: usize| indent + columns(&style.facts(&facts[from..end])) <= style.width;
+        if to == facts.len() || !fits(to + 1) {
+            wrapped(out, style, &head, &style.facts(&facts[from..to]));
+            (from, head) = (to, " ".repeat(indent));
         }
     }
-    lines
 }
 
 /// The second value is a note about omitted items. A full report omits no items.

@@ -8,7 +8,7 @@ pub(crate) mod layout;
 mod reviewers;
 mod summary;
 
-use crate::cli::report::options::RenderOptions;
+use crate::cli::report::options::{Detail, RenderOptions};
 use crate::cli::style::Style;
 use crate::domain::{AnswerStatus, ExitReason, Outcome};
 
@@ -18,6 +18,9 @@ const WIDEST: usize = 110;
 pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let style = Style { width: options.style.width.min(WIDEST), ..options.style };
     let options = RenderOptions { style, ..*options };
+    if options.detail == Detail::Verdict {
+        return findings::open(outcome, style) + &summary::verdict(style, outcome);
+    }
     if is_plainly_clean(outcome) {
         return summary::clean(style, outcome);
     }

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use crate::cli::report::options::RenderOptions;
-use crate::cli::report::text::layout::{heading, named};
+use crate::cli::report::text::layout::{facts, heading, named, wrapped};
 use crate::cli::style::{self, Color, Glyph, Style, columns, count};
 use crate::domain::{AnswerStatus, NoLongerRaised, Outcome, Reused, ReviewerReport};
 use crate::protocol::text::printable;
@@ -20,16 +20,17 @@ pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String 
             reviewer.name == failure.agent && reviewer.failure.as_ref() == Some(&failure.error)
         };
         if !outcome.proof.reviewers.iter().any(is_same) {
-            let (mark, error) = (style.mark(Glyph::Failed), printable::line(&failure.error));
-            let _ = writeln!(text, "{mark} {agent} ({}) failed: {error}", failure.role);
+            let error = format!("{agent} ({}) failed: {}", failure.role, printable::line(&failure.error));
+            wrapped(&mut text, style, &format!("{} ", style.mark(Glyph::Failed)), &error);
         }
         if let Some(hint) = &failure.hint {
-            let _ = writeln!(text, "{} {agent}: {}", style.paint(Color::Key, "hint:"), printable::line(hint));
+            let head = format!("{} ", style.paint(Color::Key, "hint:"));
+            wrapped(&mut text, style, &head, &format!("{agent}: {}", printable::line(hint)));
         }
     }
     text.push_str(&skipped(outcome, options));
     for notice in &outcome.notices {
-        let _ = writeln!(text, "{} {}", style.paint(Color::Warn, "note:"), printable::line(notice));
+        wrapped(&mut text, style, &format!("{} ", style.paint(Color::Warn, "note:")), &printable::line(notice));
     }
     text
 }
@@ -51,21 +52,25 @@ fn reviewers(style: Style, reviewers: &[ReviewerReport]) -> String {
             format!("  {} {}", style.mark(glyph), printable::line(&reviewer.name.0)),
             style.paint(color, status),
             count(reviewer.findings, "finding"),
-            style::duration(reviewer.millis),
+            // An agent that was at work when the run was stopped has no recorded time.
+            if reviewer.millis == 0 { String::new() } else { style::duration(reviewer.millis) },
         ]
     };
     let rows: Vec<[String; 4]> = reviewers.iter().map(row).collect();
     let mut text = heading(style, "Reviewers", "");
-    for (line, reviewer) in style::table(&rows, &[3]).into_iter().zip(reviewers) {
+    for ((line, row), reviewer) in style::table(&rows, &[3]).into_iter().zip(&rows).zip(reviewers) {
         let failure = reviewer.failure.as_deref().map(printable::line).unwrap_or_default();
         if columns(&line) + 2 + columns(&failure) <= style.width {
             let _ = writeln!(text, "{}", format!("{line}  {failure}").trim_end());
-        } else {
-            let _ = writeln!(text, "{}", style.cut(&line, style.width));
-            for line in style::wrap(&failure, style.width.saturating_sub(4)) {
-                let _ = writeln!(text, "    {line}");
-            }
+            continue;
         }
+        if columns(&line) <= style.width {
+            let _ = writeln!(text, "{line}");
+        } else {
+            let row = row.each_ref().map(|cell| cell.trim_start().to_owned());
+            facts(&mut text, style, "  ", &row);
+        }
+        wrapped(&mut text, style, "    ", &failure);
     }
     text
 }
@@ -79,8 +84,9 @@ pub(crate) fn reused(style: Style, reused: &[Reused]) -> String {
         };
         let files = count(from.files.len() + from.in_part.len(), "file");
         let (name, run) = (printable::line(&reviewer.0), printable::line(from.run.short()));
-        let line = format!("    {name}: {files} reused from run {run}{parts}");
-        style.faint(style.cut(&line, style.width)) + "\n"
+        let mut line = String::new();
+        wrapped(&mut line, style, "    ", &style.faint(format!("{name}: {files} reused from run {run}{parts}")));
+        line
     };
     reused.iter().map(line).collect()
 }
@@ -92,15 +98,15 @@ fn no_longer_raised(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
         return String::new();
     }
     let head = format!("{} fixed by the change, rechecked by the reviewer", count(gone.len(), "finding"));
-    let mut text = format!("{}\n", style.paint(Color::Good, &head));
+    let mut text = String::new();
+    wrapped(&mut text, style, "", &style.paint(Color::Good, &head));
     let (named, more) = named(gone, options.detail);
     for NoLongerRaised { reviewer, finding } in named {
         let place = finding.location().map(|place| format!("{place} ")).unwrap_or_default();
         let (place, title) = (printable::line(&place), printable::line(&finding.title));
-        let line = format!("  {place}{title} ({})", printable::line(&reviewer.0));
-        let _ = writeln!(text, "{}", style.cut(&line, style.width));
+        wrapped(&mut text, style, "  ", &format!("{place}{title} ({})", printable::line(&reviewer.0)));
     }
-    text.extend(more.map(|more| format!("  {more}\n")));
+    more.iter().for_each(|more| wrapped(&mut text, style, "  ", more));
     text
 }
 
@@ -114,8 +120,6 @@ fn skipped(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let files = files.chain(more).collect::<Vec<_>>().join(", ");
     let head = format!("Not reviewed: {}", count(skipped.len(), "file"));
     let mut text = format!("{}\n", style.paint(Color::Warn, &head));
-    for line in style::wrap(&files, style.width.saturating_sub(2)) {
-        let _ = writeln!(text, "  {line}");
-    }
+    wrapped(&mut text, style, "  ", &files);
     text
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::{disputes, reviewers};
 use crate::cli::report::options::RenderOptions;
-use crate::cli::report::text::layout::{heading, list};
+use crate::cli::report::text::layout::{facts, heading, list, wrapped};
 use crate::cli::style::{self, Color, Glyph, Style, columns, widest};
 use crate::domain::{Class, ExitReason, FindingState, Outcome, Proof, SettledFinding, Spent};
 use crate::protocol::text::printable;
@@ -16,30 +16,25 @@ const NAMED: usize = 3;
 pub(crate) fn clean(style: Style, outcome: &Outcome) -> String {
     let names: Vec<_> = outcome.proof.reviewers.iter().map(|reviewer| reviewer.name.clone()).collect();
     let mark = style.paint(Color::Good, &format!("{} Clean", style.glyph(Glyph::Done)));
-    let mut text = format!("{mark}: {}, reviewed by {}\n", covered(outcome), list(&names));
-    push(&mut text, style, &[counts(style, outcome), proof(outcome)].concat());
+    let mut text = String::new();
+    wrapped(&mut text, style, "", &format!("{mark}: {}, reviewed by {}", covered(outcome), list(&names)));
+    facts(&mut text, style, "  ", &[counts(style, outcome), proof(outcome)].concat());
     text + &reviewers::reused(style, &outcome.proof.reused)
 }
 
 pub(crate) fn section(style: Style, outcome: &Outcome) -> String {
-    let (glyph, conclusion) = conclusion(outcome);
-    let mut text = format!("{} {}\n", style.mark(glyph), style.paint(glyph.color(), &conclusion));
-    push(&mut text, style, &counts(style, outcome));
-    let facts = [covered(outcome)].into_iter().chain(proof(outcome));
-    push(&mut text, style, &facts.map(|fact| style.faint(fact)).collect::<Vec<_>>());
+    let mut text = verdict(style, outcome);
+    facts(&mut text, style, "  ", &counts(style, outcome));
+    let proven = [covered(outcome)].into_iter().chain(proof(outcome));
+    facts(&mut text, style, "  ", &proven.map(|fact| style.faint(fact)).collect::<Vec<_>>());
     text
 }
 
-/// Appends facts in one or more lines that fit the width.
-fn push(text: &mut String, style: Style, facts: &[String]) {
-    let mut from = 0;
-    for to in 1..=facts.len() {
-        let fits = |end: usize| columns(&style.facts(&facts[from..end])) + 2 <= style.width;
-        if to == facts.len() || !fits(to + 1) {
-            let _ = writeln!(text, "  {}", style.facts(&facts[from..to]));
-            from = to;
-        }
-    }
+pub(crate) fn verdict(style: Style, outcome: &Outcome) -> String {
+    let (glyph, conclusion) = conclusion(outcome);
+    let mut text = String::new();
+    wrapped(&mut text, style, &format!("{} ", style.mark(glyph)), &style.paint(glyph.color(), &conclusion));
+    text
 }
 
 fn conclusion(outcome: &Outcome) -> (Glyph, String) {
@@ -191,8 +186,7 @@ pub(crate) fn next(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let mut steps: Vec<(String, &str)> = Vec::new();
     let open: Vec<_> = outcome.disputes.iter().filter(|dispute| dispute.is_open()).collect();
     for dispute in open.iter().take(NAMED) {
-        let command = format!("glee disputes resolve {} judge|discard|enforce|dismiss", dispute.number);
-        steps.push((command, "settle the dispute"));
+        steps.push((format!("glee disputes resolve {}", dispute.number), "judge, discard, enforce or dismiss"));
     }
     if open.len() > NAMED {
         steps.push(("glee disputes --open".to_owned(), "list all open disputes"));

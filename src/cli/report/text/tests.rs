@@ -5,10 +5,11 @@ use crate::cli::report::options::Detail;
 use crate::cli::report::{Format, render as render_as};
 use crate::cli::style::fixture::{clean, dispute, finding, reviewer, ruling, settled};
 use crate::domain::{
-    AgentName, Answer, Confidence, Disposition, DisputeNumber, Failure, FileChange, FindingState, Lowered, Role,
-    Ruler, RulingWord, Severity, Skip, SkipReason, Tag, Untrusted, Usage,
+    AgentName, Answer, Class, Confidence, Corroboration, Disposition, DisputeNumber, Failure, FileChange,
+    FindingState, Lowered, Position, Role, Ruler, RulingWord, Severity, Skip, SkipReason, Tag, Untrusted, Usage,
 };
 use crate::protocol::text::printable;
+use proptest::prelude::*;
 
 const PYTHON: &str = "import hashlib\n\ndef orders(db, user):\n\tdb.execute(\"SELECT * FROM o WHERE u = '\" + user + \"'\")\n\ndef tag(x):\n    return hashlib.md5(x)\n";
 const SCRIPT: &str = "export function open(url) {\n  eval(url);\n}\n";
@@ -274,4 +275,102 @@ fn nothing_of_others_reaches_the_terminal() {
         }
     }
     insta::assert_snapshot!(short(&hostile()));
+}
+
+/// Texts of words between `«` and `»`, which have up to 30 columns.
+fn texts() -> impl Strategy<Value = Vec<String>> {
+    let word = prop_oneof![8 => "«[a-z]{1,8}»", 1 => "«[a-z]{28}»", 1 => "«[日本語]{1,14}»"];
+    let text = proptest::collection::vec(word, 1..25).prop_map(|words| words.join(" "));
+    proptest::collection::vec(text, 12)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn no_line_is_too_long_and_no_word_is_torn(width in 40_usize..=120, texts in texts(), is_full in any::<bool>()) {
+        let mut texts = texts.into_iter().cycle();
+        let mut next = || texts.next().unwrap_or_default();
+        let mut outcome = arbitrated();
+        for finding in &mut outcome.findings {
+            let raw = &mut finding.finding.raw;
+            (raw.title, raw.body, raw.suggestion) = (next().into(), next().into(), Some(next().into()));
+            raw.evidence = vec![next().into()];
+            finding.finding.consensus = Some(consensus(next()));
+            if let Some(response) = &mut finding.response {
+                response.text = next().into();
+            }
+        }
+        for dispute in &mut outcome.disputes {
+            dispute.finding.raw.title = next().into();
+            dispute.objection.text = next().into();
+            for record in &mut dispute.rulings {
+                (record.ruling.rationale, record.ruling.coder_evidence) = (next().into(), Some(next().into()));
+            }
+        }
+        outcome.proof.reviewers = failed().proof.reviewers;
+        outcome.proof.reviewers[2].failure = Some(next());
+        outcome.failures = failed().failures;
+        (outcome.failures[0].error, outcome.failures[0].hint) = (next(), Some(next()));
+        outcome.notices = vec![next()];
+        let detail = if is_full { Detail::Full } else { Detail::Short };
+        for detail in [detail, Detail::Verdict] {
+            let report = render(&outcome, &options(width, false, detail));
+            for line in report.lines() {
+                // Paths and commands are never cut, because users copy them.
+                let is_command = line.starts_with("  glee ");
+                prop_assert!(crate::cli::style::columns(line) <= width || is_command, "{}\n{}", line, report);
+                prop_assert_eq!(line.matches('«').count(), line.matches('»').count(), "{}\n{}", line, report);
+            }
+        }
+    }
+}
+
+fn consensus(why: String) -> Corroboration {
+    let position = |name: &str, sure| Position {
+        reviewer: AgentName::from(name),
+        said: String::new(),
+        severity: Severity::known(Tag::High),
+        confidence: Some(Confidence::clamped(sure)),
+        denies: false,
+    };
+    Corroboration {
+        class: Class::Disputed,
+        reviewers: 3,
+        positions: vec![position("claude", 90), position("codex", 60)],
+        confirmed_by: Vec::new(),
+        confidence: Some(Confidence::clamped(95)),
+        formula: String::new(),
+        score: None,
+        why,
+        would_decide: "a third reviewer".to_owned(),
+        notes: Vec::new(),
+        escalate: false,
+        doubted: false,
+        withdrawn: false,
+    }
+}
+
+#[test]
+fn several_reviewers_are_counted_in_words() {
+    let mut outcome = reviewed();
+    for (finding, class) in
+        outcome.findings.iter_mut().zip([Class::Accepted, Class::Uncorroborated, Class::Disputed, Class::Rejected])
+    {
+        let of = consensus("claude says HIGH, codex says no issue".to_owned());
+        finding.finding.consensus = Some(Corroboration { class, ..of });
+    }
+    insta::assert_snapshot!(short(&outcome));
+}
+
+#[test]
+fn quiet_is_the_open_findings_and_the_verdict() {
+    let quiet = |outcome: &Outcome| render(outcome, &options(80, false, Detail::Verdict));
+    insta::assert_snapshot!([clean(), arbitrated(), failed()].iter().map(quiet).collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn narrow_and_wide() {
+    let report = |width| render(&arbitrated(), &options(width, false, Detail::Short));
+    insta::assert_snapshot!([50, 120].map(report).join("\n\n"));
 }

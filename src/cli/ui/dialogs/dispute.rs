@@ -151,11 +151,10 @@ fn sheet(style: Style, question: &PersonQuestion) -> String {
     let mut sheet = String::from("\n");
     let place = raw.location().map(|place| printable::line(&place.to_string())).unwrap_or_default();
     let number = style.strong(format!("Dispute {}", dispute.number));
-    let head = style.facts(&[number, finding.id.to_string(), style.paint(Color::Key, &place)]);
+    let head = style.facts(&[number, style.paint(Color::Key, &place)]);
     let _ = writeln!(sheet, "{head}");
-    let tag = style.paint(color, &format!("[{}]", printable::line(&raw.severity.to_string())));
     let title = printable::line(&raw.title);
-    paragraph(&mut sheet, style, &format!("{tag} "), &title);
+    paragraph(&mut sheet, style, &format!("{}: ", style.tag(finding)), &title);
     let class = raw.rule.as_ref().or(raw.category.as_ref()).map(printable::line).unwrap_or_default();
     let raised = format!("raised by {}", style::names(&finding.raised_by));
     let _ = writeln!(sheet, "{}", style.facts(&[style.faint(raised), style.faint(class)]));

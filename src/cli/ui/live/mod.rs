@@ -4,3 +4,4 @@ pub(crate) mod event_lines;
 pub mod jsonl;
 pub mod progress;
 pub mod watch_view;
+pub(crate) mod work;

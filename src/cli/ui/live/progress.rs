@@ -1,80 +1,113 @@
-//! The live display on stderr. Each running agent has a live line, which disappears when the agent's call ends.
-//! Lines about events remain on the screen. Without a terminal, only the lines about events are printed.
+//! The live display on stderr. Each agent at work has a live line, which disappears when its calls end. Lines about
+//! events remain on the screen. Without a terminal, only the lines about events are printed, and a heartbeat.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
-use crate::cli::style::{Color, Style, duration};
 use crate::cli::ui::live::event_lines::EventLines;
+use crate::cli::ui::live::work::Work;
+use crate::cli::ui::screen::Verbosity;
 use crate::cli::ui::terminal::Terminal;
+use crate::domain::AgentName;
 use crate::domain::event::{CallId, Event, EventKind, RunEvent};
-use crate::protocol::text::printable;
 use crate::workflows::run::ports::EventSink;
 
 const TICK: Duration = Duration::from_millis(120);
 
-/// The maximum number of characters of an agent's output in a live line.
-const ACTIVITY: usize = 200;
+/// Without a terminal, the agents at work are listed at this interval.
+const HEARTBEAT: Duration = Duration::from_secs(30);
+
+/// The maximum number of live lines of agents.
+const ROWS: usize = 12;
 
 #[derive(Debug)]
 pub struct Progress {
     terminal: Terminal,
     lines: EventLines,
-    at_work: HashMap<CallId, Live>,
-}
-
-#[derive(Debug)]
-struct Live {
-    bar: ProgressBar,
-    activity: Arc<Mutex<String>>,
+    work: Arc<Mutex<Work>>,
+    rows: HashMap<AgentName, ProgressBar>,
+    total: Option<ProgressBar>,
+    /// Ends the heartbeat when it is dropped.
+    _heartbeat: Option<mpsc::Sender<()>>,
 }
 
 impl Progress {
     pub fn new(terminal: &Terminal) -> Self {
-        let lines = EventLines::new(terminal.screen());
-        Self { terminal: terminal.clone(), lines, at_work: HashMap::new() }
+        let (screen, work) = (terminal.screen(), Arc::new(Mutex::new(Work::default())));
+        let beats = !screen.terminal && screen.verbosity != Verbosity::Quiet;
+        Self {
+            terminal: terminal.clone(),
+            lines: EventLines::new(screen),
+            _heartbeat: beats.then(|| heartbeat(terminal.clone(), Arc::clone(&work))),
+            work,
+            rows: HashMap::new(),
+            total: None,
+        }
+    }
+
+    fn work(&self) -> MutexGuard<'_, Work> {
+        lock(&self.work)
     }
 
     fn begin(&mut self, call: &CallId) {
-        let screen = self.terminal.screen();
-        if !screen.is_live() {
+        let doing = self.lines.activity(call);
+        self.work().begin(call, doing);
+        if !self.terminal.screen().is_live() {
             return;
         }
-        let activity = Arc::new(Mutex::new(String::new()));
-        let (name, doing) = (self.lines.name(&call.agent), self.lines.activity(call));
-        let shared = Arc::clone(&activity);
-        let line = move |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-            let activity = shared.lock().unwrap_or_else(PoisonError::into_inner);
-            // This callback cannot report a failed write.
-            let _ = out.write_str(&live(screen.style(), state.elapsed(), &name, &doing, &activity));
+        let screen = self.terminal.screen();
+        let hidden = |work: &Work| work.at_work().count().saturating_sub(ROWS);
+        let has_total = {
+            let work = self.work();
+            work.total(screen.style(), hidden(&work)).is_some()
         };
-        let style = ProgressStyle::with_template("{line}").unwrap_or_else(|_| ProgressStyle::default_spinner());
-        let bar = self.terminal.live().add(ProgressBar::new_spinner().with_style(style.with_key("line", line)));
-        bar.force_draw();
-        bar.enable_steady_tick(TICK);
-        self.at_work.insert(call.clone(), Live { bar, activity });
+        if self.total.is_none() && has_total {
+            let work = Arc::clone(&self.work);
+            let total = move || {
+                let work = lock(&work);
+                work.total(screen.style(), hidden(&work)).unwrap_or_default()
+            };
+            self.total = Some(self.terminal.live().add(bar(total)));
+        }
+        if self.rows.len() < ROWS && !self.rows.contains_key(&call.agent) {
+            let work = Arc::clone(&self.work);
+            let (name, padded) = (call.agent.clone(), self.lines.name(&call.agent));
+            let row = bar(move || lock(&work).row(screen.style(), &name, &padded));
+            let row = match &self.total {
+                Some(total) => self.terminal.live().insert_before(total, row),
+                None => self.terminal.live().add(row),
+            };
+            self.rows.insert(call.agent.clone(), row);
+        }
+        for bar in self.rows.get(&call.agent).into_iter().chain(&self.total) {
+            bar.force_draw();
+            bar.enable_steady_tick(TICK);
+        }
     }
 
-    fn end(&self, Live { bar, .. }: &Live) {
-        bar.finish_and_clear();
-        self.terminal.live().remove(bar);
+    /// Removes the live lines of agents that are no longer at work.
+    fn tidy(&mut self) {
+        let at_work: Vec<AgentName> = self.work().at_work().cloned().collect();
+        let (terminal, all_rest) = (&self.terminal, at_work.is_empty());
+        let ended = self.rows.extract_if(|name, _| !at_work.contains(name)).map(|(_, bar)| bar);
+        for bar in ended.chain(self.total.take_if(|_| all_rest)) {
+            bar.finish_and_clear();
+            terminal.live().remove(&bar);
+        }
     }
 }
 
 impl EventSink for Progress {
     fn event(&mut self, event: &Event) {
-        match &event.kind {
-            EventKind::Run(RunEvent::CallFinished { call, .. }) => {
-                self.at_work.remove(call).iter().for_each(|live| self.end(live));
-            }
-            // When an interrupted run ends, agents may still have live lines.
-            EventKind::Run(RunEvent::RunEnded { .. }) => {
-                std::mem::take(&mut self.at_work).values().for_each(|live| self.end(live));
-            }
-            _ => {}
+        self.work().event(event);
+        // When an interrupted run ends, agents may still have live lines.
+        if matches!(&event.kind, EventKind::Run(RunEvent::CallFinished { .. } | RunEvent::RunEnded { .. })) {
+            self.tidy();
         }
         for line in self.lines.lines(event) {
             self.terminal.line(&line);
@@ -85,51 +118,41 @@ impl EventSink for Progress {
     }
 
     fn activity(&mut self, call: &CallId, line: &str) {
-        if let Some(live) = self.at_work.get(call) {
-            let line: String = line.trim().chars().take(ACTIVITY).collect();
-            *live.activity.lock().unwrap_or_else(PoisonError::into_inner) = printable::line(&line);
-        }
+        self.work().activity(call, line);
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        self.at_work.values().for_each(|live| live.bar.finish_and_clear());
+        self.rows.values().chain(&self.total).for_each(|bar| {
+            bar.finish_and_clear();
+            self.terminal.live().remove(bar);
+        });
     }
 }
 
-fn live(style: Style, elapsed: Duration, name: &str, doing: &str, activity: &str) -> String {
-    let frames: &[&str] = if style.unicode {
-        &["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
-    } else {
-        &["-", "\\", "|", "/"]
+fn lock(work: &Mutex<Work>) -> MutexGuard<'_, Work> {
+    work.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A live line whose text is computed each time it is drawn.
+fn bar(text: impl Fn() -> String + Send + Sync + Clone + 'static) -> ProgressBar {
+    let line = move |_: &ProgressState, out: &mut dyn std::fmt::Write| {
+        // This callback cannot report a failed write.
+        let _ = out.write_str(&text());
     };
-    let millis = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
-    let frame = usize::try_from(millis / 120).unwrap_or(0) % frames.len();
-    let time = if millis < 60_000 { format!("{}s", millis / 1000) } else { duration(millis) };
-    let spinner = style.paint(Color::Key, frames[frame]);
-    let gap = if activity.is_empty() { "" } else { "  " };
-    let (name, time) = (style.strong(name), style.faint(time));
-    let line = format!("{spinner} {name}  {doing}  {time}{gap}{}", style.faint(activity));
-    style.cut(&line, style.width.saturating_sub(1))
+    let style = ProgressStyle::with_template("{line}").unwrap_or_else(|_| ProgressStyle::default_spinner());
+    ProgressBar::new_spinner().with_style(style.with_key("line", line))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::cli::style::columns;
-
-    #[test]
-    fn a_live_line_fits_every_screen() {
-        let style = Style { color: false, unicode: true, width: 60 };
-        let at = |style, seconds| {
-            live(style, Duration::from_secs(seconds), "rules", "reviewing shard 2/3", "reading a.py")
-        };
-        assert_eq!(at(style, 5), "⠙ rules  reviewing shard 2/3  5s  reading a.py");
-        assert_eq!(at(Style { width: 40, ..style }, 65), "⠙ rules  reviewing shard 2/3  1m 05s  …");
-        assert_eq!(at(Style { width: 20, unicode: false, ..style }, 5), "\\ rules  reviewi...");
-        let colored = at(Style { width: 20, color: true, ..style }, 5);
-        assert_eq!(columns(&colored), 19);
-        assert!(colored.ends_with("\u{1b}[0m") || !colored.contains("\u{1b}[2m"), "{colored:?}");
-    }
+/// Prints a line about the agents at work at intervals, until the returned sender is dropped.
+fn heartbeat(terminal: Terminal, work: Arc<Mutex<Work>>) -> mpsc::Sender<()> {
+    let (sender, ended) = mpsc::channel();
+    thread::spawn(move || {
+        while ended.recv_timeout(HEARTBEAT) == Err(RecvTimeoutError::Timeout) {
+            let line = lock(&work).heartbeat(terminal.screen().style());
+            line.iter().for_each(|line| terminal.line(line));
+        }
+    });
+    sender
 }

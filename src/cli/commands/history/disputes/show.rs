@@ -147,8 +147,7 @@ impl Page {
     }
 
     fn finding(&mut self, finding: &Finding) {
-        let severity = &finding.raw.severity;
-        let tag = self.look.paint(Color::of(severity), &format!("[{}]", printable::line(&severity.to_string())));
+        let tag = self.look.tag(finding);
         let place = finding.raw.location().map(|place| format!("{place} ")).unwrap_or_default();
         self.text.push('\n');
         self.line(&format!("{tag} {}", printable::line(&finding.raw.title.labelled(&place))));
@@ -160,7 +159,7 @@ impl Page {
             self.body(2, &evidence.labelled("Evidence: "));
         }
         let names: Vec<_> = finding.raised_by.iter().map(|name| name.0.as_str()).collect();
-        self.body(2, &format!("({}, raised by {})", finding.id, names.join(", ")));
+        self.body(2, &format!("(raised by {})", names.join(", ")));
     }
 
     fn ruling(&mut self, record: &RulingRecord) {

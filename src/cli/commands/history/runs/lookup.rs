@@ -17,6 +17,8 @@ pub(crate) fn table(rows: &[RunRow]) -> String {
         String::from("RUN       STARTED           MODE       FINDINGS  DISPUTES  ENDED              TARGET\n");
     for row in rows {
         let disputes = match row.open_disputes {
+            // A finding of the run repeats a dispute of an earlier run.
+            0 if row.exit == Some(ExitReason::DisputeOpen) => format!("{} (earlier open)", row.disputes),
             0 => row.disputes.to_string(),
             open => format!("{} ({open} open)", row.disputes),
         };
@@ -121,7 +123,9 @@ fn ended(row: &RunRow) -> String {
         Some(ExitReason::DisputeOpen) => "dispute open",
         Some(ExitReason::AgentFailed) => "agent failed",
         Some(ExitReason::Budget) => "over budget",
-        Some(other) => return format!("exit {}", other.code()),
+        Some(ExitReason::ReadOnlyViolation) => "files modified",
+        Some(ExitReason::Signal(_)) => "stopped",
+        Some(ExitReason::Usage | ExitReason::Locked | ExitReason::History | ExitReason::Untrusted) => "failed",
     };
     if row.undone { format!("{text}, undone") } else { text.to_owned() }
 }

@@ -170,7 +170,7 @@ impl EventLines {
                 messages.iter().filter_map(unfinished).collect()
             }
             ReviewEvent::AlreadyRuled { finding, dispute, new_tag: Some(tag), .. } if self.is_verbose() => {
-                self.detail(format!("  {finding} is now [{tag}], by dispute {dispute}"))
+                self.detail(format!("  {tag}[{finding}]: the tag is by dispute {dispute}"))
             }
             ReviewEvent::AlreadyRuled { finding, dispute, insisted: true, .. } => {
                 vec![format!("  {finding}: raised again after dispute {dispute} without new evidence")]
@@ -239,7 +239,7 @@ impl EventLines {
         let files: usize = plan.shards.iter().map(Vec::len).sum();
         let code: u64 = plan.shards.iter().flatten().map(|file| u64::from(file.lines)).sum();
         let target = style.strong(printable::line(&plan.target));
-        let code = format!("{}, {} lines", count(files, "file"), style::thousands(code));
+        let code = format!("{}, {}", count(files, "file"), count(code, "line"));
         let shards = if plan.shards.len() > 1 { count(plan.shards.len(), "shard") } else { String::new() };
         let mut facts = vec![format!("Reviewing {target}"), code, shards];
         for role in Role::ALL {
@@ -252,8 +252,9 @@ impl EventLines {
         }
         let mut lines = vec![style.facts(&facts)];
         if !plan.skipped.is_empty() {
-            let skipped = count(plan.skipped.len(), "file");
-            lines.push(style.paint(Color::Warn, &format!("  {skipped} skipped")));
+            let most = if self.is_verbose() { usize::MAX } else { 3 };
+            let skipped = style::skipped(&plan.skipped, most);
+            lines.push(style.paint(Color::Warn, &format!("  skipped {skipped}")));
         }
         lines.extend(self.detail(format!("  tree {}", printable::line(&plan.tree))));
         lines
@@ -309,7 +310,6 @@ impl EventLines {
     fn dispute(&self, dispute: &Dispute) -> String {
         let (style, finding) = (self.style, &dispute.finding);
         let coder = self.coder.as_ref().map_or_else(|| "the coder".to_owned(), |name| printable::line(&name.0));
-        let severity = printable::line(&finding.raw.severity.to_string());
         let place = finding.raw.location().map(|place| format!("{} ", printable::line(&place.to_string())));
         let sides = match dispute.objector {
             Objector::Coder => format!("{coder} objects to"),
@@ -318,11 +318,10 @@ impl EventLines {
             Objector::Earlier => "an earlier finding asked for the opposite of".to_owned(),
         };
         let line = format!(
-            "{} {}: {sides} {} {} {}{}",
+            "{} {}: {sides} {} {}{}",
             style.mark(Glyph::Attention),
             style.strong(format!("Dispute {}", dispute.number)),
-            finding.id,
-            style.paint(Color::of(&finding.raw.severity), &format!("[{severity}]")),
+            style.tag(finding),
             place.unwrap_or_default(),
             printable::line(&finding.raw.title)
         );

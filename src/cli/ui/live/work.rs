@@ -1,0 +1,213 @@
+//! The agents at work and how far they are, as text for live lines and for heartbeats.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+use crate::cli::style::{Color, Style, count, duration, thousands};
+use crate::domain::event::{CallId, Event, EventKind, Purpose, ReviewEvent, RunEvent};
+use crate::domain::{AgentName, Role, Usage};
+use crate::protocol::text::printable;
+
+/// The maximum number of characters of an agent's output in a live line.
+const ACTIVITY: usize = 200;
+
+/// Columns that stay free at the end of a live line. The terminal echoes Ctrl-C as `^C`; a line that wraps because of
+/// it could not be erased.
+const FREE: usize = 3;
+
+#[derive(Debug, Default)]
+pub(crate) struct Work {
+    agents: BTreeMap<AgentName, AgentWork>,
+    shards: usize,
+    reviewers: usize,
+    spent: Usage,
+}
+
+#[derive(Debug, Default)]
+struct AgentWork {
+    calls: Vec<RunningCall>,
+    /// Since when the agent is at work without a pause.
+    since: Option<Instant>,
+    activity: String,
+    reviewed: BTreeSet<CallId>,
+}
+
+#[derive(Debug)]
+struct RunningCall {
+    id: CallId,
+    doing: String,
+}
+
+impl Work {
+    pub(crate) fn event(&mut self, event: &Event) {
+        match &event.kind {
+            EventKind::Review(ReviewEvent::RunStarted { plan }) => {
+                self.shards = plan.shards.len();
+                self.reviewers = plan.agents.iter().filter(|agent| agent.role == Role::Reviewer).count();
+            }
+            EventKind::Review(ReviewEvent::RoundStarted { shards, .. }) => {
+                self.shards = shards.len();
+                self.agents.values_mut().for_each(|agent| agent.reviewed.clear());
+            }
+            EventKind::Review(ReviewEvent::AnswersReused { call, asked, .. }) if asked.is_empty() => {
+                self.reviewed(call);
+            }
+            EventKind::Run(RunEvent::CallFinished { call, usage, .. }) => {
+                self.spent = self.spent.plus(**usage);
+                self.reviewed(call);
+                let agent = self.agents.entry(call.agent.clone()).or_default();
+                agent.calls.retain(|running| running.id != *call);
+                if agent.calls.is_empty() {
+                    agent.since = None;
+                    agent.activity.clear();
+                }
+            }
+            EventKind::Run(RunEvent::RunEnded { .. }) => {
+                self.agents.values_mut().for_each(|agent| agent.calls.clear());
+            }
+            _ => {}
+        }
+    }
+
+    fn reviewed(&mut self, call: &CallId) {
+        if matches!(call.purpose, Purpose::Review { .. }) {
+            let agent = self.agents.entry(call.agent.clone()).or_default();
+            agent.reviewed.insert(CallId { attempt: 1, ..call.clone() });
+        }
+    }
+
+    pub(crate) fn begin(&mut self, call: &CallId, doing: String) {
+        let agent = self.agents.entry(call.agent.clone()).or_default();
+        agent.since.get_or_insert_with(Instant::now);
+        agent.calls.push(RunningCall { id: call.clone(), doing });
+    }
+
+    pub(crate) fn activity(&mut self, call: &CallId, line: &str) {
+        if let Some(agent) = self.agents.get_mut(&call.agent) {
+            let line: String = line.trim().chars().take(ACTIVITY).collect();
+            agent.activity = printable::line(&line);
+        }
+    }
+
+    pub(crate) fn at_work(&self) -> impl Iterator<Item = &AgentName> {
+        self.agents.iter().filter(|(_, agent)| !agent.calls.is_empty()).map(|(name, _)| name)
+    }
+
+    /// What an agent does, as in `reviewing 3/12` or `ruling on dispute 1 and 2 more`.
+    fn doing(&self, agent: &AgentWork) -> String {
+        match agent.calls.as_slice() {
+            [] => String::new(),
+            [first, ..] if matches!(first.id.purpose, Purpose::Review { .. }) && self.shards > 1 => {
+                format!("reviewing {}/{}", agent.reviewed.len(), self.shards)
+            }
+            [only] => only.doing.clone(),
+            [first, rest @ ..] => format!("{} and {} more", first.doing, rest.len()),
+        }
+    }
+
+    pub(crate) fn row(&self, style: Style, name: &AgentName, padded: &str) -> String {
+        let Some(agent) = self.agents.get(name) else { return String::new() };
+        let elapsed = agent.since.map_or(Duration::ZERO, |since| since.elapsed());
+        row(style, elapsed, padded, &self.doing(agent), &agent.activity)
+    }
+
+    /// The progress of the whole run, as in `3 of 24 reviews · 45,210 tokens · $0.42 so far`. `hidden` is the number of
+    /// agents at work without a live line.
+    pub(crate) fn total(&self, style: Style, hidden: usize) -> Option<String> {
+        let mut facts = Vec::new();
+        if hidden > 0 {
+            facts.push(format!("{hidden} more at work"));
+        }
+        if self.shards > 1 && self.reviewers > 1 {
+            let done: usize = self.agents.values().map(|agent| agent.reviewed.len()).sum();
+            facts.push(format!("{done} of {}", count(self.shards * self.reviewers, "review")));
+        }
+        let tokens = [self.spent.input_tokens, self.spent.output_tokens].into_iter().flatten().sum();
+        if tokens > 0 {
+            facts.push(format!("{} tokens", thousands(tokens)));
+        }
+        facts.extend(self.spent.usd.map(|usd| format!("${usd:.2} so far")));
+        let line = format!("  {}", style.facts(&facts));
+        (!facts.is_empty()).then(|| style.faint(style.cut(&line, style.width.saturating_sub(FREE))))
+    }
+
+    /// One line about all agents at work; `None` if there are none. The agents of a watch work until it ends, so they
+    /// are left out.
+    pub(crate) fn heartbeat(&self, style: Style) -> Option<String> {
+        let is_bounded = |agent: &AgentWork| agent.calls.iter().any(|call| call.id.purpose != Purpose::Work);
+        let fact = |(name, agent): (&AgentName, &AgentWork)| {
+            let elapsed = agent.since.map_or(Duration::ZERO, |since| since.elapsed());
+            format!("{} {}, {}", printable::line(&name.0), self.doing(agent), seconds(elapsed))
+        };
+        let facts: Vec<String> = self.agents.iter().filter(|(_, agent)| is_bounded(agent)).map(fact).collect();
+        (!facts.is_empty()).then(|| format!("  at work: {}", style.facts(&facts)))
+    }
+}
+
+fn seconds(elapsed: Duration) -> String {
+    let millis = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+    if millis < 60_000 { format!("{}s", millis / 1000) } else { duration(millis) }
+}
+
+fn row(style: Style, elapsed: Duration, name: &str, doing: &str, activity: &str) -> String {
+    let frames: &[&str] = if style.unicode {
+        &["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
+    } else {
+        &["-", "\\", "|", "/"]
+    };
+    let frame = usize::try_from(elapsed.as_millis() / 120).unwrap_or(0) % frames.len();
+    let spinner = style.paint(Color::Key, frames[frame]);
+    let gap = if activity.is_empty() { "" } else { "  " };
+    let (name, time) = (style.strong(name), style.faint(seconds(elapsed)));
+    let line = format!("{spinner} {name}  {doing}  {time}{gap}{}", style.faint(activity));
+    style.cut(&line, style.width.saturating_sub(FREE))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::style::columns;
+    use crate::cli::style::fixture::{call, event, finished, started};
+    use crate::domain::AnswerStatus;
+    use crate::domain::event::CallAnswer;
+
+    #[test]
+    fn a_live_line_fits_every_screen() {
+        let style = Style { color: false, unicode: true, width: 60 };
+        let at =
+            |style, seconds| row(style, Duration::from_secs(seconds), "rules", "reviewing 2/3", "reading a.py");
+        assert_eq!(at(style, 5), "⠙ rules  reviewing 2/3  5s  reading a.py");
+        assert_eq!(at(Style { width: 40, ..style }, 65), "⠙ rules  reviewing 2/3  1m 05s  read…");
+        assert_eq!(at(Style { width: 20, unicode: false, ..style }, 5), "\\ rules  revie...");
+        let colored = at(Style { width: 20, color: true, ..style }, 5);
+        assert_eq!(columns(&colored), 17);
+        assert!(colored.ends_with("\u{1b}[0m") || !colored.contains("\u{1b}[2m"), "{colored:?}");
+    }
+
+    #[test]
+    fn an_agent_with_many_calls_has_one_line_that_counts_them() {
+        let style = Style { color: false, unicode: true, width: 80 };
+        let review = |agent: &str, shard| call(agent, Purpose::Review { round: 1, shard });
+        let mut work = Work::default();
+        work.event(&event(1, started()));
+        for shard in [0, 1] {
+            work.begin(&review("rules", shard), "reviewing".to_owned());
+        }
+        work.begin(&review("gemini", 0), "reviewing".to_owned());
+        assert_eq!(
+            work.heartbeat(style).as_deref(),
+            Some("  at work: gemini reviewing 0/2, 0s · rules reviewing 0/2, 0s")
+        );
+        let clean = CallAnswer::Review {
+            status: AnswerStatus::Clean,
+            findings: Vec::new(),
+            notes: String::new(),
+            problem: None,
+        };
+        work.event(&event(2, finished(review("rules", 1), clean)));
+        let rules = AgentName::from("rules");
+        assert!(work.row(style, &rules, "rules ").contains("rules   reviewing 1/2  0s"));
+        assert!(work.total(style, 3).expect("a total").starts_with("  3 more at work · 1 of 4 reviews"));
+        assert_eq!(work.at_work().count(), 2);
+    }
+}
