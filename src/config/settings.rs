@@ -132,7 +132,9 @@ section! {
         /// Commands that must pass after the coder's edits.
         pub verify: Vec<Vec<String>> as "As::<Commands>" = Vec::new(),
         /// The maximum number of agents that run at the same time.
-        pub jobs: Option<u32> as "As::<OrAll<Count<1, { u32::MAX }>>>" = None,
+        pub jobs: Option<u32> as "As::<OrAll<Count<1, { u32::MAX }>>>" = Some(8),
+        /// The number of calls above which a review on a terminal asks before it starts. Embedded agents do not count.
+        pub confirm_above: Option<u32> as "As::<OrNone<Count<0, { u32::MAX }>>>" = Some(100),
         /// The maximum size of a file that is reviewed as a whole. Of a larger file, only changes are reviewed.
         pub max_file_size: u64 as "As::<Size>" = 1 << 20,
         /// What happens if files could not be reviewed.

@@ -234,7 +234,7 @@ fn left_open_it_waits_and_is_settled_later() {
     pty.expect("How to resolve?").expect("Esc").send("1").expect("3. Leave it open").expect("Esc").send("3");
     let (code, shown) = pty.end();
     assert_eq!(code, 3, "{shown}");
-    has(&shown, &["! 1 dispute waits for you", "glee disputes resolve 1 judge|discard|enforce|dismiss"]);
+    has(&shown, &["! 1 dispute waits for you", "glee disputes resolve 1"]);
     let resolved = sandbox.glee(&["disputes", "resolve", "1", "dismiss", "--reason", "private"]);
     assert_eq!(resolved.code, 0, "{resolved}");
 }
@@ -328,4 +328,18 @@ fn spec_07_what_finished_reviewers_found_is_shown_and_kept_when_a_run_is_stopped
         !resumed.stderr.contains("lens   reviewing") && resumed.stdout.contains("DISMISS by scales"),
         "{resumed}"
     );
+}
+
+#[test]
+fn a_large_review_asks_before_it_starts() {
+    let sandbox = project(ONE, None);
+    let review = ["review", "app.py", "--reviewer", "lens"];
+    assert_eq!(sandbox.glee(&["config", "set", "review.confirm_above", "0"]).code, 0);
+    assert_eq!(sandbox.glee(&["trust"]).code, 0);
+    let mut pty = Pty::open(&sandbox, &review);
+    pty.expect("This review makes 1 call").send("n");
+    let (code, shown) = pty.end();
+    assert_eq!(code, 2, "{shown}");
+    has(&shown, &["the review was not started", "glee review --dry-run"]);
+    assert_eq!(sandbox.glee(&review).code, 1, "without a terminal, nobody is asked");
 }

@@ -1,9 +1,12 @@
 //! The limits of a run: the number of concurrent calls, and the caps in the settings `budget.*`.
 
+use std::collections::BTreeMap;
+
 use crate::config::settings::{Limits, Settings};
-use crate::domain::Spent;
-use crate::domain::event::{CallId, Purpose};
+use crate::domain::event::{CallAnswer, CallId, Purpose};
+use crate::domain::{AgentName, Spent};
 use crate::rules::budget;
+use crate::workflows::run::call::CallOutcome;
 
 /// A judge's call waits while this number of calls is running. `review.jobs` may set a lower limit.
 const JUDGES: usize = 16;
@@ -13,6 +16,30 @@ pub(crate) enum Place {
     Free,
     Full,
     OverBudget,
+}
+
+/// The number of calls that an agent may have at the same time after it reached a rate limit. An agent without an
+/// entry has no limit of its own.
+#[derive(Debug, Default)]
+pub(crate) struct Pace(BTreeMap<AgentName, usize>);
+
+impl Pace {
+    pub(crate) fn allows(&self, agent: &AgentName, running: usize) -> bool {
+        self.0.get(agent).is_none_or(|most| running < *most)
+    }
+
+    /// Takes note of an ended call. `running` is the number of the agent's calls, including this one. A call that
+    /// failed or was repeated because of a limit halves the number of calls; each other call permits one more.
+    pub(crate) fn ended(&mut self, agent: &AgentName, outcome: &CallOutcome, running: usize) {
+        let is_limited = outcome.metadata.retries > 0
+            || matches!(&outcome.answer, CallAnswer::Failed { cause: Some(cause), .. } if cause.is_exhausted());
+        if is_limited {
+            let most = self.0.get(agent).map_or(running, |most| running.min(*most));
+            self.0.insert(agent.clone(), (most / 2).max(1));
+        } else if let Some(most) = self.0.get_mut(agent) {
+            *most = most.saturating_add(1);
+        }
+    }
 }
 
 pub(crate) fn place(settings: &Settings, spent: &Spent, call: &CallId, running: usize) -> Place {
@@ -48,4 +75,39 @@ pub(crate) fn notices(settings: &Settings, spent: &Spent, then: &str) -> Vec<Str
         format!("`{key}` is used up ({used}); raise it with `glee config set --user {key} <more>`, then {then}")
     };
     reached.map(notice).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::FailureKind;
+
+    #[test]
+    fn a_rate_limit_slows_its_agent_down_and_answers_speed_it_up_again() {
+        let (claude, codex) = (AgentName::from("claude"), AgentName::from("codex"));
+        let answered = || CallOutcome::without_call(CallAnswer::Defend { defences: Vec::new() });
+        let limited = || {
+            CallOutcome::without_call(CallAnswer::Failed {
+                error: "rate limit".to_owned(),
+                hint: None,
+                cause: Some(FailureKind::RateLimited { reset: None }),
+            })
+        };
+        let mut pace = Pace::default();
+        assert!(pace.allows(&claude, 99), "no limit was reached yet");
+        pace.ended(&claude, &limited(), 8);
+        assert!(pace.allows(&claude, 3) && !pace.allows(&claude, 4));
+        assert!(pace.allows(&codex, 99), "other agents are not concerned");
+        pace.ended(&claude, &limited(), 7);
+        assert!(pace.allows(&claude, 1) && !pace.allows(&claude, 2), "calls of before the first limit still end");
+        pace.ended(&claude, &limited(), 1);
+        pace.ended(&claude, &limited(), 1);
+        assert!(pace.allows(&claude, 0) && !pace.allows(&claude, 1), "one call is always allowed");
+        let mut repeated = answered();
+        repeated.metadata.retries = 1;
+        pace.ended(&claude, &repeated, 1);
+        assert!(!pace.allows(&claude, 1));
+        pace.ended(&claude, &answered(), 1);
+        assert!(pace.allows(&claude, 1) && !pace.allows(&claude, 2));
+    }
 }

@@ -18,7 +18,7 @@ use crate::protocol::request::Request;
 use crate::protocol::secrets;
 use crate::protocol::text::nonce;
 use crate::system::log;
-use crate::workflows::run::budget;
+use crate::workflows::run::budget::{self, Pace};
 use crate::workflows::run::call::{AgentCall, CallOutcome, CallRequest};
 use crate::workflows::run::error::RunError;
 use crate::workflows::run::ports::{EventSink, Sink};
@@ -54,6 +54,7 @@ pub(crate) struct Runner {
     pub(crate) stop: Stop,
     pub(crate) started: Instant,
     pub(crate) guard: WriteGuard,
+    pub(crate) pace: Pace,
     pub(crate) span: Span,
 }
 
@@ -80,6 +81,7 @@ impl Runner {
             stop,
             started,
             guard,
+            pace: Pace::default(),
             span,
         })
     }

@@ -10,7 +10,7 @@ use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 
 use crate::domain::event::{CallAnswer, CallId, Event, EventKind, Purpose};
-use crate::domain::{RunId, Spent};
+use crate::domain::{AgentName, RunId, Spent};
 use crate::workflows::run::budget::{self, Place};
 use crate::workflows::run::call::{AgentCall, CallOutcome, CallRequest};
 use crate::workflows::run::error::RunError;
@@ -226,6 +226,10 @@ pub(crate) trait WorkflowExt: Workflow {
             let done = tokio::select! {
                 biased;
                 Some((step, done)) = work.next(), if !work.is_empty() => {
+                    if let Done::Call(call, outcome) = &done {
+                        let calls = calls_of(&call.agent, &running);
+                        self.runner_mut().pace.ended(&call.agent, outcome, calls);
+                    }
                     running.retain(|other| *other != step);
                     Some(done)
                 }
@@ -249,12 +253,19 @@ pub(crate) trait WorkflowExt: Workflow {
     /// calls.
     fn place(&self, call: &CallId, running: &[Step<Self::Effect, Self::Question>]) -> Place {
         let takes_place = |step: &&Step<_, _>| matches!(step, Step::Ask(call) if call.purpose != Purpose::Work);
+        if !self.runner().pace.allows(&call.agent, calls_of(&call.agent, running)) {
+            return Place::Full;
+        }
         let running = running.iter().filter(takes_place).count();
         budget::place(&self.runner().settings, self.spent(), call, running)
     }
 }
 
 impl<W: Workflow> WorkflowExt for W {}
+
+fn calls_of<E, Q>(agent: &AgentName, running: &[Step<E, Q>]) -> usize {
+    running.iter().filter(|step| matches!(step, Step::Ask(call) if call.agent == *agent)).count()
+}
 
 fn input<I: 'static>(pending: Pending<I>) -> Pending<Done<I>> {
     Box::pin(async move { Done::Input(pending.await) })

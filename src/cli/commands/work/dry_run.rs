@@ -6,16 +6,26 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use crate::cli::report::Format;
-use crate::cli::style::{self, count};
+use crate::cli::style::{self, Style, count};
 use crate::config::settings::Settings;
 use crate::domain::Role;
 use crate::domain::event::{Mode, Plan};
 use crate::protocol::text::printable;
 use crate::workflows::review::Preview;
 
-pub(crate) fn render(format: Format, plan: &Plan, settings: &Settings, previews: &[Preview]) -> String {
+pub(crate) fn render(
+    format: Format,
+    style: Style,
+    is_detailed: bool,
+    plan: &Plan,
+    settings: &Settings,
+    previews: &[Preview],
+) -> String {
     match format {
-        Format::Text => text(plan, settings, previews),
+        Format::Text => {
+            let details = if is_detailed { details(plan, previews) } else { String::new() };
+            text(style, plan, settings, previews, is_detailed) + &details
+        }
         Format::Json | Format::Jsonl => json(plan, previews),
     }
 }
@@ -44,52 +54,129 @@ fn json(plan: &Plan, previews: &[Preview]) -> String {
     format!("{value:#}\n")
 }
 
-fn text(plan: &Plan, settings: &Settings, previews: &[Preview]) -> String {
+fn text(style: Style, plan: &Plan, settings: &Settings, previews: &[Preview], is_detailed: bool) -> String {
     let mut out = String::new();
+    let mut row = |name: &str, text: &str| {
+        for line in style::behind(style, &format!("{name:<11}"), 2, text, usize::MAX) {
+            let _ = writeln!(out, "{line}");
+        }
+    };
     let files: usize = plan.shards.iter().map(Vec::len).sum();
     let lines: u64 = plan.shards.iter().flatten().map(|covered| u64::from(covered.lines)).sum();
-    let _ = writeln!(out, "Target   {}", printable::line(&plan.target));
-    let commit = plan.commit.as_deref().map(|commit| format!(" (commit {commit})")).unwrap_or_default();
-    let _ = writeln!(out, "Tree     {}{commit}", plan.tree);
-    let _ = writeln!(out, "Files    {files} with {lines} lines in {}", count(plan.shards.len(), "shard"));
-    for (number, shard) in plan.shards.iter().enumerate() {
-        for covered in shard {
-            let (file, lines) = (printable::line(&covered.file), covered.lines);
-            let _ = writeln!(out, "  {:>3}  {file} ({lines} lines)", number + 1);
-        }
-    }
+    let at = plan.commit.as_deref().map(|commit| format!(" at commit {}", short(commit))).unwrap_or_default();
+    row("Target", &format!("{}{at}, tree {}", printable::line(&plan.target), short(&plan.tree)));
+    let shards = count(plan.shards.len(), "shard");
+    row("Files", &format!("{}, {} in {shards}", count(files, "file"), count(lines, "line")));
     if !plan.skipped.is_empty() {
-        let _ = writeln!(out, "Skipped  {}", plan.skipped.len());
-        for skip in &plan.skipped {
-            let _ = writeln!(out, "       {} ({})", printable::line(&skip.file), skip.reason.as_str());
+        row("Skipped", &style::skipped(&plan.skipped, if is_detailed { usize::MAX } else { 3 }));
+    }
+    for role in Role::ALL {
+        let agents = plan.agents.iter().filter(|agent| agent.role == role);
+        let agents: Vec<String> = agents
+            .map(|agent| {
+                let (name, command) = (&agent.name.0, agent.command.join(" "));
+                if command == *name {
+                    printable::line(name)
+                } else {
+                    printable::line(&format!("{name} ({command})"))
+                }
+            })
+            .collect();
+        if !agents.is_empty() {
+            let name = match role {
+                Role::Coder => "Coder",
+                Role::Reviewer => "Reviewers",
+                Role::Judge => "Judges",
+                Role::Aggregator => "Aggregator",
+            };
+            row(name, &agents.join(", "));
         }
     }
-    out.push_str("Agents\n");
-    for agent in &plan.agents {
-        let command = printable::line(&agent.command.join(" "));
-        let _ = writeln!(out, "  {:<10} {} ({command})", agent.role.as_str(), printable::line(&agent.name.0));
+    let asked: Vec<&Preview> = previews.iter().filter(|preview| preview.asked > 0).collect();
+    let jobs = match settings.review.jobs {
+        _ if asked.len() < 2 => String::new(),
+        None => ", all at the same time".to_owned(),
+        Some(jobs) => format!(", at most {jobs} at the same time"),
+    };
+    let reused = previews.iter().map(|preview| preview.files.len().saturating_sub(preview.asked)).sum::<usize>();
+    let reused = match reused {
+        0 => String::new(),
+        files => format!("; recorded answers about {} are reused", count(files, "file")),
+    };
+    row("Calls", &format!("{} of reviewers{jobs}{reused}", count(asked.len(), "call")));
+    let bytes: usize = asked.iter().map(|preview| preview.prompt_bytes).sum();
+    let tokens: u64 = asked.iter().map(|preview| preview.tokens).sum();
+    if tokens > 0 {
+        let tokens = format!("{}, about {} tokens (estimated)", size(bytes), style::thousands(tokens));
+        row("Prompts", &tokens);
+        row("Cost", &cost(&asked).unwrap_or_default());
+    } else if bytes > 0 {
+        row("Prompts", &format!("{}, for embedded agents, which cost nothing", size(bytes)));
     }
-    let jobs =
-        settings.review.jobs.map_or_else(|| "all in parallel".to_owned(), |jobs| format!("{jobs} at a time"));
-    calls(&mut out, &jobs, previews);
-    out.push_str(match plan.mode {
-        Mode::Review => "Then     the findings are reported; no file is changed\n",
-        Mode::Fix => "Then     the coder receives the findings and edits files; disputes stay open\n",
-        Mode::Arbitrate => "Then     the coder receives the findings and edits files; disputes are settled\n",
-    });
+    row(
+        "Then",
+        match plan.mode {
+            Mode::Review => "the findings are reported; no file is changed",
+            Mode::Fix => "the coder receives the findings and edits files; disputes stay open",
+            Mode::Arbitrate => "the coder receives the findings and edits files; disputes are settled",
+        },
+    );
     if plan.mode == Mode::Arbitrate {
         let judge = plan.agents.iter().find(|agent| agent.role == Role::Judge);
-        let judge = judge.map_or("none", |agent| agent.name.0.as_str());
-        let _ = writeln!(out, "Disputes {} by default, the judge is {judge}", settings.review.on_dispute.default);
+        let judge = judge.map_or("none".to_owned(), |agent| printable::line(&agent.name.0));
+        row("Disputes", &format!("{} by default, the judge is {judge}", settings.review.on_dispute.default));
     }
-    out.push_str("This was a dry run: no agent was called.\n");
+    let more = if is_detailed { "" } else { "; `-v` lists files and calls" };
+    let _ = writeln!(out, "This was a dry run: no agent was called{more}.");
     out
 }
 
-fn calls(out: &mut String, jobs: &str, previews: &[Preview]) {
-    let asked: Vec<&Preview> = previews.iter().filter(|preview| preview.asked > 0).collect();
-    let _ = writeln!(out, "Calls    {} of reviewers, {jobs}", asked.len());
-    let size = |bytes: usize| style::size(u64::try_from(bytes).unwrap_or(u64::MAX));
+/// The first 12 digits of a hash. A scheme may precede the hash, as in `scheme:hash`.
+fn short(id: &str) -> String {
+    let hash = id.find(':').map_or(0, |colon| colon + 1);
+    printable::line(&id[hash..]).chars().take(12).collect()
+}
+
+fn size(bytes: usize) -> String {
+    style::size(u64::try_from(bytes).unwrap_or(u64::MAX))
+}
+
+/// The planned calls and their estimated cost, as in `120 calls, about $12.30 for the prompts`.
+pub(crate) fn calls_and_cost(asked: &[Preview]) -> String {
+    let calls = count(asked.len(), "call");
+    match asked.iter().map(|preview| preview.usd).sum::<Option<f64>>() {
+        Some(usd) => format!("{calls}, about ${usd:.2} for the prompts"),
+        None => format!("{calls}, and its cost is unknown"),
+    }
+}
+
+fn cost(asked: &[&Preview]) -> Option<String> {
+    let unpriced = asked.iter().filter(|preview| preview.usd.is_none());
+    let unpriced: BTreeSet<String> = unpriced.map(|preview| printable::line(&preview.agent.0)).collect();
+    let mut cost = Vec::new();
+    if asked.iter().any(|preview| preview.tokens > 0 && preview.usd.is_some()) {
+        let usd: f64 = asked.iter().filter_map(|preview| preview.usd).sum();
+        cost.push(format!(
+            "about ${usd:.2} for the prompts (estimated, without answers and files that agents read)"
+        ));
+    }
+    if !unpriced.is_empty() {
+        let names = unpriced.into_iter().collect::<Vec<_>>().join(", ");
+        cost.push(format!("unknown for {names}: no price is known (`agents.<name>.price`)"));
+    }
+    (!cost.is_empty()).then(|| cost.join("; "))
+}
+
+/// Lists each file and each call.
+fn details(plan: &Plan, previews: &[Preview]) -> String {
+    let mut out = String::from("\nShards\n");
+    for (number, shard) in plan.shards.iter().enumerate() {
+        for covered in shard {
+            let (file, lines) = (printable::line(&covered.file), count(covered.lines, "line"));
+            let _ = writeln!(out, "  {:>3}  {file} ({lines})", number + 1);
+        }
+    }
+    out.push_str("\nCalls\n");
     for preview in previews {
         let what = match preview.asked {
             0 => "not called".to_owned(),
@@ -105,29 +192,5 @@ fn calls(out: &mut String, jobs: &str, previews: &[Preview]) {
         let (name, reused) = (printable::line(&preview.agent.0), reused.collect::<String>());
         let _ = writeln!(out, "  {name} shard {}: {what}{reused}", preview.shard);
     }
-    let (bytes, tokens): (usize, u64) = asked
-        .iter()
-        .fold((0, 0), |(bytes, tokens), preview| (bytes + preview.prompt_bytes, tokens + preview.tokens));
-    if tokens == 0 {
-        let cost = if bytes == 0 { "no call" } else { "for embedded agents, which cost nothing" };
-        let _ = writeln!(out, "Prompts  {}, {cost}", size(bytes));
-        return;
-    }
-    let _ = writeln!(out, "Prompts  {}, about {} tokens (estimated)", size(bytes), style::thousands(tokens));
-    let unpriced = asked.iter().filter(|preview| preview.usd.is_none());
-    let unpriced: BTreeSet<String> = unpriced.map(|preview| printable::line(&preview.agent.0)).collect();
-    let unpriced: Vec<String> = unpriced.into_iter().collect();
-    let mut cost = Vec::new();
-    if asked.iter().any(|preview| preview.tokens > 0 && preview.usd.is_some()) {
-        let usd: f64 = asked.iter().filter_map(|preview| preview.usd).sum();
-        cost.push(format!(
-            "about ${usd:.2} for the prompts (estimated, without answers and files that agents read)"
-        ));
-    }
-    if !unpriced.is_empty() {
-        cost.push(format!("unknown for {}: no price is known (`agents.<name>.price`)", unpriced.join(", ")));
-    }
-    if !cost.is_empty() {
-        let _ = writeln!(out, "Cost     {}", cost.join("; "));
-    }
+    out
 }

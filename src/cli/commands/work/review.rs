@@ -10,11 +10,12 @@ use crate::cli::context::{
     CommandContext, CommandError, CommandResult, Globals, Input, ROUTES, ReportFormat, execute, history, number,
     one_of, place, print,
 };
+use crate::cli::ui::dialogs::questions::{self, AskError};
 use crate::config::files::rulings::is_shared;
 use crate::config::settings::Settings;
 use crate::domain::event::{Mode, Plan, Staged};
-use crate::domain::{RawFinding, Route, Severity, Tag};
-use crate::workflows::review::{self, disputes::rulings, disputes::rulings::SharedRulings};
+use crate::domain::{Agent, ExitReason, RawFinding, Role, Route, Severity, Tag};
+use crate::workflows::review::{self, Preview, disputes::rulings, disputes::rulings::SharedRulings};
 use crate::workspace::root::Workspace;
 use crate::workspace::{ControlFiles, SelectOptions, Target, TargetSpec};
 
@@ -177,6 +178,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     if args.dry_run {
         return dry_run(args, globals, (&workspace, &settings, &agents), (&mut plan, &target, &shared));
     }
+    confirm(globals, (&workspace, &settings, &agents), &plan, &target, &shared)?;
     let context = CommandContext { format: args.report.format, mode: args.mode(), chosen, globals };
     let run = review::new_run();
     execute::review(&context, workspace, settings, agents, &run, |setup, resolver| {
@@ -221,14 +223,54 @@ fn edited(steering: &ControlFiles, scripts: &[String]) -> Vec<RawFinding> {
 fn dry_run(
     args: &Args,
     globals: &Globals,
-    (workspace, settings, agents): (&Workspace, &Settings, &Agents),
+    of: (&Workspace, &Settings, &Agents),
     (plan, target, shared): (&mut Plan, &Target, &SharedRulings),
 ) -> CommandResult {
+    let previews = previews(globals, of, plan, target, shared)?;
+    let detail = globals.verbose > 0;
+    print(&super::dry_run::render(args.report.format, globals.style(), detail, plan, of.1, &previews))
+}
+
+fn previews(
+    globals: &Globals,
+    (workspace, settings, agents): (&Workspace, &Settings, &Agents),
+    plan: &mut Plan,
+    target: &Target,
+    shared: &SharedRulings,
+) -> Result<Vec<Preview>, CommandError> {
     let journal = history::open_read(globals, workspace)?;
     let (bindings, max_age) = (shared.bindings(), &settings.rulings.max_age);
     let bindings = rulings::known(journal.as_ref(), &bindings, max_age, Timestamp::now())?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let preview = review::preview((workspace, settings, agents), plan, target, (journal.as_ref(), &bindings));
-    let previews = runtime.block_on(preview)?;
-    print(&super::dry_run::render(args.report.format, plan, settings, &previews))
+    Ok(runtime.block_on(preview)?)
+}
+
+/// Asks before a large review. Fails if the answer is no.
+fn confirm(
+    globals: &Globals,
+    of: (&Workspace, &Settings, &Agents),
+    plan: &Plan,
+    target: &Target,
+    shared: &SharedRulings,
+) -> Result<(), CommandError> {
+    let Some(most) = of.1.review.confirm_above.filter(|_| globals.interactive()) else { return Ok(()) };
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    let is_paid = |agent: &&Agent| agent.role == Role::Reviewer && !agent.is_embedded();
+    if plan.agents.iter().filter(is_paid).count() * plan.shards.len() <= most {
+        return Ok(());
+    }
+    // Answers that can be reused need no call.
+    let mut previews = previews(globals, of, &mut plan.clone(), target, shared)?;
+    previews.retain(|preview| preview.tokens > 0);
+    if previews.len() <= most {
+        return Ok(());
+    }
+    let question = format!("This review makes {}. Go on?", super::dry_run::calls_and_cost(&previews));
+    match questions::confirm(globals.color_stderr(), &question, true) {
+        Ok(true) => Ok(()),
+        Ok(false) | Err(AskError::Cancelled) => Err(CommandError::usage("the review was not started")
+            .hint("review fewer files, or show what is planned with `glee review --dry-run`")),
+        Err(error) => Err(CommandError::new(ExitReason::Signal(2), error)),
+    }
 }
