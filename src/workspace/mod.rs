@@ -27,4 +27,4 @@ pub use guard::{
 pub use root::Workspace;
 pub use select::{BaseFiles, SelectOptions, SelectionRules, Since, Target, TargetSpec};
 pub use snapshot::{BeforeImage, Kept, Needed, Prunable, Restaged, TreeId, remove_folder};
-pub use undo::{Clash, Forced, UndoConflict, UndoOptions, Undone};
+pub use undo::{Clash, Forced, UndoConflict, UndoEffect, UndoOptions, UndoPlan, Undone};

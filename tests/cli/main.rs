@@ -26,6 +26,7 @@ mod screens;
 mod shop;
 mod steering;
 mod support;
+mod undo;
 mod vote;
 mod waiting;
 mod watch;

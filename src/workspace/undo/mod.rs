@@ -5,6 +5,6 @@ pub(crate) mod three_way;
 pub(crate) mod undo_log;
 pub(crate) mod write;
 
-pub use restore::{Forced, UndoConflict, UndoOptions, Undone};
-pub use three_way::Clash;
+pub use restore::{Forced, UndoConflict, UndoOptions, UndoPlan, Undone};
+pub use three_way::{Clash, UndoEffect};
 pub(crate) use write::Occupancy;

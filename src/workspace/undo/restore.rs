@@ -1,4 +1,5 @@
-//! Undoes the changes of a run's coder file by file, and redoes the changes after an undo.
+//! Undoes the changes of a run's coder file by file, and redoes the changes after an undo. A plan lists the effects
+//! of an undo or a redo in advance, and changes nothing.
 //!
 //! Snapshots of the tree are taken before and after each call of the coder. The differences between these snapshots
 //! are the coder's changes. A file without later changes gets its old content back. A file with later changes is
@@ -16,7 +17,7 @@ use crate::workspace::snapshot::{
     Bytes, FileKind, Ignored, Image, Kept, ManifestEntry, SnapshotNote, differing, ignored_files,
 };
 use crate::workspace::undo::three_way;
-use crate::workspace::undo::three_way::{Clash, FileContent};
+use crate::workspace::undo::three_way::{Clash, FileContent, UndoEffect};
 use crate::workspace::undo::undo_log::{Copied, UndoEntry, UndoLog};
 use crate::workspace::undo::write::{Occupancy, WriteStep, inspect, put};
 use crate::workspace::{Result, Workspace, WorkspaceError};
@@ -73,6 +74,18 @@ pub struct Undone {
     pub ignored: Vec<String>,
 }
 
+/// What an undo or a redo would do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UndoPlan {
+    pub files: Vec<(String, UndoEffect)>,
+    /// The changed files that cannot be restored.
+    pub conflicts: Vec<UndoConflict>,
+    /// The new files that would not be removed because their creator is unknown.
+    pub new: Vec<String>,
+    /// The files that cannot be restored because they were ignored when the run began.
+    pub ignored: Vec<String>,
+}
+
 /// The changes of each path in chronological order. A change is a pair of snapshot entries: before the change and,
 /// if known, after the change.
 type Changes = BTreeMap<Vec<u8>, Vec<(Option<ManifestEntry>, Option<Option<ManifestEntry>>)>>;
@@ -85,12 +98,40 @@ impl Workspace {
     /// [`WorkspaceError::NotRestored`] if some files could not be written, but restores all other files.
     pub fn undo(&self, run: &RunId, kept: &Kept<'_>, options: &UndoOptions, state_dir: &Path) -> Result<Undone> {
         self.refuse_other(run, kept, state_dir)?;
+        let mut log = UndoLog::read(run, state_dir)?;
+        let (work, folders) = self.work_of_undo(run, kept, Work::new(options, true), &log, state_dir)?;
+        if !work.steps.is_empty() {
+            log.undone.extend(work.steps.iter().map(|step| (step.path.clone(), step.entry.clone())));
+            log.write()?;
+        }
+        work.execute(self.root(), &folders, &log)
+    }
+
+    /// Returns what [`undo`](Self::undo) would do.
+    pub fn plan_undo(
+        &self,
+        run: &RunId,
+        kept: &Kept<'_>,
+        options: &UndoOptions,
+        state_dir: &Path,
+    ) -> Result<UndoPlan> {
+        self.refuse_other(run, kept, state_dir)?;
+        let log = UndoLog::read(run, state_dir)?;
+        Ok(self.work_of_undo(run, kept, Work::new(options, false), &log, state_dir)?.0.plan())
+    }
+
+    fn work_of_undo<'a>(
+        &self,
+        run: &RunId,
+        kept: &Kept<'_>,
+        mut work: Work<'a>,
+        log: &UndoLog,
+        state_dir: &Path,
+    ) -> Result<(Work<'a>, BTreeSet<Vec<u8>>)> {
         let (mut spans, mut bytes) = self.opened_run(run, kept, state_dir)?;
         let ignored = Ignored::read(run, state_dir);
-        let mut log = UndoLog::read(run, state_dir)?;
         let before = spans.iter().flat_map(|(before, _)| before.keys());
         let folders = before.flat_map(|path| path_bytes::above(path)).map(<[u8]>::to_vec).collect();
-        let mut work = Work { options, steps: Vec::new(), undone: Undone::default() };
         let changes = self.changes_of(run, &mut spans, state_dir)?;
         let nothing = Image::new();
         let first = spans.first().map_or(&nothing, |(before, _)| before);
@@ -115,7 +156,7 @@ impl Workspace {
                 work.undone.ignored.push(path_bytes::shown(&path));
                 continue;
             }
-            if is_new && changes.iter().any(|(_, after)| after.is_none()) && !options.remove_new {
+            if is_new && changes.iter().any(|(_, after)| after.is_none()) && !work.options.remove_new {
                 work.undone.new.push(path_bytes::shown(&path));
                 continue;
             }
@@ -127,36 +168,50 @@ impl Workspace {
                     continue;
                 }
             }
-            work.plan(path, occupancy, now, &changes, &log)?;
+            work.add(path, occupancy, now, &changes, log)?;
         }
         work.settle(self.root());
-        if !work.steps.is_empty() {
-            log.undone.extend(work.steps.iter().map(|step| (step.path.clone(), step.entry.clone())));
-            log.write()?;
-        }
-        work.execute(self.root(), &folders, &log)
+        Ok((work, folders))
     }
 
     /// Restores the contents that an undo replaced. Files that were changed after the undo are merged or reported.
     pub fn redo(&self, run: &RunId, kept: &Kept<'_>, options: &UndoOptions, state_dir: &Path) -> Result<Undone> {
         self.refuse_other(run, kept, state_dir)?;
         let mut log = UndoLog::read(run, state_dir)?;
-        let mut work = Work { options, steps: Vec::new(), undone: Undone::default() };
-        let mut done = Vec::new();
-        for (path, entry) in &log.undone {
-            let change = (log.content(entry.found.as_ref())?, Some(log.content(entry.put.as_ref())?));
-            match inspect(self.root(), path) {
-                Ok((now, _)) if now == change.0 => done.push(path.clone()),
-                Ok((now, occupancy)) => work.plan(path.clone(), occupancy, now, &[change], &log)?,
-                Err(clash) => work.undone.conflicts.push(UndoConflict { path: path.clone(), clash }),
-            }
-        }
-        work.settle(self.root());
+        let (work, mut done) = self.work_of_redo(Work::new(options, true), &log)?;
         done.extend(work.steps.iter().map(|step| step.path.clone()));
         let undone = work.execute(self.root(), &BTreeSet::new(), &log)?;
         done.iter().for_each(|path| drop(log.undone.remove(path)));
         log.write()?;
         Ok(undone)
+    }
+
+    /// Returns what [`redo`](Self::redo) would do.
+    pub fn plan_redo(
+        &self,
+        run: &RunId,
+        kept: &Kept<'_>,
+        options: &UndoOptions,
+        state_dir: &Path,
+    ) -> Result<UndoPlan> {
+        self.refuse_other(run, kept, state_dir)?;
+        let log = UndoLog::read(run, state_dir)?;
+        Ok(self.work_of_redo(Work::new(options, false), &log)?.0.plan())
+    }
+
+    /// Returns the work of a redo, and the paths at which nothing is left to do.
+    fn work_of_redo<'a>(&self, mut work: Work<'a>, log: &UndoLog) -> Result<(Work<'a>, Vec<Vec<u8>>)> {
+        let mut done = Vec::new();
+        for (path, entry) in &log.undone {
+            let change = (log.content(entry.found.as_ref())?, Some(log.content(entry.put.as_ref())?));
+            match inspect(self.root(), path) {
+                Ok((now, _)) if now == change.0 => done.push(path.clone()),
+                Ok((now, occupancy)) => work.add(path.clone(), occupancy, now, &[change], log)?,
+                Err(clash) => work.undone.conflicts.push(UndoConflict { path: path.clone(), clash }),
+            }
+        }
+        work.settle(self.root());
+        Ok((work, done))
     }
 
     /// The runs that worked on this tree while the tree was at another path, with the keys of their histories. The
@@ -238,13 +293,26 @@ impl Workspace {
 
 struct Work<'a> {
     options: &'a UndoOptions,
+    /// Whether the contents before and after the undo are stored, so that the steps can be executed.
+    stores: bool,
     steps: Vec<WriteStep>,
     undone: Undone,
 }
 
-impl Work<'_> {
-    /// Plans how to write the file at a path, and stores copies of the current and the new content.
-    fn plan(
+impl<'a> Work<'a> {
+    fn new(options: &'a UndoOptions, stores: bool) -> Self {
+        Self { options, stores, steps: Vec::new(), undone: Undone::default() }
+    }
+
+    fn plan(mut self) -> UndoPlan {
+        self.steps.sort_by(|one, other| one.path.cmp(&other.path));
+        let Undone { conflicts, new, ignored, .. } = self.undone;
+        let files = self.steps.iter().map(|step| (path_bytes::shown(&step.path), step.effect));
+        UndoPlan { files: files.collect(), conflicts, new, ignored }
+    }
+
+    /// Adds the step that writes the file at a path.
+    fn add(
         &mut self,
         path: Vec<u8>,
         occupancy: Occupancy,
@@ -257,6 +325,7 @@ impl Work<'_> {
             wanted = wanted.and_then(|content| three_way::reverse(before, after.as_ref(), &content));
         }
         let earlier = changes.first().map_or(&now, |(before, _)| before);
+        let is_forced = wanted.is_err();
         let put = match wanted {
             Ok(content) => content,
             Err(clash) if clash.can_be_forced() && self.options.forced.includes(&path) => earlier.clone(),
@@ -266,9 +335,16 @@ impl Work<'_> {
             }
         };
         if put != now {
-            let is_merged = put != *earlier;
-            let entry = UndoEntry { found: log.keep(&now)?, put: log.keep(&put)? };
-            self.steps.push(WriteStep { path, occupancy, entry, is_merged });
+            let effect = match (&now, &put) {
+                _ if is_forced => UndoEffect::Forced,
+                _ if put != *earlier => UndoEffect::Merged,
+                (FileContent::Nothing, _) => UndoEffect::Returned,
+                (_, FileContent::Nothing) => UndoEffect::Removed,
+                _ => UndoEffect::Restored,
+            };
+            let copy = |content| if self.stores { log.keep(content) } else { Ok(Copied::of(content)) };
+            let entry = UndoEntry { found: copy(&now)?, put: copy(&put)? };
+            self.steps.push(WriteStep { path, occupancy, entry, effect });
         }
         Ok(())
     }
@@ -297,7 +373,7 @@ impl Work<'_> {
             match step.execute(root, folders, log) {
                 Ok(()) => {
                     self.undone.files += 1;
-                    self.undone.merged += u64::from(step.is_merged);
+                    self.undone.merged += u64::from(step.effect == UndoEffect::Merged);
                 }
                 Err(error) => failed.push(format!("`{}` ({error})", path_bytes::shown(&step.path))),
             }

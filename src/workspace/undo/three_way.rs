@@ -10,6 +10,21 @@ pub(crate) enum FileContent {
     Link(Vec<u8>),
 }
 
+/// The effect of an undo or a redo on one file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UndoEffect {
+    /// The file returns to its earlier version.
+    Restored,
+    /// The file is removed, because it did not exist in the earlier version.
+    Removed,
+    /// The file exists again.
+    Returned,
+    /// The coder's change is reverted, and later changes remain.
+    Merged,
+    /// The file returns to its earlier version, and later changes are discarded.
+    Forced,
+}
+
 /// The reason why a change cannot be reverted automatically.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clash {

@@ -12,7 +12,7 @@ use crate::workspace::code::text_files;
 use crate::workspace::git::path_bytes;
 use crate::workspace::select::walk;
 use crate::workspace::snapshot::permissions;
-use crate::workspace::undo::three_way::{Clash, FileContent};
+use crate::workspace::undo::three_way::{Clash, FileContent, UndoEffect};
 use crate::workspace::undo::undo_log::{Copied, UndoEntry, UndoLog};
 
 /// What prevents a write to a path. A file or a link at the path does not prevent the write.
@@ -30,8 +30,7 @@ pub(crate) struct WriteStep {
     pub(crate) occupancy: Occupancy,
     /// The current and the new content. The undo log contains copies of both contents.
     pub(crate) entry: UndoEntry,
-    /// Whether the new content preserves changes that were made after the coder's change.
-    pub(crate) is_merged: bool,
+    pub(crate) effect: UndoEffect,
 }
 
 impl WriteStep {

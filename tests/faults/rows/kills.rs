@@ -114,7 +114,7 @@ fn killed_in_the_coder(kind: Kind, adapter: Adapter, millis: u64) {
     let mut undone = scene.glee(&["runs", "undo"]);
     if undone.code == 3 {
         // The origin of these files is unknown.
-        assert!(undone.stderr.contains("b.py") && undone.stderr.contains("--remove-new"), "{undone}");
+        assert!(undone.stdout.contains("b.py") && undone.stderr.contains("--remove-new"), "{undone}");
         undone = scene.glee(&["runs", "undo", "--remove-new"]);
     }
     assert_eq!(undone.code, 0, "{undone}");

@@ -1,26 +1,27 @@
-//! `glee runs undo`: undoes the changes that the coder made in a run. `glee runs undo --redo` restores these
-//! changes.
+//! `glee runs undo`: lists and undoes the changes that the coder made in a run. `glee runs undo --redo` restores
+//! these changes.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::cli::commands::history::runs::lookup;
 use crate::cli::context::{CommandError, CommandResult, Globals, RunArg, history, place, print, stream};
-use crate::cli::style;
-use crate::cli::ui::dialogs::questions;
+use crate::cli::style::{self, Style, columns};
+use crate::cli::ui::dialogs::questions::{self, AskError};
 use crate::domain::event::{EventKind, ReviewEvent, RunEvent};
 use crate::domain::{ExitReason, RunId};
 use crate::history::store::{self, Journal};
 use crate::protocol::text::printable;
 use crate::workspace::root::Workspace;
-use crate::workspace::{Forced, Kept, TreeId, UndoConflict, UndoOptions, Undone};
+use crate::workspace::{Forced, Kept, TreeId, UndoConflict, UndoEffect, UndoOptions, UndoPlan, Undone};
 
 /// Undo the changes of a run's coder, file by file
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A file that the coder wrote last is restored to its version before the run. If you changed the file since, your \
-changes are kept if they can be merged; otherwise the file stays unchanged and is listed, and the exit code is 3. On \
-a terminal you are asked about each such file. Other files, the index, commits and branches are not touched.
+First each file is listed with what happens to it. A file that the coder wrote last is restored to its version before \
+the run. If you changed the file since, your changes are kept if they can be merged; otherwise the file stays \
+unchanged, and the exit code is 3. On a terminal you are asked about each such file before anything is changed. Other \
+files, the index, commits and branches are not touched.
 
 Replaced versions are kept: `--redo` restores them by the same rule. A second undo changes nothing.
 
@@ -28,6 +29,7 @@ If Glee was killed while the coder worked, the coder's changes are not known: ev
 the run is restored, and new files are listed; `--remove-new` deletes those too.
 
 Examples:
+  glee runs undo --dry-run           list what an undo of the last run would do
   glee runs undo                     undo the last run
   glee runs undo 5f3a91c2 --force    discard your later changes that cannot be merged
   glee runs undo --redo              restore what was undone
@@ -47,6 +49,9 @@ pub(crate) struct Args {
     /// Reverse the earlier undos of this run
     #[arg(long)]
     redo: bool,
+    /// List what would be done, and change no file
+    #[arg(long, conflicts_with = "to")]
+    dry_run: bool,
 }
 
 struct Found {
@@ -76,17 +81,30 @@ fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
     let kept = Kept { kept_as: &kept_as, left: left.as_ref() };
     let was_undone = workspace.is_undone(&run, &state_dir);
     let forced = if args.force { Forced::All } else { Forced::None };
-    let mut decided = UndoOptions { forced, remove_new: args.remove_new };
-    let once = |decided: &UndoOptions| match args.redo {
-        true => workspace.redo(&run, &kept, decided, &state_dir),
-        false => workspace.undo(&run, &kept, decided, &state_dir),
-    };
-    let mut undone = once(&decided)?;
-    if let Some(chosen) = chosen(globals, &undone.conflicts, args.redo) {
-        decided.forced = chosen;
-        let more = once(&decided)?;
-        undone = Undone { files: undone.files + more.files, merged: undone.merged + more.merged, ..more };
+    let mut options = UndoOptions { forced, remove_new: args.remove_new };
+    let plan = match args.redo {
+        true => workspace.plan_redo(&run, &kept, &options, &state_dir),
+        false => workspace.plan_undo(&run, &kept, &options, &state_dir),
+    }?;
+    stream::out(&listing(globals.style(), args.redo, &plan, &run))?;
+    if args.dry_run {
+        stream::out(&format!(
+            "{}No file was changed: this is a dry run.\n",
+            nothing(args.redo, &plan, was_undone)
+        ))?;
+        return Ok(exit(&plan.conflicts, &plan.new));
     }
+    if globals.interactive() {
+        match decide(globals, args.redo, &plan, &mut options) {
+            Ok(()) => {}
+            Err(AskError::Interrupted) => return Ok(ExitReason::Signal(2)),
+            Err(error) => return Err(CommandError::new(ExitReason::Usage, error).hint("no file was changed")),
+        }
+    }
+    let undone = match args.redo {
+        true => workspace.redo(&run, &kept, &options, &state_dir),
+        false => workspace.undo(&run, &kept, &options, &state_dir),
+    }?;
     let (files, is_whole) = (undone.files, undone.conflicts.is_empty());
     match args.redo {
         true if files > 0 => journal.append(&run, RunEvent::RunRedone { files }).map(drop),
@@ -95,77 +113,128 @@ fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
         }
         _ => Ok(()),
     }?;
-    stream::out(&summary(args, &undone, was_undone))?;
-    stream::err(&remaining(args, &undone, &run));
-    Ok(if is_whole && undone.new.is_empty() { ExitReason::Clean } else { ExitReason::DisputeOpen })
+    let text = summary(args.redo, &undone);
+    stream::out(if text.is_empty() { nothing(args.redo, &plan, was_undone) } else { &text })?;
+    stream::err(&hints(args.redo, &undone, &run));
+    Ok(exit(&undone.conflicts, &undone.new))
 }
 
-/// Asks the user about each conflict that `--force` would override. Returns `None` if there is no terminal, or if
-/// the user confirms no conflict.
-fn chosen(globals: &Globals, conflicts: &[UndoConflict], redo: bool) -> Option<Forced> {
-    if !globals.interactive() {
-        return None;
+fn exit(conflicts: &[UndoConflict], new: &[String]) -> ExitReason {
+    if conflicts.is_empty() && new.is_empty() { ExitReason::Clean } else { ExitReason::DisputeOpen }
+}
+
+/// Lists each file with what happens to it, or why it stays as it is.
+fn listing(style: Style, redo: bool, plan: &UndoPlan, run: &RunId) -> String {
+    let mut rows: Vec<(&str, &str, &str)> = Vec::new();
+    for (path, effect) in &plan.files {
+        let (word, why) = match (effect, redo) {
+            (UndoEffect::Restored, false) => ("restore", ""),
+            (UndoEffect::Restored, true) => ("restore", "the coder's version"),
+            (UndoEffect::Removed, false) => ("remove", "created by the coder"),
+            (UndoEffect::Removed, true) => ("remove", "removed by the coder"),
+            (UndoEffect::Returned, false) => ("bring back", "removed by the coder"),
+            (UndoEffect::Returned, true) => ("bring back", "created by the coder"),
+            (UndoEffect::Merged, _) => ("merge", "your later changes are kept"),
+            (UndoEffect::Forced, _) => ("restore", "your later changes are discarded; a copy is kept"),
+        };
+        rows.push((word, path, why));
     }
-    let color = globals.color_stderr();
-    let mut chosen = BTreeSet::new();
-    for conflict in conflicts.iter().filter(|conflict| conflict.clash.can_be_forced()) {
-        let name = printable::line(&conflict.name());
-        let wanted = if redo { "the coder's version" } else { "the version before the run" };
-        let question = format!("{name}: {}. Restore {wanted}? (a copy of yours is kept)", conflict.clash.words());
-        match questions::confirm(color, &question, false) {
-            Ok(true) => drop(chosen.insert(conflict.path.clone())),
-            Ok(false) => {}
-            Err(_) => break,
+    let conflicts: Vec<(String, &str)> = plan.conflicts.iter().map(|it| (it.name(), it.clash.words())).collect();
+    rows.extend(conflicts.iter().map(|(name, why)| ("keep", name.as_str(), *why)));
+    rows.extend(
+        plan.new.iter().map(|name| ("keep", name.as_str(), "new since the run began; its creator is unknown")),
+    );
+    // After an undo, the same files are ignored again, and are no news.
+    let ignored = plan.ignored.iter().filter(|_| !plan.files.is_empty());
+    rows.extend(ignored.map(|name| ("keep", name.as_str(), "ignored before the run, so no version was kept")));
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("{} of run {}:\n", if redo { "Redo" } else { "Undo" }, run.short());
+    for (word, name, why) in rows {
+        let line = format!("  {} {}", style::pad(word, 10), printable::line(name));
+        match columns(&line) + columns(why) + 2 {
+            _ if why.is_empty() => text.push_str(&format!("{line}\n")),
+            width if width <= style.width => text.push_str(&format!("{line}  {}\n", style.faint(why))),
+            _ => {
+                text.push_str(&format!("{line}\n"));
+                for part in style::wrap(why, style.width.saturating_sub(15)) {
+                    text.push_str(&format!("{}{}\n", " ".repeat(15), style.faint(part)));
+                }
+            }
         }
-    }
-    (!chosen.is_empty()).then_some(Forced::Only(chosen))
-}
-
-fn summary(args: &Args, undone: &Undone, was_undone: bool) -> String {
-    let count = |files: u64| style::count(files, "file");
-    let rest = undone.conflicts.len() + undone.new.len();
-    let mut text = match (args.redo, undone.files) {
-        (true, 0) if rest == 0 => "Nothing is left to restore.\n".to_owned(),
-        (false, 0) if rest == 0 && was_undone => "Nothing is left to undo.\n".to_owned(),
-        (false, 0) if rest == 0 => "Every file is as it was before the run.\n".to_owned(),
-        (_, 0) => "No file was changed.\n".to_owned(),
-        (true, files) => format!("Restored the coder's changes in {}.\n", count(files)),
-        (false, files) => format!("Undid the coder's changes in {}.\n", count(files)),
-    };
-    if undone.merged > 0 {
-        text.push_str(&format!("Merged with later changes: {}.\n", count(undone.merged)));
     }
     text
 }
 
-fn remaining(args: &Args, undone: &Undone, run: &RunId) -> String {
-    let mut text = String::new();
-    let mut list = |title: &str, lines: Vec<String>| {
-        if !lines.is_empty() {
-            text.push_str(&format!("{title}\n"));
-            lines.iter().for_each(|line| text.push_str(&format!("  {line}\n")));
+/// Asks the user about each file that cannot be restored without a decision, and changes the options accordingly.
+fn decide(globals: &Globals, redo: bool, plan: &UndoPlan, options: &mut UndoOptions) -> Result<(), AskError> {
+    let color = globals.color_stderr();
+    let mut chosen = BTreeSet::new();
+    for conflict in plan.conflicts.iter().filter(|conflict| conflict.clash.can_be_forced()) {
+        let name = printable::line(&conflict.name());
+        let wanted = if redo { "the coder's version" } else { "the version before the run" };
+        let question = format!("{name}: {}. Restore {wanted}? (a copy of yours is kept)", conflict.clash.words());
+        if questions::confirm(color, &question, false)? {
+            chosen.insert(conflict.path.clone());
         }
-    };
-    let conflicts = undone.conflicts.iter();
-    let conflicts = conflicts.map(|it| format!("{}: {}", printable::line(&it.name()), it.clash.words())).collect();
-    let names = |names: &[String]| names.iter().map(String::as_str).map(printable::line).collect();
-    list("Not changed:", conflicts);
-    list("New since the start of the run, and possibly not the coder's:", names(&undone.new));
-    if undone.files > 0 {
-        list(
-            "Not changed, because they were ignored before the run and no version was kept:",
-            names(&undone.ignored),
-        );
     }
-    let (run, redo) = (run.short(), if args.redo { " --redo" } else { "" });
+    if !chosen.is_empty() {
+        options.forced = Forced::Only(chosen);
+    }
+    if !plan.new.is_empty() {
+        let files = style::count(plan.new.len(), "new file");
+        let question = format!("The coder may not have created {files}. Delete anyway? (copies are kept)");
+        options.remove_new = questions::confirm(color, &question, false)?;
+    }
+    Ok(())
+}
+
+/// The message if there is nothing to do; otherwise empty.
+fn nothing(redo: bool, plan: &UndoPlan, was_undone: bool) -> &'static str {
+    match (redo, was_undone) {
+        _ if !(plan.files.is_empty() && plan.conflicts.is_empty() && plan.new.is_empty()) => "",
+        (true, _) => "Nothing is left to restore.\n",
+        (false, true) => "Nothing is left to undo.\n",
+        (false, false) => "Every file is as it was before the run.\n",
+    }
+}
+
+/// What was done; empty if there was nothing to do.
+fn summary(redo: bool, undone: &Undone) -> String {
+    let count = |files: usize| style::count(files, "file");
+    let left = undone.conflicts.len() + undone.new.len();
+    let mut text = match undone.files {
+        0 if left == 0 => return String::new(),
+        0 => "No file was changed.\n".to_owned(),
+        files if redo => format!("Restored the coder's changes in {}.\n", style::count(files, "file")),
+        files => format!("Undid the coder's changes in {}.\n", style::count(files, "file")),
+    };
+    if undone.merged > 0 {
+        text.push_str(&format!("Merged with later changes: {}.\n", style::count(undone.merged, "file")));
+    }
+    if left > 0 {
+        text.push_str(&format!("Kept as it is: {}.\n", count(left)));
+    }
+    text
+}
+
+fn hints(redo: bool, undone: &Undone, run: &RunId) -> String {
+    let mut text = String::new();
+    let (run, again) = (run.short(), if redo { " --redo" } else { "" });
     if undone.conflicts.iter().any(|conflict| conflict.clash.can_be_forced()) {
         text.push_str(&format!(
-            "hint: to discard your changes to these files: `glee runs undo {run}{redo} --force` (copies are kept); to compare: \
+            "hint: to discard your changes to these files: `glee runs undo {run}{again} --force` (copies are kept); to compare: \
              `glee runs undo {run} --to <new folder>`\n"
         ));
     }
     if !undone.new.is_empty() {
         text.push_str(&format!("hint: to delete the new files: `glee runs undo {run} --remove-new`\n"));
+    }
+    match (undone.files, redo) {
+        (0, _) => {}
+        (_, false) => text.push_str(&format!("hint: to take this back: `glee runs undo {run} --redo`\n")),
+        (_, true) => text.push_str(&format!("hint: to undo it again: `glee runs undo {run}`\n")),
     }
     text
 }
@@ -230,5 +299,53 @@ impl Found {
             }
         }
         Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace::Clash;
+
+    #[test]
+    fn the_list_fits_into_narrow_terminals() {
+        let plan = UndoPlan {
+            files: vec![
+                ("src/app.rs".to_owned(), UndoEffect::Restored),
+                ("src/b.rs".to_owned(), UndoEffect::Merged),
+            ],
+            conflicts: vec![UndoConflict { path: b"src/c.rs".to_vec(), clash: Clash::Lines }],
+            new: vec!["src/d\u{1b}.rs".to_owned()],
+            ignored: vec!["src/e.rs".to_owned()],
+        };
+        let list = |width| {
+            let style = Style { color: false, unicode: true, width };
+            let text = listing(style, false, &plan, &RunId("01a00000-0000-7000-8000-000000000001".to_owned()));
+            assert!(text.lines().all(|line| columns(line) <= width), "{text}");
+            text
+        };
+        insta::assert_snapshot!(list(50), @r"
+        Undo of run 00000001:
+          restore    src/app.rs
+          merge      src/b.rs  your later changes are kept
+          keep       src/c.rs
+                       the lines that the coder changed
+                       were changed since
+          keep       src/d\u{1b}.rs
+                       new since the run began; its
+                       creator is unknown
+          keep       src/e.rs
+                       ignored before the run, so no
+                       version was kept
+        ");
+        insta::assert_snapshot!(list(80), @r"
+        Undo of run 00000001:
+          restore    src/app.rs
+          merge      src/b.rs  your later changes are kept
+          keep       src/c.rs  the lines that the coder changed were changed since
+          keep       src/d\u{1b}.rs  new since the run began; its creator is unknown
+          keep       src/e.rs  ignored before the run, so no version was kept
+        ");
+        assert_eq!(list(80), list(120));
     }
 }
