@@ -86,7 +86,13 @@ fn a_ruling_is_listed_in_another_clone_and_changes_nothing_there() {
     // The opposite direction; fetched records are not sent back.
     insta::assert_snapshot!(glee(&sandbox, 1, &["history", "push"]).stdout, @"Sent 3 records to origin.");
     assert_eq!(paths(&sandbox).len(), 6);
-    assert_eq!(sandbox.git(&["-C", "../c1", "for-each-ref", "refs/glee/outgoing"]), "");
+    sandbox.git(&["init", "-q", "--bare", "../mirror.git"]);
+    for clone in ["../c0", "../c1"] {
+        assert_eq!(sandbox.git(&["-C", clone, "for-each-ref", "refs/glee"]), "");
+        assert_eq!(sandbox.git(&["-C", clone, "log", "--all", "--format=%s", "--grep=history of Glee"]), "");
+        sandbox.git(&["-C", clone, "push", "-q", "--mirror", "../mirror.git"]);
+        assert_eq!(sandbox.git(&["-C", "../mirror.git", "for-each-ref", "refs/glee"]), "");
+    }
     assert_eq!(sandbox.git(&["-C", "../c1", "status", "--porcelain"]), "");
     for (args, hint) in
         [(&["history", "push", "nowhere"][..], "remotes: origin"), (&["history", "fetch", "--all"], "")]
@@ -94,6 +100,17 @@ fn a_ruling_is_listed_in_another_clone_and_changes_nothing_there() {
         let output = glee(&sandbox, 1, args);
         assert!(output.code == 2 && output.stderr.contains(hint), "{output}");
     }
+}
+
+#[test]
+fn refs_of_earlier_versions_are_removed() {
+    let sandbox = repository(1);
+    for name in ["refs/glee/remotes/origin/history", "refs/glee/outgoing/x", "refs/heads/mine"] {
+        sandbox.git(&["-C", "../c0", "update-ref", name, "HEAD"]);
+    }
+    assert_eq!(glee(&sandbox, 0, &["history", "fetch"]).code, 0);
+    let left = sandbox.git(&["-C", "../c0", "for-each-ref", "--format=%(refname)", "refs/glee", "refs/heads/mine"]);
+    assert_eq!(left, "refs/heads/mine\n");
 }
 
 #[test]

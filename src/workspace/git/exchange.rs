@@ -1,17 +1,19 @@
 //! Exchanges records of the history with a git remote, through the ref `refs/glee/history` of the remote.
 //!
 //! Each record is a git blob. The path of the blob is the hash of the record, with a slash after two digits
-//! (`ab/cdef...`). A push adds a commit on top of the remote's commit, without force. Glee stores fetched commits
-//! under a ref below `refs/glee/remotes`, and never checks out a fetched commit.
+//! (`ab/cdef...`). A push adds a commit on top of the remote's commit, without force. No ref of the user's repository
+//! names a fetched or a pushed commit, so that `git log --all` and `git push --mirror` ignore these commits.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
 use std::rc::Rc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::history::{MAX_RECORD, Refusal};
-use crate::workspace::git::path_bytes;
+use crate::system::private;
 use crate::workspace::git::plumbing::{GitObject, Objects, Repository};
+use crate::workspace::git::{object_id, path_bytes};
 use crate::workspace::{Result, Workspace, WorkspaceError};
 
 const REF: &str = "refs/glee/history";
@@ -22,6 +24,8 @@ const MOST_BYTES: usize = 64 << 20;
 /// The maximum sizes of git objects, in bytes.
 const TREE_CAP: u64 = 4 << 20;
 const COMMIT_CAP: u64 = 64 << 10;
+/// The refs that earlier versions of Glee created in the user's repository.
+const FORMER_REFS: [&str; 2] = ["refs/glee/remotes/", "refs/glee/outgoing/"];
 const NETWORK: Duration = Duration::from_secs(120);
 /// The limits of one push: the number of attempts, and the total time.
 const TRIES: u32 = 60;
@@ -37,6 +41,14 @@ pub struct FetchedRecord {
     pub authors: BTreeSet<String>,
     /// The bytes of the record, or the reason why Glee refused the record.
     pub content: std::result::Result<Vec<u8>, String>,
+}
+
+/// A remote whose records are exchanged.
+#[derive(Clone, Copy, Debug)]
+pub struct ExchangeRemote<'a> {
+    pub name: &'a str,
+    /// The file with the id of the commit that was fetched last. The remote sends only newer commits.
+    pub last: &'a Path,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,8 +93,13 @@ impl Workspace {
 
     /// Fetches the records of a remote, and returns every record whose hash is not `known`. An invalid record is
     /// returned with the reason for its refusal. Fails if the remote cannot be reached in time.
-    pub fn fetch_records(&self, remote: &str, mut known: impl FnMut(&str) -> bool) -> Result<Vec<FetchedRecord>> {
+    pub fn fetch_records(
+        &self,
+        remote: ExchangeRemote<'_>,
+        mut known: impl FnMut(&str) -> bool,
+    ) -> Result<Vec<FetchedRecord>> {
         let git = self.require_git()?;
+        git.remove_former_refs()?;
         let Some(tip) = git.fetch_tip(remote)? else { return Ok(Vec::new()) };
         let mut reader = Reader::of(git)?;
         let mut listing = reader.listing(&tip)?;
@@ -112,8 +129,14 @@ impl Workspace {
     /// Adds `records`, which are pairs of hash and content, to a remote. Returns the number of records that the
     /// remote lacked. Fails if the remote cannot be reached in time, rejects the push, or receives other pushes
     /// during all attempts.
-    pub fn push_records(&self, remote: &str, records: &[(String, String)], author: (&str, &str)) -> Result<usize> {
+    pub fn push_records(
+        &self,
+        remote: ExchangeRemote<'_>,
+        records: &[(String, String)],
+        author: (&str, &str),
+    ) -> Result<usize> {
         let git = self.require_git()?;
+        git.remove_former_refs()?;
         let began = Instant::now();
         let mut refused = String::new();
         for tried in 0..TRIES {
@@ -125,7 +148,7 @@ impl Workspace {
                 return Ok(0);
             }
             let commit = git.commit_records(tip.as_deref(), &listing, &missing, author)?;
-            match git.push(remote, &commit)? {
+            match git.push(remote.name, &commit)? {
                 None => return Ok(missing.len()),
                 Some(why) => refused = why,
             }
@@ -137,7 +160,7 @@ impl Workspace {
             let random = uuid::Uuid::new_v4().as_u64_pair().1 % longest;
             thread::sleep(Duration::from_millis(10 + random));
         }
-        Err(WorkspaceError::NotPushed { remote: remote.to_owned(), message: refused })
+        Err(WorkspaceError::NotPushed { remote: remote.name.to_owned(), message: refused })
     }
 
     fn require_git(&self) -> Result<&Repository> {
@@ -146,20 +169,44 @@ impl Workspace {
 }
 
 impl Repository {
-    /// Fetches the records of a remote. Returns the fetched commit, or `None` if the remote has no records.
-    fn fetch_tip(&self, remote: &str) -> Result<Option<String>> {
-        self.refuse_links(["refs/glee", "refs/glee/remotes"])?;
-        let own = format!("refs/glee/remotes/{remote}/history");
-        let spec = format!("+{REF}:{own}");
-        let settings = ["-c", "fetch.fsckObjects=false", "-c", "transfer.fsckObjects=false", "-c", "gc.auto=0"];
-        let options = ["--quiet", "--no-tags", "--no-prune", "--no-recurse-submodules", "--no-write-fetch-head"];
-        let what = ["--refmap=", "--end-of-options", remote, &spec];
-        let call = self.call(settings.into_iter().chain(["fetch"]).chain(options).chain(what));
-        match call.over_network(NETWORK).output() {
-            Ok(_) => self.find(&own),
-            Err(WorkspaceError::Git { message, .. }) if message.contains("couldn't find remote ref") => Ok(None),
-            Err(error) => Err(error),
+    fn remove_former_refs(&self) -> Result<()> {
+        let format = ["for-each-ref", "--format=delete %(refname)"];
+        let found = self.call(format.into_iter().chain(FORMER_REFS)).output()?;
+        if found.is_empty() {
+            return Ok(());
         }
+        self.refuse_links(["refs/glee", "refs/glee/remotes"])?;
+        self.call(["update-ref", "--no-deref", "--stdin"]).output_of(&found).map(drop)
+    }
+
+    /// Fetches the records of a remote. Returns the fetched commit, or `None` if the remote has no records.
+    fn fetch_tip(&self, ExchangeRemote { name, last }: ExchangeRemote<'_>) -> Result<Option<String>> {
+        let list = ["ls-remote", "--quiet", "--end-of-options", name, REF];
+        let listed = self.call(list).over_network(NETWORK).output()?;
+        let Some(tip) = listed.split(|byte| *byte == b'\t').next().and_then(object_id) else { return Ok(None) };
+        if !self.has(&tip) {
+            let settings = ["-c", "fetch.fsckObjects=false", "-c", "transfer.fsckObjects=false", "-c", "gc.auto=0"];
+            let options = [
+                "--quiet",
+                "--no-tags",
+                "--no-prune",
+                "--no-recurse-submodules",
+                "--no-write-fetch-head",
+                "--refmap=",
+            ];
+            let known =
+                std::fs::read_to_string(last).ok().filter(|id| object_id(id.as_bytes()).is_some() && self.has(id));
+            let known = known.map(|id| format!("--negotiation-tip={id}"));
+            let what = known.iter().map(String::as_str).chain(["--end-of-options", name, REF]);
+            let call = self.call(settings.into_iter().chain(["fetch"]).chain(options).chain(what));
+            call.over_network(NETWORK).output()?;
+        }
+        private::write(last, tip.as_bytes()).map_err(WorkspaceError::state(last))?;
+        Ok(Some(tip))
+    }
+
+    fn has(&self, commit: &str) -> bool {
+        self.find(&format!("{commit}^{{tree}}")).is_ok_and(|tree| tree.is_some())
     }
 
     /// Returns the remote's reason if the remote rejects the commit, and `None` on success.
@@ -184,9 +231,8 @@ impl Repository {
     ) -> Result<String> {
         let plain = |text: &str| text.replace(['<', '>', '\n', '\r', '\0'], "");
         let who = format!("{} <{}> {} +0000", plain(name), plain(email), jiff::Timestamp::now().as_second());
-        let own = format!("refs/glee/outgoing/{}", uuid::Uuid::new_v4().simple());
         let message = format!("Add {} to the history of Glee\n", missing.len());
-        let head = format!("commit {own}\nmark :1\nauthor {who}\ncommitter {who}\n");
+        let head = format!("commit refs/heads/outgoing\nmark :1\nauthor {who}\ncommitter {who}\n");
         let mut input = format!("{head}data {}\n{message}", message.len());
         if let Some(tip) = tip {
             input += &format!("from {tip}\n");
@@ -201,10 +247,14 @@ impl Repository {
         for (hash, body) in missing {
             input += &format!("M 100644 inline {}\ndata {}\n{body}\n", path_of(hash), body.len());
         }
-        // `fast-import` creates commits only under a ref. Glee deletes this ref, and pushes the commit by its id.
+        // `fast-import` creates commits only under a ref. It therefore runs in a temporary repository, and adds the
+        // objects to the user's repository.
         input += "get-mark :1\ndone\n";
-        let commit = self.call(["fast-import", "--quiet", "--done", "--force"]).created_id(input.as_bytes())?;
-        drop(self.call(["update-ref", "-d", &own]).answer()?);
+        let temporary = tempfile::tempdir().map_err(WorkspaceError::Start)?;
+        self.create_empty(temporary.path()).map_err(WorkspaceError::state(temporary.path()))?;
+        let own = Self::backup(temporary.path(), &self.top, self.empty_tree)?;
+        let import = own.call(["fast-import", "--quiet", "--done", "--force"]);
+        let commit = import.storing_in(&self.common.join("objects")).created_id(input.as_bytes())?;
         Ok(commit)
     }
 }

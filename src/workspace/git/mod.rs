@@ -8,7 +8,7 @@ pub(crate) mod remote_address;
 pub(crate) mod shared_rulings;
 pub(crate) mod worktree_scan;
 
-pub use exchange::FetchedRecord;
+pub use exchange::{ExchangeRemote, FetchedRecord};
 pub use identity::{HistoryPlace, Identity};
 pub(crate) use plumbing::{GitCall, GitObject, Objects, Repository, object_id, records};
 pub use shared_rulings::RulingFile;

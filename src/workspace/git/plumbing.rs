@@ -274,6 +274,11 @@ impl GitCall {
         self.privately().reading_from(&[&repository.common.join("objects")])
     }
 
+    pub(crate) fn storing_in(mut self, objects: &Path) -> Self {
+        self.command.env("GIT_OBJECT_DIRECTORY", objects);
+        self
+    }
+
     /// Lets git use the user's connection settings, and limits the duration of the command to `limit`.
     pub(crate) fn over_network(mut self, limit: Duration) -> Self {
         self.time_limit = Some(limit);

@@ -2,6 +2,7 @@
 //! remote.
 
 use std::fs::File;
+use std::path::PathBuf;
 
 use clap::Subcommand;
 
@@ -12,8 +13,8 @@ use crate::history::store::Journal;
 use crate::history::{Author, HistoryRecord, Outgoing, Refusal};
 use crate::protocol::text::printable;
 use crate::system::private;
-use crate::workspace::FetchedRecord;
 use crate::workspace::root::Workspace;
+use crate::workspace::{ExchangeRemote, FetchedRecord};
 
 const LISTED: usize = 50;
 
@@ -70,7 +71,9 @@ fn push(globals: &Globals, workspace: &Workspace, remote: Option<&str>) -> Comma
     for what in &large {
         globals.say(&format!("{what} exceeds the maximum size of a record and is not sent"));
     }
-    let added = workspace.push_records(&remote, &records, (&name, &email))?;
+    let last = last_fetched(&journal, &remote);
+    let to = ExchangeRemote { name: &remote, last: &last };
+    let added = workspace.push_records(to, &records, (&name, &email))?;
     print(&match (records.is_empty(), added) {
         (true, _) => "Nothing to send: no run has ended yet.\n".to_owned(),
         (false, 0) => format!("{remote} is up to date: {}.\n", style::count(records.len(), "record")),
@@ -83,7 +86,9 @@ fn fetch(globals: &Globals, workspace: &Workspace, remote: Option<&str>) -> Comm
     let mut journal = history::open(globals, workspace)?;
     let _lock = lock(&journal)?;
     let mut failed = Ok(());
-    let fetched = workspace.fetch_records(&remote, |hash| {
+    let last = last_fetched(&journal, &remote);
+    let from = ExchangeRemote { name: &remote, last: &last };
+    let fetched = workspace.fetch_records(from, |hash| {
         journal.has_record(hash).unwrap_or_else(|error| {
             failed = Err(error);
             false
@@ -124,10 +129,16 @@ fn fetch(globals: &Globals, workspace: &Workspace, remote: Option<&str>) -> Comm
         stream::err(&format!("and {more} more\n"));
     }
     let message = format!("{} of {remote} refused", style::count(refused.len(), "record"));
+    let tip = std::fs::read_to_string(&last).unwrap_or_default();
     Err(CommandError::new(ExitReason::History, anyhow::Error::msg(message)).hint(format!(
-        "`git log -p refs/glee/remotes/{remote}/history -- <record>` shows who sent a rejected record; all other \
-         records were fetched"
+        "`git log -p {} -- <record>` shows who sent a rejected record; all other records were fetched",
+        tip.get(..12).unwrap_or(&tip)
     )))
+}
+
+/// The file with the id of the commit that was fetched last from a remote.
+fn last_fetched(journal: &Journal, remote: &str) -> PathBuf {
+    journal.path().with_file_name(format!("fetched-{}", remote.replace('/', "%")))
 }
 
 fn lock(journal: &Journal) -> Result<File, CommandError> {
