@@ -295,6 +295,13 @@ impl Scene {
     }
 }
 
+/// Whether this system supports namespaces for agents.
+pub(crate) fn has_namespaces() -> bool {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_glee"));
+    command.arg("__namespace").stdin(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
 /// The parsed report of a run.
 pub(crate) fn outcome(output: &Output) -> Value {
     serde_json::from_str(&output.stdout).unwrap_or_else(|error| panic!("no outcome ({error}): {output}"))

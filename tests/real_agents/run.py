@@ -240,6 +240,24 @@ def write_refused(program: Program, server: Server) -> list[str]:
                 *([] if scene.digest() == before else ["the tree has changed"])]
 
 
+def user_saves(program: Program, server: Server) -> list[str]:
+    """The user saves files while the reviewer waits for its model: the answer counts, and the edit is told."""
+    with Scene(program, server) as scene:
+        scene.connect("reviewer")
+        server.rules([{"match": {"prompt": REVIEW}, "reply": says(CLEAN), "delay_ms": 2000}])
+
+        def during(process: subprocess.Popen[str]) -> None:
+            end = time.monotonic() + PATIENCE
+            while not any("rounds" in entry for entry in server.requests()) and time.monotonic() < end:
+                time.sleep(0.05)
+            scene.write("app.py", f"# mine\n{SOURCE}")
+            scene.write("review.log", "reviewing\n")
+
+        ran = scene.review(during=during)
+        told = "`app.py` was changed during the call of reviewer" in json.dumps(ran.outcome.get("notices", []))
+        return [*exits(ran, 0), *left(scene), *([] if told else [f"the edit is not told: {ran}"])]
+
+
 def canaries(program: Program, server: Server) -> list[str]:
     """A repository that tries to run something through the settings of every program; the same repository is first
     opened by the bare program that believes it, for a canary that cannot sing proves nothing."""
@@ -370,6 +388,7 @@ CASES: dict[str, Case] = {
     "hang": fault("timed_out", silence=SILENCE, kind="hang"),
     "stall": fault("timed_out", silence=SILENCE, kind="stall", after=3),
     "write refused": write_refused,
+    "user saves": user_saves,
     "instructions": instructions,
     "interrupted": interrupted,
     "401": fault("not_logged_in", kind="status", status=401, message="invalid api key"),

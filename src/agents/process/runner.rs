@@ -132,6 +132,7 @@ impl ProcessRunner {
             namespaces: confinement.hold.holds() && self.makes_namespaces(),
             ..confinement
         });
+        let confinement = confinement.filter(|confinement| !confinement.is_omitted());
         let mut command = std::process::Command::new(&self.glee);
         command
             .args(supervisor::arguments(&ends, job.limits.kill_grace, temporary.path(), confinement.as_ref()))

@@ -2,18 +2,10 @@
 
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixListener};
-use std::process::{Command, Stdio};
 
 use crate::agent::Step;
 use crate::runner::Cases;
-use crate::scene::{CODE, Kind, REVIEW, RULING, Scene, emit, run};
-
-/// Whether this system supports namespaces for agents.
-fn has_namespaces() -> bool {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_glee"));
-    command.arg("__namespace").stdin(Stdio::null()).stderr(Stdio::null());
-    command.status().is_ok_and(|status| status.success())
-}
+use crate::scene::{CODE, Kind, REVIEW, RULING, Scene, emit, has_namespaces, run};
 
 const READERS: [(&str, &str, &str); 2] = [("rev", "review", REVIEW), ("jud", "judge", RULING)];
 

@@ -241,7 +241,7 @@ fn failures(good: &str) -> Vec<(&'static str, Vec<Step>)> {
 }
 
 /// The output of a supported program with this text.
-fn shaped(adapter: Adapter, text: &str) -> Step {
+pub(super) fn shaped(adapter: Adapter, text: &str) -> Step {
     let record = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recorded").join(adapter.word());
     let recorded = std::fs::read_to_string(record.join("reviewer.stdout")).expect("a recording");
     let escaped = |text: &str| Value::from(text).to_string();

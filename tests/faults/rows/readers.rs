@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use super::clean::shaped;
 use crate::agent::Step;
 use crate::runner::Cases;
-use crate::scene::{CODE, Kind, REVIEW, RULING, Scene, emit, outcome, run};
+use crate::scene::{Adapter, CODE, Kind, REVIEW, RULING, Scene, emit, has_namespaces, outcome, run};
 
 /// Clean, dirty, untracked and ignored files.
 fn furnished() -> Scene {
@@ -59,18 +60,23 @@ fn readers(cases: &mut Cases) {
     const ROW: &str = "readers that write";
     for (agent, task, answer) in [("rev", "review", REVIEW), ("jud", "judge", RULING)] {
         for (deed, steps, is_found) in deeds() {
-            for sandbox in ["auto", "off"] {
+            for (adapter, sandbox) in [(Adapter::Text, "auto"), (Adapter::Text, "off"), (Adapter::Codex, "auto")] {
+                if adapter == Adapter::Codex && agent == "jud" {
+                    continue;
+                }
                 let steps = steps.clone();
-                cases.add(ROW, format!("{agent} {deed}, sandbox {sandbox}"), move || {
+                cases.add(ROW, format!("{agent} {deed}, {}, sandbox {sandbox}", adapter.word()), move || {
                     let mut scene = furnished();
                     let mut steps = steps.clone();
-                    steps.push(emit(answer));
-                    scene.play(agent, task, steps).env("GLEE_SANDBOX", sandbox);
+                    steps.push(said(adapter, answer));
+                    scene.speak(agent, adapter).play(agent, task, steps).env("GLEE_SANDBOX", sandbox);
                     let before = bytes(&scene);
                     let output = scene.arbitrate();
                     let after = bytes(&scene);
                     let permissions = deed.starts_with("changes permissions");
-                    if sandbox == "auto" && !permissions {
+                    // The mounts that confine Codex also prevent changes of permissions.
+                    let is_held = if adapter == Adapter::Codex { has_namespaces() } else { !permissions };
+                    if sandbox == "auto" && is_held {
                         assert_eq!(before, after, "it was not held: {output}");
                         assert_eq!(output.code, 0, "{output}");
                     } else if is_found {
@@ -100,13 +106,21 @@ fn readers(cases: &mut Cases) {
 
 fn users(cases: &mut Cases) {
     const ROW: &str = "the user saves meanwhile";
-    for (agent, task, answer) in [("rev", "review", REVIEW), ("jud", "judge", RULING)] {
+    for (agent, task, answer, adapter) in [
+        ("rev", "review", REVIEW, Adapter::Text),
+        ("rev", "review", REVIEW, Adapter::Codex),
+        ("jud", "judge", RULING, Adapter::Text),
+    ] {
         for deed in ["saves", "deletes", "creates", "commits", "switches"] {
-            cases.add(ROW, format!("the user {deed} while {agent} works"), move || {
+            cases.add(ROW, format!("the user {deed} while {agent} works, {}", adapter.word()), move || {
                 let mut scene = furnished();
+                if adapter == Adapter::Codex && !has_namespaces() {
+                    return;
+                }
                 let flag = scene.cache().join("at-work");
                 let flag_text = flag.display().to_string();
-                scene.play(agent, task, [Step::Write(flag_text, String::new()), Step::Sleep(600), emit(answer)]);
+                let steps = [Step::Write(flag_text, String::new()), Step::Sleep(600), said(adapter, answer)];
+                scene.speak(agent, adapter).play(agent, task, steps);
                 scene.ready();
                 let edited = format!("# mine\n{CODE}");
                 let output = std::thread::scope(|scope| {
@@ -137,6 +151,11 @@ fn users(cases: &mut Cases) {
             });
         }
     }
+}
+
+/// An answer in the output format of the adapter.
+fn said(adapter: Adapter, answer: &str) -> Step {
+    if adapter == Adapter::Text { emit(answer) } else { shaped(adapter, answer) }
 }
 
 /// All files of the tree, and of the repository except its objects.

@@ -29,11 +29,20 @@ impl Hold {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confinement {
     pub hold: Hold,
+    /// Whether the program has its own sandbox. Such a sandbox works inside read-only mounts, but not inside Landlock.
+    pub nests: bool,
     pub namespaces: bool,
     /// The user's cache folder. The agent writes to a private copy of the folder.
     pub cache: Option<OsString>,
     pub hidden: Option<OsString>,
     pub writable: Vec<OsString>,
+}
+
+impl Confinement {
+    /// Whether the agent has to run without the sandbox, because its own sandbox would not work inside Landlock.
+    pub(crate) fn is_omitted(&self) -> bool {
+        self.nests && !self.namespaces && self.hold != Hold::Always
+    }
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -7,6 +7,9 @@
 //! sockets in the file system are hidden (see `namespace`). Landlock cannot prevent changes of permissions, which
 //! Glee detects by comparing the tree before and after a call.
 //!
+//! Codex has its own sandbox, which fails inside Landlock. With namespaces, Codex therefore runs in a mount namespace
+//! that is read-only except for the same folders. Without namespaces, Codex runs only in its own sandbox.
+//!
 //! An agent that may write is only isolated: it cannot inspect processes that it did not start, and therefore
 //! cannot read Glee's memory. An agent that runs as root loses the capabilities to inspect other processes.
 //!
@@ -28,10 +31,15 @@ use crate::agents::process::sandbox::confinement::{Hold, SHARED_MEMORY, Surround
 use crate::agents::{AdapterKind, Confinement, Profile};
 use crate::config::settings::Sandbox;
 use crate::domain::Role;
+use crate::system::private;
 
+#[cfg(not(target_os = "linux"))]
+pub(crate) use kernel::make_read_only;
 #[cfg(not(target_os = "linux"))]
 pub use kernel::makes_namespaces;
 pub(crate) use kernel::{confine, drop_capabilities, isolate};
+#[cfg(target_os = "linux")]
+pub(crate) use namespace::make_read_only;
 #[cfg(target_os = "linux")]
 pub use namespace::{NAME as PROBE, makes_namespaces, probe};
 
@@ -49,8 +57,8 @@ pub fn layers() -> SandboxLayers {
     SandboxLayers { landlock: kernel::is_available(), subreaper: cfg!(target_os = "linux") }
 }
 
-/// A coder is only isolated, because a coder has to write. Codex has its own sandbox, which fails inside another
-/// sandbox. Glee's sandbox therefore applies to Codex only if a sandbox is required.
+/// A coder is only isolated, because a coder has to write. Codex has its own sandbox, which cannot start in an isolated
+/// process.
 pub(crate) fn confinement(
     sandbox: Sandbox,
     role: Role,
@@ -59,12 +67,18 @@ pub(crate) fn confinement(
     env: &BTreeMap<OsString, OsString>,
     protected: &[PathBuf],
 ) -> Option<Confinement> {
-    let hold = match (sandbox, role == Role::Coder, kind == AdapterKind::Codex) {
-        (Sandbox::Off, ..) | (_, true, true) | (Sandbox::Auto, false, true) => return None,
-        (_, true, false) => return Some(Confinement { hold: Hold::Isolated, ..Confinement::default() }),
-        (Sandbox::Auto, false, false) => Hold::IfPossible,
-        (Sandbox::Required, false, _) => Hold::Always,
+    let nests = kind == AdapterKind::Codex;
+    let hold = match (sandbox, role == Role::Coder) {
+        (Sandbox::Off, _) => return None,
+        (_, true) if nests => return None,
+        (_, true) => return Some(Confinement { hold: Hold::Isolated, ..Confinement::default() }),
+        (Sandbox::Auto, false) => Hold::IfPossible,
+        (Sandbox::Required, false) => Hold::Always,
     };
+    if nests {
+        // Codex runs no command if this folder is missing. It cannot create the folder inside the sandbox.
+        drop(private::folder(Path::new(&format!("/tmp/codex-daemon-{}", nix::unistd::geteuid()))));
+    }
     let hidden = protected.iter().map(|folder| real(folder).join("watch")).find(|folder| folder.is_dir());
     let protected: Vec<PathBuf> = protected.iter().map(|path| real(path)).collect();
     let allowed = |path: &PathBuf| {
@@ -88,7 +102,7 @@ pub(crate) fn confinement(
     let cache = caches(env).filter(|cache| !is_own && cache.is_dir() && allowed(cache));
     let cache = cache.map(|cache| real(&cache).into());
     let writable = writable.iter().map(|path| real(path).into()).collect();
-    Some(Confinement { hold, namespaces: false, cache, hidden: hidden.map(Into::into), writable })
+    Some(Confinement { hold, nests, namespaces: false, cache, hidden: hidden.map(Into::into), writable })
 }
 
 fn variable(env: &BTreeMap<OsString, OsString>, name: &str) -> Option<PathBuf> {
@@ -236,6 +250,10 @@ mod kernel {
     pub fn makes_namespaces(_glee: &Path) -> bool {
         false
     }
+
+    pub(crate) fn make_read_only<'a>(_writable: impl Iterator<Item = &'a Path>) -> bool {
+        false
+    }
 }
 
 #[cfg(test)]
@@ -262,7 +280,7 @@ mod tests {
         };
         let words = |words: &[&str]| Some(words.iter().map(ToString::to_string).collect::<Vec<_>>());
         let (auto, reviewer) = (Sandbox::Auto, Role::Reviewer);
-        assert_eq!(writable(auto, reviewer, AdapterKind::Codex, &["project"]), None);
+        assert_eq!(writable(auto, reviewer, AdapterKind::Codex, &["project"]), words(&[".codex"]));
         assert_eq!(writable(Sandbox::Required, reviewer, AdapterKind::Codex, &["project"]), words(&[".codex"]));
         assert_eq!(writable(auto, Role::Judge, AdapterKind::Text, &["project"]), words(&[]));
         assert_eq!(writable(auto, reviewer, AdapterKind::Gemini, &[".gemini"]), words(&[]));
@@ -310,5 +328,9 @@ mod tests {
         let apart = Confinement { hold: Hold::Isolated, ..Confinement::default() };
         assert_eq!(held(Role::Coder, AdapterKind::Text, "", &["project"]), Some(apart));
         assert_eq!(held(Role::Coder, AdapterKind::Codex, "", &["project"]), None);
+        let codex = held(Role::Reviewer, AdapterKind::Codex, "", &["project"]).unwrap();
+        assert!(codex.is_omitted(), "its own sandbox does not work inside Landlock");
+        assert!(!Confinement { namespaces: true, ..codex.clone() }.is_omitted());
+        assert!(!Confinement { hold: Hold::Always, ..codex }.is_omitted());
     }
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::{fs, io};
 
+use nix::errno::Errno;
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sched::{CloneFlags, unshare};
 use nix::unistd::{getegid, geteuid};
@@ -14,6 +15,7 @@ use nix::unistd::{getegid, geteuid};
 use super::sockets;
 use crate::agents::Confinement;
 use crate::agents::process::sandbox::confinement::{SHARED_MEMORY, Surroundings};
+use crate::workspace::git::path_bytes;
 
 /// The hidden first argument that makes Glee's binary test whether namespaces work.
 pub const NAME: &str = "__namespace";
@@ -55,6 +57,66 @@ pub(crate) fn enter(confinement: &Confinement, temporary: &Path) -> Surroundings
         }
     }
     Surroundings { cache, has_memory, instead: None }
+}
+
+/// Makes all mounts read-only for this thread and its descendants, except the folders in `writable`. Returns whether
+/// this succeeded. A descendant cannot undo this: it lacks the capability to mount, and in a namespace of its own, the
+/// mounts are locked. Unlike Landlock, read-only mounts do not keep a program from creating its own sandbox.
+pub(crate) fn make_read_only<'a>(writable: impl Iterator<Item = &'a Path>) -> bool {
+    // Devices are writable even on a read-only mount.
+    let is_folder =
+        |path: &&Path| path.is_dir() && (!path.starts_with("/dev") || *path == Path::new(SHARED_MEMORY));
+    remount(&writable.filter(is_folder).collect::<Vec<_>>()).is_ok()
+}
+
+fn remount(writable: &[&Path]) -> io::Result<()> {
+    unshare(CloneFlags::CLONE_NEWNS)?;
+    // Later mounts of the system, which are writable, do not appear in this namespace.
+    mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None::<&str>)?;
+    for folder in writable {
+        mount(Some(*folder), *folder, None::<&str>, MsFlags::MS_BIND | MsFlags::MS_REC, None::<&str>)?;
+    }
+    let table = fs::read("/proc/self/mountinfo")?;
+    for line in path_bytes::items(&table, b'\n') {
+        let found = MountPoint::of(line).ok_or(io::ErrorKind::InvalidData)?;
+        // Creating a user namespace needs writes to `/proc`. An `autofs` contains no files.
+        if ["proc", "autofs"].contains(&found.kind.as_str()) || writable.contains(&found.path.as_path()) {
+            continue;
+        }
+        let flags = MsFlags::MS_REMOUNT | MsFlags::MS_BIND | MsFlags::MS_RDONLY | found.flags;
+        match mount(None::<&str>, &found.path, None::<&str>, flags, None::<&str>) {
+            // Another mount covers this one, or the user may not enter its folder.
+            Ok(()) | Err(Errno::EINVAL | Errno::ENOENT | Errno::ENOTDIR | Errno::EACCES) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+/// A line of `/proc/self/mountinfo`.
+struct MountPoint {
+    path: PathBuf,
+    /// The flags that a remount has to repeat.
+    flags: MsFlags,
+    kind: String,
+}
+
+impl MountPoint {
+    fn of(line: &[u8]) -> Option<Self> {
+        const FLAGS: [(&str, MsFlags); 3] =
+            [("nosuid", MsFlags::MS_NOSUID), ("nodev", MsFlags::MS_NODEV), ("noexec", MsFlags::MS_NOEXEC)];
+        let fields: Vec<&[u8]> = line.split(|byte| *byte == b' ').collect();
+        let options = std::str::from_utf8(fields.get(5)?).ok()?;
+        let has = |name: &str| options.split(',').any(|option| option == name);
+        let kind = fields.iter().skip_while(|field| **field != b"-").nth(1)?;
+        // The kernel escapes blanks and backslashes as git does inside quotation marks.
+        let quoted = [b"\"", *fields.get(4)?, b"\""].concat();
+        Some(Self {
+            path: path_bytes::path(&path_bytes::unquoted(&quoted)?),
+            flags: FLAGS.iter().filter(|(name, _)| has(name)).map(|(_, flag)| *flag).collect(),
+            kind: String::from_utf8_lossy(kind).into_owned(),
+        })
+    }
 }
 
 fn new_namespaces() -> io::Result<()> {

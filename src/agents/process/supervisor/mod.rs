@@ -232,7 +232,12 @@ fn start_held(
         sandbox::isolate();
         return (false, Some(start(command)));
     }
-    let held = sandbox::confine(confinement.writable.iter().map(Path::new).chain(surroundings.writable()));
+    let writable = || confinement.writable.iter().map(Path::new).chain(surroundings.writable());
+    let held = match confinement.nests {
+        true if confinement.namespaces && sandbox::make_read_only(writable()) => true,
+        true if confinement.hold != Hold::Always => false,
+        _ => sandbox::confine(writable()),
+    };
     let may_start = held || confinement.hold != Hold::Always;
     (held, may_start.then(|| start(command)))
 }

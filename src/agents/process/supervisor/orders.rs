@@ -135,6 +135,7 @@ mod tests {
         let strange = OsString::from_vec(b"/a\xff b".to_vec());
         let confinement = Confinement {
             hold: Hold::IfPossible,
+            nests: true,
             namespaces: true,
             cache: Some("/c".into()),
             hidden: None,
