@@ -74,3 +74,12 @@ fn votes_and_merged_findings() {
     sandbox.write("auth.py", include_str!("screens/auth.py"));
     insta::assert_snapshot!(session(&sandbox, &[&["vote", "votes.json"], &["merge", "findings.json"]]));
 }
+
+#[test]
+fn in_a_subfolder_the_paths_are_those_of_the_folder() {
+    let sandbox = shop(unchanged);
+    let output = sandbox.glee(&["-C", "examples/shop/orders", "review", "..", "--quiet"]);
+    insta::assert_snapshot!(output.stable());
+    let output = sandbox.glee(&["-C", "examples/shop/orders", "review", "suppliers.py"]);
+    assert!(output.stdout.contains("--> suppliers.py:10\n   |\n10 |     answer = requests.get"), "{output}");
+}

@@ -13,7 +13,7 @@ use crate::agents::process::{own_process, sandbox};
 use crate::agents::{Agents, ProcessRunner, Stop, StopHandle};
 use crate::cli::error::{CommandError, CommandResult};
 use crate::cli::report::options::{Detail, RenderOptions};
-use crate::cli::report::{self, Format};
+use crate::cli::report::{self, Format, paths};
 use crate::cli::signals::{self, Loop};
 use crate::cli::ui::dialogs::dispute::{Dialog, NonInteractive};
 use crate::cli::ui::live::{jsonl::JsonLines, progress::Progress};
@@ -147,13 +147,14 @@ pub(crate) fn review<F: Future<Output = Result<EndedReview, RunError>>>(
     run: impl FnOnce(RunSetup, Box<dyn DisputeResolver>) -> F,
 ) -> CommandResult {
     let resume = format!("resume it with `glee runs resume {}`", id.short());
+    let root = workspace.root().to_owned();
     let (mut ended, cause) = execute(context, workspace, settings, agents, id, Some(&resume), run)?;
     if ended.rest == Rest::Stopped {
         // The exit code is the same whether the user stops the run in a dialog or with Ctrl-C.
         ended.outcome.exit = cause.unwrap_or(ExitReason::Signal(2));
         ended.outcome.notices.push(format!("the run was stopped early, and its results are recorded; {resume}"));
     }
-    report(context.globals, context.format, &ended.outcome, &ended.reviewed, &fix_command())?;
+    report(context.globals, context.format, &root, &ended.outcome, &ended.reviewed, &fix_command())?;
     // A signal determines the exit code even if the signal arrived too late to stop the run.
     Ok(cause.filter(|cause| matches!(cause, ExitReason::Signal(_))).unwrap_or(ended.outcome.exit))
 }
@@ -223,6 +224,7 @@ pub(crate) fn drive<T, F: Future<Output = T>>(
         event_loop: Arc::clone(&event_loop),
         resume,
     });
+    terminal.hide_interrupt();
     let ended = runtime.block_on(async {
         let answering = tokio::spawn(event_loop.answer());
         let timing = tokio::spawn(stop_after(time_limit, handle, Arc::clone(&cause)));
@@ -246,10 +248,12 @@ pub(crate) fn drive<T, F: Future<Output = T>>(
 pub(crate) fn report(
     globals: &Globals,
     format: Format,
+    root: &Path,
     outcome: &Outcome,
     reviewed: &Sources,
     fix_command: &str,
 ) -> Result<(), CommandError> {
+    let folder = folder_within(globals, root).unwrap_or_default();
     let options = RenderOptions {
         style: globals.style(),
         detail: match globals.screen().verbosity {
@@ -257,12 +261,22 @@ pub(crate) fn report(
             Verbosity::Normal => Detail::Short,
             Verbosity::Verbose => Detail::Full,
         },
-        source: &|path, round| reviewed.shown(round, path),
+        source: &|path, round| reviewed.shown(round, &paths::in_tree(&folder, path)),
         fix_command,
     };
     // The whole outcome is redacted, because even file names may contain secret tokens.
-    let outcome = secrets::redact_value(outcome.clone());
+    let mut outcome = secrets::redact_value(outcome.clone());
+    if format == Format::Text {
+        paths::show_from(&folder, &mut outcome);
+    }
     Ok(stream::out(&report::render(format, &outcome, &options))?)
+}
+
+/// The folder in which the command runs, relative to the root of the tree. `None` if it is outside the tree.
+fn folder_within(globals: &Globals, root: &Path) -> Option<String> {
+    let folder = globals.directory().canonicalize().ok()?;
+    let folder = folder.strip_prefix(root.canonicalize().ok()?).ok()?.to_str()?;
+    Some(folder.replace('\\', "/"))
 }
 
 /// Sets `is_recorded` when the first event is recorded, because the run can be resumed from then on.

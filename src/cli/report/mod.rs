@@ -2,6 +2,7 @@
 
 pub mod json;
 pub(crate) mod options;
+pub(crate) mod paths;
 pub mod stage;
 pub mod text;
 

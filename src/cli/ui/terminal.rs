@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use console::Term;
 use indicatif::{MultiProgress, ProgressDrawTarget};
 use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
+use nix::unistd::{getpgrp, tcgetpgrp};
 
 use super::screen::{Screen, Verbosity};
 use super::stream;
@@ -56,13 +57,31 @@ impl Terminal {
 
     /// Runs a dialog with exclusive use of the terminal.
     pub(crate) fn dialog<T>(&self, open: impl FnOnce(&Term) -> T) -> T {
-        *self.saved() = Saved { lines: Some(Vec::new()), settings: tcgetattr(io::stdin()).ok() };
+        {
+            let mut saved = self.saved();
+            saved.lines = Some(Vec::new());
+            saved.settings = saved.settings.take().or_else(|| tcgetattr(io::stdin()).ok());
+        }
         // The draw target is hidden instead of suspended, because `suspend` would block all other threads that
         // draw.
         drop(self.shared.live.clear());
         self.shared.live.set_draw_target(ProgressDrawTarget::hidden());
         let _open = Open(self);
         open(&Term::stderr())
+    }
+
+    /// Keeps the terminal from showing Ctrl-C as `^C` until [`Self::restore`] is called. The cursor stands at the end of
+    /// the live lines, so `^C` would wrap there and the lines could not be erased completely.
+    pub(crate) fn hide_interrupt(&self) {
+        if !self.shared.screen.is_live() || !is_foreground() {
+            return;
+        }
+        let settings = tcgetattr(io::stdin()).ok();
+        if let Some(mut silent) = settings.clone() {
+            silent.local_flags.remove(LocalFlags::ECHOCTL);
+            let _ = tcsetattr(io::stdin(), SetArg::TCSANOW, &silent);
+        }
+        self.saved().settings = settings;
     }
 
     /// Lets the program read single keys without echo until [`Self::restore`] is called. Ctrl-C still raises a
@@ -73,14 +92,16 @@ impl Terminal {
             unbuffered.local_flags.remove(LocalFlags::ICANON | LocalFlags::ECHO);
             let _ = tcsetattr(io::stdin(), SetArg::TCSANOW, &unbuffered);
         }
-        self.saved().settings = settings;
+        let mut saved = self.saved();
+        saved.settings = saved.settings.take().or(settings);
     }
 
     /// Restores the terminal settings as they were before the dialog or before `take_keys`, and prints the queued
     /// lines. May be called from any thread, for example when a signal ends the process.
     pub fn restore(&self) {
         let Saved { lines, settings } = std::mem::take(&mut *self.saved());
-        if let Some(settings) = settings {
+        // In the background, a change of the settings would suspend the process.
+        if let Some(settings) = settings.filter(|_| is_foreground()) {
             let _ = tcsetattr(io::stdin(), SetArg::TCSANOW, &settings);
             drop(Term::stderr().show_cursor());
         }
@@ -115,6 +136,10 @@ impl fmt::Debug for Terminal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Terminal").field("screen", &self.shared.screen).finish_non_exhaustive()
     }
+}
+
+fn is_foreground() -> bool {
+    tcgetpgrp(io::stdin()).is_ok_and(|group| group == getpgrp())
 }
 
 fn target(screen: &Screen) -> ProgressDrawTarget {

@@ -124,10 +124,15 @@ impl EventSink for Progress {
 
 impl Drop for Progress {
     fn drop(&mut self) {
+        let is_interrupted = !self.rows.is_empty();
         self.rows.values().chain(&self.total).for_each(|bar| {
             bar.finish_and_clear();
             self.terminal.live().remove(bar);
         });
+        // As after a run that ends, an empty line separates the event lines from the report.
+        if is_interrupted {
+            self.terminal.line("");
+        }
     }
 }
 

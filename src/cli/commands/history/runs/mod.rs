@@ -117,7 +117,8 @@ fn show(globals: &Globals, text: &str, format: Format) -> CommandResult {
         }
     } else {
         let recorded = view::recorded(&workspace, &place::state_dir()?, &journal, &run)?;
-        execute::report(globals, format, &recorded.outcome, &recorded.reviewed, "glee review --fix")?;
+        let root = workspace.root();
+        execute::report(globals, format, root, &recorded.outcome, &recorded.reviewed, "glee review --fix")?;
     }
     Ok(ExitReason::Clean)
 }

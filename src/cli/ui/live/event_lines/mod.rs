@@ -89,13 +89,29 @@ impl EventLines {
             EventKind::Review(ReviewEvent::RoundStarted { shards, .. }) => self.shards = shards.len(),
             _ => {}
         }
-        match &event.kind {
+        let lines = match &event.kind {
             EventKind::Run(kind) => self.run_lines(&event.run, kind),
             EventKind::Review(event) => self.review_lines(event),
             EventKind::Dispute(event) => self.dispute_lines(event),
             EventKind::Consensus(event) => vec![stages::line(self.style, event)],
             EventKind::Watch(event) => watches::lines(self.style, event),
+        };
+        // Without a terminal, each line remains one line, which programs can search.
+        match self.screen.terminal {
+            true => lines.into_iter().flat_map(|line| self.wrapped(line)).collect(),
+            false => lines,
         }
+    }
+
+    fn wrapped(&self, line: String) -> Vec<String> {
+        let width = self.style.width;
+        if style::columns(&line) <= width {
+            return vec![line];
+        }
+        let text = line.trim_start();
+        let indent = line.len() - text.len();
+        let parts = style::wrap(text, width.saturating_sub(indent + 2)).into_iter().enumerate();
+        parts.map(|(index, part)| format!("{:1$}{part}", "", indent + 2 * usize::from(index > 0))).collect()
     }
 
     fn is_verbose(&self) -> bool {
@@ -219,7 +235,7 @@ impl EventLines {
                 let rationale = printable::line(&record.ruling.rationale.trimmed());
                 let rationale = if rationale.is_empty() { rationale } else { format!(": {rationale}") };
                 let word = style.paint(Color::of_ruling(record.ruling.ruling), record.ruling.ruling.as_str());
-                vec![style.cut(&format!("  dispute {dispute}  {word} by {by}{rationale}"), style.width.max(60))]
+                vec![style.cut(&format!("  dispute {dispute}  {word} by {by}{rationale}"), style.width)]
             }
             // Without `--verbose`, this line is omitted, because the line about the ruling already shows the
             // result.
@@ -325,7 +341,7 @@ impl EventLines {
             place.unwrap_or_default(),
             printable::line(&finding.raw.title)
         );
-        style.cut(&line, style.width.max(60))
+        style.cut(&line, style.width)
     }
 
     fn verified(&self, command: &str, passed: bool, tail: &str) -> Vec<String> {
@@ -506,6 +522,16 @@ mod tests {
     #[test]
     fn verbose() {
         insta::assert_snapshot!(lines(Screen { verbosity: Verbosity::Verbose, ..PLAIN }));
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_terminal() {
+        for columns in 40..=120 {
+            let shown = lines(Screen { terminal: true, columns: Some(columns), ..PLAIN });
+            let widest = style::widest(shown.lines());
+            assert!(widest <= columns, "{widest} of {columns}:\n{shown}");
+        }
+        insta::assert_snapshot!(lines(Screen { terminal: true, columns: Some(50), ..PLAIN }));
     }
 
     #[test]
