@@ -35,6 +35,7 @@ const HELP: &str = "\
 Usage: glee [OPTIONS] <COMMAND>
 
 Work      review       Review code, have findings fixed, settle disputes
+          show         Show a finding; `fix` and `accept` act on findings
           consensus    Agree on a plan before code; `gate` asks questions
           watch        Review running agents; `emit` sends the watch an event
 People    init         Find installed agents and connect them
@@ -74,6 +75,9 @@ enum Command {
     Config(settings::config::Args),
     Trust(settings::trust::Args),
     Review(work::review::Args),
+    Show(work::findings::show::Args),
+    Fix(work::findings::fix::Args),
+    Accept(work::findings::accept::Args),
     Disputes(history::disputes::Args),
     Runs(history::runs::Args),
     History(history::exchange::Args),
@@ -95,7 +99,10 @@ impl Command {
     /// Whether Glee handles signals from the start of the command. For other commands, signals keep their default
     /// effect until a run starts.
     fn runs_agents(&self) -> bool {
-        matches!(self, Self::Review(_) | Self::Runs(_) | Self::Consensus(_) | Self::Gate(_) | Self::Watch(_))
+        matches!(
+            self,
+            Self::Review(_) | Self::Fix(_) | Self::Runs(_) | Self::Consensus(_) | Self::Gate(_) | Self::Watch(_)
+        )
     }
 }
 
@@ -171,6 +178,9 @@ fn run(command: &Command, globals: &Globals) -> CommandResult {
         Command::Config(args) => settings::config::run(args, globals),
         Command::Trust(args) => settings::trust::run(args, globals),
         Command::Review(args) => work::review::run(args, globals),
+        Command::Show(args) => work::findings::show::run(args, globals),
+        Command::Fix(args) => work::findings::fix::run(args, globals),
+        Command::Accept(args) => work::findings::accept::run(args, globals),
         Command::Disputes(args) => history::disputes::run(args, globals),
         Command::Runs(args) => history::runs::run(args, globals),
         Command::History(args) => history::exchange::run(args, globals),

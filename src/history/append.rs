@@ -76,13 +76,29 @@ impl Journal {
         sides: impl IntoIterator<Item = Sides>,
     ) -> Result<Vec<Event>, JournalError> {
         self.write(run, |tail| {
-            let first: i64 =
-                tail.db.query_row("SELECT coalesce(max(number), 0) + 1 FROM dispute", [], |row| row.get(0))?;
-            let opened = (first.unsigned_abs()..).zip(sides).map(|(number, sides)| {
+            let first = tail.next_number()?;
+            let opened = (first.0..).zip(sides).map(|(number, sides)| {
                 let dispute = Box::new(sides.numbered(DisputeNumber(number)));
                 tail.push(DisputeEvent::DisputeOpened { dispute })
             });
             opened.collect()
+        })
+    }
+
+    /// Opens a dispute and settles it at once by a person's ruling, outside of a run. Returns the dispute's number.
+    pub fn rule(
+        &mut self,
+        run: &RunId,
+        sides: Sides,
+        disposition: Disposition,
+        reason: String,
+        until: Option<Date>,
+    ) -> Result<DisputeNumber, JournalError> {
+        self.write(run, |tail| {
+            let number = tail.next_number()?;
+            tail.push(DisputeEvent::DisputeOpened { dispute: Box::new(sides.numbered(number)) })?;
+            tail.settle(number, disposition, reason, until)?;
+            Ok(number)
         })
     }
 
@@ -102,11 +118,7 @@ impl Journal {
             if disposition_now.is_some() {
                 return Ok(disposition_now);
             }
-            let ruling =
-                RulingRecord { ruling: ruling_for(&disposition, &reason), by: Ruler::Human, votes: Vec::new() };
-            tail.push(DisputeEvent::RulingGiven { dispute: number, ruling })?;
-            let settlement = Settlement { disposition, by: Ruler::Human, reason: reason.into(), until };
-            tail.push(DisputeEvent::DisputeSettled { dispute: number, settlement })?;
+            tail.settle(number, disposition, reason, until)?;
             Ok(None)
         })?;
         settled.map_or(Ok(run), |disposition| Err(JournalError::AlreadySettled { number, disposition }))
@@ -179,6 +191,26 @@ impl<'a> Tail<'a> {
     fn disposition(&self, number: DisputeNumber) -> rusqlite::Result<Option<Disposition>> {
         let sql = "SELECT disposition FROM dispute WHERE number = ?1";
         self.db.query_row(sql, [number.0.cast_signed()], |row| from_json(row, "disposition"))
+    }
+
+    fn next_number(&self) -> rusqlite::Result<DisputeNumber> {
+        let sql = "SELECT coalesce(max(number), 0) + 1 FROM dispute";
+        self.db.query_row(sql, [], |row| row.get::<_, i64>(0)).map(|number| DisputeNumber(number.unsigned_abs()))
+    }
+
+    /// Records a person's ruling on a dispute, and the settlement.
+    fn settle(
+        &mut self,
+        dispute: DisputeNumber,
+        disposition: Disposition,
+        reason: String,
+        until: Option<Date>,
+    ) -> rusqlite::Result<()> {
+        let ruling =
+            RulingRecord { ruling: ruling_for(&disposition, &reason), by: Ruler::Human, votes: Vec::new() };
+        self.push(DisputeEvent::RulingGiven { dispute, ruling })?;
+        let settlement = Settlement { disposition, by: Ruler::Human, reason: reason.into(), until };
+        self.push(DisputeEvent::DisputeSettled { dispute, settlement }).map(drop)
     }
 
     fn push(&mut self, kind: impl Into<EventKind>) -> rusqlite::Result<Event> {

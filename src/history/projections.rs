@@ -24,7 +24,7 @@ pub(crate) fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
     let Event { run, seq, at, kind } = event;
     let write = |sql, values: &[&dyn ToSql]| db.prepare_cached(sql)?.execute(values).map(drop);
     match kind {
-        EventKind::Run(RunEvent::RunResumed) => {
+        EventKind::Run(RunEvent::RunResumed) | EventKind::Review(ReviewEvent::FixRequested { .. }) => {
             write("UPDATE run SET ended = NULL, exit = NULL WHERE id = ?1", &[&run.0])
         }
         EventKind::Run(RunEvent::RunEnded { exit, .. }) => {

@@ -10,6 +10,7 @@ mod dialog;
 mod disputes;
 mod documented;
 mod exchange;
+mod findings;
 mod golden;
 mod identity;
 mod insisting;

@@ -103,6 +103,8 @@ pub enum Objector {
     Unconfirmed,
     /// An earlier finding of the run. Implementing the new finding would revert the change for the earlier finding.
     Earlier,
+    /// A person, who ruled on the finding although no agent objected (`glee accept`).
+    Person,
 }
 
 impl Objector {
@@ -116,6 +118,7 @@ impl Objector {
             Self::Reviewers => "Reviewers contradict each other",
             Self::Unconfirmed => "Not confirmed",
             Self::Earlier => "It undoes an earlier finding",
+            Self::Person => "A person ruled without an objection",
         }
     }
 }

@@ -75,6 +75,17 @@ pub enum Staged {
     Restaged,
 }
 
+/// Findings that a person handed to the coder after the run had ended (`glee fix`).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FixRequest {
+    pub findings: Vec<FindingId>,
+    /// Absent if the run already has a coder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coder: Option<Agent>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub backups: Vec<Agent>,
+}
+
 /// The workflow steps that a run may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -258,6 +269,11 @@ pub enum ReviewEvent {
         tree: String,
         changes: Vec<FileChange>,
         touched: Vec<FindingId>,
+    },
+    /// An ended run continues: the coder receives only the findings of the request.
+    FixRequested {
+        #[serde(flatten)]
+        request: FixRequest,
     },
     /// A command of `review.verify` checked the coder's edits; `tail` is the end of the command's output.
     Verified {

@@ -268,4 +268,20 @@ impl Outcome {
     pub fn finding(&self, id: FindingId) -> Option<&SettledFinding> {
         self.findings.iter().find(|finding| finding.finding.id == id)
     }
+
+    /// The dispute about a finding. An earlier dispute is included if the finding repeats the disputed finding.
+    pub fn dispute_of(&self, finding: &SettledFinding) -> Option<&Dispute> {
+        let number = match finding.state {
+            FindingState::Disputed { dispute }
+            | FindingState::Enforced { dispute }
+            | FindingState::Dismissed { dispute } => Some(dispute),
+            _ => None,
+        };
+        let Finding { id, raw, .. } = &finding.finding;
+        self.disputes.iter().find(|dispute| match number {
+            Some(number) => dispute.number == number,
+            // The number of a finding is not unique, because the outcome may contain disputes of earlier runs.
+            None => dispute.finding.id == *id && dispute.finding.raw.title == raw.title,
+        })
+    }
 }

@@ -19,10 +19,11 @@ pub(crate) mod tests;
 pub(crate) mod workflow;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::domain::event::{EventKind, Mode, Plan, ReviewEvent, RunEvent};
+use crate::domain::event::{EventKind, FixRequest, Mode, Plan, ReviewEvent, RunEvent};
 use crate::domain::{Agent, AgentName, Dispute, DisputeNumber, ExitReason, Outcome, Route, RunId, Usage};
 use crate::workflows::review::code::coder_changes::Trees;
 use crate::workflows::review::code::scripts::Scripts;
@@ -45,7 +46,7 @@ use crate::workspace::{Target, Unfollowed, WorkspaceError};
 pub use crate::workflows::review::recorded::preview::{Preview, preview};
 pub use crate::workflows::review::recorded::prune::{Pruned, prune};
 pub use crate::workflows::review::recorded::replay::{Replayed, replay};
-pub use plan::{ReviewPlanError, judges, plan};
+pub use plan::{ReviewPlanError, fix_request, judges, plan};
 
 pub use crate::workflows::run::runner::{RunSetup, new_run};
 pub use crate::workflows::run::workflow::Rest;
@@ -67,10 +68,8 @@ pub async fn start(
     target: Target,
 ) -> Result<EndedReview, RunError> {
     let guard = WriteGuard::begun(&setup.workspace);
-    if let (Mode::Fix | Mode::Arbitrate, Some(Unfollowed { folder, bound })) =
-        (plan.mode, guard.unfollowed().first().cloned())
-    {
-        return Err(WorkspaceError::Unfollowed { folder, bound }.into());
+    if plan.mode >= Mode::Fix {
+        refuse_unfollowed(&guard)?;
     }
     let mut review = prepared(setup, resolver, run, &plan)?;
     review.sources.keep(1, target.files).map_err(RunError::Sources)?;
@@ -115,6 +114,44 @@ pub async fn resume(
     }
     review.reuse().await?;
     rest(review).await
+}
+
+/// Continues an ended run: hands only the findings of the request to the coder. The reviewers that raised the
+/// findings check the changes. Disputes remain open. Fails for the same reasons as [`start`].
+pub async fn fix(
+    setup: RunSetup,
+    resolver: Box<dyn DisputeResolver>,
+    run: RunId,
+    request: FixRequest,
+) -> Result<EndedReview, RunError> {
+    let guard = WriteGuard::begun(&setup.workspace);
+    refuse_unfollowed(&guard)?;
+    let mut review = reloaded(setup, resolver, run)?;
+    let workspace = Arc::clone(&review.runner.workspace);
+    if review.sources.rules().is_none() {
+        review.sources.keep_rules(&workspace.selection_rules()?).map_err(RunError::Sources)?;
+    }
+    let coder = request.coder.map(Agent::recorded);
+    let backups = request.backups.into_iter().map(Agent::recorded).collect();
+    let request = FixRequest { coder, backups, ..request };
+    let stale = review.changed_since(&request.findings);
+    review.append(ReviewEvent::FixRequested { request })?;
+    review.append_all(stale.iter().map(|file| {
+        EventKind::notice(format!("`{file}` has changed since its review; the findings on it may be stale"))
+    }))?;
+    if let Some(plan) = &review.state.plan {
+        review.scripts = Scripts::of(plan, &review.runner.settings, workspace.root());
+    }
+    review.runner.guard = guard;
+    rest(review).await
+}
+
+/// Fails if a nested repository cannot be watched, because the coder could change it unnoticed.
+fn refuse_unfollowed(guard: &WriteGuard) -> Result<(), RunError> {
+    match guard.unfollowed().first().cloned() {
+        Some(Unfollowed { folder, bound }) => Err(WorkspaceError::Unfollowed { folder, bound }.into()),
+        None => Ok(()),
+    }
 }
 
 /// Settles open disputes of a run without resuming the run. The coder implements enforced findings only when the

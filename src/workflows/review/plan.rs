@@ -4,8 +4,9 @@
 
 use crate::config::schema::values::ReviewerChoice;
 use crate::config::settings::{Settings, Validate};
-use crate::domain::event::{Mode, Plan};
-use crate::domain::{Advice, Agent, AgentName, Role, Route};
+use crate::domain::event::{FixRequest, Mode, Plan};
+use crate::domain::{Advice, Agent, AgentName, FindingId, Role, Route};
+use crate::protocol::request::SourceFile;
 use crate::protocol::secrets;
 use crate::rules::consensus::Policy;
 use crate::rules::review::coder_selection;
@@ -76,7 +77,6 @@ pub fn plan(
     root: &std::path::Path,
     target: &Target,
 ) -> Result<Plan, ReviewPlanError> {
-    let with = |role: Role| first_choice(settings).filter(move |agent| agent.role == role);
     let mut agents: Vec<Agent> = reviewers(settings)?.into_iter().cloned().collect();
     if let Some(quorum) = settings.review.quorum
         && usize::try_from(quorum).is_ok_and(|quorum| quorum > agents.len())
@@ -84,10 +84,8 @@ pub fn plan(
         return Err(ReviewPlanError::Quorum { quorum, reviewers: agents.len() });
     }
     if mode >= Mode::Fix {
-        let coders: Vec<&Agent> = with(Role::Coder).collect();
         let files: Vec<String> = target.files.iter().map(|file| file.path.clone()).collect();
-        let coder = coder_selection::coder_for(&coders, &files).ok_or(ReviewPlanError::MissingRole(Role::Coder))?;
-        agents.push(coder.clone());
+        agents.push(coder(settings, &files)?.clone());
     }
     let several = agents.iter().filter(|agent| agent.role == Role::Reviewer).count() > 1;
     let validates = several && settings.review.consensus.validate == Validate::Judge;
@@ -105,7 +103,7 @@ pub fn plan(
         agents.extend(judges.into_iter().cloned());
     }
     let backups = backups(settings, &agents)?;
-    private_keys(settings, agents.iter().chain(&backups), target)?;
+    private_keys(settings, agents.iter().chain(&backups), &target.files)?;
     Ok(Plan {
         root: root.to_string_lossy().into_owned(),
         target: target.description.clone(),
@@ -125,19 +123,41 @@ pub fn plan(
     })
 }
 
+/// Plans a fix of single findings of a recorded run. `files` are the files of the findings.
+pub fn fix_request(
+    settings: &Settings,
+    plan: &Plan,
+    findings: Vec<FindingId>,
+    files: &[SourceFile],
+) -> Result<FixRequest, ReviewPlanError> {
+    if plan.agents.iter().any(|agent| agent.role == Role::Coder) {
+        return Ok(FixRequest { findings, coder: None, backups: Vec::new() });
+    }
+    let paths: Vec<String> = files.iter().map(|file| file.path.clone()).collect();
+    let coder = coder(settings, &paths)?.clone();
+    let backups = backups(settings, std::slice::from_ref(&coder))?;
+    private_keys(settings, std::iter::once(&coder).chain(&backups), files)?;
+    Ok(FixRequest { findings, coder: Some(coder), backups })
+}
+
+fn coder<'a>(settings: &'a Settings, files: &[String]) -> Result<&'a Agent, ReviewPlanError> {
+    let coders: Vec<&Agent> = first_choice(settings).filter(|agent| agent.role == Role::Coder).collect();
+    coder_selection::coder_for(&coders, files).ok_or(ReviewPlanError::MissingRole(Role::Coder))
+}
+
 /// Fails if an agent would receive a private key. Embedded agents are exempt, because they send nothing to other
 /// machines.
 fn private_keys<'a>(
     settings: &Settings,
     mut agents: impl Iterator<Item = &'a Agent>,
-    target: &Target,
+    files: &[SourceFile],
 ) -> Result<(), ReviewPlanError> {
     let redaction = settings.redaction;
     let leaves = agents.any(|agent| !agent.is_embedded());
     if !(redaction.secrets && redaction.block_private_keys && leaves) {
         return Ok(());
     }
-    let found = target.files.iter().find_map(|file| Some((file.path.clone(), secrets::private_key(&file.text)?)));
+    let found = files.iter().find_map(|file| Some((file.path.clone(), secrets::private_key(&file.text)?)));
     found.map_or(Ok(()), |(file, line)| Err(ReviewPlanError::PrivateKey { file, line }))
 }
 

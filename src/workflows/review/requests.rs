@@ -28,7 +28,8 @@ impl RequestBuilder<'_> {
             Purpose::Defend { round } => self.defend(call, *round),
             Purpose::Respond { .. } => {
                 let asked = self.state.items(&call.purpose);
-                let missing = |id: &FindingId| call.attempt == 1 || !self.state.responses.contains_key(id);
+                let missing =
+                    |id: &FindingId| self.state.is_first_attempt(call) || !self.state.responses.contains_key(id);
                 self.respond(asked.into_iter().filter(missing).collect())
             }
             Purpose::Enforce { .. } | Purpose::Repair { .. } => self.respond(self.state.items(&call.purpose)),
@@ -44,6 +45,9 @@ impl RequestBuilder<'_> {
     }
 
     pub(crate) fn again(&self, call: &CallId) -> Option<String> {
+        if call.purpose.is_coder() && self.state.is_first_attempt(call) {
+            return None;
+        }
         let before =
             CallId { attempt: call.attempt.checked_sub(1).filter(|attempt| *attempt > 0)?, ..call.clone() };
         Some(match &self.state.calls.get(&before)?.answer {

@@ -216,11 +216,13 @@ fn coder(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Review
         return Vec::new();
     }
     let missing = || items.iter().any(|id| !state.responses.contains_key(id));
-    let step = ask(state, &coder.name, purpose, |call| match &call.answer {
+    let at_most = state.asked_before + 2;
+    let call = attempts::next(&state.calls, &coder.name, purpose, at_most, |call| match &call.answer {
         CallAnswer::Respond { .. } => missing(),
         CallAnswer::Invalid { .. } => true,
         _ => false,
     });
+    let step = call.map(Step::Ask);
     match step {
         Some(_) if state.before.is_none() => vec![Step::Effect(ReviewEffect::Keep)],
         step => step.into_iter().collect(),

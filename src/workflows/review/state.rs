@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::settings::{Settings, Validate};
 use crate::domain::event::{
-    CallAnswer, CallId, DisputeEvent, Event, EventKind, Mode, Plan, Purpose, ReviewEvent, RunEvent,
+    CallAnswer, CallId, DisputeEvent, Event, EventKind, FixRequest, Mode, Plan, Purpose, ReviewEvent, RunEvent,
 };
 use crate::domain::{
     AdvisoryStatus, Agent, AgentName, Answer, AnswerStatus, AskedFile, CallMetadata, Class, Coverage, Disposition,
     Dispute, DisputeNumber, EarlierDispute, ExitReason, FailureKind, FileChange, Finding, FindingId, FindingState,
-    Lowered, RawFinding, Recheck, Relation, Response, ReusedFrom, Role, Route, RulingRecord, RulingRef, RunId,
-    Severity, Skip, Spent, Tag, Usage,
+    Lowered, Objector, RawFinding, Recheck, Relation, Response, ReusedFrom, Role, Route, RulingRecord, RulingRef,
+    RunId, Severity, Skip, Spent, Tag, Usage,
 };
 use crate::rules::consensus::Policy;
 use crate::workflows::run::attempts;
@@ -82,6 +82,13 @@ pub(crate) struct ReviewState {
     pub(crate) insisted: BTreeSet<FindingId>,
     /// For each finding, the related earlier disputes that do not bind the finding.
     pub(crate) related: BTreeMap<FindingId, Vec<EarlierDispute>>,
+    pub(crate) fixes: Vec<FixRequest>,
+    /// The findings of the fix request that is being handled. The coder receives no other findings.
+    pub(crate) fixing: Option<BTreeSet<FindingId>>,
+    /// In a run without `--fix`, the findings of all fix requests. The coder never receives other findings.
+    pub(crate) handed_over: Option<BTreeSet<FindingId>>,
+    /// The number of requests for responses in this round before the last fix request.
+    pub(crate) asked_before: u32,
     pub(crate) before: Option<(String, String)>,
     pub(crate) tree_changes: Vec<TreeChange>,
     pub(crate) responses: BTreeMap<FindingId, Response>,
@@ -164,7 +171,10 @@ impl ReviewState {
             }
             RunEvent::ReadOnlyViolated { call, .. } => drop(self.violated.insert(call.clone())),
             RunEvent::Notice { text } => self.notices.push(text.clone()),
-            RunEvent::RunEnded { exit, millis } => self.ended = Some((*exit, *millis)),
+            RunEvent::RunEnded { exit, millis } => {
+                self.ended = Some((*exit, *millis));
+                self.fixing = None;
+            }
             RunEvent::RunUndone { .. } => self.undone = true,
             RunEvent::RunRedone { .. } => self.undone = false,
             RunEvent::RunPruned { .. } => self.pruned = true,
@@ -189,6 +199,7 @@ impl ReviewState {
                 }
                 self.rounds.push(shards.clone());
                 self.unanswered_checks.clear();
+                self.asked_before = 0;
             }
             ReviewEvent::AnswersReused { call, from, findings, asked, superseded } => {
                 if asked.is_empty() {
@@ -259,11 +270,40 @@ impl ReviewState {
                     touched: touched.iter().copied().collect(),
                 });
             }
+            ReviewEvent::FixRequested { request } => self.request_fix(request),
             ReviewEvent::Verified { round, command, passed, tail } => {
                 let (command, tail) = (command.clone(), tail.clone());
                 self.verified.push(Verified { round: *round, command, passed: *passed, tail });
             }
         }
+    }
+
+    fn request_fix(&mut self, request: &FixRequest) {
+        let failed = |answer: &CallAnswer| matches!(answer, CallAnswer::Failed { .. } | CallAnswer::Invalid { .. });
+        self.calls.retain(|id, call| !(id.purpose.is_coder() && failed(&call.answer)));
+        let purpose = Purpose::Respond { round: self.round() };
+        let asked = self.calls.keys().filter(|id| id.purpose == purpose).map(|id| id.attempt);
+        self.asked_before = asked.max().unwrap_or(0);
+        for id in &request.findings {
+            self.responses.remove(id);
+            self.enforced.remove(id);
+            self.checks.remove(id);
+            self.unanswered_checks.retain(|(checked, _), _| checked != id);
+        }
+        if let Some(plan) = &mut self.plan {
+            if plan.mode == Mode::Review {
+                plan.mode = Mode::Fix;
+                self.handed_over = Some(BTreeSet::new());
+            }
+            plan.agents.extend(request.coder.clone());
+            plan.backups.extend(request.backups.iter().cloned());
+        }
+        if let Some(handed_over) = &mut self.handed_over {
+            handed_over.extend(&request.findings);
+        }
+        self.fixing = Some(request.findings.iter().copied().collect());
+        self.fixes.push(request.clone());
+        self.ended = None;
     }
 
     fn apply_dispute(&mut self, event: &DisputeEvent) {
@@ -357,7 +397,7 @@ impl ReviewState {
             Purpose::Enforce { .. } => true,
             // A repair may change unrelated files, so findings that were implemented before remain implemented.
             Purpose::Repair { .. } => false,
-            _ => call.purpose.is_coder() && call.attempt == 1,
+            _ => call.purpose.is_coder() && self.is_first_attempt(call),
         };
         if is_given {
             for id in self.items(&call.purpose) {
@@ -596,6 +636,7 @@ impl ReviewState {
                 Purpose::Respond { round } => self.wants_response(finding, *round),
                 Purpose::Enforce { round } => {
                     finding.round <= *round
+                        && self.is_for_coder(finding.id)
                         && self
                             .dispute_of(finding.id)
                             .is_some_and(|dispute| dispute.disposition == Some(Disposition::Enforced))
@@ -621,8 +662,34 @@ impl ReviewState {
         self.calls.keys().filter(is_repair).map(|id| id.attempt).max().unwrap_or(0)
     }
 
-    /// Whether the coder has to answer a finding in a round: the finding is new, or it is mandatory and still open.
+    pub(crate) fn mode(&self) -> Mode {
+        match (&self.fixing, &self.plan) {
+            (Some(_), _) => Mode::Fix,
+            (None, Some(plan)) => plan.mode,
+            (None, None) => Mode::Review,
+        }
+    }
+
+    fn is_for_coder(&self, id: FindingId) -> bool {
+        self.fixing.as_ref().or(self.handed_over.as_ref()).is_none_or(|findings| findings.contains(&id))
+    }
+
+    /// Whether a call to the coder is the first one about its findings, and not a question about missing answers.
+    pub(crate) fn is_first_attempt(&self, call: &CallId) -> bool {
+        let before = if matches!(call.purpose, Purpose::Respond { .. }) { self.asked_before } else { 0 };
+        call.attempt == before + 1
+    }
+
+    /// Whether the coder has to answer a finding in a round: a person requested a fix, or the finding is new, or it
+    /// is mandatory and still open.
     fn wants_response(&self, finding: &Finding, round: u32) -> bool {
+        if !self.is_for_coder(finding.id) || self.is_ruled_by_person(finding.id) {
+            return false;
+        }
+        if self.fixing.is_some() {
+            let is_enforced = |dispute: &Dispute| dispute.disposition == Some(Disposition::Enforced);
+            return !self.dispute_of(finding.id).is_some_and(is_enforced);
+        }
         if finding.reverses.is_some() || finding.is_rejected() || self.is_judged_first(finding) {
             return false;
         }
@@ -642,6 +709,10 @@ impl ReviewState {
                 self.finding_state(finding),
                 FindingState::Open | FindingState::Unanswered | FindingState::Claimed | FindingState::NotResolved
             )
+    }
+
+    fn is_ruled_by_person(&self, id: FindingId) -> bool {
+        self.dispute_of(id).is_some_and(|dispute| dispute.objector == Objector::Person && !dispute.is_open())
     }
 
     /// Whether a judge rules on a mandatory finding before the coder receives the finding. The possible reasons are

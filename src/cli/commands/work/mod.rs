@@ -3,6 +3,7 @@
 pub(crate) mod consensus;
 pub(crate) mod dry_run;
 pub(crate) mod emit;
+pub(crate) mod findings;
 pub(crate) mod gate;
 pub(crate) mod review;
 pub(crate) mod watch;

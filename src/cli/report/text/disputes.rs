@@ -41,13 +41,17 @@ fn one(dispute: &Dispute, options: &RenderOptions<'_>) -> String {
         }
     };
     // The positions of several reviewers need more lines than a single objection.
-    let (label, most) = match dispute.objector {
-        Objector::Coder => ("objection", 4),
-        Objector::Reviewers => ("reviewers", 12),
-        Objector::Unconfirmed => ("alone", 12),
-        Objector::Earlier => ("undoes", 4),
+    let objection = match dispute.objector {
+        Objector::Coder => Some(("objection", 4)),
+        Objector::Reviewers => Some(("reviewers", 12)),
+        Objector::Unconfirmed => Some(("alone", 12)),
+        Objector::Earlier => Some(("undoes", 4)),
+        // The ruling of the person contains the same text.
+        Objector::Person => None,
     };
-    add(label, Color::Faint, &dispute.objection.text, most);
+    if let Some((label, most)) = objection {
+        add(label, Color::Faint, &dispute.objection.text, most);
+    }
     for evidence in &dispute.objection.evidence {
         add("evidence", Color::Faint, evidence, 2);
     }

@@ -10,7 +10,7 @@ mod summary;
 
 use crate::cli::report::options::{Detail, RenderOptions};
 use crate::cli::style::Style;
-use crate::domain::{AnswerStatus, ExitReason, Outcome};
+use crate::domain::{AnswerStatus, ExitReason, FindingId, Outcome};
 
 /// The maximum width of a line in columns. Wider lines are hard to read.
 const WIDEST: usize = 110;
@@ -33,6 +33,17 @@ pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
         summary::next(outcome, &options),
     ];
     sections.into_iter().filter(|section| !section.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+/// One finding with all of its text, and its dispute. `None` if the outcome does not contain the finding.
+pub(crate) fn finding(outcome: &Outcome, id: FindingId, options: &RenderOptions<'_>) -> Option<String> {
+    let style = Style { width: options.style.width.min(WIDEST), ..options.style };
+    let options = RenderOptions { style, detail: Detail::Full, ..*options };
+    let finding = outcome.finding(id)?;
+    let disputes = outcome.dispute_of(finding).into_iter().cloned().collect();
+    let outcome = Outcome { findings: vec![finding.clone()], disputes, ..outcome.clone() };
+    let sections = [findings::section(&outcome, &options), disputes::section(&outcome, &options)];
+    Some(sections.into_iter().filter(|section| !section.is_empty()).collect::<Vec<_>>().join("\n"))
 }
 
 fn is_plainly_clean(outcome: &Outcome) -> bool {

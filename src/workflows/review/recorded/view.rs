@@ -4,7 +4,8 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
-use crate::domain::{ExitReason, Outcome, RunId, event::Event};
+use crate::domain::event::{Event, Plan};
+use crate::domain::{ExitReason, Outcome, RunId};
 use crate::history::store::Journal;
 use crate::rules::consensus::Policy;
 use crate::workflows::review::code::coder_changes::{self, Trees};
@@ -88,6 +89,15 @@ pub(crate) fn decided_again(
         debate::MergedRound::of(&context).json(policy, Some(&run.0))
     });
     Ok(decided.collect())
+}
+
+/// The plan of a run, with the mode and the coder of its fix requests.
+pub(crate) fn plan(events: &[Event]) -> Option<Plan> {
+    ReviewState::of(events).plan
+}
+
+pub(crate) fn is_ended(events: &[Event]) -> bool {
+    ReviewState::of(events).ended.is_some()
 }
 
 /// The tree after the coder's last recorded call; without such a call, the tree before the coder's first call.

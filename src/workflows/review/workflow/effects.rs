@@ -1,6 +1,8 @@
 //! Performs the effects of a review: merges findings, opens disputes, rules on disputes, starts later rounds, and
 //! runs the commands of `review.verify`.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 
 use crate::agents::CommandInput;
@@ -104,6 +106,22 @@ impl ReviewWorkflow {
             }
         };
         self.append(event).map(drop)
+    }
+
+    /// The files of the findings whose content is no longer the reviewed content. Empty if the coder has already
+    /// changed files, because changes by others then prevent that the run continues.
+    pub(crate) fn changed_since(&self, findings: &[FindingId]) -> BTreeSet<String> {
+        if self.state.before.is_some() {
+            return BTreeSet::new();
+        }
+        let findings = findings.iter().filter_map(|id| self.state.finding(*id));
+        let changed = findings.filter_map(|finding| {
+            let file = finding.raw.file.as_ref()?;
+            let reviewed = self.sources.file(finding.round, file)?;
+            let now = self.runner.workspace.read(file);
+            (now.as_ref() != Some(&reviewed.text)).then(|| file.clone())
+        });
+        changed.collect()
     }
 
     pub(super) fn rule(&mut self, dispute: DisputeNumber) -> Result<(), RunError> {

@@ -9,7 +9,7 @@ use tracing::{Instrument as _, Span, info_span};
 
 use crate::agents::Session;
 use crate::agents::calls::project_commands::CheckResult;
-use crate::domain::event::{CallId, DisputeEvent, Event, EventKind, Mode, Plan, ReviewEvent, RunEvent};
+use crate::domain::event::{CallId, DisputeEvent, Event, EventKind, Plan, ReviewEvent, RunEvent};
 use crate::domain::{
     Coverage, DisputeNumber, ExitReason, Route, Ruler, Ruling, RulingRecord, RulingWord, RunId, Spent,
 };
@@ -299,10 +299,10 @@ impl ReviewWorkflow {
     fn policy(&self) -> SchedulePolicy {
         let review = &self.runner.settings.review;
         SchedulePolicy {
-            mode: self.state.plan.as_ref().map_or(Mode::Review, |plan| plan.mode),
+            mode: self.state.mode(),
             recheck: review.recheck,
             compare: review.judge.compare && review.on_dispute.default == Route::Judge,
-            rounds: review.rounds,
+            rounds: if self.state.fixing.is_some() { 0 } else { review.rounds },
             verify: review.verify.len(),
             repairs: schedule::REPAIRS,
             escalate_to: review.judge.escalate_to.into(),

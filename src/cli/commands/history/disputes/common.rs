@@ -58,6 +58,17 @@ pub(crate) fn since(text: &str) -> Result<Timestamp, String> {
         .ok_or_else(|| "give a date (2026-11-01), a time (2026-11-01T10:00) or an age (3d, 2h)".to_owned())
 }
 
+/// Parses the last day of a ruling: a date, or a period from today.
+pub(crate) fn last_day(text: &str) -> Result<Date, String> {
+    let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
+    let age = || text.parse::<Span>().ok().filter(|age| age.is_positive());
+    let day = text.parse::<Date>().ok().or_else(|| today.checked_add(age()?).ok());
+    match day.ok_or("give a date (2026-11-01) or a time from today (90d)")? {
+        day if day < today => Err(format!("give a day from {today} on: {day} has passed")),
+        day => Ok(day),
+    }
+}
+
 pub(crate) fn find(globals: &Globals, number: DisputeNumber) -> Result<DisputeRecord, CommandError> {
     let record = match history::open_read_here(globals)? {
         Some(journal) => journal.dispute(number)?,

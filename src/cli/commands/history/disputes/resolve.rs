@@ -4,8 +4,6 @@
 
 use clap::ValueEnum;
 use jiff::civil::Date;
-use jiff::tz::TimeZone;
-use jiff::{Span, Timestamp};
 
 use crate::cli::commands::history::disputes::common::{self, outcome};
 use crate::cli::commands::history::runs::lookup::{self, Recalled};
@@ -53,7 +51,7 @@ pub(crate) struct Args {
     #[arg(long = "ref", value_name = "REFERENCE")]
     reference: Option<String>,
     /// The last day (UTC) on which a dismissal binds: a date (2026-11-01), or a period from today (90d)
-    #[arg(long, value_name = "DATE", value_parser = last_day)]
+    #[arg(long, value_name = "DATE", value_parser = common::last_day)]
     until: Option<Date>,
 }
 
@@ -206,16 +204,6 @@ fn line(dispute: &Dispute) -> String {
         (None, None) => "still open".to_owned(),
     };
     format!("Dispute {number}: {}.\n", printable::line(&ruled))
-}
-
-fn last_day(text: &str) -> Result<Date, String> {
-    let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
-    let age = || text.parse::<Span>().ok().filter(|age| age.is_positive());
-    let day = text.parse::<Date>().ok().or_else(|| today.checked_add(age()?).ok());
-    match day.ok_or("give a date (2026-11-01) or a time from today (90d)")? {
-        day if day < today => Err(format!("give a day from {today} on: {day} has passed")),
-        day => Ok(day),
-    }
 }
 
 /// `None` means that the judge or a dialog has to decide.

@@ -7,7 +7,7 @@ use crate::cli::context::{CommandResult, Globals, JsonFlag, history, local_time,
 use crate::cli::style::{self, Color, Style};
 use crate::config::files::rulings;
 use crate::domain::{
-    Advice as _, DisputeId, DisputeNumber, ExitReason, Finding, RulingRecord, RulingRef, Untrusted,
+    Advice as _, DisputeId, DisputeNumber, ExitReason, Finding, Objector, RulingRecord, RulingRef, Untrusted,
 };
 use crate::history::queries::rows::DisputeRecord;
 use crate::history::{Author, FoundDispute, JournalError};
@@ -103,9 +103,14 @@ impl Page {
         let mut page = Self { look: Style { width: look.width.min(WIDEST), ..look }, text: String::new() };
         page.head(record, elsewhere);
         page.finding(&record.dispute.finding);
-        let objector = record.dispute.objector;
-        page.section(if objector.is_coder() { "Objection" } else { objector.heading() });
-        page.body(2, &record.dispute.objection.text);
+        match record.dispute.objector {
+            Objector::Coder => page.section("Objection"),
+            objector => page.section(objector.heading()),
+        }
+        // The ruling of the person contains the same text.
+        if record.dispute.objector != Objector::Person {
+            page.body(2, &record.dispute.objection.text);
+        }
         for evidence in &record.dispute.objection.evidence {
             page.body(2, &evidence.labelled("Evidence: "));
         }

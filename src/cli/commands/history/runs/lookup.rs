@@ -1,7 +1,7 @@
 //! Finds recorded runs, and loads the data with which they can be resumed.
 
 use crate::agents::Agents;
-use crate::cli::context::{CommandError, Globals, execute, history, local_time, place};
+use crate::cli::context::{CommandError, Globals, execute, history, local_time, place, stream};
 use crate::config::settings::Settings;
 use crate::domain::event::{Event, EventKind, Mode, Plan, ReviewEvent, RunEvent};
 use crate::domain::{Agent, ExitReason, Role, Route, RunId};
@@ -10,6 +10,7 @@ use crate::history::store::Journal;
 use crate::protocol::text::printable;
 use crate::workflows::review::recorded::view;
 use crate::workflows::review::{self, ReviewPlanError};
+use crate::workspace::TreeId;
 use crate::workspace::root::Workspace;
 
 pub(crate) fn table(rows: &[RunRow]) -> String {
@@ -69,7 +70,7 @@ pub(crate) fn recall(
 ) -> Result<Recalled, CommandError> {
     refuse_pruned(journal, run)?;
     let events = journal.events(run)?;
-    let plan = plan(&events, run)?;
+    let plan = view::plan(&events).ok_or_else(|| never_started(run))?;
     // If the coder edited `.glee` during the run, the run continues with the version from before the edit.
     let steering = match (&plan.steered_by, view::tree_before_steering(&events)) {
         (Some(commit), _) => Some(workspace.control_files_at(commit)),
@@ -94,9 +95,11 @@ pub(crate) fn plan(events: &[Event], run: &RunId) -> Result<Plan, CommandError> 
         EventKind::Review(ReviewEvent::RunStarted { plan }) => Some((**plan).clone()),
         _ => None,
     });
-    plan.ok_or_else(|| {
-        CommandError::usage(format!("run {} was never started", run.short())).hint("`glee runs` lists the runs")
-    })
+    plan.ok_or_else(|| never_started(run))
+}
+
+fn never_started(run: &RunId) -> CommandError {
+    CommandError::usage(format!("run {} was never started", run.short())).hint("`glee runs` lists the runs")
 }
 
 pub(crate) fn programs(plan: &Plan, judges: &[Agent], workspace: &Workspace) -> Result<Agents, CommandError> {
@@ -113,6 +116,42 @@ pub(crate) fn refuse_pruned(journal: &Journal, run: &RunId) -> Result<(), Comman
     let (day, id) = (pruned.at.to_zoned(jiff::tz::TimeZone::system()).date(), run.short());
     Err(CommandError::usage(format!("the stored code of run {id} was pruned on {day}"))
         .hint(format!("the findings and rulings of the run remain: `glee runs show {id}`, `glee runs diff {id}`")))
+}
+
+pub(crate) fn refuse_undone(events: &[Event], run: &RunId) -> Result<(), CommandError> {
+    let last = events.iter().rev().find_map(|event| match event.kind {
+        EventKind::Run(RunEvent::RunUndone { .. }) => Some(true),
+        EventKind::Run(RunEvent::RunRedone { .. }) => Some(false),
+        _ => None,
+    });
+    if last == Some(true) {
+        let message = format!("run {} was undone, so it cannot be resumed", run.short());
+        return Err(CommandError::usage(message).hint(
+            "restore the changes of the run with `glee runs undo --redo`, or start a new run with `glee \
+                   review`",
+        ));
+    }
+    Ok(())
+}
+
+/// Fails if the tree has changed since the run stopped, because a resumed run would mix the coder's changes with
+/// other changes (reliability requirement N4).
+pub(crate) fn refuse_changed(workspace: &Workspace, events: &[Event], run: &RunId) -> Result<(), CommandError> {
+    let Some(expected) = view::tree_left(events) else { return Ok(()) };
+    let state_dir = place::state_dir()?;
+    let now = workspace.snapshot_of(run, &state_dir)?;
+    let expected = TreeId(expected);
+    if now == expected {
+        return Ok(());
+    }
+    let changes = workspace.changes(&expected, &now, &state_dir)?;
+    for change in changes.iter().filter_map(|change| change.diff.as_deref()) {
+        stream::err(&printable::block(change));
+    }
+    let files = changes.iter().map(|change| printable::line(&change.file)).collect::<Vec<_>>().join(", ");
+    let message = format!("the tree has changed since run {} was left: {files}", run.short());
+    Err(CommandError::new(ExitReason::DisputeOpen, anyhow::Error::msg(message))
+        .hint("restore the tree that the run left, or start a new run with `glee review`"))
 }
 
 fn ended(row: &RunRow) -> String {

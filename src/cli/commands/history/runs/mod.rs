@@ -14,14 +14,11 @@ use crate::cli::context::{
     CommandContext, CommandError, CommandResult, Format, Globals, JsonFlag, ROUTES, ReportFormat, RunArg, execute,
     history, number, one_of, place, print, stream,
 };
-use crate::domain::event::{Event, EventKind, RunEvent};
-use crate::domain::{ExitReason, Route, RunId};
+use crate::domain::{ExitReason, Route};
 use crate::protocol::text::printable;
 use crate::system::log;
 use crate::workflows::review;
 use crate::workflows::review::recorded::view::{self, Recorded};
-use crate::workspace::TreeId;
-use crate::workspace::root::Workspace;
 
 /// List runs; show, compare, undo, resume, replay or prune them
 #[derive(Debug, clap::Args)]
@@ -156,48 +153,12 @@ fn resume(globals: &Globals, text: &str, named: Option<Route>, format: Format) -
     let (workspace, journal, run) = find(globals, text)?;
     let recalled = recall(globals, workspace, &journal, &run, named)?;
     drop(journal);
-    refuse_undone(&recalled.events, &run)?;
-    refuse_changed(&recalled.workspace, &recalled.events, &run)?;
+    lookup::refuse_undone(&recalled.events, &run)?;
+    lookup::refuse_changed(&recalled.workspace, &recalled.events, &run)?;
     let Recalled { workspace, settings, plan, chosen, judges, .. } = recalled;
     let agents = programs(&plan, &judges, &workspace)?;
     let context = CommandContext { format, mode: plan.mode, chosen, globals };
     execute::review(&context, Arc::new(workspace), settings, agents, &run, |setup, resolver| {
         review::resume(setup, resolver, run.clone(), named, judges)
     })
-}
-
-fn refuse_undone(events: &[Event], run: &RunId) -> Result<(), CommandError> {
-    let last = events.iter().rev().find_map(|event| match event.kind {
-        EventKind::Run(RunEvent::RunUndone { .. }) => Some(true),
-        EventKind::Run(RunEvent::RunRedone { .. }) => Some(false),
-        _ => None,
-    });
-    if last == Some(true) {
-        let message = format!("run {} was undone, so it cannot be resumed", run.short());
-        return Err(CommandError::usage(message).hint(
-            "restore the changes of the run with `glee runs undo --redo`, or start a new run with `glee \
-                   review`",
-        ));
-    }
-    Ok(())
-}
-
-/// Fails if the tree has changed since the run stopped, because a resumed run would mix the coder's changes with
-/// other changes (reliability requirement N4).
-fn refuse_changed(workspace: &Workspace, events: &[Event], run: &RunId) -> Result<(), CommandError> {
-    let Some(expected) = view::tree_left(events) else { return Ok(()) };
-    let state_dir = place::state_dir()?;
-    let now = workspace.snapshot_of(run, &state_dir)?;
-    let expected = TreeId(expected);
-    if now == expected {
-        return Ok(());
-    }
-    let changes = workspace.changes(&expected, &now, &state_dir)?;
-    for change in changes.iter().filter_map(|change| change.diff.as_deref()) {
-        stream::err(&printable::block(change));
-    }
-    let files = changes.iter().map(|change| printable::line(&change.file)).collect::<Vec<_>>().join(", ");
-    let message = format!("the tree has changed since run {} was left: {files}", run.short());
-    Err(CommandError::new(ExitReason::DisputeOpen, anyhow::Error::msg(message))
-        .hint("restore the tree that the run left, or start a new run with `glee review`"))
 }

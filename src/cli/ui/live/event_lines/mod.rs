@@ -3,8 +3,8 @@
 use crate::cli::style::{self, Color, Glyph, Style, count};
 use crate::cli::ui::screen::{Screen, Verbosity};
 use crate::domain::event::{
-    CallAnswer, CallId, ConsensusEvent, DisputeEvent, Event, EventKind, Part, Plan, Purpose, ReviewEvent, RunEvent,
-    WatchEvent,
+    CallAnswer, CallId, ConsensusEvent, DisputeEvent, Event, EventKind, FixRequest, Part, Plan, Purpose,
+    ReviewEvent, RunEvent, WatchEvent,
 };
 use crate::domain::{
     AdvisoryStatus, AgentName, AnswerStatus, DebateMessage, Dispute, FileChange, Finding, Objector, ReusedFrom,
@@ -87,6 +87,9 @@ impl EventLines {
                 self.name_width = style::names_width(plan.reviewers.iter().map(|agent| &agent.name));
             }
             EventKind::Review(ReviewEvent::RoundStarted { shards, .. }) => self.shards = shards.len(),
+            EventKind::Review(ReviewEvent::FixRequested { request: FixRequest { coder: Some(coder), .. } }) => {
+                self.coder = Some(coder.name.clone());
+            }
             _ => {}
         }
         let lines = match &event.kind {
@@ -210,6 +213,10 @@ impl EventLines {
             ReviewEvent::StillDisputed { finding, dispute } => {
                 vec![style.faint(format!("  {finding} waits for dispute {dispute}, which is still open"))]
             }
+            ReviewEvent::FixRequested { request } => {
+                let findings: Vec<String> = request.findings.iter().map(ToString::to_string).collect();
+                vec![format!("The coder receives {}", findings.join(", "))]
+            }
             ReviewEvent::TreeChanged { call, changes, .. } => self.changed(&call.agent, changes),
             ReviewEvent::Verified { command, passed, tail, .. } => self.verified(command, *passed, tail),
         }
@@ -332,6 +339,7 @@ impl EventLines {
             Objector::Reviewers => "reviewers contradict each other about".to_owned(),
             Objector::Unconfirmed => "no other reviewer confirmed".to_owned(),
             Objector::Earlier => "an earlier finding asked for the opposite of".to_owned(),
+            Objector::Person => "a person rules on".to_owned(),
         };
         let line = format!(
             "{} {}: {sides} {} {}{}",

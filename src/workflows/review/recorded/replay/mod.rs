@@ -9,11 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::settings::Settings;
 use crate::domain::event::{
-    CallAnswer, CallId, DisputeEvent, Event, EventKind, Mode, Purpose, ReviewEvent, RunEvent,
+    CallAnswer, CallId, DisputeEvent, Event, EventKind, FixRequest, Plan, Purpose, ReviewEvent, RunEvent,
 };
 use crate::domain::{
-    Disposition, Dispute, DisputeNumber, EarlierDispute, ExitReason, Finding, FindingId, Outcome, Response, Route,
-    Ruler, RulingRef, RunId, Tag,
+    Disposition, Dispute, DisputeNumber, EarlierDispute, ExitReason, Finding, FindingId, Objector, Outcome,
+    Response, Route, Ruler, RulingRef, RunId, Tag,
 };
 use crate::history::{queries::rows::Binding, store::Journal};
 use crate::protocol::text::printable;
@@ -50,7 +50,7 @@ pub fn replay(
 ) -> Result<Replayed, RunError> {
     let events = journal.events(run)?;
     let record = ReviewState::of(&events);
-    let mut plan = record.plan.clone().ok_or_else(|| RunError::NotStarted(run.clone()))?;
+    let mut plan = begun(&events).ok_or_else(|| RunError::NotStarted(run.clone()))?;
     let mut sources = Sources::new(&journal.transcripts(run)?, Redaction::from(settings.redaction));
     sources.load(record.round(), Some(workspace.root())).map_err(RunError::Sources)?;
     let trees = Trees { workspace, state_dir };
@@ -86,6 +86,14 @@ pub fn replay(
     let mut differences = differences(&record, &state, exit);
     differences.extend(missing);
     Ok(Replayed { outcome, reviewed: sources, differences })
+}
+
+/// The plan as it was when the run began. A fix request may change the plan later.
+fn begun(events: &[Event]) -> Option<Plan> {
+    events.iter().find_map(|event| match &event.kind {
+        EventKind::Review(ReviewEvent::RunStarted { plan }) => Some((**plan).clone()),
+        _ => None,
+    })
 }
 
 /// The bindings that applied in the recorded run, with the disposition and tag that each binding had at that time.
@@ -157,14 +165,22 @@ struct Replay<'a> {
 
 impl Replay<'_> {
     fn decide(&mut self) {
-        let policy = self.policy();
         // `waiting` contains disputes that wait for a person. `idle` contains steps without recorded events.
         let (mut waiting, mut idle) = (BTreeSet::new(), Vec::<ReviewStep>::new());
+        let mut fixes = self.record.fixes.clone().into_iter();
         loop {
-            let steps = schedule::next_steps(&self.state, &policy, &waiting);
+            let steps = schedule::next_steps(&self.state, &self.policy(), &waiting);
             let steps: Vec<ReviewStep> = steps.into_iter().filter(|step| !idle.contains(step)).collect();
             if steps.is_empty() || steps == [Step::Finish] {
-                return;
+                let Some(request) = fixes.next() else { break };
+                let findings = self.now(request.findings).into_iter().flatten().collect();
+                let request = FixRequest { findings, ..request };
+                self.take(RunEvent::RunEnded {
+                    exit: outcome::exit(&self.state, &self.settings.review),
+                    millis: 0,
+                });
+                self.take(ReviewEvent::FixRequested { request });
+                continue;
             }
             for step in steps {
                 let events = self.step(&step);
@@ -177,15 +193,28 @@ impl Replay<'_> {
                 }
             }
         }
+        self.by_person().into_iter().for_each(|event| self.take(event));
+    }
+
+    /// The disputes that a person opened and settled after the run.
+    fn by_person(&self) -> Vec<EventKind> {
+        let of_person = self.record.disputes.values().filter(|dispute| dispute.objector == Objector::Person);
+        let now = of_person.filter_map(|known| {
+            let finding = self.now([known.finding.id]).concat().first().and_then(|id| self.state.finding(*id))?;
+            let objection = Response { finding: finding.id, ..known.objection.clone() };
+            let dispute = Box::new(Dispute { finding: finding.clone(), objection, ..known.clone() });
+            Some(DisputeEvent::DisputeOpened { dispute }.into())
+        });
+        now.collect()
     }
 
     fn policy(&self) -> SchedulePolicy {
         let review = &self.settings.review;
         SchedulePolicy {
-            mode: self.record.plan.as_ref().map_or(Mode::Review, |plan| plan.mode),
+            mode: self.state.mode(),
             recheck: review.recheck,
             compare: self.record.calls.keys().any(|id| matches!(id.purpose, Purpose::Compare { .. })),
-            rounds: review.rounds.min(self.record.round()),
+            rounds: if self.state.fixing.is_some() { 0 } else { review.rounds.min(self.record.round()) },
             verify: review.verify.len().min(self.verdicts.len()),
             repairs: count_of_repairs(&self.record).min(REPAIRS),
             escalate_to: review.judge.escalate_to.into(),

@@ -1,0 +1,96 @@
+//! `glee fix`: hands single findings of an ended run to the coder.
+
+use std::sync::Arc;
+
+use super::{RecordedRun, RunOption, finding_id};
+use crate::cli::commands::history::runs::lookup::{self, Recalled};
+use crate::cli::context::{CommandContext, CommandError, CommandResult, Globals, ReportFormat, execute};
+use crate::domain::event::Mode;
+use crate::domain::{Dispute, FindingId, FindingState, SettledFinding};
+use crate::workflows::review;
+
+/// Hand single findings to the coder, who edits files
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The run of the findings continues as with `--fix`: the reviewers that raised the findings check the changes, an \
+objection of the coder opens a dispute, and `glee runs undo` undoes the changes. Other findings stay as they are.
+
+Examples:
+  glee fix F3 F7
+  glee fix F3 --run 5f3a91c2
+
+Exit codes: those of `glee review`, for the whole run.")]
+pub(crate) struct Args {
+    /// The numbers of the findings in their run, such as F3
+    #[arg(value_name = "FINDING", required = true, value_parser = finding_id)]
+    findings: Vec<FindingId>,
+    #[command(flatten)]
+    run: RunOption,
+    #[command(flatten)]
+    report: ReportFormat,
+}
+
+pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
+    let found = RecordedRun::find(globals, &args.run)?;
+    let mut findings = args.findings.clone();
+    findings.sort();
+    findings.dedup();
+    let settled = findings.iter().map(|id| found.finding(*id)).collect::<Result<Vec<_>, _>>()?;
+    settled.iter().try_for_each(|finding| refuse_settled(finding, found.outcome().dispute_of(finding)))?;
+    found.require_end()?;
+    let reviewed = &found.recorded.reviewed;
+    let mut files: Vec<_> = settled
+        .iter()
+        .filter_map(|settled| reviewed.file(settled.finding.round, settled.finding.raw.file.as_deref()?).cloned())
+        .collect();
+    files.dedup_by(|a, b| a.path == b.path);
+    let RecordedRun { workspace, journal, run, .. } = found;
+    let recalled = lookup::recall(globals, workspace, &journal, &run, None)?;
+    drop(journal);
+    lookup::refuse_undone(&recalled.events, &run)?;
+    lookup::refuse_changed(&recalled.workspace, &recalled.events, &run)?;
+    let Recalled { workspace, settings, mut plan, .. } = recalled;
+    let request = review::fix_request(&settings, &plan, findings, &files)?;
+    plan.agents.extend(request.coder.clone());
+    plan.backups.extend(request.backups.iter().cloned());
+    let agents = lookup::programs(&plan, &[], &workspace)?;
+    let context = CommandContext { format: args.report.format, mode: Mode::Fix, chosen: None, globals };
+    execute::review(&context, Arc::new(workspace), settings, agents, &run, |setup, resolver| {
+        review::fix(setup, resolver, run.clone(), request)
+    })
+}
+
+/// Fails if the coder has nothing to do for the finding, or if a dispute about the finding is open.
+fn refuse_settled(settled: &SettledFinding, dispute: Option<&Dispute>) -> Result<(), CommandError> {
+    let id = settled.finding.id;
+    let closed = |dispute: String| {
+        Err(CommandError::usage(format!("dispute {dispute} has closed {id}"))
+            .hint(format!("to rule again, reopen the dispute with `glee disputes reopen {dispute}`")))
+    };
+    match (&settled.state, dispute) {
+        (FindingState::Discarded, Some(dispute)) => closed(dispute.number.to_string()),
+        (FindingState::AlreadyRuled { dispute, disposition }, _) if disposition.closes() => {
+            closed(dispute.to_string())
+        }
+        (FindingState::Dismissed { dispute }, _) => closed(dispute.to_string()),
+        (FindingState::Disputed { dispute }, _) => {
+            Err(CommandError::usage(format!("{id} waits for dispute {dispute}"))
+                .hint(format!("settle the dispute first: `glee disputes resolve {dispute}`")))
+        }
+        (FindingState::Resolved | FindingState::Unchecked, _) => {
+            Err(CommandError::usage(format!("{id} is already implemented"))
+                .hint(format!("`glee show {id}` shows the finding")))
+        }
+        (
+            FindingState::Open
+            | FindingState::Unanswered
+            | FindingState::Claimed
+            | FindingState::Unconfirmed
+            | FindingState::NotResolved
+            | FindingState::Discarded
+            | FindingState::Enforced { .. }
+            | FindingState::AlreadyRuled { .. },
+            _,
+        ) => Ok(()),
+    }
+}

@@ -1,0 +1,78 @@
+//! `glee show`: prints a finding with its text, its code and its dispute.
+
+use serde::Serialize;
+
+use super::{RecordedRun, RunOption, finding_id};
+use crate::cli::context::{CommandResult, Globals, JsonFlag, pretty, stream};
+use crate::cli::report::options::{Detail, RenderOptions};
+use crate::cli::report::text;
+use crate::domain::{Dispute, ExitReason, FindingId, FindingState, RunId, SettledFinding};
+use crate::protocol::secrets;
+
+/// Show a finding: its text, its code, who raised it, and its dispute
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  glee show F3                  a finding of the last review
+  glee show F3 --run 5f3a91c2   a finding of another run")]
+pub(crate) struct Args {
+    /// The number of the finding in its run, such as F3
+    #[arg(value_name = "FINDING", value_parser = finding_id)]
+    finding: FindingId,
+    #[command(flatten)]
+    run: RunOption,
+    #[command(flatten)]
+    output: JsonFlag,
+}
+
+#[derive(Serialize)]
+struct Shown<'a> {
+    schema: u32,
+    run: &'a RunId,
+    #[serde(flatten)]
+    finding: &'a SettledFinding,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    about: Option<&'a Dispute>,
+}
+
+pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
+    let mut found = RecordedRun::find(globals, &args.run)?;
+    found.recorded.outcome = secrets::redact_value(found.recorded.outcome);
+    let finding = found.finding(args.finding)?;
+    let about = found.outcome().dispute_of(finding);
+    if args.output.json {
+        stream::out(&pretty(&Shown { schema: 1, run: &found.run, finding, about }))?;
+        return Ok(ExitReason::Clean);
+    }
+    let options = RenderOptions {
+        style: globals.style(),
+        detail: Detail::Full,
+        source: &|path, round| found.recorded.reviewed.shown(round, path),
+        fix_command: "",
+    };
+    stream::out(&text::finding(found.outcome(), args.finding, &options).unwrap_or_default())?;
+    if let Some(next) = next(finding, &args.run, &found.run) {
+        globals.say(&format!("Next: {next}"));
+    }
+    Ok(ExitReason::Clean)
+}
+
+fn next(finding: &SettledFinding, typed: &RunOption, run: &RunId) -> Option<String> {
+    let (id, short) = (finding.finding.id, run.short());
+    let of_run = if typed.run == "last" { String::new() } else { format!(" --run {short}") };
+    Some(match &finding.state {
+        FindingState::Open
+        | FindingState::Unanswered
+        | FindingState::Claimed
+        | FindingState::Unconfirmed
+        | FindingState::NotResolved => {
+            format!("`glee fix {id}{of_run}`, or `glee accept {id}{of_run} --reason '...'`")
+        }
+        FindingState::Disputed { dispute } => format!("`glee disputes resolve {dispute}`"),
+        FindingState::Enforced { .. } => format!("`glee fix {id}{of_run}`"),
+        FindingState::Dismissed { dispute } => format!("`glee disputes show {dispute}`"),
+        FindingState::AlreadyRuled { dispute, .. } => format!("`glee disputes show {dispute}`"),
+        FindingState::Resolved | FindingState::Unchecked => format!("`glee runs diff {short}`"),
+        FindingState::Discarded => return None,
+    })
+}
