@@ -6,6 +6,7 @@ pub(crate) mod error;
 pub mod files;
 pub(crate) mod layers;
 pub(crate) mod origin;
+pub mod presets;
 pub mod schema;
 pub mod settings;
 pub mod trust;

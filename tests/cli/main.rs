@@ -16,6 +16,7 @@ mod identity;
 mod insisting;
 mod log;
 mod merge;
+mod one_off;
 mod parse;
 mod process;
 mod repairs;

@@ -11,6 +11,7 @@ use crate::cli::context::{
 };
 use crate::cli::ui::dialogs::questions;
 use crate::config::files::edit;
+use crate::config::presets::Preset;
 use crate::config::schema;
 use crate::config::{self, Loaded, Origin, Setting};
 use crate::domain::ExitReason;
@@ -190,7 +191,9 @@ fn list(globals: &Globals, origin: bool) -> CommandResult {
         .iter()
         .map(|(row, from)| if origin { format!("{row:width$}  {from}\n") } else { format!("{row}\n") })
         .collect();
-    redacted(&lines)
+    let presets = Preset::ALL.iter();
+    let presets = presets.map(|preset| format!("# `glee review {}` sets {}\n", preset.flag, preset.sentence()));
+    redacted(&(lines + &presets.collect::<String>()))
 }
 
 /// Prints the values of these keys with their sources.

@@ -5,5 +5,6 @@ pub(crate) mod dry_run;
 pub(crate) mod emit;
 pub(crate) mod findings;
 pub(crate) mod gate;
+pub(crate) mod one_off;
 pub(crate) mod review;
 pub(crate) mod watch;

@@ -6,12 +6,14 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::agents::Agents;
+use crate::cli::commands::work::one_off;
 use crate::cli::context::{
     CommandContext, CommandError, CommandResult, Globals, Input, ROUTES, ReportFormat, execute, history, number,
     one_of, place, print,
 };
 use crate::cli::ui::dialogs::questions::{self, AskError};
 use crate::config::files::rulings::is_shared;
+use crate::config::presets;
 use crate::config::settings::Settings;
 use crate::domain::event::{Mode, Plan, Staged};
 use crate::domain::{Agent, ExitReason, RawFinding, Role, Route, Severity, Tag};
@@ -27,6 +29,7 @@ Examples:
   glee review src/ --arbitrate      review a folder, fix it, settle disputes
   glee review --base main --fix     review this branch and let the coder implement the findings
   git diff | glee review --diff -   review a patch
+  glee review --with claude src/    review without configuration
 
 Exit codes: 0 clean, 1 mandatory findings open, 2 usage, 3 a dispute waits for a person, \
 4 an agent failed, 5 a reviewer or judge may have modified files, 6 another run has locked this tree, 7 the history \
@@ -79,6 +82,19 @@ pub(crate) struct Args {
     /// Call only this reviewer; may be repeated [default: review.reviewers]
     #[arg(long, value_name = "NAME")]
     reviewer: Vec<String>,
+    /// Let this program review, connected or not (`claude`, `codex:gpt-5.2` with a model, `builtin:rules`); may be
+    /// repeated; only these review
+    #[arg(long, value_name = "PROGRAM[:MODEL]", conflicts_with = "reviewer")]
+    with: Vec<String>,
+    /// The model of this run's reviewers [default: agents.<name>.model]
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+    /// Ask one reviewer in one round, without a debate; `glee config list` lists the settings
+    #[arg(long, conflicts_with = "thorough")]
+    quick: bool,
+    /// Ask all reviewers in up to three rounds, with debates; `glee config list` lists the settings
+    #[arg(long)]
+    thorough: bool,
     #[command(flatten)]
     report: ReportFormat,
 }
@@ -101,7 +117,13 @@ impl Args {
         }
     }
 
-    fn overrides(&self) -> Vec<(String, serde_json::Value)> {
+    /// The settings of a preset, followed by the settings of other flags, which override the preset.
+    fn overrides(&self) -> Result<Vec<(String, serde_json::Value)>, CommandError> {
+        let presets = [(self.quick, presets::QUICK), (self.thorough, presets::THOROUGH)];
+        let mut values = Vec::new();
+        for (_, preset) in presets.iter().filter(|(is_given, _)| *is_given) {
+            values.extend(preset.values()?);
+        }
         let flags = [
             ("review.on_dispute.default", self.on_dispute.map(|route| route.as_str().into())),
             ("review.rounds", self.rounds.map(Into::into)),
@@ -109,8 +131,11 @@ impl Args {
             ("review.jobs", self.jobs.map(Into::into)),
             ("review.reuse", self.full.then_some(false.into())),
             ("review.reviewers", (!self.reviewer.is_empty()).then(|| self.reviewer.clone().into())),
+            // Otherwise, a configured reviewer that is not connected would be an error.
+            ("review.reviewers", (!self.with.is_empty()).then(|| "all".into())),
         ];
-        flags.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
+        values.extend(flags.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
+        Ok(values)
     }
 
     fn target(&self, workspace: &Workspace, globals: &Globals) -> Result<TargetSpec, CommandError> {
@@ -158,7 +183,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let mut workspace = place::workspace(globals)?;
     let spec = args.target(&workspace, globals)?;
     let steering = if is_ci() { workspace.control_files_of(&spec)? } else { None };
-    let (settings, scripts) = execute::settings(globals, args.overrides(), &mut workspace, steering.as_ref())?;
+    let (mut settings, scripts) = execute::settings(globals, args.overrides()?, &mut workspace, steering.as_ref())?;
+    one_off::apply(&mut settings, &args.with, args.model.as_deref())?;
     let steering = steering.filter(|steering| !steering.edited.is_empty() || !scripts.is_empty());
     let base = steering.as_ref().map(|steering| steering.base.clone());
     let workspace = Arc::new(workspace);

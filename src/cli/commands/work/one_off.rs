@@ -1,0 +1,188 @@
+//! The reviewers of a single run: the agents that `--with` names, and the model that `--model` names.
+
+use std::collections::BTreeMap;
+
+use crate::agents::adapters::registry::AdapterKind;
+use crate::cli::context::CommandError;
+use crate::config;
+use crate::config::schema::values::ReviewerChoice;
+use crate::config::schema::{BUILTINS, KNOWN_PROGRAMS};
+use crate::config::settings::Settings;
+use crate::domain::{Agent, AgentName, Role};
+use crate::protocol::text::printable;
+
+/// Makes the agents in `with` the only reviewers, and gives all reviewers without an own model in `with` the
+/// `model`. A connected reviewer that runs the same program takes part with its name, focus and variables.
+pub(crate) fn apply(settings: &mut Settings, with: &[String], model: Option<&str>) -> Result<(), CommandError> {
+    let named = with.iter().map(|text| Named::parse(text)).collect::<Result<Vec<_>, _>>()?;
+    let mut reviewers = Vec::new();
+    for Named { program, model: own } in named {
+        let index = reviewer(settings, &program, &reviewers);
+        set_model(&mut settings.agents[index], own.as_deref())?;
+        reviewers.push(index);
+    }
+    if !reviewers.is_empty() {
+        let names = reviewers.iter().map(|index| settings.agents[*index].name.0.clone());
+        settings.review.reviewers = ReviewerChoice::Named(names.collect());
+    }
+    let Some(model) = model else { return Ok(()) };
+    let asked: Vec<usize> = match reviewers.as_slice() {
+        [] => asked(settings),
+        named => named.to_vec(),
+    };
+    let given: Vec<bool> =
+        with.iter().map(|text| Named::parse(text).is_ok_and(|named| named.model.is_some())).collect();
+    let mut is_used = false;
+    for (position, index) in asked.into_iter().enumerate() {
+        let agent = &mut settings.agents[index];
+        if !agent.is_embedded() && !given.get(position).copied().unwrap_or(false) {
+            set_model(agent, Some(model))?;
+            is_used = true;
+        }
+    }
+    if !is_used {
+        return Err(CommandError::usage("`--model` applies to no reviewer of this run")
+            .hint("remove `--model`, or name a program: `--with claude --model <model>`"));
+    }
+    Ok(())
+}
+
+/// The indexes of the configured reviewers.
+fn asked(settings: &Settings) -> Vec<usize> {
+    let is_asked = |agent: &Agent| match &settings.review.reviewers {
+        ReviewerChoice::Named(names) => names.contains(&agent.name.0),
+        ReviewerChoice::All | ReviewerChoice::First => true,
+    };
+    let agents = settings.agents.iter().enumerate();
+    agents.filter(|(_, agent)| agent.role == Role::Reviewer && is_asked(agent)).map(|(index, _)| index).collect()
+}
+
+struct Named {
+    /// A known program, or `builtin:` and the name of an embedded reviewer.
+    program: String,
+    model: Option<String>,
+}
+
+impl Named {
+    fn parse(text: &str) -> Result<Self, CommandError> {
+        let builtin = |name: &str| BUILTINS.iter().any(|(kind, role)| *kind == name && *role == Role::Reviewer);
+        if let Some(name) = text.strip_prefix("builtin:") {
+            return match builtin(name) {
+                true => Ok(Self { program: text.to_owned(), model: None }),
+                false => Err(unknown(text)),
+            };
+        }
+        let (program, model) = match text.split_once(':') {
+            Some((program, model)) => (program, Some(model)),
+            None => (text, None),
+        };
+        if !KNOWN_PROGRAMS.contains(&program) {
+            return Err(unknown(text));
+        }
+        Ok(Self { program: program.to_owned(), model: model.map(str::to_owned) })
+    }
+}
+
+fn unknown(text: &str) -> CommandError {
+    let known = KNOWN_PROGRAMS.join(", ");
+    CommandError::usage(format!("`{}` is not a reviewer that Glee knows", printable::line(text))).hint(format!(
+        "name one of {known} (with a model: `claude:opus`), or `builtin:rules`; `--reviewer <name>` asks a connected \
+         agent"
+    ))
+}
+
+/// The index of the agent that runs `program`: a connected reviewer that is not `taken` yet, or a new agent.
+fn reviewer(settings: &mut Settings, program: &str, taken: &[usize]) -> usize {
+    let command = [program.to_owned()];
+    let connected = settings.agents.iter().enumerate().position(|(index, agent)| {
+        agent.role == Role::Reviewer && agent.command == command && !taken.contains(&index)
+    });
+    connected.unwrap_or_else(|| {
+        let base = program.strip_prefix("builtin:").unwrap_or(program);
+        let is_free = |name: &String| settings.agents.iter().all(|agent| agent.name.0 != *name);
+        let numbered = (2..).map(|number: u32| format!("{base}-{number}"));
+        let name = std::iter::once(base.to_owned()).chain(numbered).find(is_free).unwrap_or_default();
+        settings.agents.push(Agent {
+            name: AgentName(name),
+            role: Role::Reviewer,
+            command: command.to_vec(),
+            adapter: if program == base { program } else { "builtin" }.to_owned(),
+            domain: Vec::new(),
+            focus: Vec::new(),
+            model: None,
+            effort: None,
+            env: BTreeMap::new(),
+            timeout: None,
+            backup: None,
+            price: None,
+        });
+        settings.agents.len() - 1
+    })
+}
+
+fn set_model(agent: &mut Agent, model: Option<&str>) -> Result<(), CommandError> {
+    let Some(model) = model else { return Ok(()) };
+    config::typed(&format!("agents.{}.model", agent.name), model)?;
+    let kind = AdapterKind::of(agent)?;
+    if kind.adapter().profile().model.is_empty() && kind != AdapterKind::Replay {
+        let name = &agent.name;
+        return Err(CommandError::usage(format!(
+            "the model of `{name}` cannot be set: adapter `{kind}` has no option for it"
+        ))
+        .hint("add the model to the agent's `command`, or name another reviewer with `--with`"));
+    }
+    agent.model = Some(model.to_owned());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use crate::agents::samples;
+
+    fn settings() -> Settings {
+        let focused = Agent { focus: vec!["security".to_owned()], ..samples::agent("eye", "claude", &["claude"]) };
+        let agents = [focused, samples::agent("codex", "text", &["./codex.sh"])];
+        let agents = agents.map(|agent| Agent { role: Role::Reviewer, ..agent });
+        Settings { agents: agents.into(), ..Settings::default() }
+    }
+
+    fn chosen(with: &[&str], model: Option<&str>) -> Result<String, String> {
+        let mut settings = settings();
+        let with: Vec<String> = with.iter().map(|text| (*text).to_owned()).collect();
+        apply(&mut settings, &with, model).map_err(|error| error.render(false))?;
+        let ReviewerChoice::Named(names) = &settings.review.reviewers else { return Ok("all".to_owned()) };
+        let agent = |name: &String| settings.agents.iter().find(|agent| agent.name.0 == *name).unwrap();
+        let line = |agent: &Agent| {
+            let model = agent.model.as_ref().map(|model| format!(":{model}")).unwrap_or_default();
+            format!("{}={}{model} {}", agent.name, agent.command.join(" "), agent.focus.join(","))
+        };
+        Ok(names.iter().map(|name| line(agent(name)).trim_end().to_owned()).collect::<Vec<_>>().join(" | "))
+    }
+
+    #[test]
+    fn reviewers_are_named_by_program_and_model() {
+        assert_eq!(chosen(&["claude"], None).unwrap(), "eye=claude security");
+        assert_eq!(chosen(&["claude:opus", "claude"], None).unwrap(), "eye=claude:opus security | claude=claude");
+        assert_eq!(chosen(&["codex:gpt-5.2"], None).unwrap(), "codex-2=codex:gpt-5.2");
+        assert_eq!(
+            chosen(&["gemini:a:b", "claude", "builtin:rules"], Some("m")).unwrap(),
+            "gemini=gemini:a:b | eye=claude:m security | rules=builtin:rules"
+        );
+        assert_eq!(chosen(&[], None).unwrap(), "all");
+        let model = chosen(&[], Some("m")).unwrap_err();
+        assert!(model.contains("the model of `codex` cannot be set: adapter `text`"), "{model}");
+        for (with, model, error) in [
+            ("clade", None, "`clade` is not a reviewer"),
+            ("builtin:fixer", None, "`builtin:fixer` is not a reviewer"),
+            ("claude:", None, "cannot be"),
+            ("builtin:rules", Some("m"), "`--model` applies to no reviewer"),
+            ("claude:opus", Some("m"), "`--model` applies to no reviewer"),
+        ] {
+            let said = chosen(&[with], model).unwrap_err();
+            assert!(said.contains(error), "{said}");
+        }
+    }
+}
