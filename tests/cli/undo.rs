@@ -135,7 +135,7 @@ fn a_person_is_asked_before_anything_is_changed() {
     let sandbox = coded();
     let before = tree(&sandbox);
     let mut pty = Pty::open(&sandbox, &["runs", "undo"]);
-    pty.expect("keep       clash.py").expect("Restore the version before the run?").until_it_reads();
+    pty.expect("keep       clash.py").expect("Discard your changes to clash.py?").until_it_reads();
     assert_eq!(tree(&sandbox), before);
     pty.send("\x1b");
     let (code, shown) = pty.end();
@@ -143,7 +143,7 @@ fn a_person_is_asked_before_anything_is_changed() {
     assert_eq!(tree(&sandbox), before);
     for (key, clash) in [("n", TEXT.replace("one", "mine")), ("y", TEXT.to_owned())] {
         let mut pty = Pty::open(&sandbox, &["runs", "undo"]);
-        pty.expect("Restore the version before the run?").until_it_reads().send(key);
+        pty.expect("Discard your changes to clash.py?").until_it_reads().send(key);
         let (code, shown) = pty.end();
         assert_eq!((code, sandbox.read("clash.py")), (if key == "n" { 3 } else { 0 }, clash), "{shown}");
         assert!(shown.contains("--redo"), "{shown}");

@@ -179,3 +179,18 @@ fn overlay(folder: &Path, place: &Path, own: &[&Path]) -> io::Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_the_mount_table() {
+        let line =
+            br#"36 35 98:0 / /a\040b"c rw,nosuid,noexec,relatime shared:1 master:2 - ext4 /dev/root rw,nodev"#;
+        let found = MountPoint::of(line).expect("a mount");
+        assert_eq!((found.path, found.kind.as_str()), (PathBuf::from("/a b\"c"), "ext4"));
+        assert_eq!(found.flags, MsFlags::MS_NOSUID | MsFlags::MS_NOEXEC);
+        assert!(MountPoint::of(b"36 35 98:0 / /a rw").is_none());
+    }
+}

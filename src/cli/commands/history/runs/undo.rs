@@ -95,7 +95,7 @@ fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
         return Ok(exit(&plan.conflicts, &plan.new));
     }
     if globals.interactive() {
-        match decide(globals, args.redo, &plan, &mut options) {
+        match decide(globals, &plan, &mut options) {
             Ok(()) => {}
             Err(AskError::Interrupted) => return Ok(ExitReason::Signal(2)),
             Err(error) => return Err(CommandError::new(ExitReason::Usage, error).hint("no file was changed")),
@@ -168,13 +168,11 @@ fn listing(style: Style, redo: bool, plan: &UndoPlan, run: &RunId) -> String {
 }
 
 /// Asks the user about each file that cannot be restored without a decision, and changes the options accordingly.
-fn decide(globals: &Globals, redo: bool, plan: &UndoPlan, options: &mut UndoOptions) -> Result<(), AskError> {
+fn decide(globals: &Globals, plan: &UndoPlan, options: &mut UndoOptions) -> Result<(), AskError> {
     let color = globals.color_stderr();
     let mut chosen = BTreeSet::new();
     for conflict in plan.conflicts.iter().filter(|conflict| conflict.clash.can_be_forced()) {
-        let name = printable::line(&conflict.name());
-        let wanted = if redo { "the coder's version" } else { "the version before the run" };
-        let question = format!("{name}: {}. Restore {wanted}? (a copy of yours is kept)", conflict.clash.words());
+        let question = format!("Discard your changes to {}? (a copy is kept)", printable::line(&conflict.name()));
         if questions::confirm(color, &question, false)? {
             chosen.insert(conflict.path.clone());
         }
