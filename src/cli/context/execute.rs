@@ -22,7 +22,7 @@ use crate::config::files::scripts;
 use crate::config::settings::{Sandbox, Settings};
 use crate::config::{self, ConfigSources};
 use crate::domain::event::{CallId, Event, Mode};
-use crate::domain::{Agent, Dispute, DisputeNumber, ExitReason, Outcome, Route, RulingWord, RunId};
+use crate::domain::{Agent, Dispute, DisputeNumber, ExitReason, FindingId, Outcome, Route, RulingWord, RunId};
 use crate::protocol::{secrets, text::printable};
 use crate::system::{log, private};
 use crate::workflows::review::code::sources::Sources;
@@ -37,6 +37,8 @@ pub(crate) struct CommandContext<'a> {
     pub(crate) mode: Mode,
     pub(crate) chosen: Option<Route>,
     pub(crate) globals: &'a Globals,
+    /// The findings that the report shows; all if the list is empty.
+    pub(crate) findings: &'a [FindingId],
 }
 
 /// Returns the settings of a run. Also returns the names of scripts that commands execute and that the reviewed
@@ -154,7 +156,8 @@ pub(crate) fn review<F: Future<Output = Result<EndedReview, RunError>>>(
         ended.outcome.exit = cause.unwrap_or(ExitReason::Signal(2));
         ended.outcome.notices.push(format!("the run was stopped early, and its results are recorded; {resume}"));
     }
-    report(context.globals, context.format, &root, &ended.outcome, &ended.reviewed, &fix_command())?;
+    let only = context.findings;
+    report(context.globals, context.format, &root, &ended.outcome, &ended.reviewed, &fix_command(), only)?;
     // A signal determines the exit code even if the signal arrived too late to stop the run.
     Ok(cause.filter(|cause| matches!(cause, ExitReason::Signal(_))).unwrap_or(ended.outcome.exit))
 }
@@ -252,6 +255,7 @@ pub(crate) fn report(
     outcome: &Outcome,
     reviewed: &Sources,
     fix_command: &str,
+    only: &[FindingId],
 ) -> Result<(), CommandError> {
     let folder = folder_within(globals, root).unwrap_or_default();
     let options = RenderOptions {
@@ -263,6 +267,7 @@ pub(crate) fn report(
         },
         source: &|path, round| reviewed.shown(round, &paths::in_tree(&folder, path)),
         fix_command,
+        only,
     };
     // The whole outcome is redacted, because even file names may contain secret tokens.
     let mut outcome = secrets::redact_value(outcome.clone());

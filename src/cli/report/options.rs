@@ -1,6 +1,7 @@
 //! The options of a report: which findings are shown, and in how much detail.
 
 use crate::cli::style::Style;
+use crate::domain::FindingId;
 
 #[derive(Clone, Copy)]
 pub struct RenderOptions<'a> {
@@ -10,6 +11,8 @@ pub struct RenderOptions<'a> {
     /// the round, counted from 1. If the result is `None`, the report shows findings without code.
     pub source: &'a dyn Fn(&str, u32) -> Option<String>,
     pub fix_command: &'a str,
+    /// If the list is not empty, the report shows the text of these findings only. All findings are counted.
+    pub only: &'a [FindingId],
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -205,7 +205,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         return dry_run(args, globals, (&workspace, &settings, &agents), (&mut plan, &target, &shared));
     }
     confirm(globals, (&workspace, &settings, &agents), &plan, &target, &shared)?;
-    let context = CommandContext { format: args.report.format, mode: args.mode(), chosen, globals };
+    let context = CommandContext { format: args.report.format, mode: args.mode(), chosen, globals, findings: &[] };
     let run = review::new_run();
     execute::review(&context, workspace, settings, agents, &run, |setup, resolver| {
         review::start(setup, resolver, run.clone(), plan, target)

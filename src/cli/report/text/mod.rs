@@ -24,8 +24,10 @@ pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     if is_plainly_clean(outcome) {
         return summary::clean(style, outcome);
     }
+    let mut shown = outcome.findings.clone();
+    shown.retain(|finding| options.only.is_empty() || options.only.contains(&finding.finding.id));
     let sections = [
-        findings::section(outcome, &options),
+        findings::section(&Outcome { findings: shown, ..outcome.clone() }, &options),
         changes::section(outcome, &options),
         disputes::section(outcome, &options),
         reviewers::section(outcome, &options),

@@ -30,6 +30,7 @@ fn options(width: usize, color: bool, detail: Detail) -> RenderOptions<'static> 
         detail,
         source: &source,
         fix_command: "glee review shop --fix",
+        only: &[],
     }
 }
 

@@ -175,7 +175,8 @@ fn settle(globals: &Globals, disputes: &[(DisputeNumber, RunId)], named: Option<
         drop(journal);
         let Recalled { workspace, settings, plan, judges, .. } = recalled?;
         let agents = lookup::programs(&plan, &judges, &workspace)?;
-        let context = CommandContext { format: Format::Text, mode: Mode::Arbitrate, chosen: named, globals };
+        let context =
+            CommandContext { format: Format::Text, mode: Mode::Arbitrate, chosen: named, globals, findings: &[] };
         let (settled, stopped) = execute::settle(&context, workspace, settings, agents, &run, numbers, judges)?;
         for dispute in &settled {
             stream::out(&line(dispute))?;

@@ -115,7 +115,7 @@ fn show(globals: &Globals, text: &str, format: Format) -> CommandResult {
     } else {
         let recorded = view::recorded(&workspace, &place::state_dir()?, &journal, &run)?;
         let root = workspace.root();
-        execute::report(globals, format, root, &recorded.outcome, &recorded.reviewed, "glee review --fix")?;
+        execute::report(globals, format, root, &recorded.outcome, &recorded.reviewed, "glee review --fix", &[])?;
     }
     Ok(ExitReason::Clean)
 }
@@ -157,7 +157,7 @@ fn resume(globals: &Globals, text: &str, named: Option<Route>, format: Format) -
     lookup::refuse_changed(&recalled.workspace, &recalled.events, &run)?;
     let Recalled { workspace, settings, plan, chosen, judges, .. } = recalled;
     let agents = programs(&plan, &judges, &workspace)?;
-    let context = CommandContext { format, mode: plan.mode, chosen, globals };
+    let context = CommandContext { format, mode: plan.mode, chosen, globals, findings: &[] };
     execute::review(&context, Arc::new(workspace), settings, agents, &run, |setup, resolver| {
         review::resume(setup, resolver, run.clone(), named, judges)
     })

@@ -58,7 +58,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let settings = config::load(&ConfigSources { flags, ..ConfigSources::default() })?.settings;
     let replayed = review::replay(&workspace, &place::state_dir()?, &journal, &run, &settings)?;
     let root = workspace.root();
-    execute::report(globals, format, root, &replayed.outcome, &replayed.reviewed, "glee review --fix")?;
+    execute::report(globals, format, root, &replayed.outcome, &replayed.reviewed, "glee review --fix", &[])?;
     let run = run.short();
     stream::err(&match replayed.differences.as_slice() {
         [] => {

@@ -50,11 +50,12 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     lookup::refuse_undone(&recalled.events, &run)?;
     lookup::refuse_changed(&recalled.workspace, &recalled.events, &run)?;
     let Recalled { workspace, settings, mut plan, .. } = recalled;
-    let request = review::fix_request(&settings, &plan, findings, &files)?;
+    let request = review::fix_request(&settings, &plan, findings.clone(), &files)?;
     plan.agents.extend(request.coder.clone());
     plan.backups.extend(request.backups.iter().cloned());
     let agents = lookup::programs(&plan, &[], &workspace)?;
-    let context = CommandContext { format: args.report.format, mode: Mode::Fix, chosen: None, globals };
+    let context =
+        CommandContext { format: args.report.format, mode: Mode::Fix, chosen: None, globals, findings: &findings };
     execute::review(&context, Arc::new(workspace), settings, agents, &run, |setup, resolver| {
         review::fix(setup, resolver, run.clone(), request)
     })

@@ -49,6 +49,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         detail: Detail::Full,
         source: &|path, round| found.recorded.reviewed.shown(round, path),
         fix_command: "",
+        only: &[],
     };
     stream::out(&text::finding(found.outcome(), args.finding, &options).unwrap_or_default())?;
     if let Some(next) = next(finding, &args.run, &found.run) {
