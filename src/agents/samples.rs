@@ -91,6 +91,7 @@ pub(crate) fn dispute() -> Task {
         rulings: Vec::new(),
         objector: crate::domain::Objector::Coder,
         discarded_by: None,
+        opened_by: None,
         disposition: None,
         earlier: Vec::new(),
     };

@@ -130,7 +130,7 @@ fn who_insists_without_new_evidence_is_counted_and_costs_nothing() {
     assert!(output.stderr.contains("F1: raised again after dispute 1 without new evidence\n"), "{output}");
     assert_eq!(outcome["proof"]["calls"], 1, "neither the coder nor the judge is asked");
     let text = sandbox.glee(&["review", "app.py", "--arbitrate"]).stdout;
-    assert!(text.contains("insisted: on dispute 1 without new evidence"), "{text}");
+    assert!(text.contains("insisted: on dispute 1 of an earlier run without new evidence"), "{text}");
     assert!(text.contains("Insisted (1)"), "{text}");
     // The citations of the first dispute and its place are not new evidence.
     let known = "[MUST] app.py:5 (D1) Escape it\n  See app.py:1, app.py:5 and nowhere.py:3, tests/no.py::test_x.\n";

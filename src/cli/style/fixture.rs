@@ -66,6 +66,7 @@ pub(crate) fn dispute(number: u64, finding: Finding, objection: &str, evidence: 
         discarded_by: None,
         disposition: None,
         earlier: Vec::new(),
+        opened_by: None,
     }
 }
 

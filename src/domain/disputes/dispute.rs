@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    Disposition, DisputeNumber, Finding, Response, Ruler, RulingRecord, RulingRef, Tag, Untrusted,
+    Disposition, DisputeNumber, Finding, Response, Ruler, RulingRecord, RulingRef, RunId, Tag, Untrusted,
 };
 
 /// The relation of a finding to an earlier dispute whose outcome does not bind the finding.
@@ -145,6 +145,7 @@ impl Sides {
             disposition: None,
             discarded_by: None,
             earlier,
+            opened_by: None,
         }
     }
 }
@@ -173,6 +174,10 @@ pub struct Dispute {
     /// Related earlier disputes that do not bind the finding.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier: Vec<EarlierDispute>,
+    /// The earlier run that opened the dispute. The id of the finding is the id in that run. Absent for the disputes of
+    /// this run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opened_by: Option<RunId>,
 }
 
 impl Dispute {

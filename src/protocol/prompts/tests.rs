@@ -74,6 +74,7 @@ fn dispute() -> Dispute {
         rulings: Vec::new(),
         objector: crate::domain::Objector::Coder,
         discarded_by: None,
+        opened_by: None,
         disposition: None,
         earlier: Vec::new(),
     }

@@ -567,6 +567,7 @@ mod tests {
                 rulings: Vec::new(),
                 objector: crate::domain::Objector::Coder,
                 discarded_by: None,
+                opened_by: None,
                 disposition: None,
                 earlier: Vec::new(),
             };

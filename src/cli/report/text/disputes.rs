@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::cli::report::options::RenderOptions;
 use crate::cli::report::text::layout::{at_most, facts, heading};
 use crate::cli::style::{Color, Style, behind};
-use crate::domain::{Disposition, Dispute, Objector, Outcome, Untrusted};
+use crate::domain::{Disposition, Dispute, Finding, FindingState, Objector, Outcome, Untrusted};
 use crate::protocol::text::printable;
 
 const LABELS: usize = 11;
@@ -15,11 +15,11 @@ pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String 
         return String::new();
     }
     let title = format!("Disputes ({})", outcome.disputes.len());
-    let disputes = outcome.disputes.iter().map(|dispute| one(dispute, options));
+    let disputes = outcome.disputes.iter().map(|dispute| one(outcome, dispute, options));
     heading(options.style, &title, "") + &disputes.collect::<String>()
 }
 
-fn one(dispute: &Dispute, options: &RenderOptions<'_>) -> String {
+fn one(outcome: &Outcome, dispute: &Dispute, options: &RenderOptions<'_>) -> String {
     let style = options.style;
     let raw = &dispute.finding.raw;
     let (color, word, detail) = ending(dispute);
@@ -27,8 +27,12 @@ fn one(dispute: &Dispute, options: &RenderOptions<'_>) -> String {
     let place = raw.location().map(|place| format!(" {}", printable::line(&place.to_string())));
     let parts = [
         style.paint(color, &printable::line(&ending)),
-        style.tag(&dispute.finding) + &place.unwrap_or_default(),
+        style.tag(own(outcome, dispute).unwrap_or(&dispute.finding)) + &place.unwrap_or_default(),
         printable::line(&raw.title),
+        dispute
+            .opened_by
+            .as_ref()
+            .map_or_else(String::new, |run| style.faint(format!("opened by run {}", printable::line(run.short())))),
     ];
     let mut text = String::new();
     let head = format!("  {} ", style.strong(dispute.number.to_string()));
@@ -75,6 +79,13 @@ fn one(dispute: &Dispute, options: &RenderOptions<'_>) -> String {
         }
     }
     text
+}
+
+/// The finding of this run that repeats a finding disputed in an earlier run. In that run, it had another id.
+fn own<'a>(outcome: &'a Outcome, dispute: &Dispute) -> Option<&'a Finding> {
+    let waits = FindingState::Disputed { dispute: dispute.number };
+    let repeated = outcome.findings.iter().find(|finding| dispute.opened_by.is_some() && finding.state == waits);
+    repeated.map(|finding| &finding.finding)
 }
 
 fn ending(dispute: &Dispute) -> (Color, &'static str, String) {

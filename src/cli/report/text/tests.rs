@@ -375,3 +375,16 @@ fn narrow_and_wide() {
     let report = |width| render(&arbitrated(), &options(width, false, Detail::Short));
     insta::assert_snapshot!([50, 120].map(report).join("\n\n"));
 }
+
+#[test]
+fn a_dispute_of_another_run_names_the_finding_of_this_one() {
+    let mut outcome = reviewed();
+    outcome.findings[1].state = FindingState::Disputed { dispute: DisputeNumber(2) };
+    let there = finding(12, Tag::Must, "shop/open.js:1", "Do not evaluate a URL");
+    let mut open = dispute(2, there, "The URL is a constant.", &[]);
+    open.opened_by = Some(crate::domain::RunId("0198-9f8e7d6c".to_owned()));
+    outcome.disputes = vec![open];
+    let text = short(&outcome);
+    assert!(text.contains("2 OPEN (waits for you) · MUST[F2] shop/open.js:1 · Do not evaluate a URL"), "{text}");
+    assert!(text.contains("opened by run 9f8e7d6c") && !text.contains("F12"), "{text}");
+}

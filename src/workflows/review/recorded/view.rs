@@ -5,7 +5,7 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use crate::domain::event::{Event, Plan};
-use crate::domain::{ExitReason, Outcome, RunId};
+use crate::domain::{Dispute, ExitReason, Outcome, RunId};
 use crate::history::store::Journal;
 use crate::rules::consensus::Policy;
 use crate::workflows::review::code::coder_changes::{self, Trees};
@@ -118,7 +118,7 @@ pub(crate) fn add_repeated(outcome: &mut Outcome, state: &ReviewState, journal: 
     for number in state.still_disputed.values() {
         let known = outcome.disputes.iter().any(|dispute| dispute.number == *number);
         if let (false, Some(record)) = (known, journal.dispute(*number)?) {
-            outcome.disputes.push(record.dispute);
+            outcome.disputes.push(Dispute { opened_by: Some(record.run), ..record.dispute });
         }
     }
     outcome.disputes.sort_by_key(|dispute| dispute.number);

@@ -2,6 +2,7 @@
 
 use crate::agents::Agents;
 use crate::cli::context::{CommandError, Globals, execute, history, local_time, place, stream};
+use crate::cli::style;
 use crate::config::settings::Settings;
 use crate::domain::event::{Event, EventKind, Mode, Plan, ReviewEvent, RunEvent};
 use crate::domain::{Agent, ExitReason, Role, Route, RunId};
@@ -14,9 +15,8 @@ use crate::workspace::TreeId;
 use crate::workspace::root::Workspace;
 
 pub(crate) fn table(rows: &[RunRow]) -> String {
-    let mut out =
-        String::from("RUN       STARTED           MODE       FINDINGS  DISPUTES  ENDED              TARGET\n");
-    for row in rows {
+    let head = ["RUN", "STARTED", "MODE", "FINDINGS", "DISPUTES", "ENDED", "TARGET"];
+    let row = |row: &RunRow| {
         let disputes = match row.open_disputes {
             // A finding of the run repeats a dispute of an earlier run.
             0 if row.exit == Some(ExitReason::DisputeOpen) => format!("{} (earlier open)", row.disputes),
@@ -28,18 +28,18 @@ pub(crate) fn table(rows: &[RunRow]) -> String {
             Mode::Fix => "fix",
             Mode::Arbitrate => "arbitrate",
         };
-        out.push_str(&format!(
-            "{:<8}  {:<16}  {:<9}  {:>8}  {:<8}  {:<17}  {}\n",
-            row.run.short(),
+        [
+            row.run.short().to_owned(),
             local_time(row.started),
-            mode,
-            row.findings,
+            mode.to_owned(),
+            style::thousands(row.findings),
             disputes,
             ended(row),
             printable::line(&row.target),
-        ));
-    }
-    out
+        ]
+    };
+    let rows: Vec<[String; 7]> = [head.map(str::to_owned)].into_iter().chain(rows.iter().map(row)).collect();
+    style::table(&rows, &[3]).join("\n") + "\n"
 }
 
 pub(crate) fn find(globals: &Globals, text: &str) -> Result<(Workspace, Journal, RunId), CommandError> {
