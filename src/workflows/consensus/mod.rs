@@ -25,8 +25,8 @@ use crate::workflows::consensus::settle_error::{SettleError, by_person};
 use crate::workflows::run::error::RunError;
 use crate::workflows::run::ports::Prompter;
 use crate::workflows::run::redaction::Redaction;
-use crate::workflows::run::runner::{RunSetup, Runner};
-use crate::workflows::run::workflow::WorkflowExt as _;
+use crate::workflows::run::resources::{RunResources, RunSetup};
+use crate::workflows::run::workflow::Workflow as _;
 use state::StageState;
 use workflow::ConsensusWorkflow;
 
@@ -48,7 +48,8 @@ pub async fn start(
     for agent in agents {
         *agent = agent.clone().recorded();
     }
-    let mut consensus = ConsensusWorkflow::new(Runner::new(setup, run, templates)?, StageState::default(), person);
+    let mut consensus =
+        ConsensusWorkflow::new(RunResources::new(setup, run, templates)?, StageState::default(), person);
     consensus.append(ConsensusEvent::StageStarted { plan: Box::new(plan) })?;
     consensus.run().await
 }
@@ -64,7 +65,7 @@ pub async fn resume(
     if state.plan.is_none() {
         return Err(RunError::NotStarted(run));
     }
-    let mut consensus = ConsensusWorkflow::new(Runner::new(setup, run, templates)?, state, person);
+    let mut consensus = ConsensusWorkflow::new(RunResources::new(setup, run, templates)?, state, person);
     consensus.append(RunEvent::RunResumed)?;
     consensus.run().await
 }

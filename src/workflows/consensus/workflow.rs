@@ -15,11 +15,12 @@ use crate::workflows::consensus::state::StageState;
 use crate::workflows::run::budget;
 use crate::workflows::run::error::RunError;
 use crate::workflows::run::ports::{Deadlock, OpenQuestion, PersonAnswer, Prompter};
-use crate::workflows::run::runner::Runner;
-use crate::workflows::run::workflow::{Pending, Prepared, Rest, Step, Workflow, WorkflowExt as _};
+use crate::workflows::run::resources::RunResources;
+use crate::workflows::run::runner;
+use crate::workflows::run::workflow::{Pending, Prepared, Rest, Step, Workflow};
 
 pub(crate) struct ConsensusWorkflow {
-    runner: Runner,
+    resources: RunResources,
     state: StageState,
     /// `None` while a person answers a question, or if no person can be asked.
     person: Option<Box<dyn Prompter>>,
@@ -38,18 +39,18 @@ enum Word {
 }
 
 impl ConsensusWorkflow {
-    pub(crate) fn new(runner: Runner, state: StageState, person: Option<Box<dyn Prompter>>) -> Self {
-        Self { runner, state, has_person: person.is_some(), person, left_open: BTreeSet::new() }
+    pub(crate) fn new(resources: RunResources, state: StageState, person: Option<Box<dyn Prompter>>) -> Self {
+        Self { resources, state, has_person: person.is_some(), person, left_open: BTreeSet::new() }
     }
 
     pub(crate) async fn run(mut self) -> Result<(StageOutcome, Rest), RunError> {
         let name = self.state.plan.as_ref().map(|plan| plan.stage.clone());
-        let span = info_span!(parent: &self.runner.span, "stage", name);
-        let rest = self.drive().instrument(span).await?;
-        let outcome = outcome::outcome(&self.state, &self.runner.run, self.runner.millis());
-        let mut outcome = outcome.ok_or_else(|| RunError::NotStarted(self.runner.run.clone()))?;
+        let span = info_span!(parent: &self.resources.span, "stage", name);
+        let rest = runner::drive(&mut self).instrument(span).await?;
+        let outcome = outcome::outcome(&self.state, &self.resources.run, self.resources.millis());
+        let mut outcome = outcome.ok_or_else(|| RunError::NotStarted(self.resources.run.clone()))?;
         if rest == Rest::OverBudget {
-            let notices = budget::notices(&self.runner.settings, &self.state.spent, "repeat the command");
+            let notices = budget::notices(&self.resources.settings, &self.state.spent, "repeat the command");
             outcome.notices.extend(notices);
         }
         Ok((outcome, rest))
@@ -61,12 +62,12 @@ impl Workflow for ConsensusWorkflow {
     type Question = Asked;
     type Input = Answered;
 
-    fn runner(&self) -> &Runner {
-        &self.runner
+    fn resources(&self) -> &RunResources {
+        &self.resources
     }
 
-    fn runner_mut(&mut self) -> &mut Runner {
-        &mut self.runner
+    fn resources_mut(&mut self) -> &mut RunResources {
+        &mut self.resources
     }
 
     fn apply(&mut self, event: &Event) {
@@ -144,7 +145,7 @@ impl Workflow for ConsensusWorkflow {
     }
 
     fn finish(&mut self) -> Result<(), RunError> {
-        let (exit, millis) = (outcome::exit(&self.state), self.runner.millis());
+        let (exit, millis) = (outcome::exit(&self.state), self.resources.millis());
         self.append(RunEvent::RunEnded { exit, millis }).map(drop)
     }
 }

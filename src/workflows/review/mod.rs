@@ -38,8 +38,8 @@ use crate::workflows::run::budget;
 use crate::workflows::run::error::RunError;
 use crate::workflows::run::ports::DisputeResolver;
 use crate::workflows::run::redaction::Redaction;
-use crate::workflows::run::runner::Runner;
-use crate::workflows::run::workflow::WorkflowExt as _;
+use crate::workflows::run::resources::RunResources;
+use crate::workflows::run::workflow::Workflow as _;
 use crate::workflows::run::write_guard::WriteGuard;
 use crate::workspace::{Target, Unfollowed, WorkspaceError};
 
@@ -48,7 +48,7 @@ pub use crate::workflows::review::recorded::prune::{Pruned, prune};
 pub use crate::workflows::review::recorded::replay::{Replayed, replay};
 pub use plan::{ReviewPlanError, fix_request, judges, plan};
 
-pub use crate::workflows::run::runner::{RunSetup, new_run};
+pub use crate::workflows::run::resources::{RunSetup, new_run};
 pub use crate::workflows::run::workflow::Rest;
 
 #[derive(Debug)]
@@ -74,7 +74,7 @@ pub async fn start(
     let mut review = prepared(setup, resolver, run, &plan)?;
     review.sources.keep(1, target.files).map_err(RunError::Sources)?;
     if plan.mode >= Mode::Fix {
-        let rules = review.runner.workspace.selection_rules()?;
+        let rules = review.resources.workspace.selection_rules()?;
         review.sources.keep_rules(&rules).map_err(RunError::Sources)?;
     }
     plan.shards = review.joined(&plan).await?;
@@ -91,7 +91,7 @@ pub async fn start(
             .chain(notices)
             .chain(unread),
     )?;
-    review.runner.guard = guard;
+    review.resources.guard = guard;
     review.reuse().await?;
     rest(review).await
 }
@@ -127,7 +127,7 @@ pub async fn fix(
     let guard = WriteGuard::begun(&setup.workspace);
     refuse_unfollowed(&guard)?;
     let mut review = reloaded(setup, resolver, run)?;
-    let workspace = Arc::clone(&review.runner.workspace);
+    let workspace = Arc::clone(&review.resources.workspace);
     if review.sources.rules().is_none() {
         review.sources.keep_rules(&workspace.selection_rules()?).map_err(RunError::Sources)?;
     }
@@ -140,9 +140,9 @@ pub async fn fix(
         EventKind::notice(format!("`{file}` has changed since its review; the findings on it may be stale"))
     }))?;
     if let Some(plan) = &review.state.plan {
-        review.scripts = Scripts::of(plan, &review.runner.settings, workspace.root());
+        review.scripts = Scripts::of(plan, &review.resources.settings, workspace.root());
     }
-    review.runner.guard = guard;
+    review.resources.guard = guard;
     rest(review).await
 }
 
@@ -176,7 +176,7 @@ fn reloaded(setup: RunSetup, resolver: Box<dyn DisputeResolver>, run: RunId) -> 
     let Some(plan) = &state.plan else { return Err(RunError::NotStarted(run)) };
     let mut review = prepared(setup, resolver, run, plan)?;
     review.state = state;
-    let root = review.runner.workspace.root().to_owned();
+    let root = review.resources.workspace.root().to_owned();
     review.sources.load(review.state.round(), Some(&root)).map_err(RunError::Sources)?;
     Ok(review)
 }
@@ -204,7 +204,7 @@ fn prepared(
         reviewer_keys: ReviewerKeys::new(),
         sources: Sources::new(&folder, setup.settings.redaction.into()),
         scripts: Scripts::of(plan, &setup.settings, setup.workspace.root()),
-        runner: Runner::new(setup, run, templates)?,
+        resources: RunResources::new(setup, run, templates)?,
         state: ReviewState::default(),
         resolver: Some(resolver),
         only: None,
@@ -215,15 +215,15 @@ fn prepared(
 
 async fn rest(mut review: ReviewWorkflow) -> Result<EndedReview, RunError> {
     let rest = review.run().await?;
-    let trees = Trees { workspace: &review.runner.workspace, state_dir: &review.runner.state_dir };
-    let changes = Redaction::from(review.runner.settings.redaction).changes(trees.all_changes(&review.state)?);
+    let trees = Trees { workspace: &review.resources.workspace, state_dir: &review.resources.state_dir };
+    let changes = Redaction::from(review.resources.settings.redaction).changes(trees.all_changes(&review.state)?);
     // The outcome of a stopped run includes the findings of the incomplete round, which are not merged yet.
     let shown = if rest == Rest::Stopped { review.merged_so_far() } else { None };
     let state = shown.as_ref().unwrap_or(&review.state);
-    let outcome = outcome::outcome(state, &review.runner.run, review.exit(), review.runner.millis(), changes);
-    let mut outcome = outcome.ok_or_else(|| RunError::NotStarted(review.runner.run.clone()))?;
-    add_repeated(&mut outcome, state, &review.runner.journal)?;
-    outcome.proof.caps = review.runner.settings.budget.caps();
+    let outcome = outcome::outcome(state, &review.resources.run, review.exit(), review.resources.millis(), changes);
+    let mut outcome = outcome.ok_or_else(|| RunError::NotStarted(review.resources.run.clone()))?;
+    add_repeated(&mut outcome, state, &review.resources.journal)?;
+    outcome.proof.caps = review.resources.settings.budget.caps();
     outcome.notices.extend(budget_notices(&review, rest));
     if rest == Rest::OverBudget {
         outcome.exit = ExitReason::Budget;
@@ -232,11 +232,11 @@ async fn rest(mut review: ReviewWorkflow) -> Result<EndedReview, RunError> {
 }
 
 fn budget_notices(review: &ReviewWorkflow, rest: Rest) -> Vec<String> {
-    let (caps, state) = (review.runner.settings.budget.caps(), &review.state);
+    let (caps, state) = (review.resources.settings.budget.caps(), &review.state);
     let mut notices = Vec::new();
     if rest == Rest::OverBudget {
-        let then = format!("resume it with `glee runs resume {}`", review.runner.run.short());
-        notices.extend(budget::notices(&review.runner.settings, &state.spent, &then));
+        let then = format!("resume it with `glee runs resume {}`", review.resources.run.short());
+        notices.extend(budget::notices(&review.resources.settings, &state.spent, &then));
     }
     let untold = |key: &str, is_unknown: &dyn Fn(&Usage) -> bool| {
         let embedded = |name: &AgentName| {

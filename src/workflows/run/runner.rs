@@ -1,241 +1,154 @@
-//! The resources of a run: its journal, agents, work tree and write guard.
+//! The loop that runs the steps of every workflow concurrently and records the results.
+//!
+//! The runner makes the calls, enforces the limits of the run, handles interruptions and records the events. Each
+//! event is written to the disk before anything acts on the event, so a run that was killed can be resumed.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
 
-use tracing::{Span, info, info_span, warn};
-
-use crate::agents::{Agents, Stop, TranscriptFiles};
-use crate::config::settings::Settings;
-use crate::domain::event::{CallAnswer, CallId, Event, EventKind, RunEvent};
-use crate::domain::{Agent, RunId, Spent};
-use crate::history::JournalError;
-use crate::history::store::Journal;
-use crate::protocol::prompts;
-use crate::protocol::request::Request;
-use crate::protocol::secrets;
-use crate::protocol::text::nonce;
-use crate::system::log;
-use crate::workflows::run::budget::{self, Pace};
-use crate::workflows::run::call::{AgentCall, CallOutcome, CallRequest};
+use crate::domain::AgentName;
+use crate::domain::event::{CallId, Purpose};
+use crate::workflows::run::budget::{self, Place};
+use crate::workflows::run::call::CallOutcome;
 use crate::workflows::run::error::RunError;
-use crate::workflows::run::ports::{EventSink, Sink};
-use crate::workflows::run::redaction::Redaction;
-use crate::workflows::run::write_guard::{self, Found, WriteGuard};
-use crate::workspace::root::Workspace;
+use crate::workflows::run::resources::RunResources;
+use crate::workflows::run::workflow::{Pending, Prepared, Rest, Step, Workflow};
 
-pub struct RunSetup {
-    pub workspace: Arc<Workspace>,
-    /// The folder that contains Glee's data outside the work tree.
-    pub state_dir: PathBuf,
-    pub journal: Journal,
-    pub agents: Agents,
-    pub settings: Settings,
-    pub sink: Box<dyn EventSink>,
-    /// Stops the run. A stopped run can be resumed.
-    pub stop: Stop,
+type StepOf<W> = Step<<W as Workflow>::Effect, <W as Workflow>::Question>;
+
+enum Done<I> {
+    Call(CallId, Box<CallOutcome>),
+    Input(I),
 }
 
-pub fn new_run() -> RunId {
-    RunId(uuid::Uuid::now_v7().to_string())
-}
-
-pub(crate) struct Runner {
-    pub(crate) run: RunId,
-    pub(crate) workspace: Arc<Workspace>,
-    pub(crate) state_dir: PathBuf,
-    pub(crate) journal: Journal,
-    pub(crate) agents: Agents,
-    pub(crate) settings: Settings,
-    pub(crate) templates: PathBuf,
-    pub(crate) sink: Sink,
-    pub(crate) stop: Stop,
-    pub(crate) started: Instant,
-    pub(crate) guard: WriteGuard,
-    pub(crate) pace: Pace,
-    pub(crate) span: Span,
-}
-
-pub(crate) struct EndedCall {
-    pub(crate) events: Vec<EventKind>,
-    /// The files under review that were changed during the call by a process other than the agent.
-    pub(crate) stale: Vec<String>,
-}
-
-impl Runner {
-    pub(crate) fn new(setup: RunSetup, run: RunId, templates: PathBuf) -> Result<Self, RunError> {
-        let RunSetup { workspace, state_dir, journal, agents, settings, sink, stop } = setup;
-        let (span, sink) = (open_log(&journal, &run)?, Arc::new(Mutex::new(sink)));
-        let (started, guard) = (Instant::now(), WriteGuard::default());
-        Ok(Self {
-            run,
-            workspace,
-            state_dir,
-            journal,
-            agents,
-            settings,
-            templates,
-            sink,
-            stop,
-            started,
-            guard,
-            pace: Pace::default(),
-            span,
-        })
-    }
-
-    pub(crate) fn redaction(&self) -> Redaction {
-        self.settings.redaction.into()
-    }
-
-    /// The time since this process started or resumed the run, in milliseconds.
-    pub(crate) fn millis(&self) -> u64 {
-        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
-    }
-
-    /// Records events of this run and of other runs in one transaction. Returns the events of this run.
-    pub(crate) fn record(
-        &mut self,
-        kinds: Vec<EventKind>,
-        elsewhere: Vec<(RunId, EventKind)>,
-    ) -> Result<Vec<Event>, RunError> {
-        if kinds.is_empty() {
-            return Ok(Vec::new());
-        }
-        let redaction = self.redaction();
-        let kinds = kinds.into_iter().map(|kind| redaction.event(kind));
-        let elsewhere = elsewhere.into_iter().map(|(run, kind)| (run, redaction.event(kind))).collect();
-        Ok(self.journal.append_with(&self.run, kinds, elsewhere)?)
-    }
-
-    pub(crate) fn tell(&self, events: &[Event]) {
-        let mut sink = self.sink.lock().unwrap_or_else(PoisonError::into_inner);
-        events.iter().for_each(|event| sink.event(event));
-    }
-
-    /// Prepares a call and the event for its start. Fails if a prompt template of the project is invalid.
-    pub(crate) fn call(
-        &self,
-        id: &CallId,
-        request: CallRequest,
-        spent: &Spent,
-    ) -> Result<(EventKind, AgentCall), RunError> {
-        let CallRequest { agent, backups, task, again, session, suspended, scope, .. } = request;
-        let agent = with_secrets(&self.settings, &agent);
-        let nonce = nonce::of_call(&self.run);
-        let request = Request {
-            version: Request::VERSION,
-            task: nonce::without_mark(task, &nonce),
-            nonce,
-            agent: agent.name.clone(),
-            root: self.workspace.root().to_string_lossy().into_owned(),
-            again,
-        };
-        let request = self.redaction().request(&agent, request);
-        let prompt = prompts::render(&request, Some(&self.templates))?;
-        let started = EventKind::Run(RunEvent::CallStarted {
-            call: id.clone(),
-            role: request.task.role(),
-            prompt_bytes: u64::try_from(prompt.len()).unwrap_or(u64::MAX),
-            nonce: request.nonce.clone(),
-        });
-        let mut protected = self.workspace.folders();
-        protected.push(self.state_dir.clone());
-        protected.extend(self.journal.path().parent().map(PathBuf::from));
-        let call = AgentCall {
-            id: id.clone(),
-            agents: self.agents.clone(),
-            agent,
-            backups: backups.iter().map(|agent| with_secrets(&self.settings, agent)).collect(),
-            request,
-            prompt,
-            session,
-            limits: budget::limits(&self.settings, spent),
-            settings: self.settings.clone(),
-            protected,
-            files: self.files(&id.file_stem())?,
-            sink: Arc::clone(&self.sink),
-            suspended,
-            stop: self.stop.clone(),
-            check: None,
-            scope,
-        };
-        Ok((started, call))
-    }
-
-    pub(crate) fn files(&self, stem: &str) -> Result<TranscriptFiles, JournalError> {
-        let folder = self.journal.transcripts(&self.run)?;
-        Ok(TranscriptFiles {
-            stdout: folder.join(format!("{stem}.stdout")),
-            stderr: folder.join(format!("{stem}.stderr")),
-        })
-    }
-
-    /// Converts the outcome of a call to events. An interrupted call gets no recorded answer, and is repeated when
-    /// the run is resumed. `covers` returns whether a file is under review.
-    pub(crate) fn ended(
-        &mut self,
-        id: CallId,
-        outcome: CallOutcome,
-        is_stopped: bool,
-        covers: impl Fn(&str) -> bool,
-    ) -> Result<EndedCall, RunError> {
-        let CallOutcome { mut answer, observation, transcript, millis, usage, metadata } = outcome;
-        let is_cut_off = is_stopped && matches!(answer, CallAnswer::Failed { .. });
-        let (mut events, mut stale) = (Vec::new(), Vec::new());
-        match observation {
-            Some(observation) if id.purpose.is_coder() => {
-                let beyond = self.guard.end_of_coder(&self.workspace, &id, observation)?;
-                events.extend(beyond.into_iter().map(|did| EventKind::notice(format!("{} {did}", id.agent))));
-            }
-            Some(observation) => {
-                // If there is no transcript, no process was started, and the agent cannot have changed files.
-                let is_held = transcript.as_ref().is_none_or(|transcript| transcript.held);
-                let found = self.guard.end(&self.workspace, &id, observation, is_held);
-                let Found { violations, stale: changed } = found;
-                stale.extend(changed.into_iter().filter(|file| covers(file)));
-                events.extend(stale.iter().map(|file| {
-                    EventKind::notice(format!(
-                        "`{file}` was changed during the call of {} by another process; findings on it may be stale",
-                        id.agent
-                    ))
-                }));
-                if !violations.is_empty() {
-                    answer = write_guard::discarded(&id, &violations);
-                    events.push(RunEvent::ReadOnlyViolated { call: id.clone(), changes: violations }.into());
+/// Runs the steps of a workflow until the run ends or has to wait.
+pub(crate) async fn drive<W: Workflow>(workflow: &mut W) -> Result<Rest, RunError> {
+    let stop = workflow.resources().stop.clone();
+    let mut running: Vec<StepOf<W>> = Vec::new();
+    let mut work = FuturesUnordered::<Pending<(StepOf<W>, Done<W::Input>)>>::new();
+    let mut is_stopped = false;
+    loop {
+        // If a step has finished immediately, other steps may be due, so the steps are computed again.
+        let (mut again, mut is_held_back) = (!is_stopped, false);
+        while std::mem::take(&mut again) {
+            is_held_back = false;
+            for step in workflow.next() {
+                if running.contains(&step) {
+                    continue;
+                }
+                let started = match &step {
+                    Step::Ask(call) => match place(workflow, call, &running) {
+                        Place::Free => begin_call(workflow, call)?.map(|outcome| -> Pending<Done<W::Input>> {
+                            let call = call.clone();
+                            Box::pin(async move { Done::Call(call, Box::new(outcome.await)) })
+                        }),
+                        Place::Full => continue,
+                        Place::OverBudget => match workflow.over_budget() {
+                            Some(answer) => {
+                                workflow.call_ended(call.clone(), CallOutcome::without_call(answer), false)?;
+                                None
+                            }
+                            None => {
+                                is_held_back = true;
+                                continue;
+                            }
+                        },
+                    },
+                    Step::Record(event) => workflow.append((**event).clone()).map(|_| None)?,
+                    Step::Effect(effect) => workflow.effect(effect)?.map(input),
+                    Step::Prompt(question) => match workflow.prompt(question) {
+                        Some(answer) => Some(input(answer)),
+                        None => continue,
+                    },
+                    Step::Finish if running.is_empty() && !again => {
+                        workflow.finish()?;
+                        return Ok(Rest::Ended);
+                    }
+                    Step::Finish => continue,
+                };
+                match started {
+                    Some(future) => {
+                        running.push(step.clone());
+                        work.push(Box::pin(async move { (step, future.await) }));
+                    }
+                    None => again = true,
                 }
             }
+        }
+        // A stopped run does not wait for a person's answer to an open question.
+        let is_idle = running.iter().all(|step| is_stopped && matches!(step, Step::Prompt(_)));
+        if is_idle && !workflow.expects_input() {
+            return Ok(match (is_stopped, is_held_back) {
+                (true, _) => Rest::Stopped,
+                (false, true) => Rest::OverBudget,
+                (false, false) => Rest::Ended,
+            });
+        }
+        workflow.waiting();
+        let done = tokio::select! {
+            biased;
+            Some((step, done)) = work.next(), if !work.is_empty() => {
+                if let Done::Call(call, outcome) = &done {
+                    let calls = calls_of(&call.agent, &running);
+                    workflow.resources_mut().pace.ended(&call.agent, outcome, calls);
+                }
+                running.retain(|other| *other != step);
+                Some(done)
+            }
+            () = stop.stopped(), if !is_stopped => None,
+            input = workflow.input() => Some(Done::Input(input)),
+        };
+        // If a stop ends a call, the loop may receive the result of the call before the stop signal.
+        if !is_stopped && stop.is_stopped() {
+            is_stopped = true;
+            workflow.stopping()?;
+        }
+        match done {
+            Some(Done::Call(call, outcome)) => workflow.call_ended(call, *outcome, is_stopped)?,
+            Some(Done::Input(input)) => is_stopped |= workflow.take(input, is_stopped)?,
             None => {}
         }
-        if !is_cut_off {
-            if let (Some(by), Some(why)) = (&metadata.by, &metadata.instead) {
-                events.push(EventKind::notice(format!("{by} was asked instead of {}: {why}", id.agent)));
-            }
-            let told = metadata;
-            events.push(RunEvent::CallFinished { call: id, answer, transcript, millis, usage, told }.into());
+    }
+}
+
+/// Begins a call. Returns `None` if the answer was recorded immediately.
+fn begin_call<W: Workflow>(workflow: &mut W, id: &CallId) -> Result<Option<Pending<CallOutcome>>, RunError> {
+    let (request, refusal) = match workflow.request(id)? {
+        Prepared::Call(request) => (request, None),
+        Prepared::Refused(request, refusal) => (request, Some(refusal)),
+        Prepared::Answered(answer) => {
+            workflow.call_ended(id.clone(), CallOutcome::without_call(answer), false)?;
+            return Ok(None);
         }
-        Ok(EndedCall { events, stale })
-    }
-}
-
-/// Adds the agent's secret variables and arguments, which the recorded plan does not contain.
-pub(crate) fn with_secrets(settings: &Settings, agent: &Agent) -> Agent {
-    let Some(own) = settings.agents.iter().find(|own| own.name == agent.name) else {
-        return Agent { env: BTreeMap::new(), ..agent.clone() };
     };
-    let is_same = secrets::redact_value(own.command.clone()) == agent.command;
-    let command = if is_same { &own.command } else { &agent.command };
-    Agent { env: own.env.clone(), command: command.clone(), ..agent.clone() }
+    let is_guarded = request.is_guarded;
+    let (started, mut call) = workflow.resources().call(id, *request, workflow.spent())?;
+    workflow.append(started)?;
+    if let Some(refusal) = refusal {
+        return Ok(Some(Box::pin(std::future::ready(CallOutcome::without_call(refusal)))));
+    }
+    if is_guarded {
+        let RunResources { guard, workspace, .. } = workflow.resources_mut();
+        call.check = Some(guard.begin(workspace, id)?);
+    }
+    Ok(Some(workflow.make(call)))
 }
 
-/// Creates the log span of a run. The log is stored in the folder of the run's transcripts.
-fn open_log(journal: &Journal, run: &RunId) -> Result<Span, JournalError> {
-    let span = info_span!("run", id = run.short());
-    match log::keep_in(&journal.transcripts(run)?) {
-        Ok(path) => span.in_scope(|| info!(version = env!("CARGO_PKG_VERSION"), log = %path.display(), "begins")),
-        Err(error) => warn!("the log of the run cannot be written: {error}"),
+/// Whether a call can begin now. Calls with the purpose `Work` do not count towards the limit on concurrent
+/// calls.
+fn place<W: Workflow>(workflow: &W, call: &CallId, running: &[StepOf<W>]) -> Place {
+    let takes_place = |step: &&Step<_, _>| matches!(step, Step::Ask(call) if call.purpose != Purpose::Work);
+    if !workflow.resources().pace.allows(&call.agent, calls_of(&call.agent, running)) {
+        return Place::Full;
     }
-    Ok(span)
+    let running = running.iter().filter(takes_place).count();
+    budget::place(&workflow.resources().settings, workflow.spent(), call, running)
+}
+
+fn calls_of<E, Q>(agent: &AgentName, running: &[Step<E, Q>]) -> usize {
+    running.iter().filter(|step| matches!(step, Step::Ask(call) if call.agent == *agent)).count()
+}
+
+fn input<I: 'static>(pending: Pending<I>) -> Pending<Done<I>> {
+    Box::pin(async move { Done::Input(pending.await) })
 }

@@ -20,7 +20,7 @@ mod workflow;
 use crate::domain::{RunId, WatchPlan};
 use crate::history::store::Journal;
 use crate::workflows::run::error::RunError;
-use crate::workflows::run::runner::new_run;
+use crate::workflows::run::resources::new_run;
 use crate::workflows::watch::issues::Issue;
 use crate::workflows::watch::plan::plan;
 use crate::workflows::watch::setup::WatchSetup;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use tokio::sync::{mpsc, watch};
 
 use crate::domain::Untrusted;
-use crate::workflows::run::runner::RunSetup;
+use crate::workflows::run::resources::RunSetup;
 use crate::workflows::watch::socket::protocol::{Batch, Intake};
 use crate::workflows::watch::status::WatchReport;
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::config::{files::scripts::Roots, settings::Settings};
 use crate::domain::event::{Mode, Plan};
 use crate::domain::{Agent, AgentName, Role};
-use crate::workflows::run::runner;
+use crate::workflows::run::resources;
 
 /// Hashes of the files that occur in the commands of reviewers and judges. If a hash changes, the coder may have
 /// replaced a reviewer or a judge.
@@ -20,7 +20,7 @@ impl Scripts {
     pub(crate) fn of(plan: &Plan, settings: &Settings, root: &Path) -> Self {
         let roots = Roots::of(root);
         let readers = plan.agents.iter().filter(|agent| plan.mode != Mode::Review && agent.role != Role::Coder);
-        let files = |agent| roots.files(&runner::with_secrets(settings, agent).command);
+        let files = |agent| roots.files(&resources::with_secrets(settings, agent).command);
         let files = readers.map(|agent| (agent.name.clone(), files(agent))).collect();
         Self { roots, files }
     }

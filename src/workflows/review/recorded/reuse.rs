@@ -47,7 +47,7 @@ pub(crate) async fn reviewer_keys(
     let template = prompts::source("review", Some(templates))?;
     let mut keys = ReviewerKeys::new();
     for agent in plan.agents.iter().filter(|agent| agent.role == Role::Reviewer) {
-        let agent = crate::workflows::run::runner::with_secrets(settings, agent);
+        let agent = crate::workflows::run::resources::with_secrets(settings, agent);
         let Ok(program) = agents.program(&agent, root) else { continue };
         let version = agents.version(&agent, root).await;
         // A program that reports no version is identified by a hash of its file.

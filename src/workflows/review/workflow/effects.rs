@@ -18,20 +18,20 @@ use crate::workflows::review::schedule;
 use crate::workflows::review::state::ReviewState;
 use crate::workflows::review::workflow::{ReviewInput, ReviewWorkflow};
 use crate::workflows::run::error::RunError;
-use crate::workflows::run::workflow::{Pending, WorkflowExt as _};
+use crate::workflows::run::workflow::{Pending, Workflow as _};
 use crate::workspace::Since;
 
 impl ReviewWorkflow {
     fn known_rulings(&self) -> Result<Vec<Binding>, RunError> {
-        let max_age = &self.runner.settings.rulings.max_age;
-        Ok(rulings::known(Some(&self.runner.journal), &self.shared, max_age, Timestamp::now())?)
+        let max_age = &self.resources.settings.rulings.max_age;
+        Ok(rulings::known(Some(&self.resources.journal), &self.shared, max_age, Timestamp::now())?)
     }
 
     pub(super) fn merge(&mut self, round: u32) -> Result<(), RunError> {
         self.bindings = self.known_rulings()?;
         let lists = self.lists();
         let context = self.context(round, &lists);
-        let advised = context.advise(context.unmerged(), &self.runner.settings.advisories);
+        let advised = context.advise(context.unmerged(), &self.resources.settings.advisories);
         self.append_all(advised)?;
         self.append_all(self.context(round, &lists).merge(&self.bindings)).map(drop)
     }
@@ -50,25 +50,25 @@ impl ReviewWorkflow {
     pub(super) fn conclude(&mut self, round: u32) -> Result<(), RunError> {
         let lists = self.lists();
         let context = self.context(round, &lists);
-        let advised = context.advise(debate::observations(&context), &self.runner.settings.advisories);
+        let advised = context.advise(debate::observations(&context), &self.resources.settings.advisories);
         self.append_all(advised)?;
         self.append_all(debate::conclude(&self.context(round, &lists), &self.bindings)).map(drop)
     }
 
     fn lists(&self) -> MergeSettings {
-        MergeSettings::of(&self.runner.settings)
+        MergeSettings::of(&self.resources.settings)
     }
 
     fn context<'a>(&'a self, round: u32, lists: &'a MergeSettings) -> merge::RoundContext<'a> {
-        let past = Some(Past { journal: &self.runner.journal, trees: self.trees() });
-        let (state, sources, workspace) = (&self.state, &self.sources, &self.runner.workspace);
+        let past = Some(Past { journal: &self.resources.journal, trees: self.trees() });
+        let (state, sources, workspace) = (&self.state, &self.sources, &self.resources.workspace);
         merge::RoundContext { state, round, lists, sources, workspace, past }
     }
 
     pub(super) fn open_disputes(&mut self) -> Result<(), RunError> {
         let due: Vec<FindingId> = schedule::unopened(&self.state).collect();
         let sides = due.into_iter().map(|id| self.state.sides(id));
-        let events = self.runner.journal.open_disputes(&self.runner.run, sides)?;
+        let events = self.resources.journal.open_disputes(&self.resources.run, sides)?;
         self.accept(&events);
         Ok(())
     }
@@ -84,7 +84,7 @@ impl ReviewWorkflow {
     /// settled in the meantime, applies the ruling of the dispute.
     pub(super) fn carry_on(&mut self, finding: FindingId) -> Result<(), RunError> {
         let number = self.state.still_disputed.get(&finding).copied().expect("the finding repeats a disputed one");
-        let record = self.runner.journal.dispute(number)?.ok_or(JournalError::UnknownDispute(number))?;
+        let record = self.resources.journal.dispute(number)?.ok_or(JournalError::UnknownDispute(number))?;
         let mut dispute = record.dispute;
         let new_tag = dispute.new_tag();
         let event: EventKind = match dispute.disposition.take() {
@@ -118,21 +118,21 @@ impl ReviewWorkflow {
         let changed = findings.filter_map(|finding| {
             let file = finding.raw.file.as_ref()?;
             let reviewed = self.sources.file(finding.round, file)?;
-            let now = self.runner.workspace.read(file);
+            let now = self.resources.workspace.read(file);
             (now.as_ref() != Some(&reviewed.text)).then(|| file.clone())
         });
         changed.collect()
     }
 
     pub(super) fn rule(&mut self, dispute: DisputeNumber) -> Result<(), RunError> {
-        let ruling = resolve::due(&self.requests(&[]), dispute, &self.runner.settings.review);
+        let ruling = resolve::due(&self.requests(&[]), dispute, &self.resources.settings.review);
         self.append_all(ruling.map(|ruling| DisputeEvent::RulingGiven { dispute, ruling }.into())).map(drop)
     }
 
     pub(super) fn next_round(&mut self, round: u32) -> Result<(), RunError> {
         let rules = self.sources.rules();
         let Since { target, hidden } =
-            self.trees().changed_target(&self.state, round - 1, &self.runner.settings, rules.as_ref())?;
+            self.trees().changed_target(&self.state, round - 1, &self.resources.settings, rules.as_ref())?;
         let mut events = Vec::new();
         if !hidden.is_empty() {
             let files = hidden.iter().map(|file| format!("`{file}`")).collect::<Vec<_>>().join(", ");
@@ -147,11 +147,11 @@ impl ReviewWorkflow {
     }
 
     pub(super) fn verify(&self, round: u32) -> Result<Pending<ReviewInput>, RunError> {
-        let runner = &self.runner;
-        let commands = runner.settings.review.verify.iter().skip(self.state.verified.len()).cloned();
+        let resources = &self.resources;
+        let commands = resources.settings.review.verify.iter().skip(self.state.verified.len()).cloned();
         let commands: Vec<Vec<String>> = commands.collect();
-        let (agents, limits, stop) = (runner.agents.clone(), runner.settings.limits, runner.stop.clone());
-        let (files, root) = (runner.files(&format!("verify-{round}"))?, runner.workspace.root().to_owned());
+        let (agents, limits, stop) = (resources.agents.clone(), resources.settings.limits, resources.stop.clone());
+        let (files, root) = (resources.files(&format!("verify-{round}"))?, resources.workspace.root().to_owned());
         Ok(Box::pin(async move {
             let mut results = Vec::new();
             for command in commands {

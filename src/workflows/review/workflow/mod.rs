@@ -26,11 +26,12 @@ use crate::workflows::review::state::ReviewState;
 use crate::workflows::run::call::{self, CallOutcome, CallRequest};
 use crate::workflows::run::error::RunError;
 use crate::workflows::run::ports::{Choice, DisputeResolver, PersonAnswer};
-use crate::workflows::run::runner::{EndedCall, Runner};
-use crate::workflows::run::workflow::{Pending, Prepared, Rest, Workflow, WorkflowExt as _};
+use crate::workflows::run::resources::{EndedCall, RunResources};
+use crate::workflows::run::runner;
+use crate::workflows::run::workflow::{Pending, Prepared, Rest, Workflow};
 
 pub(crate) struct ReviewWorkflow {
-    pub(crate) runner: Runner,
+    pub(crate) resources: RunResources,
     pub(crate) sources: Sources,
     pub(crate) scripts: Scripts,
     pub(crate) state: ReviewState,
@@ -60,12 +61,12 @@ impl Workflow for ReviewWorkflow {
     type Question = DisputeQuestion;
     type Input = ReviewInput;
 
-    fn runner(&self) -> &Runner {
-        &self.runner
+    fn resources(&self) -> &RunResources {
+        &self.resources
     }
 
-    fn runner_mut(&mut self) -> &mut Runner {
-        &mut self.runner
+    fn resources_mut(&mut self) -> &mut RunResources {
+        &mut self.resources
     }
 
     fn apply(&mut self, event: &Event) {
@@ -86,7 +87,7 @@ impl Workflow for ReviewWorkflow {
 
     fn request(&mut self, id: &CallId) -> Result<Prepared, RunError> {
         if id.purpose.is_coder() {
-            self.runner.workspace.before_coder_call(&self.runner.run, &self.runner.state_dir)?;
+            self.resources.workspace.before_coder_call(&self.resources.run, &self.resources.state_dir)?;
         }
         let scope = self.scope();
         let builder = self.requests(&self.bindings);
@@ -128,11 +129,11 @@ impl Workflow for ReviewWorkflow {
             }
             ReviewEffect::Conclude { round } => self.conclude(*round)?,
             ReviewEffect::Keep => {
-                let kept = self.runner.workspace.keep(&self.runner.run, &self.runner.state_dir)?;
+                let kept = self.resources.workspace.keep(&self.resources.run, &self.resources.state_dir)?;
                 self.append(ReviewEvent::BeforeImage { kept_as: kept.kept_as, tree: kept.tree.0 })?;
             }
             ReviewEffect::RecordTree(call) => {
-                let event = self.trees().record(&self.state, call, &self.runner.run)?;
+                let event = self.trees().record(&self.state, call, &self.resources.run)?;
                 self.append(event)?;
             }
             // The first `OpenDispute` opens all due disputes, so one transaction assigns all numbers.
@@ -190,7 +191,7 @@ impl Workflow for ReviewWorkflow {
     }
 
     fn finish(&mut self) -> Result<(), RunError> {
-        let mut exit = outcome::exit(&self.state, &self.runner.settings.review);
+        let mut exit = outcome::exit(&self.state, &self.resources.settings.review);
         let mut events = Vec::new();
         if let Some(restaged) = self.trees().restage(&self.state)? {
             if !restaged.left.is_empty() {
@@ -198,7 +199,7 @@ impl Workflow for ReviewWorkflow {
             }
             events = coder_changes::restage_notices(&self.state, &restaged);
         }
-        events.push(RunEvent::RunEnded { exit, millis: self.runner.millis() }.into());
+        events.push(RunEvent::RunEnded { exit, millis: self.resources.millis() }.into());
         self.append_all(events).map(drop)
     }
 
@@ -219,13 +220,13 @@ impl Workflow for ReviewWorkflow {
     fn call_ended(&mut self, call: CallId, outcome: CallOutcome, is_stopped: bool) -> Result<(), RunError> {
         // The coder's changes are recorded even if the call failed, so that the changes can be undone.
         let recorded = match call.purpose.is_coder() {
-            true => self.runner.workspace.after_coder_call(&self.runner.run, &self.runner.state_dir),
+            true => self.resources.workspace.after_coder_call(&self.resources.run, &self.resources.state_dir),
             false => Ok(()),
         };
         // An answer of a backup is not recorded for reuse, because the reviewer did not give it.
         let is_own = outcome.metadata.by.is_none();
         let EndedCall { events, stale } =
-            self.runner.ended(call.clone(), outcome, is_stopped, |file| self.state.covers(file))?;
+            self.resources.ended(call.clone(), outcome, is_stopped, |file| self.state.covers(file))?;
         let events = self.append_all(events)?;
         recorded?;
         if is_own && events.iter().any(|event| matches!(event.kind, EventKind::Run(RunEvent::CallFinished { .. })))
@@ -246,12 +247,12 @@ impl Workflow for ReviewWorkflow {
 
 impl ReviewWorkflow {
     pub(crate) async fn run(&mut self) -> Result<Rest, RunError> {
-        let span = self.runner.span.clone();
-        self.drive().instrument(span).await
+        let span = self.resources.span.clone();
+        runner::drive(self).instrument(span).await
     }
 
     pub(crate) async fn joined(&mut self, plan: &Plan) -> Result<Vec<Vec<Coverage>>, RunError> {
-        let Runner { agents, settings, workspace, templates, .. } = &self.runner;
+        let RunResources { agents, settings, workspace, templates, .. } = &self.resources;
         if !settings.review.reuse {
             return Ok(plan.shards.clone());
         }
@@ -262,7 +263,7 @@ impl ReviewWorkflow {
 
     pub(crate) async fn reuse(&mut self) -> Result<(), RunError> {
         let Some(plan) = &self.state.plan else { return Ok(()) };
-        let Runner { agents, settings, workspace, templates, .. } = &self.runner;
+        let RunResources { agents, settings, workspace, templates, .. } = &self.resources;
         self.reviewer_keys = reuse::reviewer_keys(agents, settings, plan, workspace.root(), templates).await?;
         if !settings.review.reuse || self.state.round() > 1 {
             return Ok(());
@@ -273,23 +274,23 @@ impl ReviewWorkflow {
 
     fn archive(&self) -> Archive<'_> {
         Archive {
-            journal: &self.runner.journal,
+            journal: &self.resources.journal,
             reviewers: &self.reviewer_keys,
-            redaction: self.runner.redaction(),
-            now: Some(&self.runner.run),
+            redaction: self.resources.redaction(),
+            now: Some(&self.resources.run),
         }
     }
 
     fn scope(&mut self) -> Span {
         let now = self.state.round();
         if self.round.as_ref().is_none_or(|(round, _)| *round != now) {
-            self.round = Some((now, info_span!(parent: &self.runner.span, "round", n = now)));
+            self.round = Some((now, info_span!(parent: &self.resources.span, "round", n = now)));
         }
         self.round.as_ref().map_or_else(Span::none, |(_, span)| span.clone())
     }
 
     pub(crate) fn trees(&self) -> Trees<'_> {
-        Trees { workspace: &self.runner.workspace, state_dir: &self.runner.state_dir }
+        Trees { workspace: &self.resources.workspace, state_dir: &self.resources.state_dir }
     }
 
     fn requests<'a>(&'a self, bindings: &'a [Binding]) -> RequestBuilder<'a> {
@@ -297,7 +298,7 @@ impl ReviewWorkflow {
     }
 
     fn policy(&self) -> SchedulePolicy {
-        let review = &self.runner.settings.review;
+        let review = &self.resources.settings.review;
         SchedulePolicy {
             mode: self.state.mode(),
             recheck: review.recheck,
@@ -310,6 +311,8 @@ impl ReviewWorkflow {
     }
 
     pub(crate) fn exit(&self) -> ExitReason {
-        self.state.ended.map_or_else(|| outcome::exit(&self.state, &self.runner.settings.review), |(exit, _)| exit)
+        self.state
+            .ended
+            .map_or_else(|| outcome::exit(&self.state, &self.resources.settings.review), |(exit, _)| exit)
     }
 }

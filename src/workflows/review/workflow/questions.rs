@@ -19,7 +19,7 @@ impl ReviewWorkflow {
         let evidence = dispute.objection.evidence.iter();
         let found = evidence.flat_map(|text| references::references(text.as_written())).filter_map(|found| {
             let (first, last) = found.lines?;
-            let text = self.runner.redaction().text(&requests.shown_text(round, &found.path)?);
+            let text = self.resources.redaction().text(&requests.shown_text(round, &found.path)?);
             anchors::excerpt(&found.path, &text, first, Some(last), AROUND)
         });
         found.take(CITED).collect()
@@ -29,7 +29,7 @@ impl ReviewWorkflow {
         let dispute = self.state.disputes.get(&number)?;
         let judges: Vec<&str> = self.state.judges().map(|judge| judge.name.0.as_str()).collect();
         let judge = (!judges.is_empty()).then(|| judges.join(", "));
-        let configured = self.runner.settings.review.on_dispute.default;
+        let configured = self.resources.settings.review.on_dispute.default;
         let default = if judge.is_none() && configured == Route::Judge { Route::Human } else { configured };
         Some(PersonQuestion {
             excerpt: self.sources.excerpt(&dispute.finding),

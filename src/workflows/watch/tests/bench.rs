@@ -1,7 +1,7 @@
 //! What the watches are made with: a tree, a history, reviewers that play their parts, and a way to say things.
 
 use super::*;
-use crate::workflows::run::runner::RunSetup;
+use crate::workflows::run::resources::RunSetup;
 
 /// Hears what is recorded, and when.
 pub(crate) struct Listener(Arc<Mutex<Vec<(Duration, Event)>>>, Instant);

@@ -15,7 +15,7 @@ use crate::agents::streams::dialogue::{Dialogue, StdinWriter, StdoutReader};
 use crate::agents::{Stop, TranscriptFiles};
 use crate::config::settings::{Limits, Pause, Settings};
 use crate::domain::{Agent, AgentName, Untrusted};
-use crate::workflows::run::runner::Runner;
+use crate::workflows::run::resources::RunResources;
 use crate::workflows::watch::socket::protocol::{self, Intake};
 use crate::workflows::watch::socket::{self, SocketLines};
 
@@ -56,7 +56,7 @@ pub(crate) type Working = Pin<Box<dyn Future<Output = (AgentName, Result<(), Str
 impl Worker {
     /// Creates a worker. The agent's process runs while the returned future is polled.
     pub(crate) fn start(
-        runner: &Runner,
+        resources: &RunResources,
         intake: Intake,
         socket: Option<&PathBuf>,
         agent: Agent,
@@ -64,11 +64,12 @@ impl Worker {
     ) -> (Self, Working) {
         let (suspend, suspended) = watch::channel(false);
         let (messages, received) = mpsc::channel(UNREAD);
-        let Settings { limits, sandbox, watch, .. } = &runner.settings;
+        let Settings { limits, sandbox, watch, .. } = &resources.settings;
         let started = Self { suspend, messages, pause: watch.pause, ended: None };
         let (limits, sandbox) = (Limits { call_timeout: FOREVER, ..*limits }, *sandbox);
         let variables = socket.map(|path| (socket::VARIABLE.to_owned(), path.display().to_string()));
-        let (agents, workspace, stop) = (runner.agents.clone(), Arc::clone(&runner.workspace), runner.stop.clone());
+        let (agents, workspace, stop) =
+            (resources.agents.clone(), Arc::clone(&resources.workspace), resources.stop.clone());
         let working = async move {
             let name = agent.name.clone();
             let dialogue = Conversation { name: name.clone(), intake, messages: Mutex::new(Some(received)) };

@@ -18,7 +18,7 @@ use crate::workflows::review::disputes::references::exists;
 use crate::workflows::review::disputes::resolve;
 use crate::workflows::run::call::CallRequest;
 use crate::workflows::run::error::RunError;
-use crate::workflows::run::workflow::WorkflowExt as _;
+use crate::workflows::run::workflow::Workflow as _;
 use crate::workflows::watch::cycle;
 use crate::workflows::watch::issues::Issue;
 use crate::workflows::watch::state::{Cycle, Disputed};
@@ -44,7 +44,7 @@ impl WatchWorkflow {
                 text: objection.clone(),
                 evidence: Vec::new(),
             };
-            let event = self.runner.journal.open_dispute(&self.runner.run, finding, response)?;
+            let event = self.resources.journal.open_dispute(&self.resources.run, finding, response)?;
             self.accept(&[event]);
         }
         if self.state.disputes.is_empty() {
@@ -69,12 +69,12 @@ impl WatchWorkflow {
         let mut files: Vec<SourceFile> = Vec::new();
         for path in named.chain(said.map(|reference| reference.path)) {
             if let Some(text) =
-                self.runner.workspace.read(&path).filter(|_| files.iter().all(|file| file.path != path))
+                self.resources.workspace.read(&path).filter(|_| files.iter().all(|file| file.path != path))
             {
                 files.push(SourceFile { path, text, changed: Vec::new(), diff: None });
             }
         }
-        self.runner.redaction().files(files)
+        self.resources.redaction().files(files)
     }
 
     /// The disputes that have no recorded ruling although the judge's last attempt has ended.
@@ -133,8 +133,8 @@ impl WatchWorkflow {
         let Some(disputed) = self.state.disputes.get(&number) else { return Ok(()) };
         let Some((call, last)) = disputed.answers.last_key_value() else { return Ok(()) };
         let by = Ruler::Judge { name: call.agent.clone() };
-        let text_of = |path: &str| self.runner.workspace.read(path);
-        let require = self.runner.settings.review.judge.require_evidence;
+        let text_of = |path: &str| self.resources.workspace.read(path);
+        let require = self.resources.settings.review.judge.require_evidence;
         let ruling = resolve::counted(Some(last), require, &|cited| exists(cited, &text_of))
             .unwrap_or_else(|error| Ruling { rationale: error.into(), ..Ruling::bare(RulingWord::Escalate) });
         let disposition = objections::disposition(&ruling);

@@ -3,7 +3,7 @@
 use crate::domain::event::{EventKind, WatchEvent};
 use crate::domain::{AgentEvent, AgentName, EventType, Trigger, Untrusted, WatchStatus};
 use crate::workflows::run::error::RunError;
-use crate::workflows::run::workflow::WorkflowExt as _;
+use crate::workflows::run::workflow::Workflow as _;
 use crate::workflows::watch::socket::protocol::{Batch, Clarify, CommandReply, WatchCommand, WatchMessage};
 use crate::workflows::watch::workers::worker::WorkerMessage;
 use crate::workflows::watch::workflow::WatchWorkflow;

@@ -15,7 +15,7 @@ use crate::protocol::request::Task;
 use crate::rules::watch::verdicts;
 use crate::workflows::run::call::CallRequest;
 use crate::workflows::run::error::RunError;
-use crate::workflows::run::workflow::{Pending, WorkflowExt as _};
+use crate::workflows::run::workflow::{Pending, Workflow as _};
 use crate::workflows::watch::cycle;
 use crate::workflows::watch::setup::TreeChanges;
 use crate::workflows::watch::state::Cycle;
@@ -47,7 +47,7 @@ impl WatchWorkflow {
 
     pub(super) fn wait_for_clarification(&mut self) {
         let waits = self.state.clarification.as_ref().is_some_and(|asked| !asked.reviewed);
-        self.clarify_until = waits.then(|| Instant::now() + self.runner.settings.watch.clarify_timeout);
+        self.clarify_until = waits.then(|| Instant::now() + self.resources.settings.watch.clarify_timeout);
     }
 
     pub(super) fn prepare(&self, cycle: u32) -> Pending<WatchInput> {
@@ -62,7 +62,7 @@ impl WatchWorkflow {
             Some(_) => self.state.open.as_ref().and_then(|open| open.before.clone()),
             None => self.state.tree.clone(),
         };
-        let (workspace, state_dir) = (Arc::clone(&self.runner.workspace), self.runner.state_dir.clone());
+        let (workspace, state_dir) = (Arc::clone(&self.resources.workspace), self.resources.state_dir.clone());
         let read = tokio::task::spawn_blocking(move || tree_changes(&workspace, &state_dir, before, tree));
         async move {
             let failed =
@@ -116,7 +116,7 @@ impl WatchWorkflow {
         let is_paused = self.state.held || action.pauses();
         let status = if is_paused { WatchStatus::Paused } else { WatchStatus::Running };
         let settled = cycle::settled(&self.state, &open, &ballots);
-        let notification = cycle::notification(&self.runner.run, &open, action, &ballots);
+        let notification = cycle::notification(&self.resources.run, &open, action, &ballots);
         self.append(WatchEvent::CycleDecided { cycle: open.number, action, status, ballots })?;
         let reason = Untrusted::from(format!("approved in cycle {}", open.number));
         let closed = settled.into_iter().map(|(issue, by)| {
@@ -169,11 +169,11 @@ impl WatchWorkflow {
     }
 
     fn notify(&self, input: &CommandInput) -> Result<(), RunError> {
-        for (number, command) in self.runner.settings.watch.notify.iter().cloned().enumerate() {
-            let files = self.runner.files(&format!("notify-{}-{number}", self.state.cycle))?;
-            let limits = Limits { call_timeout: NOTIFY, ..self.runner.settings.limits };
-            let (agents, root) = (self.runner.agents.clone(), self.runner.workspace.root().to_owned());
-            let (input, stop) = (input.clone(), self.runner.stop.clone());
+        for (number, command) in self.resources.settings.watch.notify.iter().cloned().enumerate() {
+            let files = self.resources.files(&format!("notify-{}-{number}", self.state.cycle))?;
+            let limits = Limits { call_timeout: NOTIFY, ..self.resources.settings.limits };
+            let (agents, root) = (self.resources.agents.clone(), self.resources.workspace.root().to_owned());
+            let (input, stop) = (input.clone(), self.resources.stop.clone());
             self.notifying.push(Box::pin(async move {
                 let checked = agents.run_command(&command, &root, &limits, &files, stop, input).await;
                 let why = checked.tail.lines().next().unwrap_or_default().to_owned();

@@ -21,8 +21,9 @@ use crate::domain::{Agent, AgentName, ExitReason, RunId, Spent, Untrusted, Watch
 use crate::rules::watch::triggers::{Timing, Triggers};
 use crate::workflows::run::call::{self, AgentCall, CallOutcome};
 use crate::workflows::run::error::RunError;
-use crate::workflows::run::runner::{EndedCall, RunSetup, Runner, with_secrets};
-use crate::workflows::run::workflow::{Pending, Prepared, Step, Workflow, WorkflowExt as _};
+use crate::workflows::run::resources::{EndedCall, RunResources, RunSetup, with_secrets};
+use crate::workflows::run::runner;
+use crate::workflows::run::workflow::{Pending, Prepared, Step, Workflow};
 use crate::workflows::watch::cycle;
 use crate::workflows::watch::plan;
 use crate::workflows::watch::setup::{TreeChanges, WatchSetup};
@@ -44,7 +45,7 @@ pub struct EndedWatch {
 }
 
 pub(crate) struct WatchWorkflow {
-    runner: Runner,
+    resources: RunResources,
     state: WatchState,
     /// The caller's request to stop. The watch then ends all calls and agents through `handle`.
     stop: Stop,
@@ -97,12 +98,12 @@ impl Workflow for WatchWorkflow {
     type Question = ();
     type Input = WatchInput;
 
-    fn runner(&self) -> &Runner {
-        &self.runner
+    fn resources(&self) -> &RunResources {
+        &self.resources
     }
 
-    fn runner_mut(&mut self) -> &mut Runner {
-        &mut self.runner
+    fn resources_mut(&mut self) -> &mut RunResources {
+        &mut self.resources
     }
 
     fn apply(&mut self, event: &Event) {
@@ -204,7 +205,7 @@ impl Workflow for WatchWorkflow {
             WatchInput::Notified(Some(failure)) => self.notice(failure)?,
             WatchInput::Notified(None) | WatchInput::Prepared(..) | WatchInput::Timer => {}
         }
-        Ok(self.runner.stop.is_stopped())
+        Ok(self.resources.stop.is_stopped())
     }
 
     fn finish(&mut self) -> Result<(), RunError> {
@@ -217,12 +218,12 @@ impl Workflow for WatchWorkflow {
             return Box::pin(call.make());
         }
         let follower = Follower::new(&call.agent, &call.backups, call.files.stdout.clone(), self.intake.clone());
-        let stop = self.runner.stop.clone();
+        let stop = self.resources.stop.clone();
         Box::pin(follower.during(call.make(), stop))
     }
 
     fn call_ended(&mut self, call: CallId, outcome: CallOutcome, is_stopped: bool) -> Result<(), RunError> {
-        let EndedCall { mut events, .. } = self.runner.ended(call.clone(), outcome, is_stopped, |_| false)?;
+        let EndedCall { mut events, .. } = self.resources.ended(call.clone(), outcome, is_stopped, |_| false)?;
         if let Some(EventKind::Run(RunEvent::CallFinished { answer, .. })) = events.last() {
             let reported = self.reported(&call, &answer.clone());
             events.extend(reported);
@@ -241,11 +242,11 @@ impl Workflow for WatchWorkflow {
     }
 
     fn expects_input(&self) -> bool {
-        !self.runner.stop.is_stopped() || !self.workers.is_empty() || !self.notifying.is_empty()
+        !self.resources.stop.is_stopped() || !self.workers.is_empty() || !self.notifying.is_empty()
     }
 
     async fn input(&mut self) -> WatchInput {
-        let is_running = !self.runner.stop.is_stopped();
+        let is_running = !self.resources.stop.is_stopped();
         let wake = self.wake().filter(|_| is_running);
         tokio::select! {
             biased;
@@ -265,11 +266,11 @@ impl WatchWorkflow {
         let (handle, inner) = Stop::new();
         let RunSetup { stop, .. } = &setup;
         let stop = stop.clone();
-        let runner = Runner::new(RunSetup { stop: inner, ..setup }, run, templates)?;
-        let watch = &runner.settings.watch;
+        let resources = RunResources::new(RunSetup { stop: inner, ..setup }, run, templates)?;
+        let watch = &resources.settings.watch;
         let timing = Timing { settle: watch.debounce, fallback: watch.idle_review };
         Ok(Self {
-            runner,
+            resources,
             state,
             stop,
             handle,
@@ -294,10 +295,10 @@ impl WatchWorkflow {
     }
 
     pub(crate) async fn run(mut self, plan: WatchPlan) -> Result<EndedWatch, RunError> {
-        let span = self.runner.span.clone();
+        let span = self.resources.span.clone();
         async {
             self.begin(plan).await?;
-            self.drive().await?;
+            runner::drive(&mut self).await?;
             self.end()
         }
         .instrument(span)
@@ -341,17 +342,17 @@ impl WatchWorkflow {
 
     fn start(&mut self, agent: &Agent) -> Result<(), RunError> {
         let name = agent.name.clone();
-        let pause = self.runner.settings.watch.pause;
+        let pause = self.resources.settings.watch.pause;
         let worker = if plan::is_asked(agent) {
             let (mut worker, suspended) = Worker::by_prompt(pause);
             worker.ended = self.worked(&name);
             self.suspended.insert(name.clone(), suspended);
             worker
         } else {
-            let files = self.runner.files(&format!("agent.{}", name.0))?;
-            let agent = with_secrets(&self.runner.settings, agent);
+            let files = self.resources.files(&format!("agent.{}", name.0))?;
+            let agent = with_secrets(&self.resources.settings, agent);
             let (worker, working) =
-                Worker::start(&self.runner, self.intake.clone(), self.socket.as_ref(), agent, files);
+                Worker::start(&self.resources, self.intake.clone(), self.socket.as_ref(), agent, files);
             self.workers.push(working);
             worker
         };
@@ -393,13 +394,13 @@ impl WatchWorkflow {
         };
         let failed = self.is_left_alone && self.started.values().any(|agent| agent.ended == Some(false));
         let exit = if failed { exit.strongest(ExitReason::AgentFailed) } else { exit };
-        let millis = self.runner.millis();
+        let millis = self.resources.millis();
         self.append(RunEvent::RunEnded { exit, millis })?;
         Ok(EndedWatch { standing: self.report(), exit, by_command: !self.stop.is_stopped() })
     }
 
     fn report(&self) -> WatchReport {
-        let mut report = standing(&self.runner.run, &self.state);
+        let mut report = standing(&self.resources.run, &self.state);
         let now = self.now();
         report.pending = self.triggers.pending().collect();
         report.fallback_in = self.triggers.fallback_at().map(|at| at.saturating_sub(now).as_secs());

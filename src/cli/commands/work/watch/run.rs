@@ -21,7 +21,7 @@ use crate::cli::ui::live::watch_view::{self, WatchView};
 use crate::cli::ui::terminal::Terminal;
 use crate::domain::{Agent, ExitReason, Job, Role};
 use crate::workflows::run::ports::EventSink;
-use crate::workflows::run::runner::RunSetup;
+use crate::workflows::run::resources::RunSetup;
 use crate::workflows::watch::setup::WatchSetup;
 use crate::workflows::watch::socket::protocol::{self, Batch, Intake};
 use crate::workflows::watch::socket::{Listener, own_name};

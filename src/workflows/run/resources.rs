@@ -1,0 +1,241 @@
+//! The resources of a run: its journal, agents, work tree and write guard.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use tracing::{Span, info, info_span, warn};
+
+use crate::agents::{Agents, Stop, TranscriptFiles};
+use crate::config::settings::Settings;
+use crate::domain::event::{CallAnswer, CallId, Event, EventKind, RunEvent};
+use crate::domain::{Agent, RunId, Spent};
+use crate::history::JournalError;
+use crate::history::store::Journal;
+use crate::protocol::prompts;
+use crate::protocol::request::Request;
+use crate::protocol::secrets;
+use crate::protocol::text::nonce;
+use crate::system::log;
+use crate::workflows::run::budget::{self, Pace};
+use crate::workflows::run::call::{AgentCall, CallOutcome, CallRequest};
+use crate::workflows::run::error::RunError;
+use crate::workflows::run::ports::{EventSink, Sink};
+use crate::workflows::run::redaction::Redaction;
+use crate::workflows::run::write_guard::{self, Found, WriteGuard};
+use crate::workspace::root::Workspace;
+
+pub struct RunSetup {
+    pub workspace: Arc<Workspace>,
+    /// The folder that contains Glee's data outside the work tree.
+    pub state_dir: PathBuf,
+    pub journal: Journal,
+    pub agents: Agents,
+    pub settings: Settings,
+    pub sink: Box<dyn EventSink>,
+    /// Stops the run. A stopped run can be resumed.
+    pub stop: Stop,
+}
+
+pub fn new_run() -> RunId {
+    RunId(uuid::Uuid::now_v7().to_string())
+}
+
+pub(crate) struct RunResources {
+    pub(crate) run: RunId,
+    pub(crate) workspace: Arc<Workspace>,
+    pub(crate) state_dir: PathBuf,
+    pub(crate) journal: Journal,
+    pub(crate) agents: Agents,
+    pub(crate) settings: Settings,
+    pub(crate) templates: PathBuf,
+    pub(crate) sink: Sink,
+    pub(crate) stop: Stop,
+    pub(crate) started: Instant,
+    pub(crate) guard: WriteGuard,
+    pub(crate) pace: Pace,
+    pub(crate) span: Span,
+}
+
+pub(crate) struct EndedCall {
+    pub(crate) events: Vec<EventKind>,
+    /// The files under review that were changed during the call by a process other than the agent.
+    pub(crate) stale: Vec<String>,
+}
+
+impl RunResources {
+    pub(crate) fn new(setup: RunSetup, run: RunId, templates: PathBuf) -> Result<Self, RunError> {
+        let RunSetup { workspace, state_dir, journal, agents, settings, sink, stop } = setup;
+        let (span, sink) = (open_log(&journal, &run)?, Arc::new(Mutex::new(sink)));
+        let (started, guard) = (Instant::now(), WriteGuard::default());
+        Ok(Self {
+            run,
+            workspace,
+            state_dir,
+            journal,
+            agents,
+            settings,
+            templates,
+            sink,
+            stop,
+            started,
+            guard,
+            pace: Pace::default(),
+            span,
+        })
+    }
+
+    pub(crate) fn redaction(&self) -> Redaction {
+        self.settings.redaction.into()
+    }
+
+    /// The time since this process started or resumed the run, in milliseconds.
+    pub(crate) fn millis(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// Records events of this run and of other runs in one transaction. Returns the events of this run.
+    pub(crate) fn record(
+        &mut self,
+        kinds: Vec<EventKind>,
+        elsewhere: Vec<(RunId, EventKind)>,
+    ) -> Result<Vec<Event>, RunError> {
+        if kinds.is_empty() {
+            return Ok(Vec::new());
+        }
+        let redaction = self.redaction();
+        let kinds = kinds.into_iter().map(|kind| redaction.event(kind));
+        let elsewhere = elsewhere.into_iter().map(|(run, kind)| (run, redaction.event(kind))).collect();
+        Ok(self.journal.append_with(&self.run, kinds, elsewhere)?)
+    }
+
+    pub(crate) fn tell(&self, events: &[Event]) {
+        let mut sink = self.sink.lock().unwrap_or_else(PoisonError::into_inner);
+        events.iter().for_each(|event| sink.event(event));
+    }
+
+    /// Prepares a call and the event for its start. Fails if a prompt template of the project is invalid.
+    pub(crate) fn call(
+        &self,
+        id: &CallId,
+        request: CallRequest,
+        spent: &Spent,
+    ) -> Result<(EventKind, AgentCall), RunError> {
+        let CallRequest { agent, backups, task, again, session, suspended, scope, .. } = request;
+        let agent = with_secrets(&self.settings, &agent);
+        let nonce = nonce::of_call(&self.run);
+        let request = Request {
+            version: Request::VERSION,
+            task: nonce::without_mark(task, &nonce),
+            nonce,
+            agent: agent.name.clone(),
+            root: self.workspace.root().to_string_lossy().into_owned(),
+            again,
+        };
+        let request = self.redaction().request(&agent, request);
+        let prompt = prompts::render(&request, Some(&self.templates))?;
+        let started = EventKind::Run(RunEvent::CallStarted {
+            call: id.clone(),
+            role: request.task.role(),
+            prompt_bytes: u64::try_from(prompt.len()).unwrap_or(u64::MAX),
+            nonce: request.nonce.clone(),
+        });
+        let mut protected = self.workspace.folders();
+        protected.push(self.state_dir.clone());
+        protected.extend(self.journal.path().parent().map(PathBuf::from));
+        let call = AgentCall {
+            id: id.clone(),
+            agents: self.agents.clone(),
+            agent,
+            backups: backups.iter().map(|agent| with_secrets(&self.settings, agent)).collect(),
+            request,
+            prompt,
+            session,
+            limits: budget::limits(&self.settings, spent),
+            settings: self.settings.clone(),
+            protected,
+            files: self.files(&id.file_stem())?,
+            sink: Arc::clone(&self.sink),
+            suspended,
+            stop: self.stop.clone(),
+            check: None,
+            scope,
+        };
+        Ok((started, call))
+    }
+
+    pub(crate) fn files(&self, stem: &str) -> Result<TranscriptFiles, JournalError> {
+        let folder = self.journal.transcripts(&self.run)?;
+        Ok(TranscriptFiles {
+            stdout: folder.join(format!("{stem}.stdout")),
+            stderr: folder.join(format!("{stem}.stderr")),
+        })
+    }
+
+    /// Converts the outcome of a call to events. An interrupted call gets no recorded answer, and is repeated when
+    /// the run is resumed. `covers` returns whether a file is under review.
+    pub(crate) fn ended(
+        &mut self,
+        id: CallId,
+        outcome: CallOutcome,
+        is_stopped: bool,
+        covers: impl Fn(&str) -> bool,
+    ) -> Result<EndedCall, RunError> {
+        let CallOutcome { mut answer, observation, transcript, millis, usage, metadata } = outcome;
+        let is_cut_off = is_stopped && matches!(answer, CallAnswer::Failed { .. });
+        let (mut events, mut stale) = (Vec::new(), Vec::new());
+        match observation {
+            Some(observation) if id.purpose.is_coder() => {
+                let beyond = self.guard.end_of_coder(&self.workspace, &id, observation)?;
+                events.extend(beyond.into_iter().map(|did| EventKind::notice(format!("{} {did}", id.agent))));
+            }
+            Some(observation) => {
+                // If there is no transcript, no process was started, and the agent cannot have changed files.
+                let is_held = transcript.as_ref().is_none_or(|transcript| transcript.held);
+                let found = self.guard.end(&self.workspace, &id, observation, is_held);
+                let Found { violations, stale: changed } = found;
+                stale.extend(changed.into_iter().filter(|file| covers(file)));
+                events.extend(stale.iter().map(|file| {
+                    EventKind::notice(format!(
+                        "`{file}` was changed during the call of {} by another process; findings on it may be stale",
+                        id.agent
+                    ))
+                }));
+                if !violations.is_empty() {
+                    answer = write_guard::discarded(&id, &violations);
+                    events.push(RunEvent::ReadOnlyViolated { call: id.clone(), changes: violations }.into());
+                }
+            }
+            None => {}
+        }
+        if !is_cut_off {
+            if let (Some(by), Some(why)) = (&metadata.by, &metadata.instead) {
+                events.push(EventKind::notice(format!("{by} was asked instead of {}: {why}", id.agent)));
+            }
+            let told = metadata;
+            events.push(RunEvent::CallFinished { call: id, answer, transcript, millis, usage, told }.into());
+        }
+        Ok(EndedCall { events, stale })
+    }
+}
+
+/// Adds the agent's secret variables and arguments, which the recorded plan does not contain.
+pub(crate) fn with_secrets(settings: &Settings, agent: &Agent) -> Agent {
+    let Some(own) = settings.agents.iter().find(|own| own.name == agent.name) else {
+        return Agent { env: BTreeMap::new(), ..agent.clone() };
+    };
+    let is_same = secrets::redact_value(own.command.clone()) == agent.command;
+    let command = if is_same { &own.command } else { &agent.command };
+    Agent { env: own.env.clone(), command: command.clone(), ..agent.clone() }
+}
+
+/// Creates the log span of a run. The log is stored in the folder of the run's transcripts.
+fn open_log(journal: &Journal, run: &RunId) -> Result<Span, JournalError> {
+    let span = info_span!("run", id = run.short());
+    match log::keep_in(&journal.transcripts(run)?) {
+        Ok(path) => span.in_scope(|| info!(version = env!("CARGO_PKG_VERSION"), log = %path.display(), "begins")),
+        Err(error) => warn!("the log of the run cannot be written: {error}"),
+    }
+    Ok(span)
+}
