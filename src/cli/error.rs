@@ -34,6 +34,14 @@ impl CommandError {
         self
     }
 
+    pub(crate) fn message(&self) -> String {
+        self.source.to_string()
+    }
+
+    pub(crate) fn advice(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
     pub(crate) fn exit(&self) -> ExitReason {
         self.exit
     }

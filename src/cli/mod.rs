@@ -16,10 +16,11 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
+use clap_complete::CompleteEnv;
 use commands::{history, people, settings, tools, work};
 use context::Globals;
 use error::{CommandError, CommandResult};
-use parser::{help, usage::WrongUsage};
+use parser::{complete, help, usage::WrongUsage};
 use ui::stream;
 
 use crate::agents::process::own_process;
@@ -48,7 +49,7 @@ History   runs         List, show, compare, undo and resume runs
 Settings  config       Read and change settings
           trust        Allow this project's configuration to run programs
           rules        List and test the rules of the embedded reviewer
-          doctor       Print what a bug report needs, without secrets
+          doctor       Check the setup; print what a bug report needs
 Tools     merge        Merge findings; `vote` decides, `parse` reads an answer
           completions  Print shell completions; `man` prints the manual page
 
@@ -113,6 +114,14 @@ pub fn main() -> ExitCode {
         return code;
     }
     own_process::prepare();
+    match CompleteEnv::with_factory(|| complete::with_candidates(program(help::WIDEST)))
+        .var(complete::VARIABLE)
+        .try_complete(std::env::args_os(), std::env::current_dir().ok().as_deref())
+    {
+        Ok(false) => {}
+        Ok(true) => return ExitCode::SUCCESS,
+        Err(error) => return usage(&error),
+    }
     let cli = program(help::screen()).try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match cli {
         Ok(cli) => cli,
@@ -142,7 +151,7 @@ fn usage(error: &clap::Error) -> ExitCode {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {}
         _ if is_bare => {}
         _ => {
-            let wrong = WrongUsage::find(program(help::screen()));
+            let mut wrong = WrongUsage::find(program(help::screen()));
             let color = wrong.globals.as_ref().is_some_and(Globals::color_stderr);
             stream::err(&wrong.describe(error).render(color));
             return ExitCode::from(ExitReason::Usage.code());
@@ -194,7 +203,7 @@ fn run(command: &Command, globals: &Globals) -> CommandResult {
         Command::Vote(args) => tools::vote::run(args, globals),
         Command::Rules(args) => settings::rules::run(args, globals),
         Command::Doctor(args) => settings::doctor::run(args, globals),
-        Command::Completions(args) => tools::completions::run(args, program(help::WIDEST)),
+        Command::Completions(args) => tools::completions::run(args),
         Command::Man(args) => tools::man::run(args, program(help::WIDEST)),
     }
 }
@@ -211,6 +220,22 @@ mod tests {
         let words: Vec<&str> = help.split(|c: char| !c.is_alphanumeric()).collect();
         for command in Cli::command().get_subcommands().filter(|command| !command.is_hide_set()) {
             assert!(words.contains(&command.get_name()), "{}", command.get_name());
+        }
+    }
+
+    #[test]
+    fn help_fits_the_screen() {
+        fn check(command: &mut clap::Command, width: usize) {
+            for line in command.render_help().to_string().lines() {
+                // A long word cannot be wrapped, and the parser wraps no usage.
+                let long =
+                    line.contains("[OPTIONS]") || line.split(' ').any(|word| word.chars().count() + 30 > width);
+                assert!(long || line.chars().count() <= width, "{width}: {line}");
+            }
+            command.get_subcommands_mut().for_each(|inner| check(inner, width));
+        }
+        for width in [50, 80, 100] {
+            check(&mut program(width), width);
         }
     }
 

@@ -3,5 +3,6 @@
 pub mod check;
 pub(crate) mod executable;
 pub mod locate;
+pub mod login;
 pub mod program;
 pub(crate) mod version;

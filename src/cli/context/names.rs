@@ -7,7 +7,8 @@ use crate::config::schema::values::ReviewerChoice;
 use crate::config::settings::Settings;
 use crate::domain::{Agent, Role};
 
-/// Returns the full name. If several agents match, those with the role `usual` take precedence. A name that no agent
+/// Returns the full name. If several agents match, only those with the role
+/// `usual` are meant. A name that no agent
 /// matches is returned unchanged, because the caller knows what the name has to be.
 pub(crate) fn full(agents: &[Agent], given: &str, usual: Option<Role>) -> Result<String, CommandError> {
     let tests: [fn(&Agent, &str) -> bool; 3] = [
@@ -17,9 +18,10 @@ pub(crate) fn full(agents: &[Agent], given: &str, usual: Option<Role>) -> Result
     ];
     let mut matches = tests.iter().map(|test| agents.iter().filter(|agent| test(agent, given)).collect::<Vec<_>>());
     let Some(matches) = matches.find(|matches| !matches.is_empty()) else { return Ok(given.to_owned()) };
-    let usual: Vec<_> = matches.iter().filter(|agent| Some(agent.role) == usual).copied().collect();
-    match if usual.is_empty() { &matches } else { &usual }.as_slice() {
+    let of_usual: Vec<_> = matches.iter().filter(|agent| Some(agent.role) == usual).copied().collect();
+    match if of_usual.is_empty() { &matches } else { &of_usual }.as_slice() {
         [agent] => Ok(agent.name.0.clone()),
+        [..] if usual.is_some() && of_usual.is_empty() => Ok(given.to_owned()),
         several => {
             let names = several.iter().map(|agent| format!("`{}`", agent.name)).collect::<Vec<_>>().join(", ");
             Err(CommandError::usage(format!("`{given}` can mean several agents: {names}"))
@@ -83,6 +85,7 @@ mod tests {
             ("codex", None, "security"),
             ("sec", Some(Role::Coder), "security"),
             ("builtin:rules", None, "rules"),
+            ("claude", Some(Role::Aggregator), "claude"),
             ("nobody", None, "nobody"),
             ("", None, ""),
         ] {

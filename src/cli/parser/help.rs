@@ -23,9 +23,7 @@ pub(crate) fn fit(mut command: Command, width: usize) -> Command {
         let text = wrap(&text.to_string(), width);
         command = command.after_help(text);
     }
-    let names: Vec<String> = command.get_subcommands().map(|inner| inner.get_name().to_owned()).collect();
-    let fitted = |command: Command, name: String| command.mut_subcommand(name, |inner| fit(inner, width));
-    names.into_iter().fold(command, fitted).term_width(width)
+    command.mut_subcommands(|inner| fit(inner, width)).term_width(width)
 }
 
 /// Wraps the lines of a table, whose last column starts after a gap.

@@ -23,7 +23,16 @@ impl WrongUsage {
         Self { command: deepest(&program, &matches).clone(), globals }
     }
 
-    pub(crate) fn describe(&self, error: &clap::Error) -> CommandError {
+    pub(crate) fn describe(&mut self, error: &clap::Error) -> CommandError {
+        // The parser drops a subcommand that lacks an argument, but names it in the usage.
+        if let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) {
+            let usage = usage.to_string();
+            let words = usage.split_whitespace().skip(1);
+            self.command = words.fold(self.command.clone(), |command, word| match command.find_subcommand(word) {
+                Some(inner) => inner.clone(),
+                None => command,
+            });
+        }
         let name = self.command.get_bin_name().unwrap_or("glee");
         let argument = strings(error, ContextKind::InvalidArg);
         let first = argument.first().map(|argument| bare(argument)).unwrap_or_default();
@@ -127,8 +136,8 @@ impl WrongUsage {
         self.command.get_positionals().fold(usage, |usage, argument| {
             let choices: Vec<String> =
                 argument.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
-            let shown = argument.to_string();
-            if choices.is_empty() { usage } else { usage.replace(&shown, &choices.join("|")) }
+            let name = format!("<{}>", bare(&argument.to_string()));
+            if choices.is_empty() { usage } else { usage.replace(&name, &choices.join("|")) }
         })
     }
 }

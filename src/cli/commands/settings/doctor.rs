@@ -1,4 +1,4 @@
-//! `glee doctor`: prints the information that a bug report needs, without secrets. If some information cannot be
+//! `glee doctor`: checks the setup, and prints the information that a bug report needs, without secrets. If some information cannot be
 //! read, the command prints the error instead.
 
 use std::fmt::Write as _;
@@ -7,21 +7,28 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use super::checks;
 use crate::agents::process::{own_process, sandbox};
 use crate::agents::{AdapterKind, Agents, ProcessRunner};
-use crate::cli::context::{CommandError, CommandResult, Globals, Places, history, print, settings};
+use crate::cli::context::{
+    CommandError, CommandResult, Globals, JsonFlag, Places, history, pretty, print, settings,
+};
 use crate::config::{self, Loaded};
 use crate::domain::Agent;
 use crate::protocol::{secrets, text::printable};
 
-/// Print what a bug report needs, without secrets
+/// Check the setup, and print what a bug report needs, without secrets
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Environment variables, including those that the configuration sets, are listed without their values.
 
-Example:
+Examples:
+  glee doctor
   glee doctor > report.txt")]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    #[command(flatten)]
+    output: JsonFlag,
+}
 
 /// Name prefixes of the environment variables that affect Glee or an agent.
 const VARIABLES: &str = "GLEE_ ANTHROPIC_ CLAUDE_ OPENAI_ CODEX_ GEMINI_ GOOGLE_ OPENCODE_ QWEN_ COPILOT_ GH_TOKEN \
@@ -30,17 +37,24 @@ const VARIABLES: &str = "GLEE_ ANTHROPIC_ CLAUDE_ OPENAI_ CODEX_ GEMINI_ GOOGLE_
 /// The value of an option is secret if the name of the option contains one of these words.
 const SECRETS: [&str; 4] = ["key", "token", "secret", "password"];
 
-pub(crate) fn run(_args: &Args, globals: &Globals) -> CommandResult {
+pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let places = Places::find(globals)?;
     let programs = Agents::new(Arc::new(ProcessRunner::new()?)).remembering(&places.state);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let mut text = format!("glee       {}\n", env!("CARGO_PKG_VERSION"));
+    // Git and the programs are started several times.
+    let files = own_process::provide_open_files(0);
+    let loaded = settings::load(globals).map(|(_, loaded)| loaded);
+    let checks = runtime.block_on(checks::all(globals, &places, &programs, loaded.as_ref()));
+    if args.output.json {
+        return print(&secrets::redact(&pretty(&checks)));
+    }
+    let mut text = checks::text(&checks, globals.table_style());
+    let _ = writeln!(text, "\nglee       {}", env!("CARGO_PKG_VERSION"));
     let mut say = |name: &str, what: &str| {
         let _ = writeln!(text, "{name:10} {}", printable::line(what));
     };
     say("system", &format!("{} {}", std::env::consts::OS, std::env::consts::ARCH));
     let git = runtime.block_on(programs.version_of("git", &places.root));
-    let files = own_process::provide_open_files(0);
     if let Err(error) = &files {
         say("files", &error.to_string());
     }
@@ -60,8 +74,8 @@ pub(crate) fn run(_args: &Args, globals: &Globals) -> CommandResult {
         .filter(|name| VARIABLES.split(' ').any(|prefix| name.starts_with(prefix)))
         .collect();
     say("variables", &if variables.is_empty() { "none".to_owned() } else { variables.join(" ") });
-    match settings::load(globals) {
-        Ok((_, loaded)) => {
+    match loaded {
+        Ok(loaded) => {
             configuration(&mut text, &loaded);
             let trusted = loaded.untrusted.is_none();
             for agent in &loaded.settings.agents {

@@ -1,20 +1,35 @@
-//! `glee completions`: prints shell completions.
+//! `glee completions`: prints the script with which a shell completes Glee's command lines.
 
-use clap_complete::Shell;
+use clap_complete::{Shell, env::Shells};
 
-use crate::cli::context::{CommandResult, print};
+use crate::cli::context::{CommandError, CommandResult, print};
+use crate::cli::parser::complete::VARIABLE;
 
 /// Print shell completions
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  glee completions bash > ~/.local/share/bash-completion/completions/glee")]
+#[command(after_help = "\
+The script asks Glee for runs, disputes, agents and keys of the project at hand. It fits this version of Glee, so load \
+it when the shell starts.
+
+Examples:
+  echo 'source <(glee completions bash)' >> ~/.bashrc
+  echo 'source <(glee completions zsh)' >> ~/.zshrc
+  echo 'glee completions fish | source' > ~/.config/fish/completions/glee.fish")]
 pub(crate) struct Args {
     /// The shell
     #[arg(value_enum)]
     shell: Shell,
 }
 
-pub(crate) fn run(args: &Args, mut program: clap::Command) -> CommandResult {
+pub(crate) fn run(args: &Args) -> CommandResult {
+    let name = args.shell.to_string();
+    let shells = Shells::builtins();
+    let Some(shell) = shells.completer(&name) else {
+        return Err(
+            CommandError::usage(format!("there are no completions for `{name}`")).hint("choose another shell")
+        );
+    };
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut program, "glee", &mut script);
+    shell.write_registration(VARIABLE, "glee", "glee", "glee", &mut script)?;
     print(&String::from_utf8_lossy(&script))
 }

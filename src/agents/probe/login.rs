@@ -1,0 +1,53 @@
+//! Finds where the login of an agent comes from, without starting the agent's program.
+
+use std::env;
+use std::path::PathBuf;
+
+use crate::agents::AdapterKind;
+use crate::domain::Agent;
+
+/// The files in the programs' folders that contain a login.
+const FILES: [&str; 3] = [".credentials.json", "auth.json", "oauth_creds.json"];
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Login {
+    /// The variable or the file with the login.
+    Found(String),
+    /// How to log in.
+    Missing(&'static str),
+    /// The agent needs no login, or its program stores the login where Glee does not look.
+    Unknown,
+}
+
+pub fn login(agent: &Agent) -> Login {
+    let Ok(kind) = AdapterKind::of(agent) else { return Login::Unknown };
+    let profile = kind.adapter().profile();
+    let is_key = |name: &&str| name.ends_with("_KEY") || name.ends_with("_TOKEN");
+    let is_set =
+        |name: &str| agent.env.contains_key(name) || env::var_os(name).is_some_and(|value| !value.is_empty());
+    if let Some(name) = profile.sees.iter().copied().filter(is_key).find(|name| is_set(name)) {
+        return Login::Found(name.to_owned());
+    }
+    let folders = profile.folders.iter().filter_map(|(variable, default, subfolder)| {
+        let above = match env::var_os(variable) {
+            Some(path) if !variable.is_empty() => PathBuf::from(path),
+            _ => env::home_dir()?.join(default),
+        };
+        Some(above.join(subfolder))
+    });
+    let mut files = folders.flat_map(|folder| FILES.map(|file| folder.join(file)));
+    match (files.find(|file| file.is_file()), kind) {
+        (Some(file), _) => Login::Found(file.display().to_string()),
+        // On macOS, Claude Code stores its login in the keychain.
+        (None, AdapterKind::Claude) if cfg!(target_os = "macos") => Login::Unknown,
+        (
+            None,
+            AdapterKind::Claude
+            | AdapterKind::Codex
+            | AdapterKind::Gemini
+            | AdapterKind::Opencode
+            | AdapterKind::Qwen,
+        ) => Login::Missing(profile.login),
+        (None, _) => Login::Unknown,
+    }
+}

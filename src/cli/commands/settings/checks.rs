@@ -1,0 +1,216 @@
+//! The checks of `glee doctor`: what works, what does not, and what to do about it.
+
+use serde::Serialize;
+
+use crate::agents::probe::login::{Login, login};
+use crate::agents::process::sandbox;
+use crate::agents::{AdapterKind, Agents};
+use crate::cli::context::{CommandError, Globals, Places, history};
+use crate::cli::style::{self, Glyph, Style};
+use crate::config::settings::Sandbox;
+use crate::config::{self, Loaded};
+use crate::domain::{Advice as _, Agent, Role};
+use crate::protocol::text::printable;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum State {
+    Good,
+    /// Works, but not as well as it could.
+    Weak,
+    Bad,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct DoctorCheck {
+    name: String,
+    state: State,
+    found: String,
+    /// What to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+}
+
+impl DoctorCheck {
+    fn good(name: &str, found: impl Into<String>) -> Self {
+        Self { name: name.to_owned(), state: State::Good, found: found.into(), hint: None }
+    }
+
+    fn weak(name: &str, found: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { name: name.to_owned(), state: State::Weak, found: found.into(), hint: Some(hint.into()) }
+    }
+
+    fn bad(name: &str, found: impl Into<String>, hint: Option<String>) -> Self {
+        Self { name: name.to_owned(), state: State::Bad, found: found.into(), hint }
+    }
+
+    fn failed(name: &str, error: &CommandError) -> Self {
+        Self::bad(name, error.message(), error.advice().map(ToOwned::to_owned))
+    }
+}
+
+pub(super) async fn all(
+    globals: &Globals,
+    places: &Places,
+    programs: &Agents,
+    loaded: Result<&Loaded, &CommandError>,
+) -> Vec<DoctorCheck> {
+    let mut checks = vec![git(programs, places).await, in_repository(globals)];
+    match loaded {
+        Ok(loaded) => {
+            checks.push(sandbox_check(loaded.settings.sandbox));
+            checks.push(settings(loaded));
+            checks.push(trust(loaded));
+            checks.push(roles(loaded));
+            for agent in &loaded.settings.agents {
+                checks.push(of_agent(programs, agent, places, loaded.untrusted.is_none()).await);
+            }
+        }
+        Err(error) => checks.push(DoctorCheck::failed("settings", error)),
+    }
+    checks.push(history_check(globals));
+    checks
+}
+
+async fn git(programs: &Agents, places: &Places) -> DoctorCheck {
+    match programs.version_of("git", &places.root).await {
+        Some(version) => DoctorCheck::good("git", version),
+        None => DoctorCheck::bad("git", "not found", Some("install git, and put it on PATH".to_owned())),
+    }
+}
+
+fn in_repository(globals: &Globals) -> DoctorCheck {
+    match history::identity(globals) {
+        Ok(identity) => DoctorCheck::good("repository", identity),
+        Err(error) => DoctorCheck::failed("repository", &error),
+    }
+}
+
+fn sandbox_check(wanted: Sandbox) -> DoctorCheck {
+    let layers = sandbox::layers();
+    match (wanted, layers.landlock) {
+        (Sandbox::Off, _) => {
+            DoctorCheck::weak("sandbox", "turned off", "turn it on with `glee config set sandbox auto`")
+        }
+        (_, true) => DoctorCheck::good("sandbox", "reviewers and judges cannot write to the tree"),
+        (Sandbox::Auto, false) => DoctorCheck::weak(
+            "sandbox",
+            "this system has none, so a write of a reviewer is only detected",
+            "read docs/sandbox.md; Linux 5.13 or newer has one",
+        ),
+        (Sandbox::Required, false) => DoctorCheck::bad(
+            "sandbox",
+            "required, but this system has none",
+            Some("allow runs without it with `glee config set sandbox auto`".to_owned()),
+        ),
+    }
+}
+
+fn settings(loaded: &Loaded) -> DoctorCheck {
+    if let Err(error) = config::check_names(&loaded.settings) {
+        return DoctorCheck::bad("settings", error.to_string(), error.hint());
+    }
+    match (&loaded.project_file, &loaded.user_file) {
+        (Some(file), _) | (None, Some(file)) => {
+            DoctorCheck::good("settings", printable::line(&file.display().to_string()))
+        }
+        (None, None) => {
+            DoctorCheck::weak("settings", "the defaults, as no file exists", "set the project up with `glee init`")
+        }
+    }
+}
+
+fn trust(loaded: &Loaded) -> DoctorCheck {
+    match &loaded.untrusted {
+        None => DoctorCheck::good("trust", "nothing waits for your trust"),
+        Some(untrusted) => DoctorCheck::bad(
+            "trust",
+            format!("the configuration is not trusted to run `{}`", untrusted.runs.join("`, `")),
+            Some("read it with `glee trust --show`, then run `glee trust`".to_owned()),
+        ),
+    }
+}
+
+fn roles(loaded: &Loaded) -> DoctorCheck {
+    let has = |role: Role| loaded.settings.agents.iter().any(|agent| agent.role == role);
+    let missing: Vec<&str> = [Role::Reviewer, Role::Coder, Role::Judge]
+        .into_iter()
+        .filter(|role| !has(*role))
+        .map(Role::as_str)
+        .collect();
+    let connect = |role: &str| format!("connect one with `glee connect <agent> --role {role}`");
+    match missing.as_slice() {
+        [] => DoctorCheck::good("roles", "a coder, a reviewer and a judge are connected"),
+        ["reviewer", ..] => DoctorCheck::bad("roles", "no reviewer is connected", Some(connect("reviewer"))),
+        [role, ..] => {
+            DoctorCheck::weak("roles", format!("no {} is connected", missing.join(" and no ")), connect(role))
+        }
+    }
+}
+
+async fn of_agent(programs: &Agents, agent: &Agent, places: &Places, trusted: bool) -> DoctorCheck {
+    let name = printable::line(&agent.name.0);
+    if let Err(error) = programs.program(agent, &places.root) {
+        return DoctorCheck::bad(&name, error.message, error.hint);
+    }
+    let is_known = AdapterKind::of(agent).is_ok_and(|kind| AdapterKind::PROGRAMS.contains(&kind));
+    if !is_known {
+        return DoctorCheck::good(&name, format!("{}, {}", agent.role, agent.adapter));
+    }
+    let version = if trusted { programs.version(agent, &places.root).await } else { None };
+    let version = match (version, trusted) {
+        (Some(version), _) => version,
+        (None, true) => {
+            let hint = format!("run `{}` yourself; it did not print its version", agent.command.join(" "));
+            return DoctorCheck::bad(&name, format!("{}, of an unknown version", agent.role), Some(hint));
+        }
+        (None, false) => "not asked for its version".to_owned(),
+    };
+    match login(agent) {
+        Login::Found(source) => DoctorCheck::good(&name, format!("{}, {version}, login in {source}", agent.role)),
+        Login::Unknown => DoctorCheck::good(&name, format!("{}, {version}", agent.role)),
+        Login::Missing(how) => {
+            DoctorCheck::weak(&name, format!("{}, {version}, no login was found", agent.role), how)
+        }
+    }
+}
+
+fn history_check(globals: &Globals) -> DoctorCheck {
+    match history::summary(globals) {
+        Ok(summary) => DoctorCheck::good("history", summary),
+        Err(error) => DoctorCheck::failed("history", &error),
+    }
+}
+
+pub(super) fn text(checks: &[DoctorCheck], style: Style) -> String {
+    let width = checks.iter().map(|check| check.name.chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
+    for check in checks {
+        let glyph = match check.state {
+            State::Good => Glyph::Done,
+            State::Weak => Glyph::Attention,
+            State::Bad => Glyph::Failed,
+        };
+        let indent = width + 4;
+        let found = style::wrap(&printable::line(&check.found), style.width.saturating_sub(indent).max(20));
+        let head = format!("{} {:width$}  ", style.mark(glyph), check.name);
+        text.push_str(&format!("{head}{}\n", found.join(&format!("\n{:indent$}", ""))));
+        if let Some(hint) = &check.hint {
+            let hint = style::wrap(
+                &format!("hint: {}", printable::line(hint)),
+                style.width.saturating_sub(indent).max(20),
+            );
+            text.push_str(&format!("{:indent$}{}\n", "", hint.join(&format!("\n{:indent$}", ""))));
+        }
+    }
+    let to_do = checks.iter().filter(|check| check.state == State::Bad).count();
+    let weak = checks.iter().filter(|check| check.state == State::Weak).count();
+    text + &match (to_do, weak) {
+        (0, 0) => "Everything works. `glee agents --check` asks each agent one harmless question.\n".to_owned(),
+        (0, _) => {
+            "Everything needed works. `glee agents --check` asks each agent one harmless question.\n".to_owned()
+        }
+        (1, _) => "1 problem to solve\n".to_owned(),
+        (several, _) => format!("{several} problems to solve\n"),
+    }
+}

@@ -1,0 +1,98 @@
+//! Completes the words of a command line in the shell: runs, disputes, agents, keys and stages of this project.
+
+use clap::{Arg, Command};
+use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
+
+use crate::cli::context::globals::{ColorChoice, Globals};
+use crate::cli::context::{history, output::local_time, settings};
+use crate::config::files::stages::CHECKPOINTS;
+use crate::config::flow;
+use crate::config::schema::{BUILTINS, KNOWN_PROGRAMS};
+use crate::domain::Role;
+use crate::history::queries::rows::DisputeFilter;
+use crate::protocol::{secrets, text::printable};
+
+/// The shell asks for candidates through this variable.
+pub(crate) const VARIABLE: &str = "GLEE_COMPLETE";
+
+const NEWEST: u32 = 30;
+
+/// Adds the candidates to the arguments of the command and of its subcommands.
+pub(crate) fn with_candidates(command: Command) -> Command {
+    let name = command.get_name().to_owned();
+    let add = |argument: Arg| match candidates(&name, argument.get_id().as_str()) {
+        Some(candidates) => argument.add(ArgValueCandidates::new(candidates)),
+        None => argument,
+    };
+    command.mut_args(add).mut_subcommands(with_candidates)
+}
+
+fn candidates(command: &str, argument: &str) -> Option<fn() -> Vec<CompletionCandidate>> {
+    Some(match (command, argument) {
+        (_, "run") => runs,
+        ("show" | "resolve" | "reopen" | "share", "dispute" | "number" | "numbers") => disputes,
+        ("review" | "disputes" | "list", "reviewer") | (_, "reviewers") => reviewers,
+        (_, "agents") | ("emit", "agent") | ("disconnect", "name") => agents,
+        ("connect", "agent") => programs,
+        ("connect", "role") => || Role::ALL.map(|role| CompletionCandidate::new(role.as_str())).into(),
+        ("get" | "set" | "unset", "key") => keys,
+        ("gate", "checkpoint") => || CHECKPOINTS.map(CompletionCandidate::new).into(),
+        _ => return None,
+    })
+}
+
+/// A candidate is missing if the project cannot be read; the shell shows no errors.
+fn here() -> Globals {
+    Globals {
+        directory: None,
+        color: ColorChoice::Never,
+        quiet: true,
+        verbose: 0,
+        no_input: true,
+        history: None,
+        trust: None,
+    }
+}
+
+fn candidate(word: impl Into<String>, help: &str) -> CompletionCandidate {
+    CompletionCandidate::new(word.into()).help(Some(printable::line(help).into()))
+}
+
+fn runs() -> Vec<CompletionCandidate> {
+    let journal = history::open_read_here(&here()).ok().flatten();
+    let rows = journal.and_then(|journal| journal.runs(Some(NEWEST)).ok()).unwrap_or_default();
+    let of_row =
+        rows.iter().map(|row| candidate(row.run.short(), &format!("{} {}", local_time(row.started), row.target)));
+    std::iter::once(candidate("last", "the newest run")).chain(of_row).collect()
+}
+
+fn disputes() -> Vec<CompletionCandidate> {
+    let journal = history::open_read_here(&here()).ok().flatten();
+    let newest = DisputeFilter { recent: Some(NEWEST), ..DisputeFilter::default() };
+    let rows = journal.and_then(|journal| journal.disputes(&newest).ok()).unwrap_or_default();
+    rows.iter().map(|row| candidate(row.number.to_string(), &printable::line(&row.title))).collect()
+}
+
+fn of_role(role: Option<Role>) -> Vec<CompletionCandidate> {
+    let Ok((_, loaded)) = settings::load(&here()) else { return Vec::new() };
+    let agents = loaded.settings.agents.iter().filter(|agent| role.is_none_or(|role| agent.role == role));
+    agents.map(|agent| candidate(agent.name.0.clone(), agent.role.as_str())).collect()
+}
+
+fn agents() -> Vec<CompletionCandidate> {
+    of_role(None)
+}
+
+fn reviewers() -> Vec<CompletionCandidate> {
+    of_role(Some(Role::Reviewer))
+}
+
+fn programs() -> Vec<CompletionCandidate> {
+    let known = KNOWN_PROGRAMS.iter().map(CompletionCandidate::new);
+    known.chain(BUILTINS.map(|(name, role)| candidate(format!("builtin:{name}"), role.as_str()))).collect()
+}
+
+fn keys() -> Vec<CompletionCandidate> {
+    let Ok((_, loaded)) = settings::load(&here()) else { return Vec::new() };
+    loaded.values.iter().map(|(key, setting)| candidate(key, &secrets::redact(&flow(&setting.value)))).collect()
+}
