@@ -33,6 +33,7 @@ fn plan() -> EventKind {
         staged: None,
         on_dispute: None,
         rulings_at: None,
+        target_args: None,
     };
     EventKind::Review(ReviewEvent::RunStarted { plan: Box::new(plan) })
 }

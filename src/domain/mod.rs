@@ -30,8 +30,8 @@ pub use review::advisory::AdvisoryStatus;
 pub use review::finding::{Anchor, Finding, FindingState, RawFinding};
 pub use review::location::{Location, meanings};
 pub use review::outcome::{
-    AnswerStatus, Coverage, ExitReason, Failure, FileChange, Lowered, Outcome, Proof, ReviewerReport,
-    SettledFinding, Skip, SkipReason,
+    AnswerProblem, AnswerStatus, Coverage, ExitReason, Failure, FileChange, Lowered, Outcome, Proof,
+    ReviewerReport, SettledFinding, Skip, SkipReason, UnreadFile,
 };
 pub use review::response::{Answer, Comparison, Recheck, Response};
 pub use review::reuse::{AskedFile, FileReview, NoLongerRaised, Reused, ReusedFrom};

@@ -51,6 +51,8 @@ pub enum WorkspaceError {
         /// Whether the target is a change instead of a list of paths.
         is_change: bool,
     },
+    #[error("nothing to review: the only uncommitted changes are in `.glee`, the configuration of Glee")]
+    OnlyConfig,
     #[error("another run has locked this tree: {0}")]
     Locked(String),
     #[error("cannot use the state folder at `{}`", path.display())]
@@ -131,9 +133,13 @@ impl Advice for WorkspaceError {
                 "create the diff again with `git diff > changes.diff`; word diffs are not supported"
             }
             Self::EmptyTarget { skipped, .. } if skipped.is_empty() => {
-                "specify what to review: `glee review src/`, `--base main` or `--commit HEAD`"
+                "specify what to review: `glee review .` for the whole project, `--base main` or `--commit HEAD`"
             }
             Self::EmptyTarget { .. } => "only text files up to `review.max_file_size` are reviewed",
+            Self::OnlyConfig => {
+                "review the whole project with `glee review .`, or the configuration with `glee review \
+                 .glee/config.yml`"
+            }
             Self::Locked(..) => "wait until that run ends; a review without `--fix` needs no lock",
             Self::State { .. } => "check the folder's permissions, or choose another folder with `GLEE_STATE_DIR`",
             Self::TooLarge { .. } => "create a git repository in it, or exclude files in `.gleeignore`",

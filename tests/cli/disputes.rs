@@ -38,6 +38,7 @@ pub(crate) fn plan() -> Plan {
         staged: None,
         on_dispute: None,
         rulings_at: None,
+        target_args: None,
     }
 }
 

@@ -6,6 +6,7 @@ mod config;
 mod consensus;
 mod contradiction;
 mod contributing;
+mod coverage;
 mod debate;
 mod dialog;
 mod disputes;

@@ -97,6 +97,17 @@ impl Advice for BuiltinError {
     }
 }
 
+/// Returns the language of a file, in words, if the embedded reviewer has no rules for it.
+#[cfg(feature = "astgrep")]
+pub(crate) fn language_without_rules(path: &str) -> Option<String> {
+    code::language::without_rules(path)
+}
+
+#[cfg(not(feature = "astgrep"))]
+pub(crate) fn language_without_rules(_path: &str) -> Option<String> {
+    None
+}
+
 /// Returns the JSON answer of an embedded agent to a JSON request. Only the fixer writes to the tree at `root`.
 pub fn answer(name: &str, request: &[u8], root: &Path) -> Result<String, BuiltinError> {
     let builtin = Builtin::parse(name).ok_or_else(|| BuiltinError::Unknown(name.to_owned()))?;

@@ -73,6 +73,23 @@ impl CallRecord {
     }
 }
 
+/// The records of all calls in a run's folder, with the common stem of the names of a call's files. The calls are
+/// sorted by time. An earlier try of a call has its own record.
+pub(crate) fn all(folder: &Path) -> io::Result<Vec<(String, CallRecord)>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if let Some(stem) = name.strip_suffix(ENDING) {
+            found.push((stem.to_owned(), CallRecord::read(&path)?));
+        }
+    }
+    found.sort_by(|(a, one), (b, other)| (one.started, a).cmp(&(other.started, b)));
+    Ok(found)
+}
+
+const ENDING: &str = ".call.json";
+
 pub(crate) fn path(stdout: &Path) -> PathBuf {
     stdout.with_extension("call.json")
 }

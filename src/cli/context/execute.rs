@@ -12,8 +12,8 @@ use super::{history, settings as load};
 use crate::agents::process::{own_process, sandbox};
 use crate::agents::{Agents, ProcessRunner, Stop, StopHandle};
 use crate::cli::error::{CommandError, CommandResult};
-use crate::cli::report::options::{Detail, RenderOptions};
-use crate::cli::report::{self, Format, paths};
+use crate::cli::report::options::{Detail, FixCommand, RenderOptions};
+use crate::cli::report::{self, Format, fix_command, paths};
 use crate::cli::signals::{self, Loop};
 use crate::cli::ui::dialogs::dispute::{Dialog, NonInteractive};
 use crate::cli::ui::live::{jsonl::JsonLines, progress::Progress};
@@ -21,8 +21,10 @@ use crate::cli::ui::{screen::Verbosity, stream, terminal::Terminal};
 use crate::config::files::scripts;
 use crate::config::settings::{Sandbox, Settings};
 use crate::config::{self, ConfigSources};
-use crate::domain::event::{CallId, Event, Mode};
-use crate::domain::{Agent, Dispute, DisputeNumber, ExitReason, FindingId, Outcome, Route, RulingWord, RunId};
+use crate::domain::event::{CallId, Event, Mode, Plan};
+use crate::domain::{
+    Agent, Dispute, DisputeNumber, ExitReason, FindingId, Outcome, Role, Route, RulingWord, RunId,
+};
 use crate::protocol::{secrets, text::printable};
 use crate::system::{log, private};
 use crate::workflows::review::code::sources::Sources;
@@ -145,7 +147,7 @@ pub(crate) fn review<F: Future<Output = Result<EndedReview, RunError>>>(
     workspace: Arc<Workspace>,
     settings: Settings,
     agents: Agents,
-    id: &RunId,
+    (id, fix): (&RunId, &FixCommand),
     run: impl FnOnce(RunSetup, Box<dyn DisputeResolver>) -> F,
 ) -> CommandResult {
     let resume = format!("resume it with `glee runs resume {}`", id.short());
@@ -156,8 +158,7 @@ pub(crate) fn review<F: Future<Output = Result<EndedReview, RunError>>>(
         ended.outcome.exit = cause.unwrap_or(ExitReason::Signal(2));
         ended.outcome.notices.push(format!("the run was stopped early, and its results are recorded; {resume}"));
     }
-    let only = context.findings;
-    report(context.globals, context.format, &root, &ended.outcome, &ended.reviewed, &fix_command(), only)?;
+    report(context.globals, context.format, &root, &ended.outcome, &ended.reviewed, fix, context.findings)?;
     // A signal determines the exit code even if the signal arrived too late to stop the run.
     Ok(cause.filter(|cause| matches!(cause, ExitReason::Signal(_))).unwrap_or(ended.outcome.exit))
 }
@@ -254,7 +255,7 @@ pub(crate) fn report(
     root: &Path,
     outcome: &Outcome,
     reviewed: &Sources,
-    fix_command: &str,
+    fix: &FixCommand,
     only: &[FindingId],
 ) -> Result<(), CommandError> {
     let folder = folder_within(globals, root).unwrap_or_default();
@@ -266,7 +267,7 @@ pub(crate) fn report(
             Verbosity::Verbose => Detail::Full,
         },
         source: &|path, round| reviewed.shown(round, &paths::in_tree(&folder, path)),
-        fix_command,
+        fix,
         only,
     };
     // The whole outcome is redacted, because even file names may contain secret tokens.
@@ -320,10 +321,18 @@ impl DisputeResolver for ChosenRoute {
     }
 }
 
-fn fix_command() -> String {
-    let words = std::env::args().skip(1).chain(["--fix".to_owned()]);
-    let quoted = words.map(|word| shlex::try_quote(&word).map_or_else(|_| word.clone(), Into::into));
-    format!("glee {}", quoted.collect::<Vec<String>>().join(" "))
+/// The command that reviews the target of a recorded run again and hands the findings to the coder.
+pub(crate) fn fix_command(globals: &Globals, plan: &Plan) -> FixCommand {
+    let places = load::Places::find(globals);
+    let settings = places.and_then(|places| Ok(config::load(&places.sources(globals))?.settings));
+    FixCommand {
+        command: fix_command::of_plan(plan, &globals.directory(), globals.history.as_deref()),
+        has_coder: settings.is_ok_and(|settings| has_coder(&settings)),
+    }
+}
+
+pub(crate) fn has_coder(settings: &Settings) -> bool {
+    settings.agents.iter().any(|agent| agent.role == Role::Coder)
 }
 
 /// The value of `cause` if `budget.duration` ended the run. This value is not a valid signal number.

@@ -1,5 +1,6 @@
 //! Formats the outcome of a run as text or JSON.
 
+pub(crate) mod fix_command;
 pub mod json;
 pub(crate) mod options;
 pub(crate) mod paths;

@@ -10,9 +10,17 @@ pub struct RenderOptions<'a> {
     /// Returns the text of a reviewed file. The arguments are the path of the file in the tree and the number of
     /// the round, counted from 1. If the result is `None`, the report shows findings without code.
     pub source: &'a dyn Fn(&str, u32) -> Option<String>,
-    pub fix_command: &'a str,
+    /// What hands the findings to the coder.
+    pub fix: &'a FixCommand,
     /// If the list is not empty, the report shows the text of these findings only. All findings are counted.
     pub only: &'a [FindingId],
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FixCommand {
+    /// `None` if the target cannot be named again, such as a diff from standard input.
+    pub command: Option<String>,
+    pub has_coder: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

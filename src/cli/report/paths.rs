@@ -11,7 +11,14 @@ pub(crate) fn show_from(folder: &str, outcome: &mut Outcome) {
     let found = findings.chain(disputed).chain(gone).filter_map(|raw| raw.file.as_mut());
     let changed = outcome.changes.iter_mut().map(|change| &mut change.file);
     let skipped = outcome.proof.skipped.iter_mut().map(|skip| &mut skip.file);
-    found.chain(changed).chain(skipped).for_each(|path| *path = seen_from(folder, path));
+    let covered = outcome.proof.covered.iter_mut().map(|covered| &mut covered.file);
+    let unread = outcome.proof.unread.iter_mut().map(|unread| &mut unread.file);
+    found
+        .chain(changed)
+        .chain(skipped)
+        .chain(covered)
+        .chain(unread)
+        .for_each(|path| *path = seen_from(folder, path));
 }
 
 /// A path as seen from a folder, such as `../b.py` for `src/b.py` and the folder `src/deep`.

@@ -84,7 +84,15 @@ pub(crate) fn ruling(ruling: RulingWord, rationale: &str) -> RulingRecord {
 }
 
 pub(crate) fn reviewer(name: &str, status: AnswerStatus, findings: u32) -> ReviewerReport {
-    ReviewerReport { name: name.into(), status, findings, millis: 240, failure: None }
+    ReviewerReport {
+        name: name.into(),
+        status,
+        findings,
+        millis: 240,
+        failure: None,
+        problems: Vec::new(),
+        unread: Vec::new(),
+    }
 }
 
 pub(crate) fn clean() -> Outcome {
@@ -99,6 +107,7 @@ pub(crate) fn clean() -> Outcome {
             target: "src/".to_owned(),
             covered: vec![covered("src/a.rs", 1180), covered("src/b.py", 23)],
             skipped: Vec::new(),
+            unread: Vec::new(),
             reused: Vec::new(),
             reviewers: vec![reviewer("rules", AnswerStatus::Clean, 0)],
             millis: 340,
@@ -154,6 +163,7 @@ pub(crate) fn started() -> EventKind {
         staged: None,
         on_dispute: None,
         rulings_at: None,
+        target_args: None,
     };
     EventKind::Review(ReviewEvent::RunStarted { plan: Box::new(plan) })
 }

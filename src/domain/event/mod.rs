@@ -63,6 +63,9 @@ pub struct Plan {
     /// The commit whose rulings in `.glee/rulings` are in force; absent outside git and before the first commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rulings_at: Option<String>,
+    /// The arguments with which `glee review` selects the same target again. Paths are relative to the root.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_args: Option<Vec<String>>,
 }
 
 /// The treatment of the index in a review of staged changes.

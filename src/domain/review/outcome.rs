@@ -84,16 +84,58 @@ pub struct Coverage {
     pub lines: u32,
 }
 
+/// A file that was shown to a reviewer that has no rules for its language.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UnreadFile {
+    pub file: String,
+    /// A language or a kind of file, such as `Ruby` or `.txt`.
+    pub language: String,
+}
+
+impl UnreadFile {
+    /// The maximum number of languages that [`languages`](Self::languages) names.
+    const NAMED: usize = 6;
+
+    /// The languages of the files, in the order in which they occur first, as in `Ruby, C`.
+    pub fn languages(files: &[Self]) -> String {
+        let mut named: Vec<&str> = Vec::new();
+        for file in files {
+            if !named.contains(&file.language.as_str()) {
+                named.push(&file.language);
+            }
+        }
+        let more = named.len().saturating_sub(Self::NAMED);
+        named.truncate(Self::NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("{}{more}", named.join(", "))
+    }
+}
+
+/// Why an answer of a reviewer is not complete.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AnswerProblem {
+    /// The call, as `glee runs show --calls` names it.
+    pub call: String,
+    /// What was read and what was expected.
+    pub problem: String,
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReviewerReport {
     pub name: AgentName,
-    /// The worst status of the reviewer's answers.
+    /// The worst status of the reviewer's answers; `not_reviewed` also if it could read none of its files.
     pub status: AnswerStatus,
     pub findings: u32,
     /// The duration of the longest call, in milliseconds.
     pub millis: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
+    /// The reasons why answers are not complete.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<AnswerProblem>,
+    /// The files that the reviewer was shown and could not read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<UnreadFile>,
 }
 
 /// The proof of review: what was reviewed, and by whom.
@@ -106,6 +148,9 @@ pub struct Proof {
     pub target: String,
     pub covered: Vec<Coverage>,
     pub skipped: Vec<Skip>,
+    /// The covered files that no reviewer could read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<UnreadFile>,
     pub reviewers: Vec<ReviewerReport>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reused: Vec<Reused>,

@@ -41,6 +41,7 @@ fn started(target: &str) -> EventKind {
             staged: None,
             on_dispute: None,
             rulings_at: None,
+            target_args: None,
         }),
     })
 }

@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use crate::config::settings::{ReviewSettings, Skipped};
 use crate::domain::event::{CallAnswer, CallId, Purpose};
 use crate::domain::{
-    AgentName, AnswerStatus, Disposition, ExitReason, Failure, FileChange, FindingState, NoLongerRaised, Outcome,
-    Proof, RawFinding, Reused, ReusedFrom, ReviewerReport, Role, RunId, SettledFinding, Skip,
+    AgentName, AnswerProblem, AnswerStatus, Disposition, ExitReason, Failure, FileChange, FindingState,
+    NoLongerRaised, Outcome, Proof, RawFinding, Reused, ReusedFrom, ReviewerReport, Role, RunId, SettledFinding,
+    Skip,
 };
 use crate::protocol::text::printable;
 use crate::rules::review::exit_status;
+use crate::workflows::review::code::coverage;
 use crate::workflows::review::state::{RecordedCall, ReviewState};
 
 pub(crate) fn exit(state: &ReviewState, review: &ReviewSettings) -> ExitReason {
@@ -39,7 +41,10 @@ pub(crate) fn exit(state: &ReviewState, review: &ReviewSettings) -> ExitReason {
         }),
         violated: !state.violated.is_empty(),
         verify_failed: state.verified.iter().any(|verified| !verified.passed),
-        unread: state.blind || review.skipped == Skipped::Fail && unread(state).next().is_some(),
+        unread: state.blind
+            || coverage::is_blind(state)
+            || review.skipped == Skipped::Fail
+                && (unread(state).next().is_some() || !coverage::unread(state).is_empty()),
     })
 }
 
@@ -116,7 +121,8 @@ pub(crate) fn outcome(
             target: plan.target.clone(),
             covered: plan.shards.iter().flatten().cloned().collect(),
             skipped: state.skipped.clone(),
-            reviewers: reviewers(state),
+            unread: coverage::unread(state),
+            reviewers: reviewers(state).into_iter().map(|report| with_unread(state, report)).collect(),
             reused: reused(state),
             millis,
             usage: state.spent.usage,
@@ -229,6 +235,8 @@ fn reviewers(state: &ReviewState) -> Vec<ReviewerReport> {
             findings: 0,
             millis: 0,
             failure: None,
+            problems: Vec::new(),
+            unread: Vec::new(),
         };
         let mut answered = 0;
         let expected: usize = state.rounds.iter().map(Vec::len).sum();
@@ -239,8 +247,15 @@ fn reviewers(state: &ReviewState) -> Vec<ReviewerReport> {
             let part = state.reuse(id);
             let carried = part.filter(|part| !part.asked.is_empty()).map_or(0, |part| part.findings.len());
             report.millis = report.millis.max(call.millis);
+            let mut note = |problem: &str| {
+                let problem = AnswerProblem { call: id.file_stem(), problem: problem.to_owned() };
+                report.problems.push(problem);
+            };
             let status = match &call.answer {
-                CallAnswer::Review { status, findings, .. } => {
+                CallAnswer::Review { status, findings, problem, .. } => {
+                    if !status.is_complete() {
+                        note(problem.as_deref().unwrap_or("the answer is not complete"));
+                    }
                     report.findings += u32::try_from(findings.len() + carried).unwrap_or(u32::MAX);
                     if *status == AnswerStatus::Clean && carried > 0 { AnswerStatus::Complete } else { *status }
                 }
@@ -268,6 +283,14 @@ fn reviewers(state: &ReviewState) -> Vec<ReviewerReport> {
         report
     };
     state.agents(Role::Reviewer).map(report).collect()
+}
+
+/// Adds the files that the reviewer could not read. A reviewer that could read no file has not reviewed anything.
+fn with_unread(state: &ReviewState, report: ReviewerReport) -> ReviewerReport {
+    let (unread, is_all) = coverage::unread_by(state, &report.name);
+    let is_blind = is_all && !unread.is_empty();
+    let status = if is_blind { AnswerStatus::NotReviewed } else { report.status };
+    ReviewerReport { status, unread, ..report }
 }
 
 fn is_review(purpose: &Purpose) -> bool {

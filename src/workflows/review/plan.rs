@@ -120,6 +120,7 @@ pub fn plan(
         staged: None,
         on_dispute: None,
         rulings_at: None,
+        target_args: None,
     })
 }
 

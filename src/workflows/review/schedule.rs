@@ -486,6 +486,7 @@ mod tests {
                 staged: None,
                 on_dispute: None,
                 rulings_at: None,
+                target_args: None,
             };
             let policy = SchedulePolicy {
                 mode,

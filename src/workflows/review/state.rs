@@ -23,6 +23,8 @@ pub(crate) struct RecordedCall {
     pub(crate) answer: CallAnswer,
     pub(crate) millis: u64,
     pub(crate) usage: Usage,
+    /// The backup that answered instead of the agent.
+    pub(crate) by: Option<AgentName>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -160,7 +162,8 @@ impl ReviewState {
                 self.finish_call(call, answer);
                 self.spent.calls += u64::from(told.retries) + 1;
                 self.spent.usage = self.spent.usage.plus(**usage);
-                let call_record = RecordedCall { answer: answer.clone(), millis: *millis, usage: **usage };
+                let call_record =
+                    RecordedCall { answer: answer.clone(), millis: *millis, usage: **usage, by: told.by.clone() };
                 self.calls.insert(call.clone(), call_record);
                 let debater = (call.agent.clone(), call.purpose.clone());
                 if self.left_unanswered(call) {
@@ -206,7 +209,8 @@ impl ReviewState {
                     let status = if findings.is_empty() { AnswerStatus::Clean } else { AnswerStatus::Complete };
                     let (findings, notes) = (findings.clone(), String::new());
                     let answer = CallAnswer::Review { status, findings, notes, problem: None };
-                    self.calls.insert(call.clone(), RecordedCall { answer, millis: 0, usage: NOTHING });
+                    let reused = RecordedCall { answer, millis: 0, usage: NOTHING, by: None };
+                    self.calls.insert(call.clone(), reused);
                 }
                 let (from, findings) = (from.clone(), findings.clone());
                 let reuse = Reuse { from, findings, asked: asked.clone(), superseded: superseded.clone() };

@@ -8,6 +8,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::config::files::paths;
 use crate::system::private;
 use crate::workspace::code::text_files;
 use crate::workspace::git::{GitObject, Repository, path_bytes};
@@ -27,6 +28,13 @@ pub struct ControlFiles {
     /// The paths of the files that differ between the base commit and the tree.
     pub edited: Vec<String>,
     files: RecordedIgnores,
+}
+
+impl ControlFiles {
+    /// Whether the change adds the project's configuration, which its base commit does not contain.
+    pub fn adds_config(&self) -> bool {
+        !self.files.contains_key(paths::PROJECT_FILE) && self.edited.iter().any(|path| path == paths::PROJECT_FILE)
+    }
 }
 
 impl Workspace {

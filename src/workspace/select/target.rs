@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use crate::config::files::{paths, rulings};
 use crate::domain::{Skip, SkipReason};
 use crate::protocol::request::SourceFile;
 use crate::workspace::code::text_files;
@@ -51,6 +52,9 @@ impl Workspace {
                 skipped: target.skipped,
                 is_change,
             });
+        }
+        if *spec == TargetSpec::Uncommitted && is_only_config(&target) {
+            return Err(WorkspaceError::OnlyConfig);
         }
         Ok(target)
     }
@@ -188,6 +192,13 @@ impl GitCall {
         }
         Ok(attributes)
     }
+}
+
+/// Whether all changed files are Glee's own configuration. Shared rulings are no configuration.
+fn is_only_config(target: &Target) -> bool {
+    let folder = format!("{}/", paths::PROJECT_FOLDER);
+    let files = target.files.iter().map(|file| &file.path).chain(target.skipped.iter().map(|skip| &skip.file));
+    files.into_iter().all(|file| file.starts_with(&folder) && !rulings::is_shared(file))
 }
 
 fn describe(spec: &TargetSpec) -> String {

@@ -65,7 +65,7 @@ fn a_touched_file_and_a_changed_mode_are_no_change() {
     tree.write("a.rs", "1\n");
     assert_eq!(tree.refuse(TargetSpec::Uncommitted), "nothing to review: uncommitted changes: no files");
     let hint = tree.open().select(&TargetSpec::Uncommitted, &OPTIONS).unwrap_err().hint().unwrap();
-    assert!(hint.contains("glee review src/"), "{hint}");
+    assert!(hint.contains("glee review ."), "{hint}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //!
 //! Glee passes only languages with a built-in grammar to ast-grep, because ast-grep panics for other languages.
 
+use ast_grep_core::Language as _;
 use ast_grep_language::SupportLang;
 
 pub(crate) use crate::workspace::code::anchors::{BUILT_IN as ALL, language_of as of_path};
@@ -27,6 +28,26 @@ pub(crate) fn packaged_for(language: SupportLang) -> &'static [SupportLang] {
     }
 }
 
+/// Returns the language of a file, in words, if the embedded reviewer has no rules for it. A file of an unknown
+/// language is named by its extension, or else by its name.
+pub(crate) fn without_rules(path: &str) -> Option<String> {
+    if of_path(path).is_some() {
+        return None;
+    }
+    let name = path.rsplit('/').next().unwrap_or(path);
+    Some(match (SupportLang::from_path(path), name.rsplit_once('.')) {
+        (Some(SupportLang::Cpp), _) => "C++".to_owned(),
+        (Some(SupportLang::CSharp), _) => "C#".to_owned(),
+        (Some(language @ (SupportLang::Css | SupportLang::Hcl | SupportLang::Html)), _)
+        | (Some(language @ (SupportLang::Json | SupportLang::Php | SupportLang::Yaml)), _) => {
+            language.to_string().to_uppercase()
+        }
+        (Some(language), _) => language.to_string(),
+        (None, Some((_, extension))) if !extension.is_empty() => format!(".{extension}"),
+        (None, _) => name.to_owned(),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -49,6 +70,20 @@ mod tests {
         ];
         for (path, language) in cases {
             assert_eq!(of_path(path), language, "{path}");
+        }
+        let unread = [
+            ("a.rb", Some("Ruby")),
+            ("a.c", Some("C")),
+            ("a.cpp", Some("C++")),
+            ("a.yml", Some("YAML")),
+            ("a.sql", Some(".sql")),
+            ("docs/Makefile", Some("Makefile")),
+            (".gitignore", Some(".gitignore")),
+            ("a.py", None),
+            ("a.tsx", None),
+        ];
+        for (path, language) in unread {
+            assert_eq!(without_rules(path).as_deref(), language, "{path}");
         }
         assert_eq!(named("typescript"), Some(SupportLang::TypeScript));
         assert_eq!(named("Bash"), None);

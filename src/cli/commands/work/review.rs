@@ -11,13 +11,17 @@ use crate::cli::context::{
     CommandContext, CommandError, CommandResult, Globals, Input, ROUTES, ReportFormat, execute, history, number,
     one_of, place, print,
 };
+use crate::cli::report::fix_command;
+use crate::cli::report::options::FixCommand;
 use crate::cli::ui::dialogs::questions::{self, AskError};
 use crate::config::files::rulings::is_shared;
 use crate::config::presets;
 use crate::config::settings::Settings;
 use crate::domain::event::{Mode, Plan, Staged};
 use crate::domain::{Agent, ExitReason, RawFinding, Role, Route, Severity, Tag};
-use crate::workflows::review::{self, Preview, disputes::rulings, disputes::rulings::SharedRulings};
+use crate::workflows::review::{
+    self, Preview, ReviewPlanError, disputes::rulings, disputes::rulings::SharedRulings,
+};
 use crate::workspace::root::Workspace;
 use crate::workspace::{ControlFiles, SelectOptions, Target, TargetSpec};
 
@@ -138,6 +142,23 @@ impl Args {
         Ok(values)
     }
 
+    /// The arguments that select the target `spec` again. `None` for a diff that is not in a regular file.
+    fn target_args(&self, spec: &TargetSpec, workspace: &Workspace, globals: &Globals) -> Option<Vec<String>> {
+        let path = |path: &PathBuf| argument(path, workspace.root(), globals);
+        match spec {
+            TargetSpec::Uncommitted => Some(Vec::new()),
+            TargetSpec::Staged => Some(vec!["--staged".to_owned()]),
+            TargetSpec::Base(revision) => Some(vec!["--base".to_owned(), revision.clone()]),
+            TargetSpec::Commit(revision) => Some(vec!["--commit".to_owned(), revision.clone()]),
+            TargetSpec::Range(range) => Some(vec![range.clone()]),
+            TargetSpec::Diff { .. } => {
+                let file = self.diff.as_ref().filter(|file| globals.directory().join(file).is_file())?;
+                Some(vec!["--diff".to_owned(), path(file)?])
+            }
+            TargetSpec::Paths(paths) => paths.iter().map(path).collect(),
+        }
+    }
+
     fn target(&self, workspace: &Workspace, globals: &Globals) -> Result<TargetSpec, CommandError> {
         Ok(match (&self.base, &self.commit, &self.diff, self.paths.as_slice()) {
             _ if self.staged => TargetSpec::Staged,
@@ -148,6 +169,17 @@ impl Args {
             (.., [range]) if is_range(range, workspace) => TargetSpec::Range(range.to_string_lossy().into_owned()),
             (.., paths) => TargetSpec::Paths(paths.to_vec()),
         })
+    }
+}
+
+/// A path for an argument of a later command: relative to the root if possible. `None` if the path is not UTF-8.
+fn argument(path: &Path, root: &Path, globals: &Globals) -> Option<String> {
+    let full = globals.directory().join(path).canonicalize().ok()?;
+    let relative = full.strip_prefix(root).unwrap_or(&full);
+    match relative.to_str()? {
+        "" => Some(".".to_owned()),
+        text if text.starts_with('-') => Some(format!("./{text}")),
+        text => Some(text.to_owned()),
     }
 }
 
@@ -192,7 +224,13 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let target = workspace.select(&spec, &options)?;
     let chosen = args.on_dispute;
     let asks = globals.interactive() && chosen.is_none();
-    let mut plan = review::plan(&settings, args.mode(), asks, workspace.root(), &target)?;
+    let planned = review::plan(&settings, args.mode(), asks, workspace.root(), &target);
+    let mut plan = planned.map_err(|error| match (&error, &steering) {
+        (ReviewPlanError::MissingRole(role), Some(steering)) if steering.adds_config() => {
+            added_config(steering, *role)
+        }
+        _ => error.into(),
+    })?;
     plan.rulings_at = workspace.rulings_base(&spec)?;
     let shared = SharedRulings::at(&workspace, plan.rulings_at.as_deref())?;
     plan.own.extend(steering.iter().flat_map(|steering| edited(steering, &scripts)));
@@ -200,14 +238,19 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     plan.steered_by = base;
     plan.staged = args.staged_use();
     plan.on_dispute = chosen;
+    plan.target_args = args.target_args(&spec, &workspace, globals);
     let agents = execute::programs(&plan.agents, &plan.backups, workspace.root())?;
     if args.dry_run {
         return dry_run(args, globals, (&workspace, &settings, &agents), (&mut plan, &target, &shared));
     }
     confirm(globals, (&workspace, &settings, &agents), &plan, &target, &shared)?;
     let context = CommandContext { format: args.report.format, mode: args.mode(), chosen, globals, findings: &[] };
+    let fix = FixCommand {
+        command: plan.target_args.as_ref().map(|_| fix_command::of_arguments()),
+        has_coder: execute::has_coder(&settings),
+    };
     let run = review::new_run();
-    execute::review(&context, workspace, settings, agents, &run, |setup, resolver| {
+    execute::review(&context, workspace, settings, agents, (&run, &fix), |setup, resolver| {
         review::start(setup, resolver, run.clone(), plan, target)
     })
 }
@@ -217,9 +260,26 @@ fn is_ci() -> bool {
     std::env::var("CI").is_ok_and(|word| !matches!(word.as_str(), "" | "0" | "false"))
 }
 
+/// The error if the change adds the configuration that names its reviewers. A change cannot choose its reviewers.
+fn added_config(steering: &ControlFiles, role: Role) -> CommandError {
+    let base = short(&steering.base);
+    CommandError::usage(format!(
+        "no agent has the role `{role}`: the change adds `.glee/config.yml`, which applies only after it is merged; \
+         the base commit {base} has none"
+    ))
+    .hint(
+        "merge the configuration in a change of its own; until then, review the change on your own machine, where the \
+         files of the work tree apply",
+    )
+}
+
+fn short(commit: &str) -> String {
+    commit.chars().take(12).collect()
+}
+
 /// Creates a finding for each edited file that controls how Glee reviews the change.
 fn edited(steering: &ControlFiles, scripts: &[String]) -> Vec<RawFinding> {
-    let base: String = steering.base.chars().take(12).collect();
+    let base = short(&steering.base);
     let finding = |path: &String| {
         let body = match path.as_str() {
             path if path.ends_with(".gleeignore") => {
@@ -227,6 +287,9 @@ fn edited(steering: &ControlFiles, scripts: &[String]) -> Vec<RawFinding> {
             }
             path if scripts.iter().any(|script| script == path) => {
                 format!("It was not run: commands that name it run the version at {base}.")
+            }
+            _ if steering.adds_config() => {
+                format!("It was not applied: {base} has no configuration of Glee. It applies after it is merged.")
             }
             _ => format!("It was not applied: this review follows `.glee` at {base}."),
         };

@@ -57,6 +57,7 @@ fn is_plainly_clean(outcome: &Outcome) -> bool {
         && outcome.failures.is_empty()
         && outcome.notices.is_empty()
         && outcome.proof.skipped.is_empty()
+        && outcome.proof.unread.is_empty()
         && outcome.proof.reviewers.iter().all(|reviewer| reviewer.status == AnswerStatus::Clean)
 }
 

@@ -6,12 +6,12 @@ use std::fmt::Write as _;
 use crate::cli::report::options::RenderOptions;
 use crate::cli::report::text::layout::{facts, heading, named, wrapped};
 use crate::cli::style::{self, Color, Glyph, Style, columns, count};
-use crate::domain::{AnswerStatus, NoLongerRaised, Outcome, Reused, ReviewerReport};
+use crate::domain::{AnswerProblem, AnswerStatus, NoLongerRaised, Outcome, Reused, ReviewerReport, UnreadFile};
 use crate::protocol::text::printable;
 
 pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let style = options.style;
-    let mut text = reviewers(style, &outcome.proof.reviewers);
+    let mut text = reviewers(style, outcome);
     text.push_str(&reused(style, &outcome.proof.reused));
     text.push_str(&no_longer_raised(outcome, options));
     for failure in &outcome.failures {
@@ -29,13 +29,15 @@ pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String 
         }
     }
     text.push_str(&skipped(outcome, options));
+    text.push_str(&unread(outcome, options));
     for notice in &outcome.notices {
         wrapped(&mut text, style, &format!("{} ", style.paint(Color::Warn, "note:")), &printable::line(notice));
     }
     text
 }
 
-fn reviewers(style: Style, reviewers: &[ReviewerReport]) -> String {
+fn reviewers(style: Style, outcome: &Outcome) -> String {
+    let reviewers = outcome.proof.reviewers.as_slice();
     if reviewers.is_empty() {
         return String::new();
     }
@@ -45,6 +47,9 @@ fn reviewers(style: Style, reviewers: &[ReviewerReport]) -> String {
             AnswerStatus::Complete => (Glyph::Done, "complete"),
             AnswerStatus::Clean => (Glyph::Done, "clean"),
             AnswerStatus::Incomplete => (Glyph::Attention, "INCOMPLETE"),
+            AnswerStatus::NotReviewed if !reviewer.unread.is_empty() && reviewer.problems.is_empty() => {
+                (Glyph::Attention, "NOT REVIEWED")
+            }
             AnswerStatus::NotReviewed => (Glyph::Failed, "NOT REVIEWED"),
         };
         let color = if glyph == Glyph::Done { Color::Plain } else { glyph.color() };
@@ -62,17 +67,39 @@ fn reviewers(style: Style, reviewers: &[ReviewerReport]) -> String {
         let failure = reviewer.failure.as_deref().map(printable::line).unwrap_or_default();
         if columns(&line) + 2 + columns(&failure) <= style.width {
             let _ = writeln!(text, "{}", format!("{line}  {failure}").trim_end());
-            continue;
-        }
-        if columns(&line) <= style.width {
-            let _ = writeln!(text, "{line}");
         } else {
-            let row = row.each_ref().map(|cell| cell.trim_start().to_owned());
-            facts(&mut text, style, "  ", &row);
+            if columns(&line) <= style.width {
+                let _ = writeln!(text, "{line}");
+            } else {
+                let row = row.each_ref().map(|cell| cell.trim_start().to_owned());
+                facts(&mut text, style, "  ", &row);
+            }
+            wrapped(&mut text, style, "    ", &failure);
         }
-        wrapped(&mut text, style, "    ", &failure);
+        problems(&mut text, style, outcome, reviewer);
+        // The files that no other reviewer could read either are listed below.
+        if reviewer.unread.len() > outcome.proof.unread.len() {
+            let files = count(reviewer.unread.len(), "file");
+            let languages = printable::line(&UnreadFile::languages(&reviewer.unread));
+            wrapped(&mut text, style, "    ", &format!("{files} not read: no rules for {languages}"));
+        }
     }
     text
+}
+
+/// Says what was read and what was expected in the first incomplete answers, and how to see the raw answers.
+fn problems(text: &mut String, style: Style, outcome: &Outcome, reviewer: &ReviewerReport) {
+    const SHOWN: usize = 2;
+    let run = printable::line(outcome.run.short());
+    for AnswerProblem { call, problem } in reviewer.problems.iter().take(SHOWN) {
+        wrapped(text, style, "    ", &printable::line(problem));
+        let command = format!("see the answer: glee runs show {run} --calls {}", printable::line(call));
+        wrapped(text, style, "    ", &command);
+    }
+    if reviewer.problems.len() > SHOWN {
+        let more = count(reviewer.problems.len() - SHOWN, "more answer");
+        wrapped(text, style, "    ", &format!("{more}: glee runs show {run} --calls"));
+    }
 }
 
 /// Lists the reused answers in one line per reviewer and earlier run.
@@ -107,6 +134,27 @@ fn no_longer_raised(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
         wrapped(&mut text, style, "  ", &format!("{place}{title} ({})", printable::line(&reviewer.0)));
     }
     more.iter().for_each(|more| wrapped(&mut text, style, "  ", more));
+    text
+}
+
+/// Lists the files that no reviewer could read, and says what to do about them.
+fn unread(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
+    let (style, unread) = (options.style, &outcome.proof.unread);
+    if unread.is_empty() {
+        return String::new();
+    }
+    let (named, more) = named(unread, options.detail);
+    let file = |UnreadFile { file, language }: &UnreadFile| {
+        format!("{} (no rules for {})", printable::line(file), printable::line(language))
+    };
+    let files = named.iter().map(file).chain(more).collect::<Vec<_>>().join(", ");
+    let head = format!("Not reviewed: {}", count(unread.len(), "file"));
+    let mut text = format!("{}\n", style.paint(Color::Warn, &head));
+    wrapped(&mut text, style, "  ", &files);
+    if unread.len() == outcome.proof.covered.len() {
+        let hint = "connect a reviewer that reads these files: `glee connect <agent> --role reviewer`";
+        wrapped(&mut text, style, &format!("{} ", style.paint(Color::Key, "hint:")), hint);
+    }
     text
 }
 

@@ -7,7 +7,9 @@ use super::{disputes, reviewers};
 use crate::cli::report::options::RenderOptions;
 use crate::cli::report::text::layout::{facts, heading, list, wrapped};
 use crate::cli::style::{self, Color, Glyph, Style, columns, widest};
-use crate::domain::{Class, ExitReason, FindingState, Outcome, Proof, SettledFinding, Spent};
+use crate::domain::{
+    Class, Coverage, ExitReason, FindingState, Outcome, Proof, ReviewerReport, SettledFinding, Spent, UnreadFile,
+};
 use crate::protocol::text::printable;
 
 /// The maximum number of open disputes for which the next steps list a command.
@@ -55,9 +57,14 @@ fn conclusion(outcome: &Outcome) -> (Glyph, String) {
         (_, 0) => format!(": {wait}"),
         (_, findings) => format!(": {wait}, {}", are_open(findings)),
     };
+    let languages = printable::line(&UnreadFile::languages(&outcome.proof.unread));
+    let unread = match languages.as_str() {
+        "" => String::new(),
+        languages => format!("; not reviewed: no rules for {languages}"),
+    };
     let text = match outcome.exit {
-        ExitReason::Clean if outcome.findings.is_empty() => "No findings".to_owned(),
-        ExitReason::Clean => "Nothing mandatory is open".to_owned(),
+        ExitReason::Clean if outcome.findings.is_empty() => format!("No findings{unread}"),
+        ExitReason::Clean => format!("Nothing mandatory is open{unread}"),
         ExitReason::FindingsOpen if blocking == 0 => {
             let failing = outcome.notices.iter().find(|notice| notice.contains(Outcome::VERIFY_FAILS));
             let why = failing.map_or("the run does not pass: see the notes", String::as_str);
@@ -66,13 +73,22 @@ fn conclusion(outcome: &Outcome) -> (Glyph, String) {
         ExitReason::FindingsOpen => are_open(blocking),
         ExitReason::DisputeOpen => format!("{wait} for you"),
         ExitReason::AgentFailed => {
+            let has_failed =
+                |reviewer: &ReviewerReport| !reviewer.problems.is_empty() || reviewer.failure.is_some();
+            let reviewers = outcome.proof.reviewers.iter();
+            // A reviewer that could only not read its files did answer.
+            let silent = reviewers.filter(|reviewer| {
+                !reviewer.status.is_complete() && (reviewer.unread.is_empty() || has_failed(reviewer))
+            });
             let failed = outcome.failures.iter().map(|failure| &failure.agent);
-            let reviewers = outcome.proof.reviewers.iter().filter(|reviewer| !reviewer.status.is_complete());
             let mut seen = BTreeSet::new();
-            let names = failed.chain(reviewers.map(|reviewer| &reviewer.name)).filter(|name| seen.insert(*name));
+            let names = failed.chain(silent.map(|reviewer| &reviewer.name)).filter(|name| seen.insert(*name));
             let names: Vec<_> = names.cloned().collect();
-            let who = if names.is_empty() { "an agent".to_owned() } else { list(&names) };
-            format!("Inconclusive: {who} did not answer completely")
+            match names.as_slice() {
+                [] if !languages.is_empty() => format!("Not reviewed: no rules for {languages}"),
+                [] => "Inconclusive: an agent did not answer completely".to_owned(),
+                names => format!("Inconclusive: {} did not answer completely", list(names)),
+            }
         }
         ExitReason::ReadOnlyViolation => "A read-only agent may have modified files".to_owned(),
         ExitReason::Budget => "The budget or a rate limit is reached".to_owned(),
@@ -138,8 +154,16 @@ fn counts(style: Style, outcome: &Outcome) -> Vec<String> {
 
 /// Formats the size of the reviewed code, as in `14 files, 1,203 lines`.
 fn covered(outcome: &Outcome) -> String {
-    let lines: u64 = outcome.proof.covered.iter().map(|file| u64::from(file.lines)).sum();
-    format!("{}, {}", style::count(outcome.proof.covered.len(), "file"), style::count(lines, "line"))
+    let Proof { covered, unread, .. } = &outcome.proof;
+    let unread_files: BTreeSet<&str> = unread.iter().map(|unread| unread.file.as_str()).collect();
+    let is_read = |covered: &&Coverage| !unread_files.contains(covered.file.as_str());
+    let read: Vec<&Coverage> = covered.iter().filter(is_read).collect();
+    let lines: u64 = read.iter().map(|file| u64::from(file.lines)).sum();
+    let files = match unread.len() {
+        0 => style::count(read.len(), "file"),
+        _ => format!("{} of {}", style::thousands(read.len() as u64), style::count(covered.len(), "file")),
+    };
+    format!("{files}, {}", style::count(lines, "line"))
 }
 
 /// A fact that is unknown or does not apply is an empty string.
@@ -199,8 +223,14 @@ pub(crate) fn next(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let is_untouched = outcome.findings.iter().any(|finding| finding.state == FindingState::Open)
         && !outcome.undoable
         && outcome.findings.iter().all(|finding| finding.response.is_none());
-    if is_untouched && !is_interrupted {
-        steps.push((printable::line(options.fix_command), "pass the findings to the coder"));
+    if is_untouched
+        && !is_interrupted
+        && let Some(command) = &options.fix.command
+    {
+        if !options.fix.has_coder {
+            steps.push(("glee connect builtin:fixer --role coder".to_owned(), "connect a coder, such as this one"));
+        }
+        steps.push((printable::line(command), "pass the findings to the coder"));
     }
     if !outcome.failures.is_empty() {
         steps.push(("glee agents".to_owned(), "check the agents' programs"));

@@ -1,7 +1,7 @@
 //! Tests of complete text reports.
 
 use super::*;
-use crate::cli::report::options::Detail;
+use crate::cli::report::options::{Detail, FixCommand};
 use crate::cli::report::{Format, render as render_as};
 use crate::cli::style::fixture::{clean, dispute, finding, reviewer, ruling, settled};
 use crate::domain::{
@@ -24,14 +24,11 @@ fn source(path: &str, round: u32) -> Option<String> {
     }
 }
 
+static FIX: std::sync::LazyLock<FixCommand> =
+    std::sync::LazyLock::new(|| FixCommand { command: Some("glee review shop --fix".to_owned()), has_coder: true });
+
 fn options(width: usize, color: bool, detail: Detail) -> RenderOptions<'static> {
-    RenderOptions {
-        style: Style { color, unicode: true, width },
-        detail,
-        source: &source,
-        fix_command: "glee review shop --fix",
-        only: &[],
-    }
+    RenderOptions { style: Style { color, unicode: true, width }, detail, source: &source, fix: &FIX, only: &[] }
 }
 
 fn short(outcome: &Outcome) -> String {

@@ -1,5 +1,6 @@
 //! `glee runs`: lists, shows, compares, undoes, resumes, replays and prunes runs.
 
+mod calls;
 pub(crate) mod lookup;
 mod prune;
 mod replay;
@@ -26,6 +27,7 @@ use crate::workflows::review::recorded::view::{self, Recorded};
 Examples:
   glee runs                  list the newest runs of this repository
   glee runs show last        print the report of the last run again
+  glee runs show --calls     print every prompt and raw answer of the last run
   glee runs diff 5f3a91c2    print the changes of its coder
   glee runs undo 5f3a91c2    undo the changes of its coder, file by file
   glee runs undo --redo      restore the changes that the last undo reverted
@@ -61,6 +63,9 @@ enum Command {
         /// Print the log instead of the report: every call with its process, exit status, bytes, tokens and time
         #[arg(long, conflicts_with = "format")]
         log: bool,
+        /// Print prompts and raw answers instead of the report: of all calls, or of one call or agent
+        #[arg(long, value_name = "CALL", num_args = 0..=1, conflicts_with_all = ["format", "log"])]
+        calls: Option<Option<String>>,
     },
     /// Print the changes that the coder made in a run
     Diff(RunArg),
@@ -84,6 +89,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         None => list(&args.list, globals),
         Some(Command::List(args)) => list(args, globals),
         Some(Command::Show { run, log: true, .. }) => show_log(globals, &run.run),
+        Some(Command::Show { run, calls: Some(only), .. }) => calls::run(globals, &run.run, only.as_deref()),
         Some(Command::Show { run, report, .. }) => show(globals, &run.run, report.format),
         Some(Command::Diff(run)) => diff(globals, &run.run),
         Some(Command::Undo(args)) => undo::run(args, globals),
@@ -114,8 +120,9 @@ fn show(globals: &Globals, text: &str, format: Format) -> CommandResult {
         }
     } else {
         let recorded = view::recorded(&workspace, &place::state_dir()?, &journal, &run)?;
-        let root = workspace.root();
-        execute::report(globals, format, root, &recorded.outcome, &recorded.reviewed, "glee review --fix", &[])?;
+        let (root, fix) =
+            (workspace.root(), execute::fix_command(globals, &lookup::plan(&journal.events(&run)?, &run)?));
+        execute::report(globals, format, root, &recorded.outcome, &recorded.reviewed, &fix, &[])?;
     }
     Ok(ExitReason::Clean)
 }
@@ -158,7 +165,8 @@ fn resume(globals: &Globals, text: &str, named: Option<Route>, format: Format) -
     let Recalled { workspace, settings, plan, chosen, judges, .. } = recalled;
     let agents = programs(&plan, &judges, &workspace)?;
     let context = CommandContext { format, mode: plan.mode, chosen, globals, findings: &[] };
-    execute::review(&context, Arc::new(workspace), settings, agents, &run, |setup, resolver| {
+    let fix = execute::fix_command(globals, &plan);
+    execute::review(&context, Arc::new(workspace), settings, agents, (&run, &fix), |setup, resolver| {
         review::resume(setup, resolver, run.clone(), named, judges)
     })
 }

@@ -57,8 +57,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let flags = values.into_iter().collect();
     let settings = config::load(&ConfigSources { flags, ..ConfigSources::default() })?.settings;
     let replayed = review::replay(&workspace, &place::state_dir()?, &journal, &run, &settings)?;
-    let root = workspace.root();
-    execute::report(globals, format, root, &replayed.outcome, &replayed.reviewed, "glee review --fix", &[])?;
+    let (root, fix) = (workspace.root(), execute::fix_command(globals, &plan));
+    execute::report(globals, format, root, &replayed.outcome, &replayed.reviewed, &fix, &[])?;
     let run = run.short();
     stream::err(&match replayed.differences.as_slice() {
         [] => {

@@ -56,7 +56,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let agents = lookup::programs(&plan, &[], &workspace)?;
     let context =
         CommandContext { format: args.report.format, mode: Mode::Fix, chosen: None, globals, findings: &findings };
-    execute::review(&context, Arc::new(workspace), settings, agents, &run, |setup, resolver| {
+    let fix = execute::fix_command(globals, &plan);
+    execute::review(&context, Arc::new(workspace), settings, agents, (&run, &fix), |setup, resolver| {
         review::fix(setup, resolver, run.clone(), request)
     })
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{RecordedRun, RunOption, finding_id};
 use crate::cli::context::{CommandResult, Globals, JsonFlag, pretty, stream};
-use crate::cli::report::options::{Detail, RenderOptions};
+use crate::cli::report::options::{Detail, FixCommand, RenderOptions};
 use crate::cli::report::text;
 use crate::domain::{Dispute, ExitReason, FindingId, FindingState, RunId, SettledFinding};
 use crate::protocol::secrets;
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         style: globals.style(),
         detail: Detail::Full,
         source: &|path, round| found.recorded.reviewed.shown(round, path),
-        fix_command: "",
+        fix: &FixCommand { command: None, has_coder: false },
         only: &[],
     };
     stream::out(&text::finding(found.outcome(), args.finding, &options).unwrap_or_default())?;

@@ -12,8 +12,8 @@ use crate::domain::event::{
     CallAnswer, CallId, DisputeEvent, Event, EventKind, FixRequest, Plan, Purpose, ReviewEvent, RunEvent,
 };
 use crate::domain::{
-    Disposition, Dispute, DisputeNumber, EarlierDispute, ExitReason, Finding, FindingId, Objector, Outcome,
-    Response, Route, Ruler, RulingRef, RunId, Tag,
+    CallMetadata, Disposition, Dispute, DisputeNumber, EarlierDispute, ExitReason, Finding, FindingId, Objector,
+    Outcome, Response, Route, Ruler, RulingRef, RunId, Tag,
 };
 use crate::history::{queries::rows::Binding, store::Journal};
 use crate::protocol::text::printable;
@@ -300,7 +300,7 @@ impl Replay<'_> {
                 return events;
             }
         }
-        let RecordedCall { answer, millis, usage } = match self.record.calls.get(call) {
+        let RecordedCall { answer, millis, usage, by } = match self.record.calls.get(call) {
             Some(known) => RecordedCall { answer: self.renumbered(&known.answer), ..known.clone() },
             None => self.unrecorded(call),
         };
@@ -308,8 +308,8 @@ impl Replay<'_> {
             events.push(RunEvent::ReadOnlyViolated { call: call.clone(), changes: Vec::new() }.into());
         }
         let (call, usage) = (call.clone(), Box::new(usage));
-        let finished =
-            RunEvent::CallFinished { call, answer, transcript: None, millis, usage, told: Box::default() };
+        let told = Box::new(CallMetadata { by, ..CallMetadata::default() });
+        let finished = RunEvent::CallFinished { call, answer, transcript: None, millis, usage, told };
         events.push(finished.into());
         events
     }
@@ -334,6 +334,7 @@ impl Replay<'_> {
             answer: CallAnswer::Failed { error, hint: None, cause: None },
             millis: 0,
             usage: <_>::default(),
+            by: None,
         }
     }
 

@@ -1,0 +1,81 @@
+//! `glee runs show --calls`: prints the prompt and the raw answer of recorded calls.
+
+use std::io;
+use std::path::Path;
+
+use crate::agents::calls::record::{self, CallRecord};
+use crate::cli::commands::history::runs::lookup;
+use crate::cli::context::{CommandError, CommandResult, Globals, place, stream};
+use crate::cli::style::{Color, Style};
+use crate::domain::{ExitReason, RunId};
+use crate::protocol::text::printable;
+use crate::system::files;
+
+/// The files are printed as they are stored: with placeholders instead of secrets. `only` is the name of a call or
+/// of an agent.
+pub(crate) fn run(globals: &Globals, text: &str, only: Option<&str>) -> CommandResult {
+    let journal = lookup::journal(globals, &place::workspace(globals)?)?;
+    let run = journal.find_any_run(text)?;
+    let folder = journal.folder_of(&run);
+    let calls = record::all(&folder).map_err(|error| unreadable(&run, &folder, error))?;
+    let named = |(name, call): &(String, CallRecord)| {
+        only.is_none_or(|only| name == only || call.agent.0 == only || name.starts_with(&format!("{only}.")))
+    };
+    let wanted: Vec<&(String, CallRecord)> = calls.iter().filter(|call| named(call)).collect();
+    match (only, wanted.as_slice()) {
+        (Some(only), []) => return Err(unknown(&run, only, &calls)),
+        (None, []) => stream::err(&format!("No call of run {} is stored.\n", run.short())),
+        _ => {}
+    }
+    let style = globals.table_style();
+    for (name, call) in wanted {
+        stream::out(&shown(style, &folder, name, call))?;
+    }
+    Ok(ExitReason::Clean)
+}
+
+fn unreadable(run: &RunId, folder: &Path, error: io::Error) -> CommandError {
+    CommandError::caused(
+        format!("failed to read the calls of run {} in `{}`", run.short(), folder.display()),
+        error,
+    )
+    .hint("`glee runs prune` deletes prompts and answers; `glee runs show` prints the findings of a pruned run")
+}
+
+fn unknown(run: &RunId, only: &str, calls: &[(String, CallRecord)]) -> CommandError {
+    let message = format!("run {} has no call `{}`", run.short(), printable::line(only));
+    let names: Vec<String> = calls.iter().map(|(name, _)| format!("`{}`", printable::line(name))).collect();
+    CommandError::usage(message).hint(match names.as_slice() {
+        [] => "no call of this run is stored; `glee runs` lists the runs".to_owned(),
+        names => format!("name one of {}", names.join(", ")),
+    })
+}
+
+fn shown(style: Style, folder: &Path, name: &str, call: &CallRecord) -> String {
+    let mut facts = vec![format!("{} ({})", printable::line(&call.agent.0), call.role), call.task.clone()];
+    match &call.end {
+        None => facts.push("not ended".to_owned()),
+        Some(end) => {
+            facts.push(crate::cli::style::duration(end.millis));
+            let code = end.transcript.as_ref().and_then(|transcript| transcript.exit_code);
+            facts.extend(code.map(|code| format!("exit status {code}")));
+            facts.extend(end.error.as_deref().map(printable::line));
+        }
+    }
+    let read = |ending: &str| files::read(&folder.join(format!("{name}.{ending}"))).ok();
+    let has_failed = call.end.as_ref().is_none_or(|end| end.error.is_some());
+    let parts = [
+        ("prompt", read("prompt")),
+        // A program that prints events has a separate file with the text of its answer.
+        ("answer", read("answer").or_else(|| read("stdout"))),
+        ("errors", read("stderr").filter(|bytes| has_failed && !bytes.is_empty())),
+    ];
+    let mut text = format!("{}  {}\n", style.paint(Color::Key, &printable::line(name)), style.facts(&facts));
+    for (title, bytes) in parts {
+        let Some(bytes) = bytes else { continue };
+        let content = printable::block(&*String::from_utf8_lossy(&bytes));
+        let end = if content.is_empty() || content.ends_with('\n') { "" } else { "\n" };
+        text.push_str(&format!("{}\n{content}{end}", style.strong(format!("--- {title}"))));
+    }
+    text + "\n"
+}

@@ -1,0 +1,92 @@
+//! Determines which files were shown to reviewers that could not read them.
+//!
+//! The embedded reviewer reads only files in languages for which it has rules. All other reviewers read all files.
+
+use std::collections::BTreeMap;
+
+use crate::agents::builtin;
+use crate::domain::event::{CallAnswer, Purpose};
+use crate::domain::{Agent, AgentName, Coverage, Role, UnreadFile};
+use crate::workflows::review::state::ReviewState;
+
+/// The files that this reviewer was shown and could not read, and whether it could read no file at all.
+pub(crate) fn unread_by(state: &ReviewState, reviewer: &AgentName) -> (Vec<UnreadFile>, bool) {
+    let mut unread = Unread::default();
+    for (purpose, files) in shards(state) {
+        unread.take(files, &answered(state, reviewer, &purpose).into_iter().collect::<Vec<_>>());
+    }
+    (unread.files(), unread.is_all)
+}
+
+/// The files that no reviewer could read. Files whose reviewers gave no complete answer are not included.
+pub(crate) fn unread(state: &ReviewState) -> Vec<UnreadFile> {
+    let mut unread = Unread::default();
+    for (purpose, files) in shards(state) {
+        unread.take(files, &answers(state, &purpose));
+    }
+    unread.files()
+}
+
+/// Whether no file of a round could be read by any reviewer.
+pub(crate) fn is_blind(state: &ReviewState) -> bool {
+    (1..=state.round()).any(|round| {
+        let mut unread = Unread::default();
+        for (purpose, files) in shards(state).filter(|(purpose, _)| purpose.round() == Some(round)) {
+            unread.take(files, &answers(state, &purpose));
+        }
+        unread.is_all && !unread.languages.is_empty()
+    })
+}
+
+struct Unread<'a> {
+    /// The files that could not be read, with their languages.
+    languages: BTreeMap<&'a str, String>,
+    /// Whether no file was read.
+    is_all: bool,
+}
+
+impl Default for Unread<'_> {
+    fn default() -> Self {
+        Self { languages: BTreeMap::new(), is_all: true }
+    }
+}
+
+impl<'a> Unread<'a> {
+    /// Adds the files of a shard that none of the `answered` reviewers could read.
+    fn take(&mut self, files: &'a [Coverage], answered: &[&Agent]) {
+        for file in files {
+            let is_embedded = !answered.is_empty() && answered.iter().all(|agent| agent.is_embedded());
+            match builtin::language_without_rules(&file.file).filter(|_| is_embedded) {
+                Some(language) => drop(self.languages.insert(&file.file, language)),
+                None => self.is_all = false,
+            }
+        }
+    }
+
+    fn files(&self) -> Vec<UnreadFile> {
+        let file = |(file, language): (&&str, &String)| UnreadFile {
+            file: (*file).to_owned(),
+            language: language.clone(),
+        };
+        self.languages.iter().map(file).collect()
+    }
+}
+
+fn shards(state: &ReviewState) -> impl Iterator<Item = (Purpose, &[Coverage])> {
+    (1..).zip(&state.rounds).flat_map(|(round, shards)| {
+        (0..).zip(shards).map(move |(shard, files)| (Purpose::Review { round, shard }, files.as_slice()))
+    })
+}
+
+fn answers<'a>(state: &'a ReviewState, purpose: &Purpose) -> Vec<&'a Agent> {
+    state.agents(Role::Reviewer).filter_map(|agent| answered(state, &agent.name, purpose)).collect()
+}
+
+/// The agent that gave the complete answer of a reviewer: the reviewer, or its backup.
+fn answered<'a>(state: &'a ReviewState, reviewer: &AgentName, purpose: &Purpose) -> Option<&'a Agent> {
+    let (_, call) = state.last_call(reviewer, purpose)?;
+    let CallAnswer::Review { status, .. } = &call.answer else { return None };
+    let name = call.by.as_ref().unwrap_or(reviewer);
+    let plan = state.plan.as_ref()?;
+    plan.agents.iter().chain(&plan.backups).find(|agent| agent.name == *name).filter(|_| status.is_complete())
+}
