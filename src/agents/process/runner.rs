@@ -412,7 +412,8 @@ fn input<'a>(
     }
 }
 
-/// Waits for a change: true to suspend, false to resume, `None` after the sender was dropped.
+/// Waits until the program has to be suspended (true) or resumed (false). Returns `None` after the sender was
+/// dropped.
 async fn next_suspension(suspended: &mut Option<watch::Receiver<bool>>) -> Option<bool> {
     match suspended {
         Some(suspended) => suspended.changed().await.ok().map(|()| *suspended.borrow_and_update()),
@@ -447,7 +448,7 @@ impl TranscriptFiles {
         let number = (1..).find(|number| !tried(*number).exists()).unwrap_or(1);
         for name in ["stdout", "stderr", "prompt", "answer", "call.json"] {
             let from = self.stdout.with_extension(name);
-            // If renaming fails, only the files of the earlier try are lost.
+            // An error is ignored, because only the files of the earlier try are lost.
             drop(std::fs::rename(from, self.stdout.with_extension(format!("try{number}.{name}"))));
         }
     }

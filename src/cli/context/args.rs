@@ -45,7 +45,7 @@ pub(crate) fn one_of<T: Copy + Send + Sync + 'static>(words: Words<T>) -> impl T
     })
 }
 
-/// Parses a whole number that is not below `least` and not above `most`; [`u64::MAX`] is no limit.
+/// Parses a whole number from `least` to `most`. If `most` is [`u64::MAX`], there is no upper limit.
 pub(crate) fn number<T>(least: u64, most: u64) -> impl Fn(&str) -> Result<T, String> + Clone
 where
     T: TryFrom<u64> + Clone + Send + Sync + 'static,

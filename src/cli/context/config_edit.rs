@@ -59,8 +59,7 @@ impl<'a> ConfigTarget<'a> {
         let text = self.read()?.unwrap_or_else(|| HEAD.to_owned());
         let changed = edit(&text).map_err(|error| self.refused(error))?;
         let before = self.before()?;
-        // An error in a file that was valid before comes from the command line. In this case, the message does not
-        // name the file.
+        // If the file was valid before, the command line caused the error, so the message does not name the file.
         let name = (before == Before::Broken).then_some(self.name.as_str());
         self.replace(&changed, name, before)
     }

@@ -7,9 +7,8 @@ use crate::config::schema::values::ReviewerChoice;
 use crate::config::settings::Settings;
 use crate::domain::{Agent, Role};
 
-/// Returns the full name. If several agents match, only those with the role
-/// `usual` are meant. A name that no agent
-/// matches is returned unchanged, because the caller knows what the name has to be.
+/// Returns the full name of the agent that `given` means. If several agents match, those with the role `usual` take
+/// precedence. If no agent matches, returns `given`, and the caller decides whether an unknown name is an error.
 pub(crate) fn full(agents: &[Agent], given: &str, usual: Option<Role>) -> Result<String, CommandError> {
     let tests: [fn(&Agent, &str) -> bool; 3] = [
         |agent, given| agent.name.0 == given,
@@ -38,7 +37,8 @@ pub(crate) fn full_all(
     given.iter().map(|name| full(agents, name, usual)).collect()
 }
 
-/// Replaces the names that the user gave on the command line, as values of these keys, by full names.
+/// Replaces abbreviated names of agents in the settings by full names. `keys` are the keys that the user set on the
+/// command line.
 pub(crate) fn complete(settings: &mut Settings, keys: &[String]) -> Result<(), CommandError> {
     let agents = &settings.agents;
     for key in keys {

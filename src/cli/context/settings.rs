@@ -54,7 +54,7 @@ pub(crate) fn load(globals: &Globals) -> Result<(Places, Loaded), CommandError> 
     Ok((places, loaded))
 }
 
-/// Returns the full name of an agent, or the given name if no agent has it or the settings cannot be read.
+/// Returns the full name of an agent. If no agent matches or the settings cannot be read, returns the given name.
 pub(crate) fn agent_name(globals: &Globals, given: &str) -> Result<String, CommandError> {
     match load(globals) {
         Ok((_, loaded)) => names::full(&loaded.settings.agents, given, None),

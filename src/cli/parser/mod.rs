@@ -1,5 +1,4 @@
-//! What surrounds the command-line parser: errors in Glee's words, help texts that fit the
-//! screen, and completions in the shell.
+//! Converts errors of the command-line parser to Glee's errors, and fits help texts to the screen.
 
 pub(crate) mod complete;
 pub(crate) mod help;

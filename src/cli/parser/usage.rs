@@ -9,7 +9,7 @@ use crate::cli::context::globals::Globals;
 use crate::cli::error::CommandError;
 use crate::config::closest;
 
-/// A wrong command line: the deepest command that it names, and the global options as far as they are valid.
+/// A wrong command line, with its innermost command and its valid global options.
 pub(crate) struct WrongUsage {
     command: Command,
     pub(crate) globals: Option<Globals>,
@@ -125,7 +125,7 @@ impl WrongUsage {
         closest(typed, names.iter().map(String::as_str)).map(ToOwned::to_owned)
     }
 
-    /// The usage that the error names, with the choices for its arguments.
+    /// Returns the usage line of the error or of the command, with the choices for each argument.
     fn usage(&self, error: &clap::Error) -> String {
         let usage = match error.get(ContextKind::Usage) {
             Some(ContextValue::StyledStr(usage)) => usage.clone(),
@@ -155,7 +155,7 @@ fn strings(error: &clap::Error, kind: ContextKind) -> Vec<String> {
     }
 }
 
-/// `--format <FORMAT>` as `--format`, and `<SHELL>` as `SHELL`.
+/// Returns the name of an argument, such as `--format` for `--format <FORMAT>`, or `SHELL` for `<SHELL>`.
 fn bare(argument: &str) -> String {
     let name = argument.split([' ', '=']).next().unwrap_or_default();
     name.trim_end_matches("...").trim_matches(['<', '>', '[', ']']).to_owned()

@@ -83,7 +83,7 @@ fn read(text: &str) -> Result<Value, EditError> {
     }
 }
 
-/// Returns the earlier name of a renamed key if the document uses that name, or else the present name.
+/// Returns the earlier name of `key` if the document uses the earlier name. Otherwise returns `key`.
 fn spelled<'k>(document: &Value, key: &'k str) -> &'k str {
     renamed::earlier(key).filter(|earlier| schema::at(document, earlier).is_some()).unwrap_or(key)
 }
@@ -144,8 +144,8 @@ fn pruned(value: Value) -> Value {
     if map.is_empty() { Value::Null } else { Value::Object(map) }
 }
 
-/// Returns the first candidate that parses to `wanted` and loses at most `lost` comments of `text`. Empty sections
-/// do not count as a difference. The result has the line ends of `text`.
+/// Returns the first candidate that parses to `wanted`, apart from empty sections. The candidate may lack at most
+/// `lost` comments of `text`. The result has the line ends of `text`.
 fn verified(
     text: &str,
     key: &str,

@@ -1,5 +1,5 @@
-//! Parses YAML into a tree with positions, and prints values as YAML. The parser accepts only the booleans of YAML
-//! 1.2, and at most [`MAX_DEPTH`] levels and [`MAX_NODES`] values. The parser refuses aliases, unknown tags and a
+//! Parses YAML into a tree with positions, and prints values as YAML. The parser follows YAML 1.2 for booleans, and
+//! accepts at most [`MAX_DEPTH`] levels and [`MAX_NODES`] values. The parser refuses aliases, unknown tags and a
 //! second document.
 
 use std::fmt::{self, Write as _};

@@ -18,7 +18,7 @@ use crate::domain::Role;
 
 #[derive(Debug)]
 pub(crate) struct SettingKey {
-    /// The name of the key: with dots, such as `review.rounds`; for a key of an agent without dots, such as `role`.
+    /// The dotted name of a setting, such as `review.rounds`, or the plain name of an agent's key, such as `role`.
     pub(crate) name: String,
     /// The default of an agent's key is `null`.
     pub(crate) default: Value,
@@ -26,7 +26,7 @@ pub(crate) struct SettingKey {
     of_agent: bool,
 }
 
-/// The programs whose bare name is a complete command, because an adapter adds the arguments for each role.
+/// The programs that users can name without arguments, because an adapter adds the arguments for each role.
 pub const KNOWN_PROGRAMS: [&str; 6] = ["claude", "codex", "gemini", "opencode", "qwen", "copilot"];
 
 pub const BUILTINS: [(&str, Role); 3] =

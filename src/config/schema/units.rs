@@ -25,7 +25,7 @@ const UNITS: [(&str, u64); 8] = [
 
 /// Parses a duration with the units `h`, `m`, `s` and `ms`, in this order.
 pub(crate) fn duration(text: &str) -> Option<Duration> {
-    // The parser also accepts spaces, fractions and words, but Glee refuses them.
+    // `SpanParser` also accepts spaces, fractions and words, which Glee refuses.
     let is_plain = text.chars().all(|c| c.is_ascii_digit() || "hms".contains(c));
     SpanParser::new().parse_unsigned_duration(text).ok().filter(|time| is_plain && *time <= LONGEST)
 }

@@ -1,5 +1,5 @@
-//! Defines the forms of values. A [`ValueForm`] determines which values a key accepts, the error for any other
-//! value, and the JSON Schema. A form also normalises values: a command, for example, becomes a list of words.
+//! Defines the forms of values. A [`ValueForm`] determines the accepted values of a key, the error for other
+//! values, and the JSON Schema. A form also normalises values. For example, a command becomes a list of words.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -49,6 +49,6 @@ impl Confinement {
 pub(crate) struct Surroundings {
     pub(crate) cache: Option<PathBuf>,
     pub(crate) has_memory: bool,
-    /// An empty replacement for the user's cache folder, used if no private copy could be mounted.
+    /// An empty folder that replaces the user's cache folder if no private copy could be mounted.
     pub(crate) instead: Option<PathBuf>,
 }

@@ -89,7 +89,7 @@ pub(crate) fn confinement(
     for kind in programs(kind, command) {
         let profile = kind.adapter().profile();
         let own = own_folders(&profile, env);
-        // An error is ignored here: the program that needs the folder reports a more precise one.
+        // An error is ignored, because the program that needs the folder reports a more precise error.
         own.iter().filter(|folder| allowed(folder)).for_each(|folder| drop(std::fs::create_dir_all(folder)));
         writable.extend(own);
         // Files are not created in advance, because programs may reject an empty file.
@@ -211,8 +211,8 @@ mod kernel {
 
     /// Prevents the calling thread and its descendants from inspecting other processes, if possible.
     pub(crate) fn isolate() {
-        // A Landlock domain prevents the inspection of outside processes. A domain also restricts access rights, so
-        // this domain handles only two rights, and grants these two rights for all paths.
+        // A Landlock domain prevents the inspection of outside processes. A domain has to handle some access
+        // rights, so this domain handles two rights and grants both rights for all paths.
         let access: BitFlags<AccessFs> = AccessFs::Refer | AccessFs::MakeBlock;
         let restrict = || -> Result<_, RulesetError> {
             let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);

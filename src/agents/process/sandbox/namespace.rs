@@ -28,7 +28,7 @@ pub fn probe() -> ExitCode {
     if tried.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Tests in a new process of the program at `glee` whether agents can run in namespaces.
+/// Starts the program at `glee` to test whether agents can run in namespaces.
 pub fn makes_namespaces(glee: &Path) -> bool {
     let mut command = Command::new(glee);
     command.arg(NAME).env_clear().stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -59,9 +59,10 @@ pub(crate) fn enter(confinement: &Confinement, temporary: &Path) -> Surroundings
     Surroundings { cache, has_memory, instead: None }
 }
 
-/// Makes all mounts read-only for this thread and its descendants, except the folders in `writable`. Returns whether
-/// this succeeded. A descendant cannot undo this: it lacks the capability to mount, and in a namespace of its own, the
-/// mounts are locked. Unlike Landlock, read-only mounts do not keep a program from creating its own sandbox.
+/// Makes all mounts read-only for this thread and its descendants, except the folders in `writable`. Returns true
+/// on success. Descendants cannot undo the change, because they lack the capability to mount. In a descendant's own
+/// namespace, the mounts are locked. Unlike Landlock, read-only mounts do not keep a program from creating its own
+/// sandbox.
 pub(crate) fn make_read_only<'a>(writable: impl Iterator<Item = &'a Path>) -> bool {
     // Devices are writable even on a read-only mount.
     let is_folder =
@@ -79,13 +80,15 @@ fn remount(writable: &[&Path]) -> io::Result<()> {
     let table = fs::read("/proc/self/mountinfo")?;
     for line in path_bytes::items(&table, b'\n') {
         let found = MountPoint::of(line).ok_or(io::ErrorKind::InvalidData)?;
-        // Creating a user namespace needs writes to `/proc`. An `autofs` contains no files.
+        // `/proc` stays writable, because the creation of a user namespace writes to `/proc`. An `autofs` is
+        // skipped, because it contains no files.
         if ["proc", "autofs"].contains(&found.kind.as_str()) || writable.contains(&found.path.as_path()) {
             continue;
         }
         let flags = MsFlags::MS_REMOUNT | MsFlags::MS_BIND | MsFlags::MS_RDONLY | found.flags;
         match mount(None::<&str>, &found.path, None::<&str>, flags, None::<&str>) {
-            // Another mount covers this one, or the user may not enter its folder.
+            // These errors mean that another mount covers this mount, or that the user may not enter the mount's
+            // folder.
             Ok(()) | Err(Errno::EINVAL | Errno::ENOENT | Errno::ENOTDIR | Errno::EACCES) => {}
             Err(error) => return Err(error.into()),
         }

@@ -49,7 +49,7 @@ pub fn main(args: &[OsString]) -> ExitCode {
     else {
         return ExitCode::from(2);
     };
-    // If the parent is not the process that started the supervisor, Glee has ended.
+    // Glee has ended if the parent is no longer the process that started the supervisor.
     if parent_id() != orders.starter {
         return ExitCode::from(2);
     }
@@ -71,7 +71,8 @@ fn close_inherited(kept: &[RawFd]) {
     let Ok(entries) = std::fs::read_dir(DESCRIPTORS) else { return };
     let open: Vec<RawFd> = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
     for fd in open.into_iter().filter(|fd| *fd > 2 && !kept.contains(fd)) {
-        // The call fails for the descriptor that listed the folder, because this descriptor is already closed.
+        // Closing fails for the descriptor through which the folder was read, because this descriptor is already
+        // closed.
         let _ = nix::unistd::close(fd);
     }
 }

@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         let is_program = KNOWN_PROGRAMS.contains(&args.agent.as_str());
         agents.iter().find(|agent| !is_program && agent.name.0 == default_name(&args.agent, agent.role))
     });
-    // An agent that runs the program in the role is meant, whatever its name, unless the user names another one.
+    // Without `--name` and `--command`, the only agent that runs the program in this role is updated.
     let mut same = agents.iter().filter(|agent| agent.role == role && names::runs(agent, &args.agent));
     let same = same.next().filter(|_| same.next().is_none() && args.command.is_none());
     let name = match (&args.name, twin) {

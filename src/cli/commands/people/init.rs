@@ -82,9 +82,9 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     Ok(ExitReason::Clean)
 }
 
-/// The first installed program becomes coder and aggregator, and the others become reviewers. The last one is also the
-/// judge, because a judge should not rule on objections of its own program. A single program takes all roles. If no
-/// program is installed, the embedded agents take the roles that they have.
+/// The first installed program becomes coder and aggregator, and the others become reviewers. The last installed
+/// program is also the judge, so that the coder and the judge run different programs. A single program takes all
+/// roles. If no program is installed, the embedded agents take the roles that they have.
 fn suggest(installed: &[&str]) -> Assignment {
     let Some((first, others)) = installed.split_first() else {
         let [rules, fixer, referee] = BUILTINS.map(|(name, _)| format!("builtin:{name}"));

@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Args, mut program: clap::Command) -> CommandResult {
     if !std::io::stdout().is_terminal() {
         return print(&String::from_utf8_lossy(&text));
     }
-    // Where `man` cannot format a page from its input, the help has the same content.
+    // If `man` fails, the long help is shown, which has the same content.
     let shown = format(&text).or_else(|_| show(&page.clone().render_long_help().to_string()));
     Ok(shown.map(|()| ExitReason::Clean)?)
 }

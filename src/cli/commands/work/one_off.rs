@@ -11,8 +11,9 @@ use crate::config::settings::Settings;
 use crate::domain::{Agent, AgentName, Role};
 use crate::protocol::text::printable;
 
-/// Makes the agents in `with` the only reviewers, and gives all reviewers without an own model in `with` the
-/// `model`. A connected reviewer that runs the same program takes part with its name, focus and variables.
+/// Makes the agents in `with` the only reviewers. Sets `model` for all reviewers except embedded reviewers and
+/// reviewers whose model is in `with`. If a connected reviewer runs a program in `with`, this reviewer takes part
+/// with its name, focus and variables.
 pub(crate) fn apply(settings: &mut Settings, with: &[String], model: Option<&str>) -> Result<(), CommandError> {
     let named = with.iter().map(|text| Named::parse(text)).collect::<Result<Vec<_>, _>>()?;
     let mut reviewers = Vec::new();

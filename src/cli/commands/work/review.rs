@@ -135,7 +135,7 @@ impl Args {
             ("review.jobs", self.jobs.map(Into::into)),
             ("review.reuse", self.full.then_some(false.into())),
             ("review.reviewers", (!self.reviewer.is_empty()).then(|| self.reviewer.clone().into())),
-            // Otherwise, a configured reviewer that is not connected would be an error.
+            // Without this value, a configured reviewer that is not connected would be an error.
             ("review.reviewers", (!self.with.is_empty()).then(|| "all".into())),
         ];
         values.extend(flags.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));

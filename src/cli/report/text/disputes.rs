@@ -50,7 +50,7 @@ fn one(outcome: &Outcome, dispute: &Dispute, options: &RenderOptions<'_>) -> Str
         Objector::Reviewers => Some(("reviewers", 12)),
         Objector::Unconfirmed => Some(("alone", 12)),
         Objector::Earlier => Some(("undoes", 4)),
-        // The ruling of the person contains the same text.
+        // The objection of a person is not shown, because the person's ruling contains the same text.
         Objector::Person => None,
     };
     if let Some((label, most)) = objection {

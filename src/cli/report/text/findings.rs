@@ -57,7 +57,7 @@ impl Report<'_> {
         let path = group.first().and_then(|finding| finding.finding.raw.file.as_deref());
         let name = path.map_or_else(|| "General".to_owned(), printable::line);
         let number = count(group.len(), "finding");
-        // The number only repeats what follows, so a long path takes its place.
+        // If the path is long, the number of findings is omitted, because the findings follow anyway.
         let fits = columns(&name) + 2 + columns(&number) <= style.width;
         let number = if fits { format!("  {}", style.faint(number)) } else { String::new() };
         let mut text = format!("{}{number}\n", style.strong(name));
@@ -227,7 +227,7 @@ impl Report<'_> {
         Some(SnippetNote { name, color, text, most: usize::MAX })
     }
 
-    /// Names a dispute. Its number alone would suggest a dispute of this run.
+    /// Names a dispute, and notes if the dispute belongs to an earlier run.
     fn dispute(&self, dispute: &RulingRef) -> String {
         let is_own = self.outcome.disputes.iter().any(|own| Some(own.number) == dispute.number());
         let from = if is_own { "" } else { " of an earlier run" };

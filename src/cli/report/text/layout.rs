@@ -16,14 +16,14 @@ pub(crate) fn at_most(options: &RenderOptions<'_>, short: usize) -> usize {
     if options.detail == Detail::Full { usize::MAX } else { short }
 }
 
-/// Appends a text that must not be cut, wrapped behind `head`.
+/// Appends the wrapped `text` behind `head`. All lines of the text are kept.
 pub(crate) fn wrapped(out: &mut String, style: Style, head: &str, text: &str) {
     for line in style::behind(style, head, 4, text, usize::MAX) {
         let _ = writeln!(out, "{line}");
     }
 }
 
-/// Appends facts behind `head`, in one or more lines that end between two facts where possible.
+/// Appends facts behind `head`. Lines end between two facts where possible.
 pub(crate) fn facts(out: &mut String, style: Style, head: &str, facts: &[String]) {
     let (mut head, indent) = (head.to_owned(), columns(head));
     let mut from = 0;

@@ -125,7 +125,7 @@ struct Menu<'a> {
 
 #[derive(Debug, PartialEq, Eq)]
 enum Pressed {
-    /// The key moves the cursor or has no effect.
+    /// The prompt continues, because the key only moved the cursor or had no effect.
     Nothing,
     Choice(usize),
     Leave,
@@ -158,7 +158,7 @@ impl Menu<'_> {
         Pressed::Nothing
     }
 
-    /// Each line is narrower than the screen.
+    /// Returns the lines of the menu, each of which is narrower than the screen.
     fn lines(&self, style: Style) -> Vec<String> {
         let room = style.width.saturating_sub(1);
         let line = |(index, item): (usize, &&str)| {

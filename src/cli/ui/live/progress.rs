@@ -129,7 +129,7 @@ impl Drop for Progress {
             bar.finish_and_clear();
             self.terminal.live().remove(bar);
         });
-        // As after a run that ends, an empty line separates the event lines from the report.
+        // After an interrupted run, too, an empty line precedes the report.
         if is_interrupted {
             self.terminal.line("");
         }

@@ -11,8 +11,8 @@ use crate::protocol::text::printable;
 /// The maximum number of characters of an agent's output in a live line.
 const ACTIVITY: usize = 200;
 
-/// Columns that stay free at the end of a live line. The terminal echoes Ctrl-C as `^C`; a line that wraps because of
-/// it could not be erased.
+/// Columns that stay free at the end of a live line for `^C`, the echo of Ctrl-C. A live line that wraps cannot be
+/// erased.
 const FREE: usize = 3;
 
 #[derive(Debug, Default)]
@@ -131,8 +131,8 @@ impl Work {
         (!facts.is_empty()).then(|| style.faint(style.cut(&line, style.width.saturating_sub(FREE))))
     }
 
-    /// One line about all agents at work; `None` if there are none. The agents of a watch work until it ends, so they
-    /// are left out.
+    /// Returns one line about all agents at work, or `None` if there are none. Agents of a watch are left out,
+    /// because they work until the watch ends.
     pub(crate) fn heartbeat(&self, style: Style) -> Option<String> {
         let is_bounded = |agent: &AgentWork| agent.calls.iter().any(|call| call.id.purpose != Purpose::Work);
         let fact = |(name, agent): (&AgentName, &AgentWork)| {

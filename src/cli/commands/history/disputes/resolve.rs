@@ -1,6 +1,6 @@
 //! `glee disputes resolve`: settles open disputes. A ruling that is given on the command line is recorded at once.
-//! For a ruling by the judge, or by a person in a dialog, the command reopens the run of the dispute. Enforced
-//! findings are implemented later, when the user resumes the run.
+//! If the judge or a dialog has to rule, the command reopens the run of the dispute. The coder implements enforced
+//! findings later, when the user resumes the run.
 
 use clap::ValueEnum;
 use jiff::civil::Date;

@@ -107,7 +107,7 @@ impl Page {
             Objector::Coder => page.section("Objection"),
             objector => page.section(objector.heading()),
         }
-        // The ruling of the person contains the same text.
+        // The objection of a person is not shown, because the person's ruling contains the same text.
         if record.dispute.objector != Objector::Person {
             page.body(2, &record.dispute.objection.text);
         }

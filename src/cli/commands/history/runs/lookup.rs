@@ -18,7 +18,7 @@ pub(crate) fn table(rows: &[RunRow]) -> String {
     let head = ["RUN", "STARTED", "MODE", "FINDINGS", "DISPUTES", "ENDED", "TARGET"];
     let row = |row: &RunRow| {
         let disputes = match row.open_disputes {
-            // A finding of the run repeats a dispute of an earlier run.
+            // A dispute of an earlier run is still open, and a finding of this run repeats it.
             0 if row.exit == Some(ExitReason::DisputeOpen) => format!("{} (earlier open)", row.disputes),
             0 => row.disputes.to_string(),
             open => format!("{} ({open} open)", row.disputes),

@@ -123,7 +123,7 @@ fn exit(conflicts: &[UndoConflict], new: &[String]) -> ExitReason {
     if conflicts.is_empty() && new.is_empty() { ExitReason::Clean } else { ExitReason::DisputeOpen }
 }
 
-/// Lists each file with what happens to it, or why it stays as it is.
+/// Lists each file with the planned change, or with the reason why the file stays as it is.
 fn listing(style: Style, redo: bool, plan: &UndoPlan, run: &RunId) -> String {
     let mut rows: Vec<(&str, &str, &str)> = Vec::new();
     for (path, effect) in &plan.files {
@@ -144,7 +144,7 @@ fn listing(style: Style, redo: bool, plan: &UndoPlan, run: &RunId) -> String {
     rows.extend(
         plan.new.iter().map(|name| ("keep", name.as_str(), "new since the run began; its creator is unknown")),
     );
-    // After an undo, the same files are ignored again, and are no news.
+    // A repeated undo finds no changes, and does not list the ignored files again.
     let ignored = plan.ignored.iter().filter(|_| !plan.files.is_empty());
     rows.extend(ignored.map(|name| ("keep", name.as_str(), "ignored before the run, so no version was kept")));
     if rows.is_empty() {

@@ -99,7 +99,7 @@ impl EventLines {
             EventKind::Consensus(event) => vec![stages::line(self.style, event)],
             EventKind::Watch(event) => watches::lines(self.style, event),
         };
-        // Without a terminal, each line remains one line, which programs can search.
+        // Without a terminal, lines are not wrapped, so that programs can search them.
         match self.screen.terminal {
             true => lines.into_iter().flat_map(|line| self.wrapped(line)).collect(),
             false => lines,
