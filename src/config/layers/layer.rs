@@ -269,7 +269,7 @@ mod tests {
             ),
             (
                 "review: 3\n",
-                "c.yml:1:9: `review` must be a mapping | known here: opinions, issues, reviewers, rounds, recheck, reuse, quorum, verify, jobs, max_file_size, skipped, max_shard_size, debate, consensus, on_dispute, judge",
+                "c.yml:1:9: `review` must be a mapping | known here: opinions, issues, reviewers, rounds, recheck, reuse, quorum, verify, jobs, confirm_above, max_file_size, skipped, max_shard_size, debate, consensus, on_dispute, judge",
             ),
             (
                 "- a\n",

@@ -275,12 +275,13 @@ mod tests {
         project.id = none
         redaction.block_private_keys = true
         redaction.secrets = true
+        review.confirm_above = 100
         review.consensus.policy = panel
         review.consensus.validate = off
         review.debate = off
         review.issues.mandatory = [HIGH]
         review.issues.optional = [MEDIUM, LOW]
-        review.jobs = all
+        review.jobs = 8
         review.judge.compare = true
         review.judge.escalate_to = human
         review.judge.panel = []
