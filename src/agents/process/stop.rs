@@ -1,4 +1,5 @@
-//! A request to stop, which cannot be withdrawn. A [`Stop`] that starts to wait later still receives the request.
+//! A request to stop, which cannot be withdrawn. A [`Stop`] also receives a request that was made
+//! before it started to wait.
 
 use tokio::sync::watch;
 

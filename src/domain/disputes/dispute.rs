@@ -174,8 +174,7 @@ pub struct Dispute {
     /// Related earlier disputes that do not bind the finding.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier: Vec<EarlierDispute>,
-    /// The earlier run that opened the dispute. The id of the finding is the id in that run. Absent for the disputes of
-    /// this run.
+    /// The earlier run that opened the dispute and numbered its finding. Absent for the disputes of this run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opened_by: Option<RunId>,
 }

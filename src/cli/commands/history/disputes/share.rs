@@ -26,7 +26,7 @@ Examples:
   glee disputes share 7 --by 'Ada Lovelace'
   glee disputes share --dry-run    list settled disputes that are not shared yet")]
 pub(crate) struct Args {
-    /// The numbers of disputes [default: all disputes whose binding ruling has no file yet]
+    /// The numbers of the disputes [default: all disputes whose binding ruling has no file yet]
     #[arg(value_name = "NUMBER", value_parser = number::<u64>(1, u64::MAX))]
     numbers: Vec<u64>,
     /// The person responsible for the rulings [default: git's user.name for your own rulings]
