@@ -91,7 +91,7 @@ mod tests {
         ] {
             assert_eq!(full(given, usual).as_deref(), Ok(expected), "{given}");
         }
-        insta::assert_snapshot!(full("claude", None).unwrap_err(), @"
+        insta::assert_snapshot!(full("claude", None).expect_err("two agents match"), @"
         error: `claude` can mean several agents: `claude-coder`, `claude-judge`
         hint: write the full name of the agent
         ");
