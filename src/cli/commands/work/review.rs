@@ -90,7 +90,7 @@ pub(crate) struct Args {
     /// repeated; only these review
     #[arg(long, value_name = "PROGRAM[:MODEL]", conflicts_with = "reviewer")]
     with: Vec<String>,
-    /// The model of this run's reviewers [default: agents.<name>.model]
+    /// The model of this run's reviewers [default: agents.NAME.model]
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
     /// Ask one reviewer in one round, without a debate; `glee config list` lists the settings
