@@ -77,8 +77,8 @@ pub(crate) fn needed(project: &Layer, roots: Option<&Roots>) -> Option<Untrusted
     (!runs.is_empty()).then(|| UntrustedConfig { hash: format!("blake3:{hash}"), runs, changed: Vec::new() })
 }
 
-/// Returns the path and the hash of each template in a project. A template that is not a file causes an error when
-/// Glee uses the template.
+/// Returns the path and the hash of each template in a project. A fixed text replaces the hash of an unreadable
+/// file.
 fn templates(project: &Path) -> BTreeMap<String, String> {
     let found = prompts::TEMPLATES.iter().filter_map(|(name, _)| {
         let path = format!(".glee/prompts/{name}");

@@ -83,7 +83,8 @@ pub struct Last {
 }
 
 impl Last {
-    /// Whether the run has the same subject as the plan. Both plans are redacted before the comparison.
+    /// Whether the run has the subject of `plan`. The comparison redacts `plan`, because recorded plans are
+    /// redacted.
     pub fn asked_the_same(&self, plan: &StagePlan, settings: &Settings) -> bool {
         let plan = EventKind::Consensus(ConsensusEvent::StageStarted { plan: Box::new(plan.clone()) });
         match Redaction::from(settings.redaction).event(plan) {
@@ -113,7 +114,7 @@ pub fn waiting(journal: &Journal, id: &str) -> Result<Vec<Last>, RunError> {
     Ok(all.into_iter().flatten().filter(|last| last.outcome.exit == ExitReason::DisputeOpen).collect())
 }
 
-/// Records a person's decision of a deadlock. Fails if the stage does not wait for a decision, or if `word` is not
+/// Records a person's decision on a deadlock. Fails if the stage does not wait for a decision, or if `word` is not
 /// the name of an approach.
 pub fn decide(
     journal: &mut Journal,

@@ -26,7 +26,7 @@ pub struct StageOutcome {
     pub notices: Vec<String>,
     /// False if the run is still running or was interrupted.
     pub ended: bool,
-    /// The time that the last process of the run took, in milliseconds.
+    /// The duration of the run since its start or its last resumption, in milliseconds.
     pub millis: u64,
     pub exit: ExitReason,
     #[serde(serialize_with = "answers", skip_serializing_if = "Vec::is_empty")]
@@ -51,7 +51,7 @@ pub enum NextStep {
         synthesis: Option<Box<Synthesis>>,
         deadlock: Option<String>,
         decision: Option<(Decision, Settler)>,
-        /// A decision of the arbiter that is not binding, because the arbiter's confidence is too low.
+        /// A decision that is not binding, because the arbiter's confidence is too low.
         #[serde(skip_serializing_if = "Option::is_none")]
         uncertain: Option<Box<(Decision, AgentName)>>,
         advances: bool,
@@ -100,7 +100,7 @@ pub(crate) fn exit(state: &StageState) -> ExitReason {
     let answered = state.questions().iter().any(|question| !state.answers(question).is_empty());
     match state.questions().iter().all(|question| state.resolutions.contains_key(&question.id)) {
         true => ExitReason::Clean,
-        // If no agent answered, a person has no answers to choose from, so the run has failed.
+        // Without the answer of an agent, a person has nothing to choose from, so the run has failed.
         false if !answered => lacking,
         false => ExitReason::DisputeOpen,
     }

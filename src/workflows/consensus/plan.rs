@@ -129,7 +129,7 @@ fn whole(
     })
 }
 
-/// Returns the named agents, or all agents with one of the roles if `named` is `None`.
+/// Returns the named agents. If `named` is `None`, returns all agents that have one of the roles.
 fn answering(settings: &Settings, named: Option<&[String]>, roles: &[Role]) -> Result<Vec<Agent>, StagePlanError> {
     let Some(named) = named else {
         let of_roles = plan::first_choice(settings);

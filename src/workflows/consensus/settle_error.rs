@@ -1,4 +1,4 @@
-//! Checks a person's answer to a question, and defines the errors for answers and for decisions of deadlocks.
+//! Checks a person's answer to a question, and defines the errors for answers and for decisions on deadlocks.
 
 use crate::domain::{Advice, Certainty, ExitReason, Question, Resolution, Settler};
 use crate::workflows::run::error::RunError;

@@ -35,7 +35,7 @@ impl StageState {
         match &event.kind {
             EventKind::Run(event) => match event {
                 RunEvent::RunResumed => {
-                    // Until the stage has a verdict, a resumed run repeats its failed calls.
+                    // Before the stage has a verdict, a resumed run repeats the failed calls of the stage.
                     if self.verdict.is_none() {
                         self.calls.retain(|_, answer| matches!(answer, CallAnswer::Stage { .. }));
                     }
@@ -105,7 +105,7 @@ impl StageState {
         }
     }
 
-    /// The arbiter's decision, which is not binding if the arbiter's confidence is too low.
+    /// The arbiter's decision. The decision is not binding if the arbiter's confidence is too low.
     pub(crate) fn arbitration(&self) -> Option<&Decision> {
         let arbiter = self.plan.as_ref()?.arbiter.as_ref()?;
         match self.said(&arbiter.name, &Part::Arbitrate)? {

@@ -22,7 +22,7 @@ pub struct Counts {
     pub by_aggregator: u64,
     pub by_arbiter: u64,
     pub by_person: u64,
-    /// The number of conflicts that require a person's decision, including conflicts that a person has decided.
+    /// The number of conflicts that were handed to a person. Conflicts that the person has decided count, too.
     pub deadlocks: u64,
 }
 

@@ -194,7 +194,7 @@ fn reused(state: &ReviewState) -> Vec<Reused> {
 /// An earlier finding counts as repeated if a finding in the same file is at most this many lines away.
 const NEAR: u32 = 5;
 
-/// Findings of earlier runs about changed code, if the reviewer's new answer is complete and does not repeat them.
+/// Returns earlier findings about changed code that a reviewer's complete new answer does not repeat.
 fn no_longer_raised(state: &ReviewState) -> Vec<NoLongerRaised> {
     let mut gone = Vec::new();
     for ((reviewer, purpose), reuse) in &state.reused {

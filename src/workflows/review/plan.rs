@@ -67,9 +67,9 @@ impl Advice for ReviewPlanError {
     }
 }
 
-/// Plans a run. If `asks` is false, no person can be asked, so the route `judge` requires a judge. Judges also take
-/// part if `review.consensus` requires them. Fails if a required role is missing or a configured reviewer is not
-/// connected.
+/// Plans a run. `asks` is true if a person can be asked. Without a person, the default route `judge` requires a
+/// judge. Judges also take part if `review.consensus` requires them. Fails if a required role is missing or a
+/// configured reviewer is not connected.
 pub fn plan(
     settings: &Settings,
     mode: Mode,
@@ -162,7 +162,7 @@ fn private_keys<'a>(
     found.map_or(Ok(()), |(file, line)| Err(ReviewPlanError::PrivateKey { file, line }))
 }
 
-/// The configured agents, except each agent that is the backup of an agent listed earlier.
+/// The configured agents without backups. An earlier agent with the same role names its backup.
 pub(crate) fn first_choice(settings: &Settings) -> impl Iterator<Item = &Agent> {
     settings
         .agents

@@ -21,7 +21,7 @@ pub(crate) enum ReviewEffect {
     Merge {
         round: u32,
     },
-    /// Binds a finding to an earlier dispute if a judge found that the finding repeats the dispute.
+    /// Binds a finding to an earlier dispute if a judge recognised the finding as a repetition of the dispute.
     Recognise {
         round: u32,
     },
@@ -272,7 +272,7 @@ fn disputes(state: &ReviewState, policy: &SchedulePolicy, parked: &BTreeSet<Disp
 pub(crate) fn of_dispute(state: &ReviewState, policy: &SchedulePolicy, dispute: &Dispute) -> Vec<ReviewStep> {
     let number = dispute.number;
     let is_reopened = state.reopened.contains(&number);
-    // Without `--arbitrate`, a dispute that an objection of the coder opened has no steps until it is reopened.
+    // Without `--arbitrate`, a dispute about the coder's objection has no steps until the dispute is reopened.
     if policy.mode != Mode::Arbitrate && !is_reopened && !state.is_judged_first(&dispute.finding) {
         return Vec::new();
     }

@@ -66,7 +66,7 @@ pub(crate) struct ReviewState {
     /// The shards of each round; round 1 is at index 0.
     pub(crate) rounds: Vec<Vec<Vec<Coverage>>>,
     pub(crate) skipped: Vec<Skip>,
-    /// Whether a round after the first had no readable file.
+    /// Whether no file was readable in some round after the first round.
     pub(crate) blind: bool,
     pub(crate) calls: BTreeMap<CallId, RecordedCall>,
     pub(crate) reused: BTreeMap<(AgentName, Purpose), Reuse>,
@@ -80,7 +80,7 @@ pub(crate) struct ReviewState {
     pub(crate) concluded: BTreeSet<u32>,
     pub(crate) ruled: BTreeMap<FindingId, (RulingRef, Disposition)>,
     pub(crate) still_disputed: BTreeMap<FindingId, DisputeNumber>,
-    /// The findings that a reviewer raised again, without new evidence, although a ruling in force closed them.
+    /// The findings that a ruling in force closed and a reviewer raised again without new evidence.
     pub(crate) insisted: BTreeSet<FindingId>,
     /// For each finding, the related earlier disputes that do not bind the finding.
     pub(crate) related: BTreeMap<FindingId, Vec<EarlierDispute>>,
@@ -89,7 +89,7 @@ pub(crate) struct ReviewState {
     pub(crate) fixing: Option<BTreeSet<FindingId>>,
     /// In a run without `--fix`, the findings of all fix requests. The coder never receives other findings.
     pub(crate) handed_over: Option<BTreeSet<FindingId>>,
-    /// The number of requests for responses in this round before the last fix request.
+    /// The number of `Respond` calls in this round that were made before the last fix request.
     pub(crate) asked_before: u32,
     pub(crate) before: Option<(String, String)>,
     pub(crate) tree_changes: Vec<TreeChange>,
@@ -108,7 +108,7 @@ pub(crate) struct ReviewState {
     /// For each reopened dispute, the number of earlier rulings, which no longer apply.
     pub(crate) ruled_before: BTreeMap<DisputeNumber, usize>,
     /// The disputes of earlier runs that continue in this run. Each entry has the id of the earlier run and the
-    /// number of rulings that were given there.
+    /// number of rulings from earlier runs.
     pub(crate) carried: BTreeMap<DisputeNumber, (RunId, usize)>,
     pub(crate) called_judges: Vec<Agent>,
     pub(crate) chosen: BTreeSet<DisputeNumber>,
@@ -333,7 +333,8 @@ impl ReviewState {
                 let (id, number) = (dispute.finding.id, dispute.number);
                 self.still_disputed.remove(&id);
                 self.disputed.insert(id, number);
-                // The route is set only if a judge escalated the dispute. The earlier rulings then still apply.
+                // The route is set only if a judge escalated the dispute. After an escalation, the earlier rulings
+                // still apply.
                 if dispute.route.is_none() {
                     self.ruled_before.insert(number, dispute.rulings.len());
                 }
@@ -576,9 +577,10 @@ impl ReviewState {
         dispute.rulings.get(before..)?.last()
     }
 
-    /// The open disputes that a resumed run reopens. If the command line names a route (`named`), all open disputes
-    /// are reopened. The route `judge` does not reopen disputes that this run already sent to a judge. If `named`
-    /// is `None`, a dispute is reopened if it has no route, or if its route is `human` by default.
+    /// The open disputes that a resumed run reopens. A route on the command line (`named`) reopens all open
+    /// disputes. The route `judge` excludes disputes that a judge of this run has received or will receive. Without
+    /// `named`, disputes with the default route `human` are reopened. Without `named`, a run with `--fix` also
+    /// reopens disputes without a route.
     pub(crate) fn stayed_open(&self, named: Option<Route>) -> Vec<DisputeNumber> {
         let is_fix = self.plan.as_ref().is_some_and(|plan| plan.mode == Mode::Fix);
         let judged = |number| self.calls.keys().any(|id| id.purpose == Purpose::Judge { dispute: number });
@@ -678,14 +680,14 @@ impl ReviewState {
         self.fixing.as_ref().or(self.handed_over.as_ref()).is_none_or(|findings| findings.contains(&id))
     }
 
-    /// Whether a call to the coder is the first one about its findings, and not a question about missing answers.
+    /// Whether a call is the coder's first attempt at a request. Later attempts only ask for missing answers.
     pub(crate) fn is_first_attempt(&self, call: &CallId) -> bool {
         let before = if matches!(call.purpose, Purpose::Respond { .. }) { self.asked_before } else { 0 };
         call.attempt == before + 1
     }
 
-    /// Whether the coder has to answer a finding in a round: a person requested a fix, or the finding is new, or it
-    /// is mandatory and still open.
+    /// Whether the coder has to answer a finding in a round. A fix request requires answers about its findings. In
+    /// other rounds, the coder answers new findings, and older mandatory findings that are still open.
     fn wants_response(&self, finding: &Finding, round: u32) -> bool {
         if !self.is_for_coder(finding.id) || self.is_ruled_by_person(finding.id) {
             return false;

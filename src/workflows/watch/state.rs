@@ -33,7 +33,7 @@ pub(crate) struct WatchState {
     pub(crate) open: Option<Cycle>,
     pub(crate) agents: BTreeMap<AgentName, Seen>,
     pub(crate) issues: Vec<Issue>,
-    /// The recorded tree of the last cycle, or of the start of the watch if there was no cycle.
+    /// The tree that the last cycle recorded. Before the first cycle, the tree at the start of the watch.
     pub(crate) tree: Option<String>,
     pub(crate) clarification: Option<Clarification>,
     /// The open and settled disputes about issues of the last cycle.
@@ -67,7 +67,7 @@ pub(crate) struct Seen {
     pub(crate) done: bool,
 }
 
-/// An issue that a judge rules on: the finding of the dispute. The finding's id is the issue's number.
+/// The dispute about an issue, for a judge. The id of the dispute's finding is the number of the issue.
 #[derive(Clone, Debug)]
 pub(crate) struct Disputed {
     pub(crate) dispute: Dispute,
@@ -284,7 +284,7 @@ impl WatchState {
         self.flagged &= some_open;
     }
 
-    /// Adds an issue, unless its reviewer has raised the same issue before. A closed issue counts, too.
+    /// Adds an issue, unless its reviewer has raised the same open or closed issue before.
     fn raise(&mut self, cycle: u32, reviewer: &AgentName, issue: PeerIssue) {
         let is_known = |known: &Issue| {
             known.reviewer == *reviewer

@@ -1,6 +1,6 @@
 //! Recognises files that control agents, editors, CI systems, git or Glee.
 
-/// Files and folders at the root of a tree, often ignored by git. They control agents, editors, shells or Glee.
+/// Paths at the root of a tree that control agents, editors, shells or Glee. Git often ignores these paths.
 pub(crate) const PLACES: [&str; 16] = [
     ".glee",
     ".claude",

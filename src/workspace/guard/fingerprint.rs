@@ -24,7 +24,7 @@ use crate::workspace::{Result, Workspace};
 const DIGESTED: u64 = 16 << 20;
 /// The assumed resolution of file timestamps. A file that changes twice within this time may keep its timestamps.
 const TICK: Duration = Duration::from_millis(20);
-/// The approximate maximum number of control files in one folder. Some agents store large trees in their folders.
+/// The approximate maximum number of control files in one folder, because some agents store large trees there.
 const CONTROL_FILES: usize = 2_000;
 const CONTROL_DEPTH: usize = 4;
 
@@ -180,7 +180,7 @@ impl Workspace {
         Ok(match (&old.digest, &new.digest) {
             (Digest::Object(id), Digest::Content(hash)) | (Digest::Content(hash), Digest::Object(id)) => {
                 let Some(git) = &self.repository else { return Ok(false) };
-                // If git converted the line endings, the two hashes differ, and the file counts as changed.
+                // If git converted the line endings, file and object differ, and the file counts as changed.
                 matches!(git.objects(None)?.read(id, DIGESTED)?, GitObject::Bytes(bytes) if blake3::hash(&bytes) == *hash)
             }
             (Digest::Stat, Digest::Stat) => old.stat == new.stat,

@@ -9,8 +9,8 @@ use crate::workspace::Workspace;
 const LINKS: usize = 40;
 
 impl Workspace {
-    /// Whether a path leads into the tree or its repository. A path through a symbolic link in one of these folders
-    /// counts too. The path need not exist. A relative path starts at the working folder.
+    /// Whether a path leads into the tree or its repository. A path also counts if it passes through a symbolic
+    /// link in the tree or the repository. The path need not exist. A relative path starts at the working folder.
     pub fn holds(&self, path: &Path) -> bool {
         let folders = self.folders();
         // A path that cannot be resolved counts as inside the tree.
@@ -20,7 +20,8 @@ impl Workspace {
     }
 }
 
-/// Resolves a path. Returns each link on the way, and then the target; `None` if the links form a loop.
+/// Resolves a path. Returns all links through which the path passes, and then the target. Returns `None` if the
+/// path passes through more than `LINKS` links, for example in a loop.
 fn passed(path: &Path) -> Option<Vec<PathBuf>> {
     let reversed = |path: &Path| path.components().rev().map(|part| part.as_os_str().to_owned()).collect();
     let mut places = Vec::new();

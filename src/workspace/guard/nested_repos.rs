@@ -104,7 +104,7 @@ pub(crate) fn inside(root: &Path, candidates: Vec<Vec<u8>>) -> Inside {
     inside
 }
 
-/// Returns the files below a folder that are not ignored, and the folders of nested repositories.
+/// Returns all files below a folder except ignored files, and the folders of nested repositories.
 fn walked(root: &Path, folder: &[u8]) -> io::Result<[Vec<Vec<u8>>; 2]> {
     let mut candidates = Vec::new();
     let mut is_repository = |path: &[u8], is_dir: bool| {
@@ -167,7 +167,7 @@ impl Repository {
         };
         let is_readable = git_dir.join("HEAD").symlink_metadata().is_ok_and(|meta| meta.is_file() || meta.is_symlink())
             && common.join("objects").is_dir()
-            // None of these files may be a FIFO, because git would wait forever.
+            // A file that git reads must not be a FIFO, because git would wait forever.
             && ["index", "config", "config.worktree", "info/exclude", "info/sparse-checkout"].iter().all(|name| {
                 [&git_dir, &common].iter().all(|place| place.join(name).metadata().is_ok_and(|meta| meta.is_file())
                     || place.join(name).metadata().is_err())

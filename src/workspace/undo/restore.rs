@@ -214,8 +214,8 @@ impl Workspace {
         Ok((work, done))
     }
 
-    /// The runs that worked on this tree while the tree was at another path, with the keys of their histories. The
-    /// newest run is first.
+    /// The runs that worked on this tree at another path, each with the key of the run's history. The newest run is
+    /// first.
     pub fn runs_of_moved_tree(&self, state_dir: &Path) -> Result<Vec<(RunId, String)>> {
         let own = self.history(state_dir)?.key;
         let folders = std::fs::read_dir(state_dir.join("kept")).into_iter().flatten().flatten();

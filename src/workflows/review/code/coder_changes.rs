@@ -80,8 +80,8 @@ impl Trees<'_> {
         Ok(self.workspace.select_since(&tree, rules, self.state_dir, &options)?)
     }
 
-    /// After a review of staged changes, stages the coder's changes if the user asked for it. Reports which of the
-    /// coder's changes are still not in the index.
+    /// After a review of staged changes, adds the coder's changes to the index if the user chose `--restage`.
+    /// Reports which of the coder's changes are still not in the index.
     pub(crate) fn restage(&self, state: &ReviewState) -> Result<Option<Restaged>, RunError> {
         let staged = state.plan.as_ref().and_then(|plan| plan.staged);
         let (Some(staged), Some((_, before)), Some(after)) = (staged, &state.before, last_tree(state)) else {
@@ -98,7 +98,7 @@ impl Trees<'_> {
         }
     }
 
-    /// Returns [`Self::all_changes`] or, if the trees no longer exist, the recorded changes of each call.
+    /// Returns [`Self::all_changes`]. If the trees no longer exist, returns the recorded changes of all calls.
     pub(crate) fn all_changes_or_recorded(&self, state: &ReviewState) -> Vec<FileChange> {
         let recorded = |_| state.tree_changes.iter().flat_map(|change| change.changes.clone()).collect();
         self.all_changes(state).unwrap_or_else(recorded)
@@ -134,8 +134,8 @@ struct Versions<'a> {
     now: Blocks<'a>,
 }
 
-/// A change touches a finding if the finding's block is missing in the old or in the new version of the changed
-/// file. A finding without an anchor is touched by any change.
+/// A change touches a finding if the finding's block exists only in one version of the file, or in neither version.
+/// A finding without an anchor is touched by any change.
 fn is_touched(finding: &Finding, changed: &BTreeMap<&str, Option<Versions<'_>>>) -> bool {
     let Some(anchor) = &finding.anchor else { return !changed.is_empty() };
     let Some(Some(file)) = changed.get(anchor.file.as_str()) else { return false };

@@ -1,4 +1,4 @@
-//! Detects changes to files that occur in agents' commands, while a run is in progress.
+//! Detects whether files that occur in agents' commands change during a run.
 
 use std::collections::BTreeMap;
 use std::path::Path;

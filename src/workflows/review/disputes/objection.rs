@@ -1,5 +1,5 @@
-//! Builds the objection to a finding when a dispute is opened: the coder's answer, the statements of other
-//! reviewers, or an earlier finding.
+//! Builds the objection to a finding when a dispute is opened. The objection comes from the coder's answer, from
+//! the statements of other reviewers, or from an earlier finding.
 
 use crate::domain::{
     AgentName, Answer, Class, ExaminationWord, Finding, FindingId, Objector, RawFinding, Response, Sides,
@@ -27,7 +27,7 @@ impl ReviewState {
         Sides { finding: finding.clone(), objection, objector, earlier }
     }
 
-    /// Objects to a finding because it would undo the implementation of the finding `earlier`.
+    /// Builds the objection that a finding would undo the implementation of the finding `earlier`.
     fn reversal(&self, id: FindingId, earlier: FindingId) -> Response {
         let undone = self.finding(earlier);
         let title = undone.map(|finding| finding.raw.title.clone()).unwrap_or_default();
@@ -42,7 +42,7 @@ impl ReviewState {
     }
 
     /// The objection to a finding that is judged before the coder receives it. The text quotes what reviewers said
-    /// about the finding; the evidence is the code that opponents of the finding cite.
+    /// about the finding. The evidence is the code that reviewers cite against the finding.
     fn between_reviewers(&self, finding: &Finding) -> Response {
         let consensus = finding.consensus.as_ref();
         let notes = consensus.into_iter().flat_map(|consensus| {

@@ -168,7 +168,7 @@ pub(crate) fn all(journal: Option<&Journal>, shared: &[Binding]) -> Result<Vec<B
     Ok(bindings)
 }
 
-/// The rulings that the ruling `of` supersedes, and the later ruling that supersedes `of`.
+/// Returns the predecessors and the successor of a ruling. A ruling supersedes its predecessors.
 pub fn succession(bindings: &[Binding], of: &RulingRef) -> (Vec<RulingRef>, Option<RulingRef>) {
     let superseded: BTreeMap<usize, usize> = recognition::superseded(bindings);
     let named = |index: &usize| bindings[*index].dispute.clone();

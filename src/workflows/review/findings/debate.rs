@@ -199,7 +199,8 @@ fn incomplete(name: &AgentName) -> String {
     format!("Debate incomplete - {name} did not respond")
 }
 
-/// The messages that stop a debate early: a shutdown request, and a response that asks for more time.
+/// The messages that are recorded when a debate stops early. The second message refuses the shutdown request and
+/// asks for more time.
 pub(crate) fn shutdown(debate_round: u32) -> Vec<DebateMessage> {
     let request_id = format!("debate-round-{debate_round}");
     let content =
@@ -334,8 +335,8 @@ fn revised(context: &RoundContext<'_>) -> RevisedSeverities {
     revised.collect()
 }
 
-/// The id of the raw finding that the reviewer `by` contributed to a finding. If `by` is `None`, the first reviewer
-/// is used.
+/// The id of the raw finding with which a reviewer raised a finding. If the reviewer (`by`) is `None`, the first
+/// reviewer is used.
 fn source_of(state: &ReviewState, id: FindingId, by: Option<&AgentName>) -> Option<String> {
     let consensus = state.finding(id)?.consensus.as_ref()?;
     let affirming = consensus.positions.iter().filter(|position| !position.denies);

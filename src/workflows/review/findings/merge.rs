@@ -1,8 +1,8 @@
 //! Merges the answers of reviewers into the numbered findings of a round.
 //!
 //! The merge maps severities to tags, computes anchors, and groups equal findings of several reviewers
-//! (`rules::consensus`). It recognises findings that repeat an earlier dispute or would undo an earlier change.
-//! Repetitions of an open finding are dropped.
+//! (`rules::consensus`). The merge also recognises findings that repeat an earlier dispute or would undo an earlier
+//! change. Repetitions of an open finding are dropped.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -107,8 +107,8 @@ impl RoundContext<'_> {
             }
         }
         self.members(best.into_values().flat_map(|(_, id, findings)| {
-            // If all files were reused, no call was made, and the recorded answer already contains the reused
-            // findings.
+            // If the answers about all files were reused, no call was made. A recorded answer without a call
+            // already contains the reused findings.
             let part = self.state.reuse(id);
             let part = part.filter(|part| !part.asked.is_empty());
             let carried = part.map(|part| part.findings.as_slice()).unwrap_or_default();
@@ -235,9 +235,9 @@ impl RoundContext<'_> {
         mandatory::is_mandatory(severity, &self.lists.mandatory, &self.lists.optional)
     }
 
-    /// Merges a group into one finding. The base is the first member that has a rule. If no member has a rule, the
-    /// base is the first member. The merged finding has the highest mandatory severity of all members, and lists
-    /// all reviewers and all evidence.
+    /// Merges a group into one finding. The base is the first member with a rule. Without such a member, the base
+    /// is the first member. The merged finding has the highest mandatory severity of all members, and lists all
+    /// reviewers and all evidence.
     fn finding(&self, id: FindingId, members: &[Member], revised: &RevisedSeverities, group: &Group) -> Finding {
         let severity = |member: &Member| revised.get(&member.id).unwrap_or(&member.raw.severity).clone();
         let first = || group.members.iter().map(|at| &members[*at]);

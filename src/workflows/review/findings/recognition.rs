@@ -1,8 +1,9 @@
 //! Recognises findings that repeat an earlier finding of the run or the finding of an earlier dispute.
 //!
 //! Two findings are compared if their blocks exist in the code under review, even if a block has moved to another
-//! file. The distance between two findings in the same block is the difference of their line offsets in the block;
-//! in nested blocks, it is the difference of their line numbers in the file. [`Wordings`] compares the words.
+//! file. In the same block, the distance between two findings is the difference of their line offsets in the block.
+//! In nested blocks, the distance is the difference of their line numbers in the file. [`Wordings`] compares the
+//! words.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::RangeInclusive;
@@ -45,7 +46,7 @@ impl Placed<'_> {
 /// The likeness of two anchors, the index of the known anchor, and the index of the found anchor.
 type Pair = (Likeness, usize, usize);
 
-/// The pairs of a known and a found anchor that describe, or may describe, the same problem.
+/// The pairs of a known and a found anchor that certainly or possibly describe the same problem.
 fn pairs(known: &[&Anchor], found: &[&Anchor], text_of: TextOf<'_>) -> Vec<Pair> {
     let mut by_file: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (index, anchor) in found.iter().enumerate() {
@@ -141,11 +142,11 @@ fn sure(pairs: &[Pair]) -> impl Iterator<Item = (f32, usize, usize)> {
 
 /// Applies earlier disputes to findings of a round.
 ///
-/// If a reviewer names a ruling, that ruling binds the reviewer's finding. Among the other findings, a dispute
-/// binds at most one finding of each reviewer, because the dispute was about one problem. The most similar pair of
-/// a dispute and a finding is bound first. If two pairs are equally similar, the pair with the newer dispute is
-/// bound first. An expired ruling binds no finding; if no other ruling applies, a notice reports the expiry. A
-/// finding that no dispute binds may still refer to a related dispute.
+/// If a reviewer names a ruling, that ruling binds the reviewer's finding. A dispute binds at most one finding of
+/// each reviewer, because the dispute was about one problem. Findings that name the ruling do not count. The most
+/// similar pair of a dispute and a finding is bound first. If two pairs are equally similar, the pair with the
+/// newer dispute is bound first. An expired ruling binds no finding. If only an expired ruling applies, a notice
+/// reports the expiry. A finding that no dispute binds may still refer to a related dispute.
 pub(crate) fn earlier<'a>(
     findings: impl IntoIterator<Item = &'a Finding>,
     bindings: &[Binding],

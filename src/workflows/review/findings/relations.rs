@@ -1,8 +1,8 @@
 //! Relates findings to earlier disputes: named rulings, disputes about changed code, and uncertain repetitions.
 //!
-//! If a reviewer names a ruling, the ruling binds the reviewer's finding, unless the finding cites new evidence. If
-//! the code of a dispute has changed, or if it is uncertain whether a finding repeats the dispute, the finding
-//! remains open and refers to the dispute.
+//! If a reviewer names a ruling, the ruling binds the reviewer's finding, unless the finding cites new evidence. A
+//! finding about changed code of a dispute remains open and refers to the dispute. A finding that possibly repeats
+//! a dispute also remains open and refers to the dispute.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -98,7 +98,7 @@ pub(crate) fn named(findings: &[&Finding], bindings: &[&Binding], round: &Round<
     events
 }
 
-/// Whether a file contains the code of a dispute. The code may have moved there from another file.
+/// Whether a file contains the code of a dispute. The code may have moved to this file from another file.
 fn is_in(binding: &Binding, file: &str, round: &Round<'_>) -> bool {
     let has_block = |path: &str| Blocks::of(path, &(round.text_of)(path)).place(&binding.anchor).is_some();
     has_block(file) && (binding.anchor.file == file || !has_block(&binding.anchor.file))
@@ -112,8 +112,8 @@ fn cited(text: &str) -> impl Iterator<Item = Reference> {
     })
 }
 
-/// The evidence of a finding that the dispute did not contain: existing lines, existing tests and failing commands.
-/// Cited lines are also compared by their text, because edits change line numbers.
+/// Returns the existing lines, existing tests and failing commands that a finding cites and the dispute did not
+/// contain. Cited lines are also compared by their text, because edits change line numbers.
 fn new_evidence(
     finding: &Finding,
     dispute: &Dispute,

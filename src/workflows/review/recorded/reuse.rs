@@ -2,7 +2,7 @@
 //!
 //! The answers about a file are recorded under two keys: a key of the reviewer and a key of the file. Together, the
 //! keys cover everything that could influence the answers. If both keys are unchanged, the file is not reviewed
-//! again. In a changed file, only the changed lines and their blocks are reviewed; earlier findings on other lines
+//! again. In a changed file, only the changed lines and their blocks are reviewed. Earlier findings on other lines
 //! are kept and get new line numbers. Incomplete answers, answers about files that changed during the call, and
 //! damaged records are never used. Later rounds reuse no answers, because they review the coder's changes.
 
@@ -33,10 +33,10 @@ const ROUND: u32 = 1;
 /// For each reviewer, a hash of everything that determines the reviewer's answers, except the code.
 pub(crate) type ReviewerKeys = BTreeMap<AgentName, String>;
 
-/// Computes the key of each reviewer from the program, its version, arguments and environment, the files that the
-/// arguments name, the model, the effort, the focus and the prompt template. The key of an embedded reviewer also
-/// covers the project's rules. A reviewer whose program is not installed gets no key. Fails if the template cannot
-/// be read.
+/// Computes the key of each reviewer. The key covers the program with its version, arguments and environment, the
+/// files that the arguments name, the model, the effort, the focus and the prompt template. The key of an embedded
+/// reviewer also covers the project's rules. A reviewer whose program is not installed gets no key. Fails if the
+/// template cannot be read.
 pub(crate) async fn reviewer_keys(
     agents: &Agents,
     settings: &Settings,
@@ -94,11 +94,11 @@ fn hash(parts: &[&[u8]]) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-/// The context around changed lines is reduced until the shown lines are below this limit: a percentage of the code
-/// under review or a number of bytes, whichever is larger.
+/// The context around changed lines is reduced until the size of the shown lines is below a limit. The limit is a
+/// percentage of the code under review or a number of bytes, whichever is larger.
 const SMALL: (usize, usize) = (8, 16 << 10);
 
-/// If the smallest context still shows more than this percentage of the code, the context is not reduced.
+/// If even the smallest context shows more than this percentage of the code, the context is not reduced.
 const LARGE: usize = 40;
 
 struct Shown {
@@ -133,7 +133,8 @@ pub(crate) struct Archive<'a> {
 }
 
 impl Archive<'_> {
-    /// One event for each reviewer and shard with reusable answers, unless an answer is already recorded.
+    /// Returns an event for each reviewer and shard with reusable answers. Shards that the reviewer has already
+    /// answered are left out.
     pub(crate) fn reuse(
         &self,
         state: &ReviewState,
@@ -161,8 +162,8 @@ impl Archive<'_> {
         Ok(events)
     }
 
-    /// The shards of a planned run. Every call repeats the instructions, so adjacent shards are joined if at most
-    /// `max` bytes of the joined shard remain to be reviewed.
+    /// The shards of a planned run. Adjacent shards are joined, because every call repeats the instructions. At
+    /// most `max` bytes of a joined shard remain to be reviewed.
     pub(crate) fn joined(
         &self,
         plan: &Plan,
@@ -461,7 +462,7 @@ impl Finder<'_> {
             if best.as_ref().is_none_or(|(fewest, _)| lines < *fewest) {
                 best = Some((lines, Known::Part { place: place.clone(), review: review.clone(), delta }));
             }
-            // If this review leaves few lines to review, older reviews are not compared.
+            // If a review leaves few lines to review, older reviews are not compared.
             if u64::from(lines) * 5 <= shown.file.text.lines().count() as u64 {
                 break;
             }

@@ -108,8 +108,8 @@ impl ReviewWorkflow {
         self.append(event).map(drop)
     }
 
-    /// The files of the findings whose content is no longer the reviewed content. Empty if the coder has already
-    /// changed files, because changes by others then prevent that the run continues.
+    /// The files of `findings` with content that differs from the reviewed content. Empty if the coder has already
+    /// changed files, because the run then cannot continue after changes by others.
     pub(crate) fn changed_since(&self, findings: &[FindingId]) -> BTreeSet<String> {
         if self.state.before.is_some() {
             return BTreeSet::new();

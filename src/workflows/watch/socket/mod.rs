@@ -178,8 +178,8 @@ struct Guest {
 
 impl Guest {
     /// Parses a line, and refuses what the sender must not send. Agents may send only events and read-only
-    /// commands, so that they cannot resume their own work. The boolean states whether the line contains the right
-    /// key.
+    /// commands, because an agent must not resume its own paused work. The boolean states whether the line contains
+    /// the right key.
     fn admit(&self, line: &[u8]) -> (WatchMessage, bool) {
         let (item, key) = protocol::read_keyed(line);
         let is_persons = match &item {

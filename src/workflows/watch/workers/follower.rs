@@ -30,7 +30,8 @@ pub(crate) struct Follower {
     lines: SocketLines,
     said: SocketLines,
     told: Vec<(EventType, Option<Untrusted>)>,
-    /// The index in `told` of the next event that the output file may repeat from an earlier output file.
+    /// The index in `told` of the event that the output file may repeat next. A new output file may repeat the
+    /// events of earlier output files.
     again: usize,
 }
 

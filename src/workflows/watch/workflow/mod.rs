@@ -47,7 +47,7 @@ pub struct EndedWatch {
 pub(crate) struct WatchWorkflow {
     resources: RunResources,
     state: WatchState,
-    /// The caller's request to stop. The watch then ends all calls and agents through `handle`.
+    /// The caller's request to stop. After the request, the watch uses `handle` to end all calls and agents.
     stop: Stop,
     handle: StopHandle,
     standing: watch::Sender<WatchReport>,

@@ -1,7 +1,7 @@
 //! Replays the decisions of a recorded run. All code and all answers come from the record. A replay is read-only.
 //!
 //! With the settings of the run, a replay makes the same decisions as the run. With other settings, a replay may
-//! need answers that were not recorded; it reports them as missing.
+//! need answers that were not recorded. The replay reports these answers as missing.
 
 mod match_findings;
 
@@ -239,8 +239,8 @@ impl Replay<'_> {
                 return events;
             }
             Step::Effect(ReviewEffect::Verify { round }) => {
-                // Takes the latest recorded results of the commands on the current tree or an earlier tree. If
-                // there are none, takes the first results on a later tree.
+                // Takes the latest recorded results of the commands on the current tree or an earlier tree. If the
+                // commands did not run on these trees, takes the first results on a later tree.
                 let done = self.state.tree_changes.len();
                 let of_round = || self.verdicts.iter().filter(|verdict| verdict.round == *round);
                 let known = of_round().map(|verdict| verdict.after).filter(|after| *after <= done).max();
@@ -424,7 +424,7 @@ impl Replay<'_> {
         opened
     }
 
-    /// The event that continues a dispute of an earlier run, without the rulings that the recorded run added.
+    /// The event that continues a dispute of an earlier run. Rulings that the recorded run added are removed.
     fn carried_on(&self, finding: FindingId) -> Option<EventKind> {
         let number = self.state.still_disputed.get(&finding)?;
         let (known, (from, rulings)) = (self.record.disputes.get(number)?, self.record.carried.get(number)?);
