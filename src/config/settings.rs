@@ -316,9 +316,9 @@ impl MaxAge {
 section! {
     #[derive(Eq)]
     pub struct Advisories {
-        /// Folders or zip archives of OSV advisories. Glee looks up the packages that findings name.
+        /// Folders or zip archives of OSV advisories. Glee looks up the packages that are named in findings.
         pub path: Vec<String> as "As::<Words>" = Vec::new(),
-        /// An API such as `https://api.osv.dev`, to which Glee sends the packages that findings name.
+        /// An API such as `https://api.osv.dev`, to which Glee sends the names of packages in findings.
         pub url: Option<String> as "As::<OrNone<Url>>" = None,
     }
 }

@@ -15,7 +15,7 @@ pub enum RunError {
     Workspace(#[from] WorkspaceError),
     #[error(transparent)]
     Prompt(#[from] PromptError),
-    #[error("failed to store the code under review next to the history")]
+    #[error("failed to copy the reviewed code to the state folder")]
     Sources(#[source] io::Error),
     #[error("run {0} was never started")]
     NotStarted(RunId),

@@ -87,7 +87,7 @@ pub(crate) fn text(
 }
 
 /// Whether a file is text. A file with a known extension or a `#!` line is text unless it has many control
-/// characters. Any other file is text unless it is binary.
+/// characters. For all other files, [`is_binary`] decides.
 pub(crate) fn is_text(path: &str, bytes: &[u8]) -> bool {
     let ending =
         file_name(path).rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default();

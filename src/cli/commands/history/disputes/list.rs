@@ -26,7 +26,7 @@ pub(crate) struct Filters {
     /// List only open disputes
     #[arg(long)]
     open: bool,
-    /// List only rulings on code that is no longer in the tree
+    /// List only rulings whose code was removed from the tree
     #[arg(long)]
     gone: bool,
     /// List only disputes with this ruling or outcome

@@ -43,7 +43,7 @@ pub(crate) struct Args {
     /// Restore a file even if your later changes cannot be merged; a copy of your version is kept
     #[arg(long)]
     force: bool,
-    /// Also delete new files that the coder may not have created
+    /// Also delete new files of unknown origin
     #[arg(long, conflicts_with = "redo")]
     remove_new: bool,
     /// Reverse the earlier undos of this run
