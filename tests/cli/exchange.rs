@@ -103,6 +103,24 @@ fn a_ruling_is_listed_in_another_clone_and_changes_nothing_there() {
 }
 
 #[test]
+fn a_reopened_dispute_is_sent_again() {
+    let sandbox = repository(2);
+    rule_in(&sandbox, 0, &["Theirs"]);
+    assert_eq!(glee(&sandbox, 0, &["history", "push"]).stdout, "Sent 3 records to origin.\n");
+    glee(&sandbox, 1, &["history", "fetch"]);
+    let reopened = glee(&sandbox, 0, &["disputes", "reopen", "1", "--reason", "the caller passes user input now"]);
+    assert_eq!(reopened.code, 0, "{reopened}");
+    let sent = glee(&sandbox, 0, &["history", "push"]);
+    assert_eq!(sent.stdout, "Sent 1 record to origin.\n", "{sent}");
+    let taken = glee(&sandbox, 1, &["history", "fetch"]);
+    assert_eq!(taken.stdout, "Fetched 1 record from origin.\n", "{taken}");
+    let listed = glee(&sandbox, 1, &["disputes"]);
+    let id = listed.stdout.lines().nth(1).and_then(|line| line.trim().split(' ').next()).expect("an id");
+    let shown = glee(&sandbox, 1, &["disputes", "show", id]);
+    assert!(shown.stdout.starts_with(&format!("Dispute {id} · open")), "{shown}");
+}
+
+#[test]
 fn refs_of_earlier_versions_are_removed() {
     let sandbox = repository(1);
     for name in ["refs/glee/remotes/origin/history", "refs/glee/outgoing/x", "refs/heads/mine"] {

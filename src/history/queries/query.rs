@@ -237,7 +237,7 @@ pub(crate) fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
 }
 
 /// Computes the state of a dispute from the events of its run. `None` if the dispute was never opened. The returned
-/// time is the time of the last opening, route, ruling or settlement.
+/// time is the time of the last event that changed the dispute.
 fn replayed(number: DisputeNumber, events: impl IntoIterator<Item = Event>) -> Option<(DisputeRecord, Timestamp)> {
     let mut found: Option<(DisputeRecord, Timestamp)> = None;
     for Event { run, at, kind, .. } in events {
@@ -278,14 +278,16 @@ fn replayed(number: DisputeNumber, events: impl IntoIterator<Item = Event>) -> O
                 record.ended_at = None;
                 *last = at;
             }
-            (DisputeEvent::RulingRevoked { dispute, reason }, Some((record, _))) if dispute == number => {
+            (DisputeEvent::RulingRevoked { dispute, reason }, Some((record, last))) if dispute == number => {
                 (record.settled_at, record.settlement, record.ended_at) = (None, None, None);
                 let Dispute { disposition, discarded_by, route, .. } = &mut record.dispute;
                 (*disposition, *discarded_by, *route) = (None, None, None);
                 record.reopened = Some(Reopened { at, reason });
+                *last = at;
             }
-            (DisputeEvent::RulingEnded { dispute }, Some((record, _))) if dispute == number => {
+            (DisputeEvent::RulingEnded { dispute }, Some((record, last))) if dispute == number => {
                 record.ended_at = Some(at);
+                *last = at;
             }
             _ => {}
         }

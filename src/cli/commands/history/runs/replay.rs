@@ -23,7 +23,7 @@ If an answer is missing, the exit code is 4.
 
 Examples:
   glee runs replay last --policy specification
-  glee runs replay 5f3a91c2 --set review.issues.mandatory='[HIGH, MEDIUM]'
+  glee runs replay 5f3a91c2 --set review.recheck=false
   glee runs replay --set review.on_dispute.default=discard --format json")]
 pub(crate) struct Args {
     #[command(flatten)]
