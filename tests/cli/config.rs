@@ -846,6 +846,8 @@ mod terminal {
         sandbox.only_own_programs();
         let mut session = session(&sandbox, &["init"]);
         session.expect("no agent").expect("the question");
+        // Until the prompt reads keys, the terminal turns Ctrl-C into a signal, which the prompt blocks.
+        std::thread::sleep(std::time::Duration::from_millis(300));
         session.send("\x03").expect("Ctrl-C");
         session.expect("\x1b[?25h").expect("the cursor is shown");
         let status = session.get_process().wait().expect("it ends");

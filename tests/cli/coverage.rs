@@ -84,7 +84,7 @@ fn another_reviewer_reads_what_the_rules_cannot() {
         format!("{EMBEDDED}  - {{name: lens, adapter: text, command: [lens], role: reviewer}}\n"),
     );
     assert_eq!(sandbox.glee(&["trust"]).code, 0);
-    let output = sandbox.glee(&["review", "a.rb", "a.c"]);
+    let output = sandbox.glee(&["review", "--jobs", "1", "a.rb", "a.c"]);
     assert_eq!(output.code, 0, "{output}");
     insta::assert_snapshot!(output.stable());
 }
