@@ -97,8 +97,8 @@ enum Command {
 }
 
 impl Command {
-    /// Whether Glee handles signals from the start of the command. For other commands, signals keep their default
-    /// effect until a run starts.
+    /// Whether Glee handles signals from the start of the command. If not, signals keep their default effect until
+    /// a run starts.
     fn runs_agents(&self) -> bool {
         matches!(
             self,
@@ -140,7 +140,7 @@ fn clean(line: &str) -> String {
     printable::line(&*secrets::redact(line.trim_end_matches('\n'))) + "\n"
 }
 
-/// The parser, whose help texts fit a screen of this width.
+/// Creates the parser. The help texts of the parser fit a screen of `width` columns.
 fn program(width: usize) -> clap::Command {
     help::fit(Cli::command().help_template(help::wrap_table(HELP, width)), width)
 }

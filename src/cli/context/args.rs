@@ -10,7 +10,7 @@ use crate::cli::report::{Format, json::pretty};
 use crate::domain::Route;
 use crate::rules::consensus::Policy;
 
-/// Each word that a flag accepts, with its value and its help text (empty for no help).
+/// The words that a flag accepts. Each word has a value and a help text, which may be empty.
 pub(crate) type Words<T> = &'static [(&'static str, T, &'static str)];
 
 const FORMATS: Words<Format> = &[

@@ -1,4 +1,4 @@
-//! Changes a configuration file, validates the result before writing it, and preserves the trust in the file.
+//! Changes a configuration file after validating the new content. A trusted file remains trusted.
 
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ pub(crate) struct ConfigTarget<'a> {
     pub(crate) places: Places,
     pub(crate) owner: Owner,
     pub(crate) path: PathBuf,
-    /// The name of the file for messages.
+    /// The name of the file in messages.
     pub(crate) name: String,
 }
 

@@ -39,12 +39,12 @@ pub(crate) struct CommandContext<'a> {
     pub(crate) mode: Mode,
     pub(crate) chosen: Option<Route>,
     pub(crate) globals: &'a Globals,
-    /// The findings that the report shows; all if the list is empty.
+    /// The findings that the report shows. If the list is empty, the report shows all findings.
     pub(crate) findings: &'a [FindingId],
 }
 
-/// Returns the settings of a run. Also returns the names of scripts that commands execute and that the reviewed
-/// change edits. If `steering` is given, the project's configuration, the ignore rules and the scripts are read
+/// Returns the settings of a run. Also returns the name of each script that the reviewed change edits and that a
+/// command executes. If `steering` is given, the project's configuration, the ignore rules and the scripts are read
 /// from `steering.base` instead of the work tree.
 pub(crate) fn settings(
     globals: &Globals,
@@ -56,7 +56,7 @@ pub(crate) fn settings(
         return Ok((load::runnable(globals, flags, None)?.1, Vec::new()));
     };
     let places = load::Places::find(globals)?;
-    // The folder depends only on the base, so the programs of a resumed run have the same paths as before.
+    // The name of the folder contains only the base commit, so a resumed run finds its programs at the same paths.
     let folder = places.state.join("steering").join(&steering.base);
     private::folder(&folder)?;
     steering.write(&folder)?;
@@ -88,7 +88,7 @@ pub(crate) fn settings(
     Ok((settings, files.edited.into_iter().collect()))
 }
 
-/// The values of the agents' environment variables are included, because a value may name a script.
+/// The values of environment variables are included, because a value can be the path of a script.
 fn commands(settings: &Settings) -> Vec<Vec<String>> {
     let own = settings.agents.iter().flat_map(|agent| {
         // `scripts` reads the first word of a command as a program. The first word here is `env`, so that `scripts`
@@ -278,7 +278,7 @@ pub(crate) fn report(
     Ok(stream::out(&report::render(format, &outcome, &options))?)
 }
 
-/// The folder in which the command runs, relative to the root of the tree. `None` if it is outside the tree.
+/// The folder of the command, relative to the root of the tree. `None` if the folder is outside the tree.
 fn folder_within(globals: &Globals, root: &Path) -> Option<String> {
     let folder = globals.directory().canonicalize().ok()?;
     let folder = folder.strip_prefix(root.canonicalize().ok()?).ok()?.to_str()?;
@@ -335,7 +335,7 @@ pub(crate) fn has_coder(settings: &Settings) -> bool {
     settings.agents.iter().any(|agent| agent.role == Role::Coder)
 }
 
-/// The value of `cause` if `budget.duration` ended the run. This value is not a valid signal number.
+/// The value of `cause` if `budget.duration` ended the run. No signal has this number.
 const OVER_BUDGET: u8 = u8::MAX;
 
 /// Stops the run after the duration `left`. Time during which the program is suspended does not count.

@@ -1,4 +1,4 @@
-//! The global options, and the colour, verbosity and interactivity that follow from them.
+//! The global options, and the colour, verbosity and interactivity that the options determine.
 
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
@@ -103,7 +103,7 @@ impl Globals {
         }
     }
 
-    /// Prints a notice with the current name if a flag is given by its old name. Returns `is_given`.
+    /// If the user gave the flag by its old name, prints a notice with the current name. Returns `is_given`.
     pub(crate) fn is_earlier(&self, is_given: bool, earlier: &str, today: &str) -> bool {
         if is_given {
             self.say(&renamed::notice(earlier, today));

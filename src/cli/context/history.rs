@@ -42,8 +42,8 @@ pub(crate) fn open_read_here(globals: &Globals) -> Result<Option<Journal>, Comma
     Ok(Journal::open_read(&place(globals)?)?)
 }
 
-/// Returns `None` if the current folder has no history. From a damaged history, reads the intact part and also
-/// returns an error, which the caller reports after its output.
+/// Returns `None` if the current folder has no history. If the history is damaged, reads the intact part and also
+/// returns an error. The caller reports this error after the output.
 pub(crate) fn read_here<T>(
     globals: &Globals,
     read: impl Fn(&Journal) -> Result<T, JournalError>,
@@ -69,7 +69,7 @@ pub(crate) fn summary(globals: &Globals) -> Result<String, CommandError> {
     Ok(format!("{} ({count})", path.display()))
 }
 
-/// `None` if no run is recorded.
+/// Returns `None` if no run is recorded.
 pub(crate) fn last_log(globals: &Globals) -> Result<Option<PathBuf>, CommandError> {
     let Some(journal) = open_read_here(globals)? else { return Ok(None) };
     Ok(journal.find_any_run("last").ok().map(|run| journal.folder_of(&run).join(log::FILE)))

@@ -31,7 +31,7 @@ impl Input {
         Ok(Self { name, reader: BufReader::new(source) })
     }
 
-    /// Fails if the input is larger than `most` MiB, because a device may be endless.
+    /// Fails if the input is larger than `most` MiB, because the file could be a device with endless input.
     pub(crate) fn bytes(self, most: u64) -> Result<Vec<u8>, CommandError> {
         let mut bytes = Vec::new();
         let read = self.reader.take((most << 20) + 1).read_to_end(&mut bytes);

@@ -1,4 +1,4 @@
-//! Finds the agent that a name on the command line means: the full name, the program, or the first letters.
+//! Finds an agent by a word from the command line: the full name, the program, or the start of the name.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use crate::config::schema::values::ReviewerChoice;
 use crate::config::settings::Settings;
 use crate::domain::{Agent, Role};
 
-/// Returns the full name of the agent that `given` means. If several agents match, those with the role `usual` take
+/// Returns the full name of the agent that `given` describes. Of several matches, agents with the role `usual` take
 /// precedence. If no agent matches, returns `given`, and the caller decides whether an unknown name is an error.
 pub(crate) fn full(agents: &[Agent], given: &str, usual: Option<Role>) -> Result<String, CommandError> {
     let tests: [fn(&Agent, &str) -> bool; 3] = [
@@ -53,7 +53,7 @@ pub(crate) fn complete(settings: &mut Settings, keys: &[String]) -> Result<(), C
     Ok(())
 }
 
-/// Whether the agent runs this program: `claude`, or `rules` and `builtin:rules` for an embedded agent.
+/// Whether the agent runs `program`. The program of an embedded agent is, for example, `rules` or `builtin:rules`.
 pub(crate) fn runs(agent: &Agent, program: &str) -> bool {
     let command = agent.command.first().map(String::as_str).unwrap_or_default();
     let file = Path::new(command).file_stem().is_some_and(|name| name == program);

@@ -46,7 +46,7 @@ impl Places {
     }
 }
 
-/// Loads the settings for a command that starts no agents. Such a command also works in an untrusted project.
+/// Loads the settings for a command that starts no agents. The project need not be trusted.
 pub(crate) fn load(globals: &Globals) -> Result<(Places, Loaded), CommandError> {
     let places = Places::find(globals)?;
     let loaded = config::load(&places.sources(globals))?;

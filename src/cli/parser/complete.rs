@@ -17,7 +17,7 @@ pub(crate) const VARIABLE: &str = "GLEE_COMPLETE";
 
 const NEWEST: u32 = 30;
 
-/// Adds the candidates to the arguments of the command and of its subcommands.
+/// Adds the completion candidates to the arguments of the command and of its subcommands.
 pub(crate) fn with_candidates(command: Command) -> Command {
     let name = command.get_name().to_owned();
     let add = |argument: Arg| match candidates(&name, argument.get_id().as_str()) {
@@ -41,7 +41,7 @@ fn candidates(command: &str, argument: &str) -> Option<fn() -> Vec<CompletionCan
     })
 }
 
-/// A candidate is missing if the project cannot be read; the shell shows no errors.
+/// The options for reading the project. If reading fails, the shell shows fewer candidates and no error.
 fn here() -> Globals {
     Globals {
         directory: None,

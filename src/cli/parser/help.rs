@@ -4,12 +4,12 @@ use clap::Command;
 use console::Term;
 use textwrap::{Options, WordSplitter};
 
-/// Longer lines are hard to read.
+/// The maximum width of a line in columns. Longer lines are hard to read.
 pub(crate) const WIDEST: usize = 100;
 /// The gap between an example and its explanation.
 const GAP: &str = "   ";
 
-/// The columns of the screen that shows the help.
+/// Returns the width of a help page in columns.
 pub(crate) fn screen() -> usize {
     let terminal = [Term::stdout(), Term::stderr()].iter().find_map(Term::size_checked);
     let columns = terminal.map(|(_, columns)| usize::from(columns));
@@ -17,7 +17,7 @@ pub(crate) fn screen() -> usize {
     columns.or_else(variable).unwrap_or(WIDEST).clamp(20, WIDEST)
 }
 
-/// Wraps the help of the command and of its subcommands. The parser wraps only texts whose lines need no indentation.
+/// Wraps the text below the options, for the command and its subcommands. Examples are indented in the result.
 pub(crate) fn fit(mut command: Command, width: usize) -> Command {
     if let Some(text) = command.get_after_help() {
         let text = wrap(&text.to_string(), width);
@@ -26,7 +26,7 @@ pub(crate) fn fit(mut command: Command, width: usize) -> Command {
     command.mut_subcommands(|inner| fit(inner, width)).term_width(width)
 }
 
-/// Wraps the lines of a table, whose last column starts after a gap.
+/// Wraps each row of a table. The last column of a row starts after a gap.
 pub(crate) fn wrap_table(table: &str, width: usize) -> String {
     let wrap_row = |row: &str| {
         let column = row.rfind("  ").map_or(0, |gap| gap + 2);
@@ -40,7 +40,7 @@ fn wrap(text: &str, width: usize) -> String {
     text.lines().map(|line| wrap_line(line, width)).collect::<Vec<_>>().join("\n")
 }
 
-/// Wraps one line: a paragraph, or an example, which has an indentation of two columns and perhaps an explanation.
+/// Wraps one line: a paragraph, or an example. An example is indented by two columns and can have an explanation.
 fn wrap_line(line: &str, width: usize) -> String {
     let example = line.strip_prefix("  ").map(|line| line.split_once(GAP));
     let options = |indent| {

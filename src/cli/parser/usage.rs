@@ -9,7 +9,7 @@ use crate::cli::context::globals::Globals;
 use crate::cli::error::CommandError;
 use crate::config::closest;
 
-/// A wrong command line, with its innermost command and its valid global options.
+/// An invalid command line, with its innermost command and its valid global options.
 pub(crate) struct WrongUsage {
     command: Command,
     pub(crate) globals: Option<Globals>,
@@ -24,7 +24,7 @@ impl WrongUsage {
     }
 
     pub(crate) fn describe(&mut self, error: &clap::Error) -> CommandError {
-        // The parser drops a subcommand that lacks an argument, but names it in the usage.
+        // If a subcommand lacks an argument, the matches do not contain the subcommand, but the usage line does.
         if let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) {
             let usage = usage.to_string();
             let words = usage.split_whitespace().skip(1);
@@ -170,7 +170,7 @@ fn choice(error: &clap::Error) -> Option<String> {
     (!values.is_empty()).then(|| format!("choose {}", list(&values, "or")))
 }
 
-/// The words as in `a, b or c`.
+/// Joins words, as in `a, b or c`.
 fn list<T: AsRef<str>>(words: &[T], last: &str) -> String {
     let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
     match words.as_slice() {

@@ -136,7 +136,7 @@ fn fetch(globals: &Globals, workspace: &Workspace, remote: Option<&str>) -> Comm
     )))
 }
 
-/// The file with the id of the commit that was fetched last from a remote.
+/// Returns the path of the file that stores the id of the last commit fetched from a remote.
 fn last_fetched(journal: &Journal, remote: &str) -> PathBuf {
     journal.path().with_file_name(format!("fetched-{}", remote.replace('/', "%")))
 }

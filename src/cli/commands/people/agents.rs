@@ -73,7 +73,7 @@ fn list(output: &JsonFlag, globals: &Globals) -> CommandResult {
     own_process::provide_open_files(loaded.settings.agents.len())?;
     let agents = Agents::new(Arc::new(ProcessRunner::new()?)).remembering(&places.state);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    // The programs of an untrusted project are located on the disk, but not executed.
+    // In an untrusted project, Glee locates the agents' programs on the disk but does not execute them.
     let trusted = loaded.untrusted.is_none();
     let rows = loaded.settings.agents.iter().map(|agent| row(&agents, agent, &places.root, trusted));
     let rows = runtime.block_on(futures_util::future::join_all(rows));

@@ -121,7 +121,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     Ok(ExitReason::Clean)
 }
 
-/// The new agent keeps the adapter, the model and the variables of `twin`, unless `args` overrides them.
+/// The new agent has the adapter, the model and the variables of `twin`, unless `args` sets other values.
 fn further(args: &Args, twin: &Agent, name: &str, role: Role) -> Result<Map<String, Value>, CommandError> {
     let command = command_line(twin, role)?;
     let mut entry = entry(args, name, role, &command)?;

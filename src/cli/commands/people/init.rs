@@ -27,7 +27,7 @@ pub(crate) struct Args {
     force: bool,
 }
 
-/// The programs and embedded agents for the roles. Each name is a valid argument of `glee connect`.
+/// The program or the embedded agent for each role. Each name is a valid argument of `glee connect`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Assignment {
     coder: Option<String>,
@@ -84,7 +84,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 
 /// The first installed program becomes coder and aggregator, and the others become reviewers. The last installed
 /// program is also the judge, so that the coder and the judge run different programs. A single program takes all
-/// roles. If no program is installed, the embedded agents take the roles that they have.
+/// roles. Without an installed program, embedded agents take all roles except the aggregator.
 fn suggest(installed: &[&str]) -> Assignment {
     let Some((first, others)) = installed.split_first() else {
         let [rules, fixer, referee] = BUILTINS.map(|(name, _)| format!("builtin:{name}"));

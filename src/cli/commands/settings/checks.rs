@@ -1,4 +1,4 @@
-//! The checks of `glee doctor`: what works, what does not, and what to do about it.
+//! The checks of `glee doctor`. Each check reports that a part of the setup works, or explains a problem.
 
 use serde::Serialize;
 
@@ -16,7 +16,7 @@ use crate::protocol::text::printable;
 #[serde(rename_all = "lowercase")]
 enum State {
     Good,
-    /// Works, but not as well as it could.
+    /// The checked part works, but with a limitation.
     Weak,
     Bad,
 }
@@ -26,7 +26,6 @@ pub(super) struct DoctorCheck {
     name: String,
     state: State,
     found: String,
-    /// What to do.
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<String>,
 }

@@ -166,7 +166,7 @@ fn unset(globals: &Globals, key: &str, user: bool) -> CommandResult {
     Ok(ExitReason::Clean)
 }
 
-/// Prints a note if the new value has no effect because a source of higher precedence sets the same key.
+/// Prints a note if the new value has no effect, because a source with higher precedence sets the same key.
 fn overridden(globals: &Globals, key: &str, target: &ConfigTarget<'_>) -> CommandResult {
     // An error is ignored, because an invalid value in another source does not affect this change.
     let Ok((_, loaded)) = settings::load(globals) else { return Ok(ExitReason::Clean) };
@@ -184,7 +184,7 @@ fn list(globals: &Globals, origin: bool) -> CommandResult {
         (format!("{key} = {}", plain(key, &config::shown(key, &setting.value))), setting.origin.label())
     };
     let rows: Vec<_> = loaded.values.iter().map(row).collect();
-    // Long rows do not count for the column width. Otherwise, one long row would move all origins off the screen.
+    // One long row would move all origins off the screen, so long rows do not widen the column.
     let lengths = rows.iter().map(|(row, _)| row.chars().count());
     let width = lengths.filter(|length| *length <= 72).max().unwrap_or_default();
     let lines: String = rows
@@ -196,7 +196,7 @@ fn list(globals: &Globals, origin: bool) -> CommandResult {
     redacted(&(lines + &presets.collect::<String>()))
 }
 
-/// Prints the values of these keys with their sources.
+/// Prints the values and the sources of the keys for which `is_meant` returns true.
 fn list_json(globals: &Globals, is_meant: impl Fn(&str) -> bool) -> CommandResult {
     let (_, loaded) = settings::load(globals)?;
     let rows: Map<String, Value> = loaded

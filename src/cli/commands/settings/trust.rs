@@ -1,4 +1,4 @@
-//! `glee trust`: allows the configuration of this project to run the programs that it names.
+//! `glee trust`: records that the user allows this project's configuration to run programs.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! `glee man`: shows the manual page in a pager, or prints it where no person reads it.
+//! `glee man`: shows the manual page in a pager, or prints the source of the page if stdout is not a terminal.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::process::{Command, Stdio};
@@ -42,12 +42,12 @@ pub(crate) fn run(args: &Args, mut program: clap::Command) -> CommandResult {
     if !std::io::stdout().is_terminal() {
         return print(&String::from_utf8_lossy(&text));
     }
-    // If `man` fails, the long help is shown, which has the same content.
+    // If `man` fails, the pager shows the long help, because the long help has the same content.
     let shown = format(&text).or_else(|_| show(&page.clone().render_long_help().to_string()));
     Ok(shown.map(|()| ExitReason::Clean)?)
 }
 
-/// Has `man` format the page. `man` starts the pager itself.
+/// Runs `man`, which formats the page and starts the pager.
 fn format(page: &[u8]) -> io::Result<()> {
     let mut man = Command::new("man");
     man.args(["-l", "-"]).stderr(Stdio::null());
@@ -72,7 +72,7 @@ fn variable(name: &str) -> Option<String> {
 
 fn feed(mut program: Command, text: &[u8]) -> io::Result<()> {
     let mut child = program.stdin(Stdio::piped()).spawn()?;
-    // Writing fails if the reader quits the pager early, which is no error.
+    // An error is ignored, because writing fails if the user quits the pager early.
     if let Some(mut input) = child.stdin.take() {
         drop(input.write_all(text));
     }

@@ -105,7 +105,7 @@ struct Merger {
     /// `None` if the command runs outside of a work tree.
     workspace: Option<Workspace>,
     advisories: Advisories,
-    /// The texts of files by path. The value `None` means that the file cannot be read.
+    /// The text of each file, by path. The value is `None` if the file cannot be read.
     texts: HashMap<String, Option<String>>,
 }
 

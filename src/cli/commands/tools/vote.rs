@@ -103,7 +103,7 @@ impl Ballot {
         }
     }
 
-    /// If a line is malformed, the answers to the lines before it are still written.
+    /// Stops with an error at the first malformed line, after writing the answers to the earlier lines.
     fn lines(&self, input: impl BufRead, out: &mut impl Write, name: &str) -> Result<io::Result<()>, CommandError> {
         for (number, line) in (1_u64..).zip(input.split(b'\n')) {
             let line = line.map_err(|error| unreadable(name, error).hint(HINT))?;
@@ -162,7 +162,7 @@ struct Decided<'a> {
     flag_reason: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     deciding_code: Option<&'a str>,
-    /// The voters without a vote on this tuple. A missing vote counts as KEEP.
+    /// The voters who did not vote on this tuple. A missing vote counts as KEEP.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     absent: Vec<Voter>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -219,7 +219,7 @@ impl Votes {
     }
 }
 
-/// A vote that may be missing. `null` and `{}` in the input mean that the vote is missing.
+/// A vote, or `None` if the vote is missing. The input `null` or `{}` means that the vote is missing.
 #[derive(Default, Deserialize)]
 #[serde(try_from = "Value")]
 struct MaybeVote(Option<Vote<'static, Value>>);
@@ -249,7 +249,7 @@ impl TryFrom<Value> for MaybeVote {
     }
 }
 
-/// The type of conflict of each flagged tuple. If several flags name the same tuple, the last flag applies.
+/// The type of conflict of each flagged tuple. If several flags contain the same tuple, the last flag applies.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected a list of flags, or a map from tuple to conflict type")]
 enum Flags {

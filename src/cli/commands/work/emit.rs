@@ -144,13 +144,13 @@ fn all(mut client: Client, path: &Path, globals: &Globals) -> CommandResult {
     connection::accepted(client.command(&WatchCommand::Status)?)?;
     let mut writer = client.speaker()?;
     // The sending thread sets this flag and then shuts down the writer. After the shutdown, the watch closes the
-    // connection, the loop below ends, and the flag is read.
+    // connection, and the loop below ends. Only then is the flag read.
     let sent_all = Arc::new(AtomicBool::new(false));
     let is_sent = Arc::clone(&sent_all);
     let sending = thread::spawn(move || {
         let copied = io::copy(&mut source, &mut writer);
         is_sent.store(true, Ordering::Release);
-        // The shutdown signals the end of the input to the watch, and fails if the watch has exited.
+        // The shutdown ends the input of the watch. An error is ignored, because the watch may have exited.
         drop(writer.shutdown(Shutdown::Write));
         copied
     });
@@ -169,7 +169,7 @@ fn all(mut client: Client, path: &Path, globals: &Globals) -> CommandResult {
         CommandError::new(ExitReason::AgentFailed, anyhow::anyhow!("the watch ended before all events were sent"))
             .hint(format!("{recorded} events were recorded; send the remaining events when the watch runs again"))
     };
-    // If the watch ended early, the sending thread is not joined, because it may still wait for input.
+    // If the watch ended early, the sending thread is not joined, because the thread could be waiting for input.
     if !sent_all.load(Ordering::Acquire) {
         return Err(cut_off());
     }

@@ -1,4 +1,4 @@
-//! `glee gate`: asks agents questions about the requirements. If the agents disagree, a person is asked.
+//! `glee gate`: asks agents questions about the requirements. If the agents disagree, Glee asks a person.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! The reviewers of a single run: the agents that `--with` names, and the model that `--model` names.
+//! Selects the reviewers of a single run with `--with`, and sets the model of the reviewers with `--model`.
 
 use std::collections::BTreeMap;
 
@@ -11,9 +11,9 @@ use crate::config::settings::Settings;
 use crate::domain::{Agent, AgentName, Role};
 use crate::protocol::text::printable;
 
-/// Makes the agents in `with` the only reviewers. Sets `model` for all reviewers except embedded reviewers and
-/// reviewers whose model is in `with`. If a connected reviewer runs a program in `with`, this reviewer takes part
-/// with its name, focus and variables.
+/// Makes the agents in `with` the only reviewers. Sets `model` for each reviewer, except for embedded reviewers and
+/// for reviewers with a model in `with`. If a connected reviewer runs a program in `with`, this reviewer takes part
+/// with its configured name, focus and variables.
 pub(crate) fn apply(settings: &mut Settings, with: &[String], model: Option<&str>) -> Result<(), CommandError> {
     let named = with.iter().map(|text| Named::parse(text)).collect::<Result<Vec<_>, _>>()?;
     let mut reviewers = Vec::new();
@@ -48,7 +48,7 @@ pub(crate) fn apply(settings: &mut Settings, with: &[String], model: Option<&str
     Ok(())
 }
 
-/// The indexes of the configured reviewers.
+/// The indexes of the reviewers that the setting `review.reviewers` permits.
 fn asked(settings: &Settings) -> Vec<usize> {
     let is_asked = |agent: &Agent| match &settings.review.reviewers {
         ReviewerChoice::Named(names) => names.contains(&agent.name.0),
@@ -92,7 +92,7 @@ fn unknown(text: &str) -> CommandError {
     ))
 }
 
-/// The index of the agent that runs `program`: a connected reviewer that is not `taken` yet, or a new agent.
+/// Returns the index of an agent that runs `program`: a connected reviewer outside of `taken`, or a new agent.
 fn reviewer(settings: &mut Settings, program: &str, taken: &[usize]) -> usize {
     let command = [program.to_owned()];
     let connected = settings.agents.iter().enumerate().position(|(index, agent)| {

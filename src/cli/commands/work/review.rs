@@ -112,7 +112,7 @@ impl Args {
         }
     }
 
-    /// `None` if the coder edits no staged files.
+    /// Returns what happens to staged files after the coder edits them. `None` if the coder edits no staged files.
     fn staged_use(&self) -> Option<Staged> {
         match (self.mode(), self.staged, self.restage) {
             (Mode::Review, ..) | (_, false, _) => None,
@@ -121,7 +121,7 @@ impl Args {
         }
     }
 
-    /// The settings of a preset, followed by the settings of other flags, which override the preset.
+    /// The settings of a preset, then the settings of other flags. Later settings override earlier settings.
     fn overrides(&self) -> Result<Vec<(String, serde_json::Value)>, CommandError> {
         let presets = [(self.quick, presets::QUICK), (self.thorough, presets::THOROUGH)];
         let mut values = Vec::new();
@@ -135,7 +135,7 @@ impl Args {
             ("review.jobs", self.jobs.map(Into::into)),
             ("review.reuse", self.full.then_some(false.into())),
             ("review.reviewers", (!self.reviewer.is_empty()).then(|| self.reviewer.clone().into())),
-            // Without this value, a configured reviewer that is not connected would be an error.
+            // The value `all` avoids an error about configured reviewers that are not connected.
             ("review.reviewers", (!self.with.is_empty()).then(|| "all".into())),
         ];
         values.extend(flags.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
@@ -172,7 +172,7 @@ impl Args {
     }
 }
 
-/// A path for an argument of a later command: relative to the root if possible. `None` if the path is not UTF-8.
+/// Formats `path` as an argument, relative to the root if possible. `None` if the path is not UTF-8.
 fn argument(path: &Path, root: &Path, globals: &Globals) -> Option<String> {
     let full = globals.directory().join(path).canonicalize().ok()?;
     let relative = full.strip_prefix(root).unwrap_or(&full);
@@ -255,12 +255,12 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     })
 }
 
-/// Whether Glee runs in continuous integration, where possibly no person has read the reviewed change yet.
+/// Whether Glee runs in continuous integration. There, the review can start before a person has read the change.
 fn is_ci() -> bool {
     std::env::var("CI").is_ok_and(|word| !matches!(word.as_str(), "" | "0" | "false"))
 }
 
-/// The error if the change adds the configuration that names its reviewers. A change cannot choose its reviewers.
+/// The error for a change that adds the project's configuration. A change cannot choose its reviewers.
 fn added_config(steering: &ControlFiles, role: Role) -> CommandError {
     let base = short(&steering.base);
     CommandError::usage(format!(
@@ -277,7 +277,7 @@ fn short(commit: &str) -> String {
     commit.chars().take(12).collect()
 }
 
-/// Creates a finding for each edited file that controls how Glee reviews the change.
+/// Creates a finding for each file that controls the review and that the reviewed change edits.
 fn edited(steering: &ControlFiles, scripts: &[String]) -> Vec<RawFinding> {
     let base = short(&steering.base);
     let finding = |path: &String| {
@@ -304,7 +304,7 @@ fn edited(steering: &ControlFiles, scripts: &[String]) -> Vec<RawFinding> {
         }
     };
     let others = scripts.iter().filter(|script| !steering.edited.contains(script));
-    // Files of shared rulings are omitted here, because `rulings::edits` creates the findings about these files.
+    // Files of shared rulings are omitted here, because `rulings::edits` creates the findings about edited rulings.
     let edited = steering.edited.iter().filter(|path| !is_shared(path));
     edited.chain(others).map(finding).collect()
 }
@@ -335,7 +335,7 @@ fn previews(
     Ok(runtime.block_on(preview)?)
 }
 
-/// Asks before a large review. Fails if the answer is no.
+/// Asks the user whether to start a large review. Fails if the user declines.
 fn confirm(
     globals: &Globals,
     of: (&Workspace, &Settings, &Agents),
@@ -349,7 +349,7 @@ fn confirm(
     if plan.agents.iter().filter(is_paid).count() * plan.shards.len() <= most {
         return Ok(());
     }
-    // Answers that can be reused need no call.
+    // Only calls whose answers cannot be reused are counted.
     let mut previews = previews(globals, of, &mut plan.clone(), target, shared)?;
     previews.retain(|preview| preview.tokens > 0);
     if previews.len() <= most {

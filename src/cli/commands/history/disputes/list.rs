@@ -58,7 +58,8 @@ const ENDED: Words<RulingFilter> = &[
 struct Listing<'a> {
     schema: u32,
     disputes: &'a [DisputeRow],
-    /// Disputes that were fetched from other histories. Their rulings have no effect in this project.
+    /// Disputes that Glee fetched from other histories. A ruling from another history has no effect in this
+    /// project.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     elsewhere: &'a [SharedDispute],
 }
@@ -101,7 +102,7 @@ pub(crate) fn run(args: &Filters, globals: &Globals) -> CommandResult {
     damage.map_or(Ok(ExitReason::Clean), Err)
 }
 
-/// Explains why there are no disputes. The reason is agreement only if a coder had to answer a mandatory finding.
+/// Explains why there are no disputes. The text mentions agreement only if a coder answered a mandatory finding.
 fn nothing(globals: &Globals) -> Result<&'static str, CommandError> {
     let runs = history::read_here(globals, |journal| journal.runs(None))?.map(|(runs, _)| runs).unwrap_or_default();
     let answered = runs.iter().any(|run| run.mode != Mode::Review && run.mandatory > 0);
@@ -147,7 +148,7 @@ fn row_of(shared: &SharedDispute) -> DisputeRow {
     }
 }
 
-/// For a dispute from another history, `from` names the author and the source. Otherwise, `from` is `None`.
+/// `from` is the author and the source of a dispute from another history, and `None` for any other dispute.
 fn cells(row: &DisputeRow, name: &str, from: Option<&str>, look: Style) -> [String; 6] {
     let severity = Severity { tag: Tag::parse(&row.tag), raw: row.tag.clone() };
     let (ruled, words) = ruling(row);

@@ -1,6 +1,6 @@
-//! `glee disputes resolve`: settles open disputes. A ruling that is given on the command line is recorded at once.
-//! If the judge or a dialog has to rule, the command reopens the run of the dispute. The coder implements enforced
-//! findings later, when the user resumes the run.
+//! `glee disputes resolve`: settles open disputes. A ruling that the command line contains is recorded at once. If
+//! the judge or the user still has to decide, the command reopens the run of the dispute. The coder implements
+//! enforced findings later, when the user resumes the run.
 
 use clap::ValueEnum;
 use jiff::civil::Date;
@@ -207,7 +207,7 @@ fn line(dispute: &Dispute) -> String {
     format!("Dispute {number}: {}.\n", printable::line(&ruled))
 }
 
-/// `None` means that the judge or a dialog has to decide.
+/// Returns `None` if the judge or a dialog has to decide the dispute.
 fn disposition(args: &Args, word: Option<Word>) -> Result<Option<Disposition>, CommandError> {
     let kind = match (word, args.disposition) {
         (Some(Word::Judge) | None, _) => return Ok(None),

@@ -77,7 +77,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         .hint(format!("read the rulings, then run `glee disputes share {} --by '<your name>'`", list.join(" "))))
 }
 
-/// Returns the disputes whose ruling is in force, concerns existing code, and has no file yet.
+/// Returns each dispute whose ruling is in force and has no file yet, if the ruling's code still exists.
 fn unshared(
     globals: &Globals,
     workspace: &Workspace,
@@ -119,7 +119,7 @@ fn form(
                                      the code"
         ))
     })?;
-    // `id`, `run` and `anchor` are not redacted, because redaction may mistake an identifier for a secret.
+    // `id`, `run` and `anchor` are not redacted, because redaction could mistake their text for a secret.
     let SharedRuling { id, run, anchor, .. } = ruling.clone();
     Ok(SharedRuling { id, run, anchor, ..secrets::redact_value(ruling) })
 }

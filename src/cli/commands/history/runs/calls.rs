@@ -11,8 +11,8 @@ use crate::domain::{ExitReason, RunId};
 use crate::protocol::text::printable;
 use crate::system::files;
 
-/// The files are printed as they are stored: with placeholders instead of secrets. `only` is the name of a call or
-/// of an agent.
+/// Prints the stored prompts and answers, which contain placeholders instead of secrets. `only` selects one call by
+/// its name, or all calls of one agent.
 pub(crate) fn run(globals: &Globals, text: &str, only: Option<&str>) -> CommandResult {
     let journal = lookup::journal(globals, &place::workspace(globals)?)?;
     let run = journal.find_any_run(text)?;
@@ -66,7 +66,7 @@ fn shown(style: Style, folder: &Path, name: &str, call: &CallRecord) -> String {
     let has_failed = call.end.as_ref().is_none_or(|end| end.error.is_some());
     let parts = [
         ("prompt", read("prompt")),
-        // A program that prints events has a separate file with the text of its answer.
+        // If an agent's program prints events, the text of the answer is stored in a separate file.
         ("answer", read("answer").or_else(|| read("stdout"))),
         ("errors", read("stderr").filter(|bytes| has_failed && !bytes.is_empty())),
     ];

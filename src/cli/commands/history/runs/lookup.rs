@@ -18,7 +18,7 @@ pub(crate) fn table(rows: &[RunRow]) -> String {
     let head = ["RUN", "STARTED", "MODE", "FINDINGS", "DISPUTES", "ENDED", "TARGET"];
     let row = |row: &RunRow| {
         let disputes = match row.open_disputes {
-            // A dispute of an earlier run is still open, and a finding of this run repeats it.
+            // A dispute of an earlier run is still open, and this run raised the disputed finding again.
             0 if row.exit == Some(ExitReason::DisputeOpen) => format!("{} (earlier open)", row.disputes),
             0 => row.disputes.to_string(),
             open => format!("{} ({open} open)", row.disputes),
@@ -54,13 +54,13 @@ pub(crate) struct Recalled {
     pub(crate) settings: Settings,
     pub(crate) plan: Plan,
     pub(crate) events: Vec<Event>,
-    /// The route for disputes that the user chose in this command or when starting the run.
+    /// The user's choice how to settle disputes, from this command or from the start of the run.
     pub(crate) chosen: Option<Route>,
     /// The judges from the current settings; empty if the run's plan already contains a judge.
     pub(crate) judges: Vec<Agent>,
 }
 
-/// `named` is the route for disputes from the current command line.
+/// `named` is the route that the current command line chooses for disputes.
 pub(crate) fn recall(
     globals: &Globals,
     mut workspace: Workspace,
@@ -71,7 +71,7 @@ pub(crate) fn recall(
     refuse_pruned(journal, run)?;
     let events = journal.events(run)?;
     let plan = view::plan(&events).ok_or_else(|| never_started(run))?;
-    // If the coder edited `.glee` during the run, the run continues with the version from before the edit.
+    // If the coder edited `.glee` during the run, the settings come from the version of `.glee` before the edit.
     let steering = match (&plan.steered_by, view::tree_before_steering(&events)) {
         (Some(commit), _) => Some(workspace.control_files_at(commit)),
         (None, Some(tree)) => Some(workspace.control_files_in(&tree, &place::state_dir()?)),

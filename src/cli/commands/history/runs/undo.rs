@@ -123,7 +123,7 @@ fn exit(conflicts: &[UndoConflict], new: &[String]) -> ExitReason {
     if conflicts.is_empty() && new.is_empty() { ExitReason::Clean } else { ExitReason::DisputeOpen }
 }
 
-/// Lists each file with the planned change, or with the reason why the file stays as it is.
+/// Lists each file with the planned change, or with the reason why Glee keeps the file as it is.
 fn listing(style: Style, redo: bool, plan: &UndoPlan, run: &RunId) -> String {
     let mut rows: Vec<(&str, &str, &str)> = Vec::new();
     for (path, effect) in &plan.files {
@@ -144,7 +144,7 @@ fn listing(style: Style, redo: bool, plan: &UndoPlan, run: &RunId) -> String {
     rows.extend(
         plan.new.iter().map(|name| ("keep", name.as_str(), "new since the run began; its creator is unknown")),
     );
-    // A repeated undo finds no changes, and does not list the ignored files again.
+    // Ignored files are listed only if there are files to restore.
     let ignored = plan.ignored.iter().filter(|_| !plan.files.is_empty());
     rows.extend(ignored.map(|name| ("keep", name.as_str(), "ignored before the run, so no version was kept")));
     if rows.is_empty() {
@@ -188,7 +188,7 @@ fn decide(globals: &Globals, plan: &UndoPlan, options: &mut UndoOptions) -> Resu
     Ok(())
 }
 
-/// The message if there is nothing to do; otherwise empty.
+/// Returns the message that there is nothing to do, or an empty text if there is something to do.
 fn nothing(redo: bool, plan: &UndoPlan, was_undone: bool) -> &'static str {
     match (redo, was_undone) {
         _ if !(plan.files.is_empty() && plan.conflicts.is_empty() && plan.new.is_empty()) => "",
@@ -198,7 +198,7 @@ fn nothing(redo: bool, plan: &UndoPlan, was_undone: bool) -> &'static str {
     }
 }
 
-/// What was done; empty if there was nothing to do.
+/// Describes the changes that were made. The text is empty if there was nothing to do.
 fn summary(redo: bool, undone: &Undone) -> String {
     let count = |files: usize| style::count(files, "file");
     let left = undone.conflicts.len() + undone.new.len();

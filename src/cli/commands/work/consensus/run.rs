@@ -139,7 +139,7 @@ impl Pipeline<'_> {
         });
         match settled {
             Some(last) => {
-                // The user may have deleted the files of the earlier outcome, so they are written again.
+                // The user could have deleted the files of the earlier outcome, so Glee writes these files again.
                 self.context.write(&last.outcome)?;
                 Ok(last.outcome)
             }

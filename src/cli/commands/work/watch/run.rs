@@ -1,4 +1,4 @@
-//! Runs a watch until its work is done, or until a command or a signal ends it.
+//! Runs a watch until the work is done, or until a command or a signal ends the watch.
 
 use std::io::{BufRead as _, BufReader, Read};
 use std::path::PathBuf;
@@ -52,7 +52,7 @@ pub(crate) struct WatchOptions {
 
 /// The maximum number of event lines in a batch.
 const BATCH: usize = 1_000;
-/// The number of agents for which the watch reserves open files; its connections use these files.
+/// The watch requests open files for this number of agents, and uses the files for connections.
 const CONNECTIONS: usize = 64;
 const UNLIMITED: Duration = Duration::MAX;
 
@@ -79,7 +79,7 @@ pub(crate) fn run(args: &WatchOptions, globals: &Globals) -> CommandResult {
     };
     let shows = globals.interactive() && args.report.format != Format::Jsonl;
     let root = workspace.root().to_owned();
-    // An error is ignored, because with fewer open files the watch merely accepts fewer connections.
+    // An error is ignored, because a watch with fewer open files only accepts fewer connections.
     drop(own_process::provide_open_files(CONNECTIONS));
     let (ended, cause) = execute::drive(UNLIMITED, &terminal, None, |stop| {
         let terminal = terminal.clone();
@@ -147,8 +147,8 @@ fn read_events(mut source: BufReader<Box<dyn Read + Send>>, intake: Intake) {
         while !ended {
             let mut items = Vec::new();
             let mut line = Vec::new();
-            // After its first line, a batch takes only lines that are already buffered, so that it does not wait
-            // for more input.
+            // A batch takes its first line as soon as the line arrives, and then only lines in the buffer. A batch
+            // therefore never waits for a second line.
             while items.is_empty() || items.len() < BATCH && source.buffer().contains(&b'\n') {
                 line.clear();
                 let limit = protocol::LONGEST as u64 + 1;
