@@ -20,7 +20,7 @@ use crate::system::private;
 pub const VARIABLE: &str = "GLEE_LOG";
 pub const FILE: &str = "log.txt";
 const FILE_CAP: u64 = 4 << 20;
-/// The maximum size, in bytes, of the log lines that are buffered until the run is known.
+/// The maximum size of the buffer for log lines, in bytes.
 const BUFFER_CAP: usize = 64 << 10;
 
 static RUN: Mutex<RunLog> = Mutex::new(RunLog::Memory(Vec::new()));
@@ -48,7 +48,8 @@ pub fn begin(verbose: u8, filter: Option<&str>, clean: Clean) -> Result<(), LogE
     };
     let read = |filter: &str| EnvFilter::builder().parse(filter);
     let (screen, run) = (read(screen)?, read(run)?);
-    // Layers with the same formatter type share the text of a span's fields, so this layer has its own type.
+    // Layers with the same formatter type share the formatted fields of a span. The closure gives this layer a
+    // different type.
     let fields = format::debug_fn(|line, field, value| match field.name() {
         "message" => write!(line, "{value:?}"),
         name => write!(line, "{name}={value:?}"),
@@ -102,7 +103,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 enum RunLog {
-    /// Buffers lines until the run is known.
+    /// Buffers lines until the log file of the run is known.
     Memory(Vec<u8>),
     File {
         file: File,
@@ -119,7 +120,7 @@ impl RunLog {
             Self::Memory(_) | Self::Nowhere => {}
             Self::File { file, left } => {
                 let length = lines.len() as u64;
-                // Write errors are ignored, because a run can continue without its log.
+                // Write errors are ignored, because a run can continue without a log.
                 if length <= *left {
                     *left -= length;
                     drop(file.write_all(lines));

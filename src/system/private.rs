@@ -1,5 +1,5 @@
-//! Creates folders and files that only the owner can read. Glee's state folder contains code, prompts and answers,
-//! so only the owner can read the folder, including temporary files and files that git creates.
+//! Creates folders and files that only the owner can read. Glee's state folder contains code, prompts and answers.
+//! Only the owner can read the folder, including temporary files and files that git creates.
 
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, OpenOptions};
@@ -52,7 +52,7 @@ pub fn tighten(state_dir: &Path) -> io::Result<()> {
         let name = name.to_string_lossy();
         OWN.contains(&name.as_ref()) || name.starts_with("tree-") || name.starts_with("image-")
     };
-    // A folder with contents but without histories is not a state folder.
+    // A folder that is not empty and contains no histories is not a state folder.
     if !names.is_empty() && !names.iter().any(|name| name == HISTORIES) {
         return Ok(());
     }

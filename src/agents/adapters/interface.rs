@@ -17,7 +17,7 @@ const LEGIBLE: usize = 24;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProgressEvent<'a> {
     Message(&'a str),
-    /// A part of a message that the program never prints as a whole.
+    /// A part of a message that the program prints only in parts.
     Piece(&'a str),
     /// Text that a later event repeats in full, or text that is not addressed to the user, such as reasoning.
     Draft(&'a str),
@@ -46,7 +46,8 @@ impl<'a> ProgressEvent<'a> {
         match self {
             Self::Message(text) => Some(format!("{text}\n")),
             Self::Piece(text) => Some(text.to_owned()),
-            // The program printed the message before a tool call in parts, so a final line break may be missing.
+            // If the program printed the message before a tool call in parts, the message can lack a final line
+            // break.
             Self::Tool(_) => Some("\n".to_owned()),
             Self::Draft(_) => None,
         }
@@ -56,7 +57,6 @@ impl<'a> ProgressEvent<'a> {
 pub trait Adapter: Send + Sync {
     fn profile(&self) -> Profile;
 
-    /// Returns the arguments that depend on the request.
     fn args(&self, _query: &Query<'_>) -> Vec<String> {
         Vec::new()
     }
@@ -112,7 +112,7 @@ pub trait Adapter: Send + Sync {
     }
 }
 
-/// Calls `take` with each event of an output. An event is a JSON object on a line of its own. If no line is an
+/// Calls `take` with each event of an output. An event is a JSON object that fills a whole line. If no line is an
 /// event, the whole output is parsed as one event or as an array of events.
 fn events(stdout: &Path, take: &mut dyn FnMut(Value)) -> io::Result<()> {
     let mut lines = BufReader::new(File::open(stdout)?);

@@ -26,7 +26,7 @@ pub struct Query<'a> {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invocation {
-    /// An absolute path.
+    /// The absolute path of the program.
     pub program: PathBuf,
     pub args: Vec<OsString>,
     pub env: BTreeMap<OsString, OsString>,
@@ -61,7 +61,7 @@ pub struct Output {
     pub transcript: crate::domain::event::Transcript,
 }
 
-/// The text of an answer. An answer in a file may be large and may contain invalid UTF-8.
+/// The text of an answer. An answer in a file can be large and can contain invalid UTF-8.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AnswerText {
     File(PathBuf),
@@ -80,7 +80,7 @@ impl AnswerText {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
     pub answer: Result<AnswerText, AgentError>,
-    /// The text that the program printed before it failed.
+    /// The text that the program printed before the failure.
     pub partial: Option<String>,
     pub usage: Usage,
     pub metadata: CallMetadata,

@@ -1,4 +1,4 @@
-//! Derives the answer or the failure of a program from its events. A program has answered only if it reports
+//! Derives a program's answer or failure from the program's events. A program has answered only if it reports
 //! completion, reports no error, and prints a text that is not blank. Unless Glee ends the program, the exit code
 //! must also be 0.
 
@@ -29,7 +29,8 @@ pub struct ParsedOutput {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReportedError {
-    /// The failure's kind as the program reports it. A missing kind is derived from `status` and `text`.
+    /// The failure's kind, if the program reports a kind. Otherwise, Glee derives the kind from `status` and
+    /// `text`.
     pub(crate) kind: Option<FailureKind>,
     pub(crate) status: Option<u16>,
     pub(crate) text: String,

@@ -14,11 +14,10 @@ pub struct Profile {
     pub login: &'static str,
     /// Whether the program prints JSON events instead of a plain answer.
     pub prints_events: bool,
-    /// The lists of arguments with which the program prints help. Glee reads the supported flags from the help.
+    /// Each list of arguments makes the program print help. Glee reads the supported flags from the help.
     pub helps: &'static [&'static [&'static str]],
     pub required: &'static [&'static str],
-    /// The maximum length of a prompt with its unit, `bytes` or `characters`. Some programs silently truncate
-    /// longer prompts.
+    /// The maximum length of a prompt, in `bytes` or `characters`. Some programs silently truncate longer prompts.
     pub longest_prompt: Option<(usize, &'static str)>,
     pub schema: &'static str,
     pub resume: &'static str,
@@ -28,26 +27,27 @@ pub struct Profile {
     pub effort_name: Option<fn(Effort) -> &'static str>,
     /// Whether an arbiter runs with high effort if the user configured no effort.
     pub raises_effort: bool,
-    /// Environment variables that Glee passes to this program in addition to the common variables.
+    /// Environment variables that Glee passes to this program in addition to the variables that every program
+    /// receives.
     pub sees: &'static [&'static str],
     /// Environment variables with default values. Values in the agent's `env` have precedence.
     pub sets: &'static [(&'static str, &'static str)],
-    /// The name of an environment variable, and the content of a settings file. The variable passes the path of
-    /// this file to the program.
+    /// The name of an environment variable and the content of a settings file. Glee writes the file, and passes the
+    /// file's path to the program in the variable.
     pub defaults: Option<(&'static str, &'static str)>,
     /// The folders of the program's settings and data, as (variable, default, subfolder). The path of a folder is
-    /// the value of the environment variable joined with `subfolder`. If the variable is not set, its value is
-    /// `default` in the home folder.
+    /// the value of the environment variable joined with `subfolder`. If the variable is not set, the path is the
+    /// home folder joined with `default` and `subfolder`.
     pub folders: &'static [(&'static str, &'static str, &'static str)],
     pub files: &'static [&'static str],
     pub marks: LineMarks,
     pub exit_codes: &'static [(&'static [i32], FailureKind)],
-    /// Folders of the tree from which the program loads modules in every role. If such a folder exists, Glee does
-    /// not start the program.
+    /// Folders of the tree from which the program loads modules in every role. If one of these folders exists, Glee
+    /// does not start the program.
     pub loads: &'static [&'static str],
     /// Whether the reported token counts cover the whole session instead of the last call.
     pub counts_sessions: bool,
-    /// Whether Glee ends the program after its answer, and ignores the exit code.
+    /// Whether Glee ends the program after the answer and ignores the exit code.
     pub ends_when_done: bool,
 }
 

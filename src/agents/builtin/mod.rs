@@ -1,7 +1,7 @@
 //! The embedded agents are a reviewer, a coder and a judge that require no model, key or network.
 //!
 //! An embedded agent runs as a child process of Glee's own binary. [`BuiltinAdapter`] starts the child process, and
-//! `answer` runs in the child process. The only inputs are the request and the tree.
+//! `answer` runs in the child process. The only inputs of an embedded agent are the request and the tree.
 
 #[cfg(feature = "astgrep")]
 mod answer;
@@ -97,7 +97,7 @@ impl Advice for BuiltinError {
     }
 }
 
-/// Returns the language of a file, in words, if the embedded reviewer has no rules for it.
+/// Returns the language of a file, in words, if the embedded reviewer has no rules for the language.
 #[cfg(feature = "astgrep")]
 pub(crate) fn language_without_rules(path: &str) -> Option<String> {
     code::language::without_rules(path)

@@ -12,7 +12,7 @@ use crate::agents::builtin::rules::scan;
 use crate::domain::Recheck;
 use crate::protocol::request::{Change, SourceFile};
 
-/// Without a diff, a match within this number of lines counts as the old finding.
+/// If there is no diff, a match at most this number of lines away counts as the old finding.
 const NEAR: u32 = 3;
 
 pub(crate) fn recheck(changes: &[Change], files: &[SourceFile], root: &Path) -> Result<Body, CatalogError> {

@@ -67,7 +67,7 @@ enum CitationCheck {
     Itself(u32),
     /// The coder wrote the cited code in this run.
     Written(u32),
-    /// The reference names an existing file or folder as a whole.
+    /// The reference is to a whole file or folder, which exists.
     Whole,
     Elsewhere,
 }
@@ -95,8 +95,8 @@ impl Tree<'_> {
         reference.path = path.unwrap_or_else(|| std::mem::take(&mut reference.path));
     }
 
-    /// Returns whether the coder wrote any of the lines in this run. If `lines` is `None`, checks the whole file or
-    /// folder.
+    /// Returns whether the coder wrote any of the `lines` in this run. If `lines` is `None`, checks the whole file
+    /// or folder.
     fn is_written(&self, path: &str, lines: Option<(u32, u32)>) -> bool {
         let below =
             |file: &str| file.strip_prefix(path.trim_end_matches('/')).is_some_and(|rest| rest.starts_with('/'));

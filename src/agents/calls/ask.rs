@@ -39,7 +39,8 @@ pub struct Ask<'a> {
     pub files: &'a TranscriptFiles,
     pub session: Option<&'a Session>,
     pub activity: &'a (dyn Fn(&str) + Send + Sync),
-    /// The agent is suspended while this value is true. If the field is `None`, the agent is never suspended.
+    /// While the received value is true, the agent is suspended. If the field is `None`, the agent is never
+    /// suspended.
     pub suspended: Option<watch::Receiver<bool>>,
     pub stop: Stop,
 }
@@ -79,8 +80,8 @@ impl Agents {
         Self { cache: StateCache(Some(state_dir.join("agents"))), ..self }
     }
 
-    /// Checks the agents before any paid call. Each agent, or else its backup, needs a known adapter and an
-    /// existing program.
+    /// Checks the agents before any paid call. For each of the `agents`, the agent or its backup must have a known
+    /// adapter and an existing program.
     pub fn check(&self, agents: &[Agent], backups: &[Agent], root: &Path) -> Result<(), AgentError> {
         agents.iter().chain(backups).try_for_each(registry::check_effort)?;
         agents.iter().try_for_each(|agent| {
@@ -111,8 +112,8 @@ impl Agents {
         self.detect(kind, agent, &program).await.version
     }
 
-    /// Calls an agent. If the agent is over its limits or its program is missing, calls the agent's backup. The
-    /// backup may also have a backup.
+    /// Calls an agent. If the agent is over its limits or its program is missing, calls the agent's backup. A
+    /// backup can also have a backup.
     pub async fn ask_or_backup(&self, ask: Ask<'_>, backups: &[Agent]) -> CallResult {
         let mut remaining: Vec<&Agent> = backups.iter().collect();
         let mut agent = ask.agent;

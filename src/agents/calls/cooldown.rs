@@ -38,8 +38,9 @@ impl Agents {
         }
     }
 
-    /// Records a default cooldown after the last try, if the agent is rate-limited and the service reported no end
-    /// of the limit. An exhausted quota causes no default cooldown, because the user may buy credit at any time.
+    /// Records a default cooldown after the last try, if the agent is rate-limited and the service did not report
+    /// when the limit ends. An exhausted quota causes no default cooldown, because the user can buy credit at any
+    /// time.
     pub(crate) fn give_up(&self, agent: &Agent, error: &AgentError, now: Timestamp) {
         if let (Ok(kind), FailureKind::RateLimited { reset: None }) = (AdapterKind::of(agent), error.kind) {
             let cooldown = Cooldown { until: now + UNSPECIFIED, why: error.message.clone() };
@@ -62,7 +63,7 @@ impl Agents {
 }
 
 /// Returns the key of an agent's cooldown, or `None` if the program is unknown. The agents of a program share one
-/// cooldown, but an agent with its own environment variables has a separate cooldown.
+/// cooldown, but an agent with configured environment variables has a separate cooldown.
 fn key(kind: AdapterKind, agent: &Agent) -> Option<String> {
     let known = AdapterKind::PROGRAMS.contains(&kind);
     known.then(|| if agent.env.is_empty() { kind.to_string() } else { format!("{kind} of {}", agent.name) })

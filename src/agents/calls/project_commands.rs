@@ -13,7 +13,7 @@ use crate::config::settings::Limits;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckResult {
     pub passed: bool,
-    /// For a failed command, the error in one line and the end of stdout and stderr.
+    /// After success, the end of stderr. After a failure, the error and the ends of stdout and stderr.
     pub tail: String,
 }
 

@@ -53,7 +53,7 @@ fn wait(text: &str) -> Option<SignedDuration> {
     sane.then(|| SignedDuration::from_secs_f64(total))
 }
 
-/// Parses a time of day such as `3pm` or `15:45`. A date may precede the time, and a time zone in parentheses may
+/// Parses a time of day such as `3pm` or `15:45`. A date can precede the time, and a time zone in parentheses can
 /// follow.
 fn clock(lower: &str, now: Timestamp) -> Option<Timestamp> {
     let zone = match lower.split_once('(') {

@@ -73,8 +73,8 @@ impl CallRecord {
     }
 }
 
-/// The records of all calls in a run's folder, with the common stem of the names of a call's files. The calls are
-/// sorted by time. An earlier try of a call has its own record.
+/// Returns the record of each try of each call in a run's folder, sorted by time. The text before a record is the
+/// stem of the names of the call's files.
 pub(crate) fn all(folder: &Path) -> io::Result<Vec<(String, CallRecord)>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder)? {

@@ -1,5 +1,5 @@
 //! Finds the program of a command by its path or in PATH. Glee refuses a program from PATH if the program is inside
-//! the tree or the PATH entry is a relative path. Such a program may be part of the code under review.
+//! the tree or the PATH entry is a relative path. A program inside the tree may be part of the code under review.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Finds where the login of an agent comes from, without starting the agent's program.
+//! Finds the variable or the file with an agent's login, without starting the agent's program.
 
 use std::env;
 use std::path::PathBuf;
@@ -6,14 +6,13 @@ use std::path::PathBuf;
 use crate::agents::AdapterKind;
 use crate::domain::Agent;
 
-/// The files in the programs' folders that contain a login.
+/// The names of files that contain a login, in the folders of agent programs.
 const FILES: [&str; 3] = [".credentials.json", "auth.json", "oauth_creds.json"];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Login {
     /// The variable or the file with the login.
     Found(String),
-    /// How to log in.
     Missing(&'static str),
     /// The agent needs no login, or its program stores the login where Glee does not look.
     Unknown,

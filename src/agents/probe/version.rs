@@ -26,8 +26,8 @@ const LIMITS: Limits = Limits {
 const FILE: &str = "programs.json";
 
 impl Agents {
-    /// Reads the version and the flags of the program at `path`. Only known programs are run, because a user's
-    /// script may have side effects.
+    /// Reads the version and the flags of the program at `path`. Runs only programs in `AdapterKind::PROGRAMS`,
+    /// because a user's script may have side effects.
     pub(crate) async fn detect(&self, kind: AdapterKind, agent: &Agent, path: &Path) -> Program {
         let mut program = Program::new(path);
         if !AdapterKind::PROGRAMS.contains(&kind) {

@@ -23,7 +23,7 @@ mod linux {
     /// The maximum time for killing orphans. Afterwards, the surviving processes are reported.
     const SWEEP: Duration = Duration::from_secs(2);
 
-    /// The process ids of the running supervisors. The lock is held until the id of a new supervisor is known.
+    /// The process ids of the running supervisors. The set is locked while a supervisor starts.
     static AT_WORK: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
     fn at_work() -> MutexGuard<'static, BTreeSet<i32>> {
@@ -52,7 +52,7 @@ mod linux {
         Ok((child, Registered(pid)))
     }
 
-    /// Kills the orphans of a dead supervisor. Returns the processes that survived, if any.
+    /// Kills the orphans of a dead supervisor. Returns the processes that survived.
     pub(crate) async fn end_all(supervisor: Registered) -> Option<Vec<i32>> {
         drop(supervisor);
         let deadline = Instant::now() + SWEEP;

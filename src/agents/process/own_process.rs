@@ -1,4 +1,4 @@
-//! Prepares the process of Glee: resets signals, hides its memory, and raises the limit of open files.
+//! Prepares the process of Glee: resets signals, hides the process's memory, and raises the limit of open files.
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::SigSet;
@@ -6,19 +6,20 @@ use signal_hook::consts::SIGCHLD;
 
 /// The number of file descriptors that Glee needs for its history, locks, git pipes and transcripts.
 const OWN_FILES: u64 = 32;
-/// The number of file descriptors per agent: three pipes, two control pipes, two transcripts, one process handle.
+/// The number of file descriptors per agent: pipes, two transcripts, a process handle, and a reserve.
 const FILES_PER_AGENT: u64 = 10;
 
 /// Unblocks all signals, and stops ignoring `SIGCHLD`. While `SIGCHLD` is ignored, the system discards exit
 /// statuses. `SIGHUP` remains ignored under `nohup`.
 pub fn reset_signals() {
-    // The calls fail only for invalid arguments. Child processes start with the default action for `SIGCHLD`.
+    // Both calls fail only for invalid arguments. The system resets the handler of `SIGCHLD` in programs that Glee
+    // starts.
     let _ = SigSet::empty().thread_set_mask();
     drop(signal_hook::flag::register(SIGCHLD, std::sync::Arc::default()));
 }
 
-/// Prepares the process that starts supervisors. The process inherits the children of killed supervisors, and can
-/// end them (see `orphans`). Only root can read the memory of the process.
+/// Prepares the process that starts supervisors. If a supervisor is killed, its children become children of this
+/// process (see `orphans`). Only root can read the memory of this process.
 pub fn prepare() {
     #[cfg(target_os = "linux")]
     {
@@ -45,7 +46,7 @@ impl crate::domain::Advice for TooFewFiles {
     }
 }
 
-/// Raises the limit of open files if it is too low for a number of concurrent agents.
+/// Raises the limit of open files if the limit is too low for the given number of concurrent agents.
 pub fn provide_open_files(agents: usize) -> Result<(), TooFewFiles> {
     let Ok((limit, most)) = getrlimit(Resource::RLIMIT_NOFILE) else { return Ok(()) };
     let open = std::fs::read_dir(crate::agents::process::supervisor::DESCRIPTORS)

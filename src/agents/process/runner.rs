@@ -36,13 +36,13 @@ use crate::protocol::request::Request;
 const STDERR_RECORDED: u64 = 1 << 20;
 /// The maximum time for which output is read after the supervisor has exited.
 const DRAIN: Duration = Duration::from_millis(100);
-/// The maximum time that a dialogue may continue after Glee has asked it to end.
+/// The maximum duration of a dialogue after Glee's request to end the dialogue.
 const DIALOGUE_GRACE: Duration = Duration::from_secs(1);
-/// The maximum time that a program may take to exit after its dialogue has ended.
+/// The maximum time between the end of a dialogue and the exit of the program.
 const EXIT_GRACE: Duration = Duration::from_millis(500);
 
 /// Receives the last line of an agent's output, unescaped, at most ten times a second. If the function returns
-/// false, it is called again with the preceding line.
+/// false, the runner calls the function again with the preceding line.
 pub type Activity<'a> = &'a (dyn Fn(&str) -> bool + Send + Sync);
 
 pub type Ran = Result<Output, Box<Failed>>;
@@ -125,7 +125,7 @@ impl ProcessRunner {
         let temporary = tempfile::Builder::new().prefix("glee-").tempdir()?;
         let (its_liveness, liveness) = io::pipe()?;
         let (report, its_report) = io::pipe()?;
-        // A process may inherit the writing end and keep it open, so reading from the pipe must not block.
+        // Another process can inherit the writing end of the pipe and keep the end open, so reading must not block.
         fcntl(&report, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
         let ends = SupervisorPipes { liveness: its_liveness, report: its_report };
         let confinement = job.confinement.clone().map(|confinement| Confinement {
@@ -181,7 +181,7 @@ impl Execute for ProcessRunner {
 struct Running {
     child: Child,
     registered: Option<Registered>,
-    /// Dropping this end of the pipe ends the agent.
+    /// Glee's end of the liveness pipe. Dropping this end stops the agent.
     liveness: Option<io::PipeWriter>,
     report: io::PipeReader,
     _temporary: TempDir,
@@ -389,7 +389,6 @@ fn cap_value(limits: &Limits, cap: Cap) -> Duration {
     }
 }
 
-/// Writes the program's stdin or conducts the dialogue. The relay passes stdout to the dialogue.
 fn input<'a>(
     job: &ProcessJob<'a>,
     stdin: Option<ChildStdin>,
@@ -439,7 +438,6 @@ impl TranscriptFiles {
         files.filter(|path| path.as_ref().is_ok_and(of_call) || path.is_err()).collect()
     }
 
-    /// Renames the files of an earlier try. The new names contain the number of the try.
     pub(crate) fn put_aside(&self) {
         let tried = |number: u32| self.stdout.with_extension(format!("try{number}.stdout"));
         if !self.stdout.exists() {

@@ -1,4 +1,4 @@
-//! A runner for tests, which plays scripted agents, applies limits and stops, and records the requests.
+//! A runner for tests, which plays scripted agents, applies limits and stop requests, and records the requests.
 
 use std::fmt;
 use std::future::Future;

@@ -1,5 +1,5 @@
-//! A request to stop, which cannot be withdrawn. A [`Stop`] also receives a request that was made
-//! before it started to wait.
+//! A request to stop, which cannot be withdrawn. Every clone of a [`Stop`] receives the request, even if the clone
+//! begins to wait after the request.
 
 use tokio::sync::watch;
 

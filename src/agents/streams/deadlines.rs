@@ -10,7 +10,7 @@ use crate::config::settings::Limits;
 
 /// The time from the end of the grace period until a supervisor is killed.
 const SUPERVISOR_LATE: Duration = Duration::from_secs(4);
-/// The maximum time that the runner sleeps. A much longer sleep means that Glee itself was suspended.
+/// The maximum time that the runner sleeps. A much longer sleep means that the system suspended Glee.
 const TICK: Duration = Duration::from_secs(1);
 const ACTIVITY_EVERY: Duration = Duration::from_millis(100);
 
@@ -60,7 +60,7 @@ impl Clock {
         self.printed(source);
     }
 
-    /// Records output that is not part of an answer. Such output does not extend any deadline.
+    /// Records output that is not part of an answer. Output outside an answer does not extend any deadline.
     pub(crate) fn printed(&mut self, source: StreamName) {
         self.unreported = Some(source);
     }
@@ -78,8 +78,8 @@ impl Clock {
         self.ticked + TICK
     }
 
-    /// If the wake-up is much too late, Glee itself was suspended, so all deadlines are postponed by the length of
-    /// the suspension.
+    /// If the wake-up is much too late, the system suspended Glee. All deadlines are then postponed by the length
+    /// of the suspension.
     fn woke(&mut self, now: Instant) {
         let stopped = now.saturating_duration_since(self.tick());
         self.ticked = now;

@@ -1,8 +1,8 @@
 //! The adapter for Codex reads the output of `codex exec --json`. Glee always sets the sandbox of Codex. Codex has
-//! no flag for retries, so Glee sets the retries of a configured provider to 0. Glee disables the feature
-//! `unbounded_connection_retries`, so that the built-in retries end after 30 seconds. Codex ignores the settings of
-//! the tree. With `project_doc_max_bytes=0`, Codex also ignores the tree's `AGENTS.md`. Tested with version
-//! 0.169.0.
+//! no flag for retries. If the agent's command selects a provider, Glee sets the provider's retries to 0. Glee
+//! disables the feature `unbounded_connection_retries`, so that the built-in retries end after 30 seconds. Codex
+//! ignores the settings of the tree. With `project_doc_max_bytes=0`, Codex also ignores the tree's `AGENTS.md`.
+//! Tested with version 0.169.0.
 
 use serde_json::Value;
 
@@ -51,7 +51,7 @@ impl Adapter for Codex {
         if matches!(role, Role::Judge | Role::Aggregator) {
             off.extend(NOT_FOR_A_JUDGE);
         }
-        // Codex fails if `--disable` names a feature that the installed version does not know.
+        // Codex fails if `--disable` names a feature that the installed version does not have.
         for feature in off.into_iter().filter(|name| query.program.may_have(name)) {
             args.extend(list(&["--disable", feature]));
         }

@@ -50,7 +50,7 @@ impl Adapter for Qwen {
 
     fn parse(&self, parsed: &mut ParsedOutput, event: &Value) {
         Claude.parse(parsed, event);
-        // Only the first line is the error. The other lines are general advice, which always mentions quotas.
+        // Only the first line states the error. All later lines are advice, which always mentions quotas.
         if let Some(error) = &mut parsed.failure
             && let Some((first, _)) = error.text.split_once('\n')
         {

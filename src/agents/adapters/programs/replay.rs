@@ -1,7 +1,6 @@
 //! The adapter `replay` plays back a recorded call instead of running a program. The agent's `command` is the path
-//! of a folder with the recorded calls of a run. The agent prints the output that the agent with the same name
-//! printed in the recorded run. The nonce of the new request replaces the recorded nonce. The file edits of a
-//! recorded coder are not replayed.
+//! of a folder with the recorded calls of a run. The adapter finds the recorded call by the agent's name. The nonce
+//! of the new request replaces the recorded nonce. The file edits of a recorded coder are not replayed.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

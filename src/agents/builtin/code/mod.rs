@@ -1,4 +1,4 @@
-//! Code analysis for the embedded agents: languages, symbols, lines, source files.
+//! Analyses code for the embedded agents: languages, symbols, lines and source files.
 
 #[cfg(feature = "astgrep")]
 pub(crate) mod language;

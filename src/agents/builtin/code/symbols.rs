@@ -41,7 +41,8 @@ pub(crate) fn block(tree: &SyntaxTree, line: u32) -> Option<(u32, u32)> {
     chain(tree, line).iter().find(|node| named(node).is_some()).map(lines)
 }
 
-/// Finds a definition by its name and the names around it, for example `["TestCart", "test_total"]`.
+/// Finds a definition, for example by `["TestCart", "test_total"]`. The last name belongs to the definition, and
+/// the other names belong to the enclosing definitions.
 pub(crate) fn definition<'a>(tree: &'a SyntaxTree, path: &[String]) -> Option<Syntax<'a>> {
     let (name, outer) = path.split_last()?;
     tree.root().dfs().find(|node| {
@@ -100,8 +101,8 @@ fn chain(tree: &SyntaxTree, line: u32) -> Vec<Syntax<'_>> {
     nodes
 }
 
-/// The kinds of syntax nodes that define functions, types and values. The second element of an entry is the field
-/// of the node that contains the defined name.
+/// The kinds of syntax nodes that define functions, types and values. In each entry, the second text is the field
+/// of the syntax node with the defined name.
 const DEFINITIONS: &[(Named, &str, &str)] = &[
     (
         Named::Function,

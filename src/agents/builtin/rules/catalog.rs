@@ -32,10 +32,10 @@ pub struct RuleInfo {
     pub id: String,
     /// The language's name as ast-grep spells it.
     pub language: String,
-    /// The class of the defects that the rule finds. Only a project's rule may lack a class.
+    /// The class of the defects that the rule finds. Only rules of a project can lack a class.
     pub category: Option<String>,
     pub tag: Tag,
-    /// The title of the rule's findings, in which matched text replaces a variable such as `$NAME`.
+    /// The title of the rule's findings. Matched text replaces each variable in the title, such as `$NAME`.
     pub message: String,
     pub note: Option<String>,
     pub fixable: bool,
@@ -100,7 +100,6 @@ impl Catalog {
         Self::load(&language::ALL, None, &project_files(root)?)
     }
 
-    /// Loads only the packaged rules, which a test validates.
     pub fn packaged() -> Result<Self, CatalogError> {
         Self::load(&language::ALL, None, &[])
     }
@@ -145,8 +144,8 @@ struct Loading {
 }
 
 impl Loading {
-    /// Compiles the packaged rules that have one of the `ids`, or all packaged rules if `ids` is `None`. Other
-    /// rules are skipped, because compilation is slow.
+    /// Compiles the packaged rules that have one of the `ids`, or all packaged rules if `ids` is `None`. All other
+    /// rules are skipped, because the compilation of a rule is slow.
     fn packaged(&mut self, language: SupportLang, ids: Option<&BTreeSet<&str>>) -> Result<(), CatalogError> {
         let families = language::packaged_for(language);
         let files = || packaged::FILES.iter().filter(|file| families.contains(&file.language));
@@ -217,7 +216,7 @@ fn is_packaged(id: &str) -> bool {
         .any(|document| packaged_id(document) == Some(id))
 }
 
-/// The keys of a rule that Glee parses first, to check the rule's language.
+/// The keys of a rule that Glee parses before the other keys, to check the rule's language.
 #[derive(Deserialize)]
 struct Head {
     #[serde(default)]

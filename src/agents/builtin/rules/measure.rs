@@ -2,7 +2,7 @@
 //!
 //! A folder contains samples and the file `labels.jsonl`. Each line of this file is an object for one sample,
 //! `{"file", "labels": [{"line", "category", "also"}]}`. A finding is correct if a label of the same class is at
-//! most two lines away. The key `also` lists further lines at which the defect may be reported.
+//! most two lines away. The key `also` lists further lines at which a report of the defect is correct.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -46,7 +46,7 @@ pub struct Miss {
     pub file: String,
     pub line: u32,
     pub category: String,
-    /// The rule of a finding without a label, or `None` for a label without a finding.
+    /// The rule of a finding that has no label; `None` if the entry is a label that has no finding.
     pub rule: Option<String>,
 }
 

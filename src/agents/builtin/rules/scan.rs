@@ -1,6 +1,6 @@
 //! Matches a catalog's rules against one file.
 //!
-//! Glee ignores comments that disable a rule in ast-grep, because Glee records every objection to a finding.
+//! Comments that disable an ast-grep rule have no effect, because an objection to a finding has to be recorded.
 
 use std::ops::Range;
 use std::path::Path;

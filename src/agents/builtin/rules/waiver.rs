@@ -34,8 +34,8 @@ pub(crate) fn waiver(tree: &SyntaxTree, hit: &Hit) -> Option<Waiver> {
     on_it.chain(above).find_map(|lines| read(lines, &hit.rule))
 }
 
-/// Parses the waiver for `rule` in adjacent comment lines. The waiver ends at the last line or before the next
-/// waiver.
+/// Parses the waiver for `rule` in adjacent comment lines. The waiver ends at the last comment line or before the
+/// next waiver.
 fn read(lines: &[Line], rule: &str) -> Option<Waiver> {
     let starts = |line: &Line| line.text.contains(MARK);
     let at = lines.iter().position(|line| {

@@ -29,7 +29,7 @@ impl Hold {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confinement {
     pub hold: Hold,
-    /// Whether the program has its own sandbox. Such a sandbox works inside read-only mounts, but not inside Landlock.
+    /// Whether the program has a sandbox that works inside read-only mounts, but not inside Landlock.
     pub nests: bool,
     pub namespaces: bool,
     /// The user's cache folder. The agent writes to a private copy of the folder.
@@ -39,7 +39,7 @@ pub struct Confinement {
 }
 
 impl Confinement {
-    /// Whether the agent has to run without the sandbox, because its own sandbox would not work inside Landlock.
+    /// Whether the agent runs without Glee's sandbox, because the program's sandbox would fail in Landlock.
     pub(crate) fn is_omitted(&self) -> bool {
         self.nests && !self.namespaces && self.hold != Hold::Always
     }

@@ -52,13 +52,12 @@ pub struct SandboxLayers {
     pub subreaper: bool,
 }
 
-/// Returns the layers of the sandbox that this system supports.
 pub fn layers() -> SandboxLayers {
     SandboxLayers { landlock: kernel::is_available(), subreaper: cfg!(target_os = "linux") }
 }
 
-/// A coder is only isolated, because a coder has to write. Codex has its own sandbox, which cannot start in an isolated
-/// process.
+/// A coder is isolated but not confined, because a coder has to write. Codex has its own sandbox, which cannot
+/// start in an isolated process.
 pub(crate) fn confinement(
     sandbox: Sandbox,
     role: Role,
@@ -76,7 +75,7 @@ pub(crate) fn confinement(
         (Sandbox::Required, false) => Hold::Always,
     };
     if nests {
-        // Codex runs no command if this folder is missing. It cannot create the folder inside the sandbox.
+        // Codex runs no command if this folder is missing. Codex cannot create this folder inside the sandbox.
         drop(private::folder(Path::new(&format!("/tmp/codex-daemon-{}", nix::unistd::geteuid()))));
     }
     let hidden = protected.iter().map(|folder| real(folder).join("watch")).find(|folder| folder.is_dir());
@@ -114,8 +113,8 @@ fn caches(env: &BTreeMap<OsString, OsString>) -> Option<PathBuf> {
     variable(env, "XDG_CACHE_HOME").or_else(home).filter(|path| path.is_absolute())
 }
 
-/// Returns the adapters of all programs that an agent may run. The command of an agent with the adapter `acp` may
-/// name further programs.
+/// Returns the adapters of all programs that an agent may run. The command of an agent with the adapter `acp` can
+/// contain the names of several programs.
 pub(crate) fn programs(kind: AdapterKind, command: &[String]) -> Vec<AdapterKind> {
     let named = |program: &&AdapterKind| command.iter().any(|word| word.contains(program.as_str()));
     match kind {
@@ -197,13 +196,13 @@ mod kernel {
             .set_compatibility(CompatLevel::HardRequirement)
             .handle_access(AccessFs::from_write(NEEDED))?
             .set_compatibility(CompatLevel::BestEffort)
-            // On new kernels, the sandbox also blocks signals to outside processes, such as Glee. It also blocks
-            // abstract sockets, through which another program could write for the agent.
+            // On new kernels, the sandbox also blocks signals to outside processes, such as Glee. The sandbox then
+            // also blocks abstract sockets, because another program could write for the agent.
             .scope(Scope::Signal | Scope::AbstractUnixSocket)?
             .create()
     }
 
-    /// Permanently limits writing by this thread and its descendants to `writable`. Returns whether this succeeded.
+    /// Permanently limits writing by this thread and its descendants to `writable`. Returns true on success.
     pub(crate) fn confine<'a>(writable: impl Iterator<Item = &'a Path>) -> bool {
         let rules = path_beneath_rules(writable, AccessFs::from_write(NEEDED));
         ruleset().and_then(|ruleset| ruleset.add_rules(rules)?.restrict_self()).is_ok()
@@ -211,8 +210,8 @@ mod kernel {
 
     /// Prevents the calling thread and its descendants from inspecting other processes, if possible.
     pub(crate) fn isolate() {
-        // A Landlock domain prevents the inspection of outside processes. A domain has to handle some access
-        // rights, so this domain handles two rights and grants both rights for all paths.
+        // A Landlock domain prevents the inspection of outside processes. A domain has to handle at least one
+        // access right, so this domain handles two rights and grants both rights for all paths.
         let access: BitFlags<AccessFs> = AccessFs::Refer | AccessFs::MakeBlock;
         let restrict = || -> Result<_, RulesetError> {
             let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
@@ -224,7 +223,7 @@ mod kernel {
 
     /// Drops the capabilities with which root could undo the sandbox, for this thread and its descendants.
     pub(crate) fn drop_capabilities() {
-        // The call fails only without root, and then the thread lacks these capabilities anyway.
+        // Without root, the call fails, but the thread then has no capabilities that have to be dropped.
         for capability in DROPPED {
             let _ = remove_capability_from_bounding_set(capability);
         }

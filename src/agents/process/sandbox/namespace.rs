@@ -60,9 +60,9 @@ pub(crate) fn enter(confinement: &Confinement, temporary: &Path) -> Surroundings
 }
 
 /// Makes all mounts read-only for this thread and its descendants, except the folders in `writable`. Returns true
-/// on success. Descendants cannot undo the change, because they lack the capability to mount. In a descendant's own
-/// namespace, the mounts are locked. Unlike Landlock, read-only mounts do not keep a program from creating its own
-/// sandbox.
+/// on success. Descendants cannot undo the change, because they lack the capability to mount. In a namespace that a
+/// descendant creates, the mounts are locked. Unlike Landlock, read-only mounts do not keep a program from creating
+/// a sandbox.
 pub(crate) fn make_read_only<'a>(writable: impl Iterator<Item = &'a Path>) -> bool {
     // Devices are writable even on a read-only mount.
     let is_folder =
@@ -72,7 +72,7 @@ pub(crate) fn make_read_only<'a>(writable: impl Iterator<Item = &'a Path>) -> bo
 
 fn remount(writable: &[&Path]) -> io::Result<()> {
     unshare(CloneFlags::CLONE_NEWNS)?;
-    // Later mounts of the system, which are writable, do not appear in this namespace.
+    // Mounts that the system makes later are writable. This call keeps these mounts out of the namespace.
     mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None::<&str>)?;
     for folder in writable {
         mount(Some(*folder), *folder, None::<&str>, MsFlags::MS_BIND | MsFlags::MS_REC, None::<&str>)?;
@@ -87,7 +87,7 @@ fn remount(writable: &[&Path]) -> io::Result<()> {
         }
         let flags = MsFlags::MS_REMOUNT | MsFlags::MS_BIND | MsFlags::MS_RDONLY | found.flags;
         match mount(None::<&str>, &found.path, None::<&str>, flags, None::<&str>) {
-            // These errors mean that another mount covers this mount, or that the user may not enter the mount's
+            // These errors mean that another mount covers this mount, or that the user has no access to the mount's
             // folder.
             Ok(()) | Err(Errno::EINVAL | Errno::ENOENT | Errno::ENOTDIR | Errno::EACCES) => {}
             Err(error) => return Err(error.into()),

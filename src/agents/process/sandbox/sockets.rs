@@ -11,7 +11,6 @@ const RESOLVERS: [&str; 4] = ["/run/systemd/resolve/", "/run/systemd/userdb/", "
 const FOLDERS: [&str; 5] = ["/run", "/var/run", "/tmp", "/tmp/.X11-unix", "/run/dbus"];
 const MOST: usize = 4_000;
 
-/// Returns all sockets that were found, except the sockets in `RESOLVERS`.
 pub(crate) fn all() -> BTreeSet<PathBuf> {
     let listening = fs::read("/proc/net/unix").unwrap_or_default();
     let mounted = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();

@@ -7,8 +7,8 @@
 //! period, SIGKILL. The error `ECHILD` confirms that no child process remains.
 //!
 //! To start a sandboxed agent, one thread of the supervisor enters the sandbox (see `sandbox`), which applies to
-//! all descendants of that thread. The main thread stays outside, and removes the agent's temporary folder at the
-//! end.
+//! all descendants of that thread. The main thread stays outside the sandbox, and removes the agent's temporary
+//! folder at the end.
 //!
 //! The supervisor has no async runtime and no configuration. One thread polls children, the pipe and signals.
 
@@ -93,7 +93,7 @@ struct Events {
 }
 
 impl Events {
-    /// Must be called before the agent starts. Signals are received by signal handlers. They are not blocked,
+    /// Must be called before the agent starts. Signal handlers receive the signals. The signals are not blocked,
     /// because the agent would inherit the signal mask.
     fn new(liveness: File) -> io::Result<Self> {
         let socket_for = |signals: &[i32]| {
@@ -200,7 +200,7 @@ fn supervise(liveness: File, orders: &Orders, program: &OsStr, args: &[OsString]
     command.args(args).envs(surroundings.variables()).process_group(0);
     let (held, started) = match confinement.hold {
         Hold::Free => (false, Some(start(command))),
-        // A separate thread enters the sandbox, because a thread cannot leave a sandbox again.
+        // A separate thread enters the sandbox, because a thread can never leave a sandbox.
         Hold::Isolated | Hold::IfPossible | Hold::Always => {
             thread::scope(|scope| scope.spawn(|| start_held(command, confinement, &surroundings)).join())
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -301,7 +301,7 @@ fn signal(agent: Pid, signal: Signal) {
 }
 
 fn kill_group(agent: Pid, signal: Signal) {
-    // The process group existed microseconds ago, so the system cannot have reused its id yet.
+    // The process group existed microseconds ago, so the system cannot have reused the group's id yet.
     let _ = killpg(agent, signal);
 }
 

@@ -171,7 +171,7 @@ mod readings {
     #[test]
     fn the_answer_is_what_was_said_after_the_last_tool() {
         let (first, one, two, end) = (chunk("I look."), chunk("[MUST] a.py:1 x"), chunk("\nEND"), stop("end_turn"));
-        // The exit code is 143 because the agent did not exit by itself and Glee ended it.
+        // The exit code is 143, because Glee ends the agent with SIGTERM.
         let read = reading(&[SESSION, &first, CALL, &one, &two, &end], Some(143), "");
         assert_eq!(read.answer, Ok(AnswerText::Text("[MUST] a.py:1 x\nEND".to_owned())));
         assert_eq!(read.metadata.session.as_deref(), Some("s-1"));
