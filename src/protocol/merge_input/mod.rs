@@ -2,8 +2,8 @@
 //!
 //! The input consists of JSON documents. A document can be a single finding, a reviewer's answer, a message of
 //! debate round 2 or 3, or a list of documents. The fields `findings`, `responses`, `defenses` and `debate` of a
-//! document can contain further documents. A document without a reviewer or a file inherits the reviewer or the
-//! file of the enclosing document. Input that cannot be interpreted is reported in `problems`.
+//! document can contain further documents. A document that lacks a reviewer or a file inherits the missing value
+//! from the enclosing document. Input that cannot be interpreted is reported in `problems`.
 
 mod node;
 
@@ -142,7 +142,7 @@ impl MergeInput {
     }
 
     /// Reads findings and reviews from the unknown fields of an object. In an item of `findings`, an unknown field
-    /// has the name of a file and contains the findings of this file. Returns whether anything was read.
+    /// maps a file to the findings in this file. Returns whether anything was read.
     fn take_nested(&mut self, node: Node<'_>, place: Place, context: &Context, debate: &mut Vec<Message>) -> bool {
         let size =
             |input: &Self, debate: &[Message]| (input.members.len(), input.debate.reviewers.len(), debate.len());

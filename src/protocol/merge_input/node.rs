@@ -1,4 +1,4 @@
-//! Reads the fields of a JSON document in the input of `glee merge`, under any of their known names.
+//! Reads the fields of a JSON document in the input of `glee merge`. A field can have any of several names.
 
 use serde::de::{Error as _, Unexpected};
 
@@ -97,7 +97,7 @@ impl<'a> Node<'a> {
         has_words || is_scalar(self.get(&["content"])) || is_scalar(self.get(LINE))
     }
 
-    /// Returns the file, the first line and the last line that the field `location` names.
+    /// Returns the file, the first line and the last line in the field `location`.
     pub(crate) fn located(self) -> (Option<String>, Option<u32>, Option<u32>) {
         match self.get(&["location"]) {
             LenientValue::Text(place) => {
@@ -115,8 +115,8 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Returns the title and the description. If an object has no known text, the description consists of the texts
-    /// in unknown fields.
+    /// Returns the title and the description. If an object has no text in a known field, the description consists
+    /// of the texts in unknown fields.
     pub(crate) fn texts(self) -> (Option<String>, String) {
         if let LenientValue::Text(text) = self.0 {
             return (None, text.clone());
@@ -168,7 +168,7 @@ pub(crate) fn number(value: &LenientValue) -> Option<i32> {
     }
 }
 
-/// Reads a confidence in percent. A number between 0 and 1 is a fraction and is multiplied by 100.
+/// Reads a confidence in percent. A number between 0 and 1 is multiplied by 100.
 pub(crate) fn percent(value: &LenientValue) -> Option<Confidence> {
     let number = match value {
         LenientValue::Number(share) if *share > 0.0 && *share < 1.0 => number(&LenientValue::Number(share * 100.0)),

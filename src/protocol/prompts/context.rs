@@ -1,9 +1,9 @@
 //! Converts a request into the values of a prompt template and encloses text from files and agents in fences.
 //!
-//! The first and the last line of a fence contain the mark of the run (see `nonce`). Text that contained the mark
-//! could end its own fence, so the mark is removed from all text before the text is fenced. Every line inside a
-//! fence begins with a line number or a colon. Parsers recognise tags, closing lines, JSON and code fences only at
-//! the beginning of a line, so that fenced text in a repeated prompt is not parsed as an answer.
+//! The first and the last line of a fence contain the mark of the run (see `nonce`). Text with this mark could end
+//! a fence early, so the mark is removed from all text before the text is fenced. Every line inside a fence begins
+//! with a line number or a colon. Parsers recognise tags, closing lines, JSON and code fences only at the beginning
+//! of a line, so that fenced text in a repeated prompt is not parsed as an answer.
 
 use serde_json::{Value, json};
 
@@ -299,7 +299,7 @@ impl Fence<'_> {
         self.around(&format!("objection={}", dispute.finding.id), &text)
     }
 
-    /// The instructions of a stage need no fence, because the user wrote the instructions.
+    /// Instructions need no fence, because the user wrote them.
     fn stage(&self, about: &StageSubject, mut values: Value) -> Value {
         values["id"] = json!(self.line(&about.id));
         values["stage"] = json!(self.line(&about.stage));

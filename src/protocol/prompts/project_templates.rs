@@ -60,7 +60,7 @@ fn join(list: &Value, between: Option<String>) -> Result<String, Error> {
     Ok(text)
 }
 
-/// The error consists of the 1-based line of the first rejected construct and a description of this construct.
+/// Fails with the 1-based line and a description of the first rejected construct.
 pub(crate) fn check(source: &str) -> Result<(), (usize, String)> {
     let mut rest = source;
     while let Some(at) = rest.find("{{").into_iter().chain(rest.find("{%")).chain(rest.find("{#")).min() {
@@ -115,7 +115,7 @@ fn tag<'a>(kind: &str, inside: &'a str) -> Result<&'a str, String> {
             _ => {}
         }
     }
-    // An unclosed tag is no error here, because minijinja reports unclosed tags.
+    // An unclosed tag is accepted here, because minijinja reports unclosed tags later.
     Ok("")
 }
 

@@ -3,9 +3,9 @@
 //!
 //! Reviewed code may contain lines that look like entries, and an agent may quote these lines. Entries are
 //! therefore accepted only from the signed end of an answer. In prose, the last closing line with the right nonce
-//! announces the number of entries, and the signed end consists of this number of entries directly before the
-//! closing line. In JSON, the signed end consists of the items of all objects with the nonce. Entries outside the
-//! signed end are never accepted, but can invalidate an answer. Entries for findings outside the request are never
+//! states the number of entries. The signed end consists of this number of entries directly before the closing
+//! line. In JSON, the signed end consists of the items of all objects with the nonce. Entries outside the signed
+//! end are never accepted, but can invalidate an answer. Entries for findings outside the request are never
 //! accepted.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -79,7 +79,7 @@ pub struct AnswersByFinding<T> {
     pub complete: bool,
     /// The requested findings without an accepted entry, in the order of the request.
     pub missing: Vec<FindingId>,
-    /// A line for each problem of the answer, in a form that can be sent back to the agent.
+    /// One line for each problem of the answer. Glee can send these lines back to the agent.
     pub problems: Vec<String>,
 }
 
@@ -474,7 +474,7 @@ fn head<W: AnswerWord>(line: &str) -> Option<Head<W>> {
     };
     let plain = behind.trim_start_matches(MARKS);
     let text = tag::title(plain, None);
-    // A lower-case word without a separator may be the beginning of an ordinary sentence.
+    // A lower-case word without a separator can be the first word of an ordinary sentence.
     let separated = text.is_empty() || text.len() < plain.trim().len() || plain.len() < behind.len();
     if !separated && written.contains(char::is_lowercase) {
         return None;

@@ -1,8 +1,8 @@
 //! Parses a reviewer's `review_result` in a cycle of a watch (seed 004, section 3).
 //!
 //! The verdict is read only from a JSON object with the nonce of the call. The words "no critical issues" in prose
-//! are not a verdict, and a quoted example is not an answer. An answer whose verdict contradicts its issues is
-//! invalid.
+//! are not a verdict, and a quoted example is not an answer. An answer is invalid if the verdict contradicts the
+//! issues.
 
 use std::io::{self, BufRead, Read as _};
 
@@ -50,7 +50,7 @@ fn review(object: &Map<String, Value>, request: &ReviewRequest, now: Timestamp) 
     }
     let timestamp = match object.get("timestamp") {
         None | Some(Value::Null) => now,
-        // An unreadable timestamp is accepted, because some agents do not know the time.
+        // An unreadable timestamp is replaced by `now`, because some agents do not know the time.
         Some(Value::String(text)) => text.trim().parse().unwrap_or(now),
         Some(_) => return Err(wrong("timestamp", "has to be a time such as 2026-01-31T12:00:00Z")),
     };
@@ -90,7 +90,7 @@ fn review(object: &Map<String, Value>, request: &ReviewRequest, now: Timestamp) 
     }
 }
 
-/// Whether a severity means CRITICAL, MUST or HIGH, or is unknown.
+/// Whether a severity means CRITICAL, MUST or HIGH. An unknown severity counts as grave.
 fn is_grave(severity: &Untrusted) -> bool {
     matches!(mandatory::normalise(severity.as_written()), None | Some(Tag::Critical | Tag::High | Tag::Must))
 }

@@ -23,8 +23,8 @@ const END: &str = r#"(?:[\x60'"\s;]|\\[nr]|$"#;
 /// argument.
 const PROSE_END: &str = r#"(?:[\x60'"\s;.,:!?/|&*()\[\]{}<>]|\\[nr]|$"#;
 
-/// An expression that contains this part recognises a value by the name before the value. An expression with this
-/// part keeps [`END`], because [`PROSE_END`] would match too much prose.
+/// An expression that contains this part recognises a value by the name before the value. Such an expression keeps
+/// [`END`], because [`PROSE_END`] would match too much prose.
 const NAMED: &str = r"[\w.-]{0,50}?";
 
 const LARGEST_REGEX: usize = 64 << 20;

@@ -11,9 +11,9 @@ pub(crate) enum LineKind {
     FenceClose,
     Quote,
     Rule,
-    /// The line under a heading: `====`.
+    /// The line `====` under a heading.
     Underline,
-    /// The line under a table's header: `|---|:-:|`.
+    /// The line `|---|:-:|` under a table's header.
     Delimiter,
     Heading,
     Text,

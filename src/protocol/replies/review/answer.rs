@@ -10,7 +10,7 @@ pub struct ReviewAnswer {
     pub status: AnswerStatus,
     pub findings: Vec<RawFinding>,
     pub notes: String,
-    /// Whether the parser dropped a part that may contain findings, because the part was too large. A truncated
+    /// Whether the parser dropped a part of the answer that was too large and could contain findings. A truncated
     /// answer is neither complete nor clean.
     #[serde(default)]
     pub truncated: bool,
@@ -18,7 +18,7 @@ pub struct ReviewAnswer {
     pub verdict: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// The reason why the answer is neither complete nor clean, in a form that can be sent back to the agent.
+    /// The reason why the answer is incomplete or contains no review, in words that Glee can send to the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }

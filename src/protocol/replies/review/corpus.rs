@@ -116,7 +116,7 @@ fn line_ends_colours_and_marks_change_nothing() {
                 byte => vec![*byte],
             })
             .collect();
-        // An answer with colour codes of its own (case 39) gets no further codes.
+        // An answer that already contains colour codes (case 39) gets no further codes.
         let coloured = if answer.contains(&0x1b) { answer.clone() } else { coloured };
         for (variation, answer) in [("CRLF", crlf), ("BOM", marked), ("colour", coloured)] {
             let read = parse(&answer[..], Some(&expected.nonce)).unwrap();

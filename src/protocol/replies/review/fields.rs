@@ -29,7 +29,7 @@ const EVIDENCE: &[&str] = &["evidence"];
 const RULE: &[&str] = &["rule"];
 const INSISTS_ON: &[&str] = &["insists_on", "ruling", "dispute"];
 
-/// Names of fields that never become part of the description.
+/// Names of fields whose values never become part of the description.
 const NO_TEXT: [&str; 9] = ["id", "type", "role", "status", "nonce", "model", "reviewer", "agent", "timestamp"];
 
 #[derive(Default)]
@@ -120,7 +120,7 @@ impl<'a> FindingFields<'a> {
     }
 }
 
-/// Parses a reference to a ruling such as `D12`, even if the prompt did not contain this ruling.
+/// Parses a reference to a ruling, such as `D12`.
 fn ruling(word: &str) -> Option<RulingRef> {
     let digits = word.trim().trim_start_matches(['D', 'd']);
     let is_id = (8..=16).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -145,7 +145,7 @@ fn texts(heads: Vec<String>, bodies: Vec<String>) -> (String, String) {
     if title.is_empty() { (UNTITLED.to_owned(), body) } else { (title, body) }
 }
 
-/// Returns the first and the last line. Zero and fractions are ignored.
+/// Returns the first and the last line. Ignores zero, fractions, and a last line that does not follow the first.
 fn lines(line: &LenientValue, end: &LenientValue) -> (Option<u32>, Option<u32>) {
     let Some((line, range_end)) = line.word().and_then(|word| location::lines(&word)) else { return (None, None) };
     let end = end.word().and_then(|word| location::lines(&word)).map(|(end, _)| end).or(range_end);

@@ -27,7 +27,7 @@ pub(crate) struct Results<'a> {
     is_last: bool,
     /// Whether the last closing line directly follows a JSON result.
     is_signed_end: bool,
-    /// Whether a line of prose seems to contain a finding in JSON. The parser ignores JSON within a line of prose.
+    /// Whether a line of prose seems to contain a finding in JSON, which the parser ignores.
     is_within_prose: bool,
 }
 
@@ -115,7 +115,7 @@ impl<'a> Results<'a> {
         let All { findings, notes, repeated, only_in_prose } = self.all(prose);
         let unique = read - repeated;
         let is_closed = closing.is_given();
-        // If the closing line announces exactly the findings that were read, the unreadable JSON contains no other
+        // If the closing line announces as many findings as were read, the unreadable JSON contains no other
         // findings.
         let is_unread = malformed || (is_broken || is_within_prose) && (unique == 0 || !is_closed);
         let adds_up = match closing.number() {

@@ -62,7 +62,7 @@ enum Previous {
     Other,
     /// The position of a line of text, which is a heading if the next line is an underline.
     Paragraph(usize),
-    /// The first line of a finding without a list marker. The next line may be an underline.
+    /// The first line of a finding that has no list marker. The next line may be an underline.
     Item,
     /// The first row of a table, which is the header if a delimiter row follows. The field `item` is true if the
     /// row was read as a finding.
@@ -114,8 +114,8 @@ impl<'a> ProseReader<'a> {
         self.form = Some(Form { kept: self.findings.len(), count: self.count });
     }
 
-    /// Returns the numbers of findings before the prompt's example of the closing line. `None` if a finding names a
-    /// file, because examples in a repeated prompt name no file.
+    /// Returns the numbers of findings before the prompt's example of the closing line. Returns `None` if a finding
+    /// has a file, because examples in a repeated prompt have no file.
     pub(crate) fn form(&self) -> Option<Form> {
         self.form
             .filter(|form| form.count > 0 && self.findings[..form.kept].iter().all(|found| found.file.is_none()))

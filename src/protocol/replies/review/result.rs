@@ -28,7 +28,8 @@ pub(crate) struct JsonResult {
     pub(crate) verdict: Option<String>,
     pub(crate) summary: Option<String>,
     nonces: BTreeSet<String>,
-    /// Whether the document has one of the two forms of the protocol, even without findings.
+    /// Whether the document has one of the two forms of the protocol. A document without findings can have such a
+    /// form.
     in_form: bool,
     weight: usize,
     of_text: Option<OfText>,
@@ -42,7 +43,7 @@ impl JsonResult {
         self.nonces.first().filter(|_| self.nonces.len() == 1).map(String::as_str)
     }
 
-    /// Whether the review has a verdict that is not a known approval.
+    /// Whether the review has a verdict other than an approval.
     pub(crate) fn objects(&self) -> bool {
         self.verdict.as_deref().is_some_and(|verdict| !approves(&plain(verdict)))
     }
@@ -106,8 +107,7 @@ enum Place {
 }
 
 impl JsonResult {
-    /// A finding that names no file is assigned to `file`. Returns whether the value is accepted as a list or an
-    /// object of findings.
+    /// Assigns a finding without a file to `file`. Returns whether the value is a list or an object of findings.
     fn take(&mut self, value: &LenientValue, place: Place, file: Option<&str>) -> bool {
         match value {
             LenientValue::Nothing | LenientValue::Bool(_) | LenientValue::Number(_) => {
@@ -121,7 +121,7 @@ impl JsonResult {
                 false
             }
             LenientValue::List(items) => {
-                // In a list inside a list of findings, only objects are read as findings.
+                // Only the objects in an inner list are read as findings.
                 let is_item = place == Place::Item;
                 let inner = match place {
                     Place::Item => Place::Wrapped,
@@ -171,7 +171,7 @@ impl JsonResult {
         let word = verdict.word();
         self.nonces.extend(nonce.word());
         if place == Place::Wrapped {
-            // The caller decides whether the enclosing object has a form of the protocol.
+            // Only the caller knows whether the enclosing object has a form of the protocol.
             self.in_form |= has_list || word.is_some();
         } else if kind.word().as_deref() == Some("review_result") && has_payload {
             self.in_form = true;

@@ -1,8 +1,8 @@
-//! Parses answers in stages and at checkpoints. An answer is a JSON object with the nonce, but an agent can also
-//! answer a stage in prose.
+//! Parses answers in stages and at checkpoints. An answer is a JSON object with the nonce. In a stage, an answer in
+//! prose is also valid.
 //!
 //! Several equal JSON objects count as one object, and different objects invalidate the answer. Decisions and
-//! validations bind other agents, and therefore have to be at the end of the answer.
+//! validations affect other agents. They must therefore be the last text in the answer.
 
 use std::io::{self, BufRead};
 

@@ -1,8 +1,8 @@
 //! Finds the JSON objects in an answer.
 //!
 //! An object is found if it is the complete content of a code fence. Outside code fences and quotes, an object is
-//! found if no other text is on its first and last line. Lists are found like objects if the scope is
-//! [`Scope::Lists`]. Invalid JSON is ignored, but the parser records whether the invalid JSON contained findings.
+//! found if no other text is on its first and last line. With [`Scope::Lists`], lists are found in the same way.
+//! Invalid JSON is ignored, but the parser records whether the invalid JSON contained findings.
 
 use super::super::markdown::LineKind;
 use super::scan::{OBJECT_CAP, ScanProgress, Scanner, Scope};
@@ -145,7 +145,7 @@ impl Extractor {
 
     fn prose(&mut self, line: Line<'_>, mark: usize) -> ScanState {
         self.push(line);
-        // A line that makes one candidate invalid may begin the next candidate.
+        // A line that makes one candidate invalid can be the first line of the next candidate.
         if self.candidate.is_none() && self.scope.begins(line.text.trim_start()) {
             self.candidate = Some(Candidate::new(mark, false, self.scope));
             self.push(line);
