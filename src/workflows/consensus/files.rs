@@ -1,7 +1,7 @@
 //! Writes the outcome of a stage or a checkpoint to the project's folder `.glee/stages-out/<id>/<stage>/`.
 //!
-//! People, scripts and the next stage read these files. The files contain only data of the journal, and git ignores
-//! them. Each file is written atomically.
+//! People, scripts and the next stage read the written files. The files contain only data from the history, and git
+//! ignores the files. Each file is written atomically.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use super::outcome::StageOutcome;
 use crate::config::files::file::{self, FileError, Links};
 use crate::domain::StageAnswer;
 
-/// The parent folder of all outcomes, relative to the project's folder.
+/// The folder for the outcomes of all stages and checkpoints, relative to the project's folder.
 pub const FOLDER: &str = ".glee/stages-out";
 
 /// Returns the path of the folder for a stage or a checkpoint, even if the folder does not exist. Fails if a part

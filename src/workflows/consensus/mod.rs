@@ -83,8 +83,8 @@ pub struct Last {
 }
 
 impl Last {
-    /// Whether the run has the subject of `plan`. The comparison redacts `plan`, because recorded plans are
-    /// redacted.
+    /// Whether the run has the same subject as `plan`. Recorded plans are redacted, so `plan` is redacted before
+    /// the comparison.
     pub fn asked_the_same(&self, plan: &StagePlan, settings: &Settings) -> bool {
         let plan = EventKind::Consensus(ConsensusEvent::StageStarted { plan: Box::new(plan.clone()) });
         match Redaction::from(settings.redaction).event(plan) {
@@ -106,7 +106,7 @@ pub fn last(journal: &Journal, id: &str, stage: &str) -> Result<Option<Last>, Ru
     Ok(outcome.zip(state.plan).map(|(outcome, plan)| Last { outcome, plan }))
 }
 
-/// Checks the last run of each stage and checkpoint with this id. Returns the runs that wait for a person.
+/// Returns the last run of each stage and checkpoint with this id if the run waits for a person.
 pub fn waiting(journal: &Journal, id: &str) -> Result<Vec<Last>, RunError> {
     let rows = journal.stages()?;
     let names: BTreeSet<String> = rows.into_iter().filter(|row| row.id == id).map(|row| row.stage).collect();
@@ -114,8 +114,8 @@ pub fn waiting(journal: &Journal, id: &str) -> Result<Vec<Last>, RunError> {
     Ok(all.into_iter().flatten().filter(|last| last.outcome.exit == ExitReason::DisputeOpen).collect())
 }
 
-/// Records a person's decision on a deadlock. Fails if the stage does not wait for a decision, or if `word` is not
-/// the name of an approach.
+/// Records a person's decision on a deadlock. Fails if the stage does not wait for a decision, or if `word`
+/// identifies neither an agent that answered nor `hybrid`.
 pub fn decide(
     journal: &mut Journal,
     run: &RunId,

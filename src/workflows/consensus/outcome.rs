@@ -24,7 +24,7 @@ pub struct StageOutcome {
     pub failures: Vec<(AgentName, String)>,
     pub spent: Spent,
     pub notices: Vec<String>,
-    /// False if the run is still running or was interrupted.
+    /// False if the run is in progress or was interrupted.
     pub ended: bool,
     /// The duration of the run since its start or its last resumption, in milliseconds.
     pub millis: u64,
@@ -100,13 +100,12 @@ pub(crate) fn exit(state: &StageState) -> ExitReason {
     let answered = state.questions().iter().any(|question| !state.answers(question).is_empty());
     match state.questions().iter().all(|question| state.resolutions.contains_key(&question.id)) {
         true => ExitReason::Clean,
-        // Without the answer of an agent, a person has nothing to choose from, so the run has failed.
+        // If no agent answered any question, a person has nothing to choose from, so the run counts as failed.
         false if !answered => lacking,
         false => ExitReason::DisputeOpen,
     }
 }
 
-/// Computes the outcome from the state. `None` if the run is neither a stage nor a checkpoint.
 pub(crate) fn outcome(state: &StageState, run: &RunId, millis: u64) -> Option<StageOutcome> {
     let plan = state.plan.as_ref()?;
     let positions = state.positions();

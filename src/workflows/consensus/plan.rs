@@ -1,5 +1,5 @@
-//! Chooses all agents of a stage or a checkpoint before the first call. A missing agent is an error, because no
-//! other agent may replace it.
+//! Chooses all agents of a stage or a checkpoint before the first call. If an agent is missing, planning fails,
+//! because Glee does not assign the agent's task to another agent.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -129,7 +129,8 @@ fn whole(
     })
 }
 
-/// Returns the named agents. If `named` is `None`, returns all agents that have one of the roles.
+/// Returns the agents whose names are in `named`. If `named` is `None`, returns all agents that have one of the
+/// `roles`, except embedded agents and backups.
 fn answering(settings: &Settings, named: Option<&[String]>, roles: &[Role]) -> Result<Vec<Agent>, StagePlanError> {
     let Some(named) = named else {
         let of_roles = plan::first_choice(settings);
@@ -146,8 +147,8 @@ fn answering(settings: &Settings, named: Option<&[String]>, roles: &[Role]) -> R
     Ok(agents)
 }
 
-/// Chooses the named agent, and fails if this agent is in `parties`. If `named` is `None`, chooses the first agent
-/// that has the role and is not in `parties`.
+/// Returns the agent with the name `named`, and fails if this agent is in `parties`. If `named` is `None`, returns
+/// the first agent that has the role and is not in `parties`.
 fn one(
     settings: &Settings,
     named: Option<&str>,

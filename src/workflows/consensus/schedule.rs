@@ -12,7 +12,6 @@ use crate::workflows::run::workflow::Step;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Asked {
     Decision,
-    /// The id of a checkpoint's question.
     Question(String),
 }
 

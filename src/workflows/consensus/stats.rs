@@ -22,7 +22,8 @@ pub struct Counts {
     pub by_aggregator: u64,
     pub by_arbiter: u64,
     pub by_person: u64,
-    /// The number of conflicts that were handed to a person. Conflicts that the person has decided count, too.
+    /// The number of conflicts that were handed to a person, including conflicts that the person has already
+    /// decided.
     pub deadlocks: u64,
 }
 
@@ -67,11 +68,11 @@ impl Counts {
 pub struct Deadlocks {
     pub all: Counts,
     pub by_stage: BTreeMap<String, Counts>,
-    /// The counts of each agent. A stage counts for every agent in its plan.
+    /// The counts of each agent. A stage is counted once for every agent in the plan of the stage.
     pub by_agent: BTreeMap<String, Counts>,
 }
 
-/// Counts the deadlocks of all stages. Checkpoints do not count.
+/// Counts the deadlocks of all stages, but not the deadlocks of checkpoints.
 pub fn deadlocks(journal: &Journal) -> Result<Deadlocks, RunError> {
     let mut found = Deadlocks::default();
     for row in journal.stages()? {

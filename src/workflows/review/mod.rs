@@ -55,7 +55,7 @@ pub use crate::workflows::run::workflow::Rest;
 pub struct EndedReview {
     pub outcome: Outcome,
     pub reviewed: Sources,
-    /// Whether the run has ended, or the reason why it stopped before its end.
+    /// Whether the run has ended, or the reason why the run stopped early.
     pub rest: Rest,
 }
 
@@ -98,7 +98,7 @@ pub async fn start(
 
 /// Resumes an interrupted run, or an ended run with disputes that are open or were settled after the end. Reopens
 /// the open disputes. The `judges` join the run if the run has no judge. `named` is the route that the command line
-/// names for all open disputes. Fails for the same reasons as [`start`], and if the run was never started.
+/// sets for all open disputes. Fails for the same reasons as [`start`], and if the run was never started.
 pub async fn resume(
     setup: RunSetup,
     resolver: Box<dyn DisputeResolver>,
@@ -146,7 +146,8 @@ pub async fn fix(
     rest(review).await
 }
 
-/// Fails if a nested repository cannot be watched, because the coder could change it unnoticed.
+/// Fails if the write guard cannot observe a nested repository, because the coder could change the repository
+/// unnoticed.
 fn refuse_unfollowed(guard: &WriteGuard) -> Result<(), RunError> {
     match guard.unfollowed().first().cloned() {
         Some(Unfollowed { folder, bound }) => Err(WorkspaceError::Unfollowed { folder, bound }.into()),
@@ -217,7 +218,7 @@ async fn rest(mut review: ReviewWorkflow) -> Result<EndedReview, RunError> {
     let rest = review.run().await?;
     let trees = Trees { workspace: &review.resources.workspace, state_dir: &review.resources.state_dir };
     let changes = Redaction::from(review.resources.settings.redaction).changes(trees.all_changes(&review.state)?);
-    // The outcome of a stopped run includes the findings of the incomplete round, which are not merged yet.
+    // The outcome of a stopped run includes merged findings of the incomplete round.
     let shown = if rest == Rest::Stopped { review.merged_so_far() } else { None };
     let state = shown.as_ref().unwrap_or(&review.state);
     let outcome = outcome::outcome(state, &review.resources.run, review.exit(), review.resources.millis(), changes);

@@ -67,7 +67,7 @@ fn agent_failed(state: &ReviewState) -> bool {
                     Purpose::Judge { dispute } => {
                         state.disputes.get(dispute).is_some_and(|dispute| dispute.is_open())
                     }
-                    // The quorum decides about failed reviews. A failed re-check leaves its findings `Unconfirmed`.
+                    // The quorum covers failed reviews, and the state `Unconfirmed` covers failed re-checks.
                     Purpose::Review { .. }
                     | Purpose::Examine { .. }
                     | Purpose::Defend { .. }
@@ -89,8 +89,8 @@ fn last_calls(state: &ReviewState) -> Vec<(&CallId, &RecordedCall)> {
     last.into_values().collect()
 }
 
-/// `changes` are all changes of the coder in the run. The caller provides `exit` and `millis`, because an
-/// interrupted run has not recorded them.
+/// `changes` are all changes of the coder in the run. The caller provides `exit` and `millis`, because the state of
+/// an interrupted run contains neither value.
 pub(crate) fn outcome(
     state: &ReviewState,
     run: &RunId,
@@ -220,7 +220,7 @@ fn no_longer_raised(state: &ReviewState) -> Vec<NoLongerRaised> {
     gone
 }
 
-/// One report for each reviewer. The status is the worst status of all shards and rounds.
+/// One report for each reviewer. The status of a report is the worst status of the reviewer's answers.
 fn reviewers(state: &ReviewState) -> Vec<ReviewerReport> {
     let rank = |status: AnswerStatus| match status {
         AnswerStatus::NotReviewed => 0,
@@ -285,7 +285,7 @@ fn reviewers(state: &ReviewState) -> Vec<ReviewerReport> {
     state.agents(Role::Reviewer).map(report).collect()
 }
 
-/// Adds the files that the reviewer could not read. A reviewer that could read no file has not reviewed anything.
+/// Adds the files that the reviewer could not read. The status is `NotReviewed` if the reviewer could read no file.
 fn with_unread(state: &ReviewState, report: ReviewerReport) -> ReviewerReport {
     let (unread, is_all) = coverage::unread_by(state, &report.name);
     let is_blind = is_all && !unread.is_empty();

@@ -67,9 +67,9 @@ impl Advice for ReviewPlanError {
     }
 }
 
-/// Plans a run. `asks` is true if a person can be asked. Without a person, the default route `judge` requires a
-/// judge. Judges also take part if `review.consensus` requires them. Fails if a required role is missing or a
-/// configured reviewer is not connected.
+/// Plans a run. `asks` is true if a person can be asked. If no person can be asked, the default route `judge`
+/// requires a judge. Judges also take part if `review.consensus` requires judges. Fails if a required role is
+/// missing or a configured reviewer is not connected.
 pub fn plan(
     settings: &Settings,
     mode: Mode,
@@ -162,7 +162,7 @@ fn private_keys<'a>(
     found.map_or(Ok(()), |(file, line)| Err(ReviewPlanError::PrivateKey { file, line }))
 }
 
-/// The configured agents without backups. An earlier agent with the same role names its backup.
+/// The configured agents, except agents that are the backup of an earlier agent with the same role.
 pub(crate) fn first_choice(settings: &Settings) -> impl Iterator<Item = &Agent> {
     settings
         .agents

@@ -221,8 +221,8 @@ impl RequestBuilder<'_> {
         Task::Recheck { changes, files }
     }
 
-    /// The diffs of the coder's calls that changed the code of a finding. If the finding names a file, diffs of
-    /// other files are left out.
+    /// The diffs of the coder's calls that changed the code of a finding. If the finding has a file, diffs of other
+    /// files are left out.
     fn diff_for(&self, finding: &Finding) -> String {
         let touching = self.state.tree_changes.iter().filter(|change| change.touched.contains(&finding.id));
         let files = touching.flat_map(|change| &change.changes);

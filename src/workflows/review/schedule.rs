@@ -95,7 +95,7 @@ pub(crate) fn next_steps(
         rechecks(state, policy, round),
         next_round(state, policy, round),
     ];
-    // Stages run in sequence; the steps of one stage run concurrently.
+    // The lists in `stages` run in sequence, but the steps of one list run concurrently.
     stages.into_iter().find(|steps| !steps.is_empty()).unwrap_or_else(|| vec![Step::Finish])
 }
 

@@ -66,7 +66,7 @@ pub(crate) struct ReviewState {
     /// The shards of each round; round 1 is at index 0.
     pub(crate) rounds: Vec<Vec<Vec<Coverage>>>,
     pub(crate) skipped: Vec<Skip>,
-    /// Whether no file was readable in some round after the first round.
+    /// Whether a round after the first round had no readable file.
     pub(crate) blind: bool,
     pub(crate) calls: BTreeMap<CallId, RecordedCall>,
     pub(crate) reused: BTreeMap<(AgentName, Purpose), Reuse>,
@@ -94,8 +94,8 @@ pub(crate) struct ReviewState {
     pub(crate) before: Option<(String, String)>,
     pub(crate) tree_changes: Vec<TreeChange>,
     pub(crate) responses: BTreeMap<FindingId, Response>,
-    /// For each finding, the number of tree changes before the finding was last sent to the coder. Only later
-    /// changes can implement the finding.
+    /// For each finding, the number of tree changes before the finding was last sent to the coder. These earlier
+    /// tree changes cannot implement the finding.
     pub(crate) asked_after: BTreeMap<FindingId, usize>,
     pub(crate) enforced: BTreeMap<FindingId, u32>,
     pub(crate) checks: BTreeMap<FindingId, BTreeMap<AgentName, Recheck>>,
@@ -105,7 +105,7 @@ pub(crate) struct ReviewState {
     pub(crate) lowered: BTreeMap<FindingId, Lowered>,
     pub(crate) disputed: BTreeMap<FindingId, DisputeNumber>,
     pub(crate) reopened: BTreeSet<DisputeNumber>,
-    /// For each reopened dispute, the number of earlier rulings, which no longer apply.
+    /// For each reopened dispute, the number of rulings before the reopening. These rulings no longer apply.
     pub(crate) ruled_before: BTreeMap<DisputeNumber, usize>,
     /// The disputes of earlier runs that continue in this run. Each entry has the id of the earlier run and the
     /// number of rulings from earlier runs.
@@ -119,7 +119,7 @@ pub(crate) struct ReviewState {
     pub(crate) advised: BTreeMap<String, AdvisoryStatus>,
     /// The session that the coder can resume: the agent's name, the session id, and the session's usage.
     pub(crate) coder_session: Option<(AgentName, String, Usage)>,
-    /// The calls in which a read-only agent may have changed the tree. A resumption clears this set.
+    /// The calls of read-only agents that are suspected of changing the tree. A resumption clears this set.
     pub(crate) violated: BTreeSet<CallId>,
     pub(crate) ended: Option<(ExitReason, u64)>,
     pub(crate) undone: bool,
@@ -149,7 +149,7 @@ impl ReviewState {
         match event {
             RunEvent::CallStarted { .. } => {}
             RunEvent::RunResumed => {
-                // After a resumption, calls without a valid answer may be repeated.
+                // After a resumption, calls without a valid answer are due again.
                 self.calls.retain(|_, call| {
                     !matches!(call.answer, CallAnswer::Failed { .. } | CallAnswer::Invalid { .. })
                 });
@@ -400,7 +400,7 @@ impl ReviewState {
     fn finish_call(&mut self, call: &CallId, answer: &CallAnswer) {
         let is_given = match call.purpose {
             Purpose::Enforce { .. } => true,
-            // A repair may change unrelated files, so findings that were implemented before remain implemented.
+            // A repair call is no new request to implement findings, so implemented findings remain implemented.
             Purpose::Repair { .. } => false,
             _ => call.purpose.is_coder() && self.is_first_attempt(call),
         };
@@ -577,10 +577,10 @@ impl ReviewState {
         dispute.rulings.get(before..)?.last()
     }
 
-    /// The open disputes that a resumed run reopens. A route on the command line (`named`) reopens all open
-    /// disputes. The route `judge` excludes disputes that a judge of this run has received or will receive. Without
-    /// `named`, disputes with the default route `human` are reopened. Without `named`, a run with `--fix` also
-    /// reopens disputes without a route.
+    /// The open disputes that a resumed run reopens. If the command line sets a route (`named`), the run reopens
+    /// all open disputes, but the route `judge` leaves out disputes that are already routed to a judge of this run.
+    /// If `named` is `None`, the run reopens disputes that have the default route `human`. If `named` is `None`, a
+    /// run with `--fix` also reopens disputes without a route.
     pub(crate) fn stayed_open(&self, named: Option<Route>) -> Vec<DisputeNumber> {
         let is_fix = self.plan.as_ref().is_some_and(|plan| plan.mode == Mode::Fix);
         let judged = |number| self.calls.keys().any(|id| id.purpose == Purpose::Judge { dispute: number });
@@ -765,7 +765,7 @@ impl ReviewState {
     pub(crate) fn finding_state(&self, finding: &Finding) -> FindingState {
         let id = finding.id;
         if let Some(dispute) = self.still_disputed.get(&id) {
-            // Another finding may repeat the same dispute, so the dispute may already be settled in this run.
+            // If another finding repeats the same dispute, the dispute is possibly already settled in this run.
             let ended = self.disputes.get(dispute).and_then(|here| here.disposition.clone());
             return match ended {
                 None => FindingState::Disputed { dispute: *dispute },

@@ -18,8 +18,8 @@ pub(crate) enum Place {
     OverBudget,
 }
 
-/// The number of calls that an agent may have at the same time after it reached a rate limit. An agent without an
-/// entry has no limit of its own.
+/// The maximum number of concurrent calls of each agent that has reached a rate limit. An agent without an entry
+/// has no individual maximum.
 #[derive(Debug, Default)]
 pub(crate) struct Pace(BTreeMap<AgentName, usize>);
 
@@ -28,8 +28,9 @@ impl Pace {
         self.0.get(agent).is_none_or(|most| running < *most)
     }
 
-    /// Takes note of an ended call. `running` is the number of the agent's calls, including this one. A call that
-    /// failed or was repeated because of a limit halves the number of calls; each other call permits one more.
+    /// Adjusts the agent's maximum after a call. `running` is the number of the agent's calls, including the ended
+    /// call. If a limit made the call fail or repeat, the maximum is halved. After any other call, the maximum
+    /// grows by one.
     pub(crate) fn ended(&mut self, agent: &AgentName, outcome: &CallOutcome, running: usize) {
         let is_limited = outcome.metadata.retries > 0
             || matches!(&outcome.answer, CallAnswer::Failed { cause: Some(cause), .. } if cause.is_exhausted());

@@ -62,7 +62,6 @@ pub(crate) struct CallOutcome {
 }
 
 impl CallOutcome {
-    /// The outcome of a call for which no process was started.
     pub(crate) fn without_call(answer: CallAnswer) -> Self {
         Self {
             answer,

@@ -64,7 +64,7 @@ pub(crate) trait Workflow: Sized {
     fn take(&mut self, input: Self::Input, is_stopped: bool) -> Result<bool, RunError>;
     fn finish(&mut self) -> Result<(), RunError>;
 
-    /// Returns events for other runs. They are recorded in the same transaction as the given event of this run.
+    /// Returns events for other runs. The returned events are recorded in the same transaction as the given event.
     fn elsewhere(&self, _event: &EventKind) -> Vec<(RunId, EventKind)> {
         Vec::new()
     }
@@ -88,7 +88,7 @@ pub(crate) trait Workflow: Sized {
         Ok(())
     }
 
-    /// Called each time before the runner waits.
+    /// Called every time before the runner waits for a result.
     fn waiting(&mut self) {}
 
     /// Whether the runner has to wait for external input even if no step is running.

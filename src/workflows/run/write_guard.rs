@@ -2,7 +2,7 @@
 //!
 //! The guard compares the tree before and after each call of a read-only agent. If a file has changed, every agent
 //! that was running without a sandbox is suspected. If an agent was sandboxed, another process must have changed
-//! the file, and the agent's findings on the file may be outdated. A sandbox does not prevent changes of file
+//! the file, and the agent's findings on the file are possibly outdated. A sandbox does not prevent changes of file
 //! permissions, so sandboxed agents are suspected of these changes, too. The answer of a suspected agent is
 //! discarded.
 
@@ -46,7 +46,7 @@ impl WriteCheck {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Found {
-    /// The changes that the read-only agent may have made.
+    /// The changes of which the read-only agent is suspected.
     pub(crate) violations: Vec<String>,
     /// The files that another process changed.
     pub(crate) stale: Vec<String>,
@@ -101,7 +101,8 @@ impl WriteGuard {
         let seen = self.calls.remove(call).unwrap_or_default();
         let mut found = Found::default();
         if let Err(error) = observed {
-            // The tree was readable when the agent started, so the agent may have made the tree unreadable.
+            // The tree was readable when the agent started, so the agent is suspected of making the tree
+            // unreadable.
             found.violations.push(format!("left an unreadable tree: {error}"));
         }
         for difference in seen {
@@ -135,7 +136,7 @@ impl WriteGuard {
     ) -> Result<(), WorkspaceError> {
         let look = fingerprint?;
         if let Some((earlier, seen_at)) = &self.last {
-            // If a later observation was processed first, it includes the differences of this observation.
+            // If a later observation was processed first, the later observation already included these differences.
             if at < *seen_at {
                 return Ok(());
             }
@@ -151,7 +152,7 @@ impl WriteGuard {
     }
 }
 
-/// The failure that is recorded instead of the answer of an agent that may have changed the tree.
+/// The failure that replaces the answer of an agent that is suspected of changing the tree.
 pub(crate) fn discarded(call: &CallId, violations: &[String]) -> CallAnswer {
     let shown = match violations {
         [first, second, third, _, ..] => format!("{first}, {second}, {third} and more"),

@@ -53,8 +53,8 @@ fn concerns(state: &WatchState) -> Vec<OpenConcern> {
     open[open.len().saturating_sub(CONCERNS)..].to_vec()
 }
 
-/// The issues that a cycle closes because their reviewers now approve. An issue must have been shown in the review
-/// request, or only record a missing verdict.
+/// The issues that a cycle closes because their reviewers now approve. The issues were shown in the review request,
+/// or only record a missing verdict.
 pub(crate) fn settled(state: &WatchState, cycle: &Cycle, ballots: &[Ballot]) -> Vec<(u32, AgentName)> {
     let approved = ballots.iter().filter(|ballot| ballot.verdict == Some(Verdict::Approved));
     let approved: BTreeSet<&AgentName> = approved.map(|ballot| &ballot.reviewer).collect();
@@ -149,7 +149,7 @@ fn due_for(cycle: &Cycle, reviewer: &AgentName) -> Result<Ballot, CallId> {
     Ok(Ballot { reviewer: reviewer.clone(), verdict, absent: absent.map(Into::into) })
 }
 
-/// Returns the first attempt or, after an unreadable answer, the second attempt.
+/// Returns the first call or, after an unreadable answer to the first call, the second call.
 pub(crate) fn next(answers: &CycleAnswers, agent: &AgentName, purpose: Purpose) -> Option<CallId> {
     attempts::next(answers, agent, purpose, 2, attempts::is_invalid)
 }

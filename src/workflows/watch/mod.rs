@@ -30,8 +30,8 @@ use workflow::WatchWorkflow;
 
 pub use workflow::EndedWatch;
 
-/// Runs a watch until it is stopped. Resumes the last watch of the work tree, unless there is none or `fresh` is
-/// true.
+/// Runs a watch until the watch is stopped. Starts a new watch if `fresh` is true or the work tree never had a
+/// watch. Otherwise, resumes the last watch of the work tree.
 pub async fn run(setup: WatchSetup, plan: WatchPlan, fresh: bool) -> Result<EndedWatch, RunError> {
     let last = if fresh { None } else { folded(&setup.run.journal, &plan.root)? };
     let (run, state) = last.unwrap_or_else(|| (new_run(), WatchState::default()));

@@ -12,8 +12,8 @@ use crate::domain::{
 use crate::rules::watch::triggers::trigger;
 use crate::workflows::watch::issues::{Issue, LastEvent};
 
-/// The maximum number of summaries, and of files, that are kept for an agent. Above the maximum, a new summary
-/// replaces the oldest summary, and new files are ignored.
+/// The maximum number of summaries that are kept for an agent, and the maximum number of files. Above the maximum,
+/// a new summary replaces the oldest summary, and new files are ignored.
 const KEPT: usize = 50;
 /// The maximum number of agents in a watch.
 const AGENTS: usize = 256;
@@ -67,7 +67,7 @@ pub(crate) struct Seen {
     pub(crate) done: bool,
 }
 
-/// The dispute about an issue, for a judge. The id of the dispute's finding is the number of the issue.
+/// The dispute that a judge receives about an issue. The id of the dispute's finding is the number of the issue.
 #[derive(Clone, Debug)]
 pub(crate) struct Disputed {
     pub(crate) dispute: Dispute,
@@ -233,7 +233,7 @@ impl WatchState {
         let summary = said.summary.clone().unwrap_or_default();
         seen.events += 1;
         seen.done = said.kind == EventType::Done;
-        // The answer to a clarification is stored with the clarification, not with the summaries.
+        // An answer to a clarification is stored with the clarification, and not as a summary.
         if !summary.is_empty() && !answers {
             seen.told.push(summary.labelled(&format!("{}: ", said.kind)));
             if seen.told.len() > KEPT {
@@ -270,7 +270,7 @@ impl WatchState {
         self.flagged = action == Action::LogAndContinue;
         self.held |= action == Action::StopAndEscalate;
         self.status = status;
-        // While the work is paused, a judge may still need the answers to the clarification.
+        // While the work is paused, the answers to the clarification are kept for a judge.
         if !action.pauses() {
             self.clarification = None;
         }

@@ -46,7 +46,8 @@ impl Trees<'_> {
             .collect();
         let is_anchored: BTreeSet<&str> =
             state.findings.iter().filter_map(|finding| Some(finding.anchor.as_ref()?.file.as_str())).collect();
-        // Every changed file has an entry, but only files that contain the anchor of a finding are parsed.
+        // The map has an entry for every changed file, but only files that contain the anchor of a finding are
+        // parsed.
         let changed: BTreeMap<&str, Option<Versions<'_>>> = texts
             .iter()
             .map(|(file, before, now)| {
@@ -98,7 +99,7 @@ impl Trees<'_> {
         }
     }
 
-    /// Returns [`Self::all_changes`]. If the trees no longer exist, returns the recorded changes of all calls.
+    /// Returns [`Self::all_changes`] or, if the recorded trees no longer exist, the recorded changes of all calls.
     pub(crate) fn all_changes_or_recorded(&self, state: &ReviewState) -> Vec<FileChange> {
         let recorded = |_| state.tree_changes.iter().flat_map(|change| change.changes.clone()).collect();
         self.all_changes(state).unwrap_or_else(recorded)

@@ -1,4 +1,4 @@
-//! Determines which files were shown to reviewers that could not read them.
+//! Determines which files reviewers received but could not read.
 //!
 //! The embedded reviewer reads only files in languages for which it has rules. All other reviewers read all files.
 
@@ -9,7 +9,7 @@ use crate::domain::event::{CallAnswer, Purpose};
 use crate::domain::{Agent, AgentName, Coverage, Role, UnreadFile};
 use crate::workflows::review::state::ReviewState;
 
-/// The files that this reviewer was shown and could not read, and whether it could read no file at all.
+/// The files that this reviewer received but could not read. The flag is true if the reviewer could read no file.
 pub(crate) fn unread_by(state: &ReviewState, reviewer: &AgentName) -> (Vec<UnreadFile>, bool) {
     let mut unread = Unread::default();
     for (purpose, files) in shards(state) {
@@ -18,7 +18,7 @@ pub(crate) fn unread_by(state: &ReviewState, reviewer: &AgentName) -> (Vec<Unrea
     (unread.files(), unread.is_all)
 }
 
-/// The files that no reviewer could read. Files whose reviewers gave no complete answer are not included.
+/// The files that no reviewer could read. Files without a complete answer of a reviewer are not included.
 pub(crate) fn unread(state: &ReviewState) -> Vec<UnreadFile> {
     let mut unread = Unread::default();
     for (purpose, files) in shards(state) {
@@ -27,7 +27,7 @@ pub(crate) fn unread(state: &ReviewState) -> Vec<UnreadFile> {
     unread.files()
 }
 
-/// Whether no file of a round could be read by any reviewer.
+/// Whether there is a round in which no reviewer could read any file.
 pub(crate) fn is_blind(state: &ReviewState) -> bool {
     (1..=state.round()).any(|round| {
         let mut unread = Unread::default();
@@ -41,7 +41,7 @@ pub(crate) fn is_blind(state: &ReviewState) -> bool {
 struct Unread<'a> {
     /// The files that could not be read, with their languages.
     languages: BTreeMap<&'a str, String>,
-    /// Whether no file was read.
+    /// Whether none of the files could be read.
     is_all: bool,
 }
 
@@ -82,7 +82,7 @@ fn answers<'a>(state: &'a ReviewState, purpose: &Purpose) -> Vec<&'a Agent> {
     state.agents(Role::Reviewer).filter_map(|agent| answered(state, &agent.name, purpose)).collect()
 }
 
-/// The agent that gave the complete answer of a reviewer: the reviewer, or its backup.
+/// The agent that gave a reviewer's complete answer: the reviewer itself or the reviewer's backup.
 fn answered<'a>(state: &'a ReviewState, reviewer: &AgentName, purpose: &Purpose) -> Option<&'a Agent> {
     let (_, call) = state.last_call(reviewer, purpose)?;
     let CallAnswer::Review { status, .. } = &call.answer else { return None };

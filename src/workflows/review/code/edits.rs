@@ -4,7 +4,6 @@ use crate::domain::FileChange;
 use crate::rules::review::reversal::LineEdit;
 use crate::workspace::diff::parse::{self, DiffMark};
 
-/// `None` if no diff was recorded.
 pub(crate) fn edit_of(change: &FileChange) -> Option<LineEdit> {
     let mut edit = LineEdit { file: change.file.clone(), removed: Vec::new(), added: Vec::new() };
     let diff = parse::parse(change.diff.as_deref()?.as_bytes());

@@ -68,7 +68,6 @@ impl Sources {
         private::write(&self.folder.join(RULES), &serde_json::to_vec(rules).map_err(io::Error::other)?)
     }
 
-    /// `None` if no valid rules were stored for the run.
     pub(crate) fn rules(&self) -> Option<SelectionRules> {
         serde_json::from_slice(&std::fs::read(self.folder.join(RULES)).ok()?).ok()
     }

@@ -1,8 +1,8 @@
 //! Determines which code counts as evidence in a dispute: code that existed before the coder's first change.
 //!
 //! Code that the coder wrote in this run is not sufficient evidence, because the coder is a party to the dispute. A
-//! judge receives a list of the lines that the coder wrote. A dismissal that cites such lines is escalated, unless
-//! the judge explains why the lines count.
+//! judge receives a list of the lines that the coder wrote. If a dismissal cites lines that the coder wrote, the
+//! dispute is escalated, unless the judge explains why the lines count.
 
 use std::collections::BTreeSet;
 
@@ -14,10 +14,10 @@ use crate::workflows::review::{code::coder_changes, requests::RequestBuilder};
 use crate::workspace::code::citation::inserted;
 
 impl RequestBuilder<'_> {
-    /// Whether the cited code exists, and whether the coder wrote it in this run.
+    /// Whether the cited code exists, and whether the coder wrote the code in this run.
     ///
-    /// The judge may have read two versions of a changed file: the version in the judge's request, and the current
-    /// version. The coder must not have written the cited lines in either version.
+    /// A judge can read two versions of a changed file: the version in the judge's request, and the current
+    /// version. Cited lines count as written by the coder if the coder wrote the lines in either version.
     pub(crate) fn support(&self, finding: &Finding, cited: &Reference) -> Support {
         let path = cited.path.as_str();
         let before = self.original_text(path);

@@ -27,7 +27,7 @@ impl ReviewState {
         Sides { finding: finding.clone(), objection, objector, earlier }
     }
 
-    /// Builds the objection that a finding would undo the implementation of the finding `earlier`.
+    /// Builds the objection to a finding that would undo the implementation of the finding `earlier`.
     fn reversal(&self, id: FindingId, earlier: FindingId) -> Response {
         let undone = self.finding(earlier);
         let title = undone.map(|finding| finding.raw.title.clone()).unwrap_or_default();
@@ -115,7 +115,7 @@ impl ReviewState {
 }
 
 struct Statement<'a> {
-    /// The round of the debate; 1 is the review itself.
+    /// The round of the debate. Round 1 is the review before the debate.
     round: u32,
     by: &'a AgentName,
     verdict: &'a str,

@@ -36,7 +36,7 @@ pub(crate) fn due(
     record.map(|record| RulingRecord { ruling: lowered(record.ruling, &is_mandatory), ..record })
 }
 
-/// Escalates a ruling that replaces the tag of a finding by another mandatory tag.
+/// Escalates a ruling that replaces the tag of a finding if the new tag is mandatory, too.
 fn lowered(ruling: Ruling, is_mandatory: &dyn Fn(Tag) -> bool) -> Ruling {
     match ruling.new_tag.filter(|tag| ruling.duplicate_of.is_none() && is_mandatory(*tag)) {
         None => ruling,

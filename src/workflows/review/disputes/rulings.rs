@@ -32,7 +32,7 @@ pub struct SharedRulings {
 }
 
 impl SharedRulings {
-    /// Reads the shared rulings of a commit. Without a commit, there are no shared rulings.
+    /// Reads the shared rulings of a commit. If `commit` is `None`, the result contains no rulings.
     pub fn at(workspace: &Workspace, commit: Option<&str>) -> Result<Self, RunError> {
         let files = commit.map(|commit| workspace.rulings_at(commit)).transpose()?;
         Ok(Self::of(files.unwrap_or_default()))
@@ -168,7 +168,7 @@ pub(crate) fn all(journal: Option<&Journal>, shared: &[Binding]) -> Result<Vec<B
     Ok(bindings)
 }
 
-/// Returns the predecessors and the successor of a ruling. A ruling supersedes its predecessors.
+/// Returns the earlier rulings that the ruling `of` supersedes, and the later ruling that supersedes `of`.
 pub fn succession(bindings: &[Binding], of: &RulingRef) -> (Vec<RulingRef>, Option<RulingRef>) {
     let superseded: BTreeMap<usize, usize> = recognition::superseded(bindings);
     let named = |index: &usize| bindings[*index].dispute.clone();

@@ -72,7 +72,7 @@ impl ReviewState {
         asked.filter(|(id, _)| !said.contains(id)).collect()
     }
 
-    /// Whether the agent left out a finding that the debate call asked about.
+    /// Whether a finding that the debate call asked about has no answer from the agent.
     pub(crate) fn left_unanswered(&self, call: &CallId) -> bool {
         match call.purpose {
             Purpose::Examine { round } => !self.unexamined(&call.agent, round).is_empty(),
@@ -81,7 +81,7 @@ impl ReviewState {
         }
     }
 
-    /// The findings of a round, except findings that an earlier dispute binds.
+    /// The findings of a round, except findings that repeat an earlier dispute.
     fn debated(&self, round: u32) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(move |finding| {
             let settled = self.ruled.contains_key(&finding.id) || self.still_disputed.contains_key(&finding.id);
@@ -219,7 +219,7 @@ pub(crate) struct MergedRound {
 }
 
 impl MergedRound {
-    /// Merges the findings of a round after its debate, including the observations of the examiners.
+    /// Merges the findings of a round after the debate, including findings that reviewers added during the debate.
     pub(crate) fn of(context: &RoundContext<'_>) -> Self {
         let round = context.round;
         let mut members =
@@ -309,7 +309,7 @@ fn is_new(finding: &Finding) -> bool {
     sources(finding).all(|source| source.starts_with(EXAMINE))
 }
 
-/// The ids of all observations start with this prefix; see [`CallId::file_stem`].
+/// The prefix of the ids of findings that reviewers added during an examination (see [`CallId::file_stem`]).
 const EXAMINE: &str = "examine-";
 
 pub(crate) fn observations(context: &RoundContext<'_>) -> Vec<Member> {
@@ -335,8 +335,8 @@ fn revised(context: &RoundContext<'_>) -> RevisedSeverities {
     revised.collect()
 }
 
-/// The id of the raw finding with which a reviewer raised a finding. If the reviewer (`by`) is `None`, the first
-/// reviewer is used.
+/// The id of the raw finding with which the reviewer `by` raised a finding. If `by` is `None`, the first reviewer
+/// of the finding is used.
 fn source_of(state: &ReviewState, id: FindingId, by: Option<&AgentName>) -> Option<String> {
     let consensus = state.finding(id)?.consensus.as_ref()?;
     let affirming = consensus.positions.iter().filter(|position| !position.denies);

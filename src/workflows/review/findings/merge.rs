@@ -81,8 +81,8 @@ impl RoundContext<'_> {
         members
     }
 
-    /// Looks up new security findings in the advisory databases (phase 6). Returns the results or, if the lookup
-    /// fails, a notice.
+    /// Looks up new security findings in the advisory databases. Returns the results or, if the lookup fails, a
+    /// notice.
     pub(crate) fn advise(&self, mut members: Vec<Member>, databases: &Advisories) -> Option<EventKind> {
         members.retain(|member| !self.state.advised.contains_key(&member.id));
         if let Err(error) = check::check(&mut members, self.workspace, databases) {
@@ -95,7 +95,8 @@ impl RoundContext<'_> {
         (!answers.is_empty()).then_some(EventKind::Review(ReviewEvent::AdvisoriesAsked { answers }))
     }
 
-    /// The findings of the calls that `wanted` accepts. If a call was repeated, only the better answer counts.
+    /// The findings of the calls that `wanted` accepts. If a call was repeated, only the most complete answer
+    /// counts.
     pub(crate) fn raised(&self, wanted: impl Fn(&CallId) -> bool) -> Vec<Member> {
         let mut best: BTreeMap<(&AgentName, &Purpose), (bool, &CallId, &[RawFinding])> = BTreeMap::new();
         for (id, call) in self.state.calls.iter().filter(|(id, _)| wanted(id)) {
@@ -107,12 +108,12 @@ impl RoundContext<'_> {
             }
         }
         self.members(best.into_values().flat_map(|(_, id, findings)| {
-            // If the answers about all files were reused, no call was made. A recorded answer without a call
-            // already contains the reused findings.
+            // If the answers about all files were reused, no call was made, and the recorded answer already
+            // contains the reused findings.
             let part = self.state.reuse(id);
             let part = part.filter(|part| !part.asked.is_empty());
             let carried = part.map(|part| part.findings.as_slice()).unwrap_or_default();
-            // A reviewer may raise a reused finding again; such a finding is counted only once.
+            // If a reviewer raises a reused finding again, the finding is counted only once.
             let is_said = move |raw: &RawFinding| {
                 let mut said = findings.iter();
                 said.any(|said| (&said.file, said.line, &said.title) == (&raw.file, raw.line, &raw.title))
@@ -235,9 +236,9 @@ impl RoundContext<'_> {
         mandatory::is_mandatory(severity, &self.lists.mandatory, &self.lists.optional)
     }
 
-    /// Merges a group into one finding. The base is the first member with a rule. Without such a member, the base
-    /// is the first member. The merged finding has the highest mandatory severity of all members, and lists all
-    /// reviewers and all evidence.
+    /// Merges the members of a group into one finding. The finding is based on the first member that names the rule
+    /// of a static analyser or, without such a member, on the first member. The finding has the highest mandatory
+    /// severity of all members, and lists all reviewers and all evidence.
     fn finding(&self, id: FindingId, members: &[Member], revised: &RevisedSeverities, group: &Group) -> Finding {
         let severity = |member: &Member| revised.get(&member.id).unwrap_or(&member.raw.severity).clone();
         let first = || group.members.iter().map(|at| &members[*at]);
@@ -254,7 +255,7 @@ impl RoundContext<'_> {
             raw.body = group.revised.clone().map_or_else(detailed, Untrusted::from);
             raw.suggestion.clone_from(&members[group.suggested_by].raw.suggestion);
         }
-        // The merged finding names a ruling only if all findings of the group name this ruling.
+        // The merged finding refers to a ruling only if all findings of the group refer to the same ruling.
         let mut named = all().map(|member| &member.raw.insists_on);
         let ruling = named.next().cloned().flatten();
         raw.insists_on = ruling.filter(|ruling| named.all(|other| other.as_ref() == Some(ruling)));

@@ -3,7 +3,7 @@
 //! Two findings are compared if their blocks exist in the code under review, even if a block has moved to another
 //! file. In the same block, the distance between two findings is the difference of their line offsets in the block.
 //! In nested blocks, the distance is the difference of their line numbers in the file. [`Wordings`] compares the
-//! words.
+//! words of two findings.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::RangeInclusive;
@@ -31,8 +31,8 @@ impl Placed<'_> {
         Some(self.block.as_ref()?.start() + self.anchor.offset?)
     }
 
-    /// The number of lines between two anchors. `None` if neither block contains the other anchor; `Some(None)` if
-    /// the distance is unknown.
+    /// The number of lines between two anchors. Returns `None` if neither block contains the other anchor. Returns
+    /// `Some(None)` if both anchors have the same block, but an anchor has no line offset.
     fn distance(&self, other: &Self) -> Option<Option<u32>> {
         if self.anchor.block == other.anchor.block {
             return Some(self.anchor.offset.zip(other.anchor.offset).map(|(a, b)| a.abs_diff(b)));
@@ -43,10 +43,10 @@ impl Placed<'_> {
     }
 }
 
-/// The likeness of two anchors, the index of the known anchor, and the index of the found anchor.
+/// The likeness of an earlier and a new anchor, the index of the earlier anchor, and the index of the new anchor.
 type Pair = (Likeness, usize, usize);
 
-/// The pairs of a known and a found anchor that certainly or possibly describe the same problem.
+/// Pairs an earlier anchor with a new anchor if both anchors certainly or possibly describe the same problem.
 fn pairs(known: &[&Anchor], found: &[&Anchor], text_of: TextOf<'_>) -> Vec<Pair> {
     let mut by_file: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (index, anchor) in found.iter().enumerate() {
@@ -142,11 +142,11 @@ fn sure(pairs: &[Pair]) -> impl Iterator<Item = (f32, usize, usize)> {
 
 /// Applies earlier disputes to findings of a round.
 ///
-/// If a reviewer names a ruling, that ruling binds the reviewer's finding. A dispute binds at most one finding of
-/// each reviewer, because the dispute was about one problem. Findings that name the ruling do not count. The most
-/// similar pair of a dispute and a finding is bound first. If two pairs are equally similar, the pair with the
-/// newer dispute is bound first. An expired ruling binds no finding. If only an expired ruling applies, a notice
-/// reports the expiry. A finding that no dispute binds may still refer to a related dispute.
+/// If a reviewer refers to a ruling, the ruling binds the reviewer's finding, unless the finding cites new
+/// evidence. A dispute binds at most one other finding of each reviewer, because the dispute was about one problem.
+/// The most similar pairs of a dispute and a finding take precedence. Among equally similar pairs, the pair with
+/// the newest dispute takes precedence. An expired ruling binds no finding. If only an expired ruling applies, a
+/// notice reports the expiry. A finding that no dispute binds can still refer to a related dispute.
 pub(crate) fn earlier<'a>(
     findings: impl IntoIterator<Item = &'a Finding>,
     bindings: &[Binding],
@@ -241,7 +241,7 @@ fn ruled(found: &Finding, binding: &Binding, lists: &MergeSettings) -> Option<Ev
     }))
 }
 
-/// The rulings in force on code in `files`, including code that has moved there from another file.
+/// The rulings in force on code in `files`, including code that moved from another file to one of the `files`.
 pub(crate) fn in_force(bindings: &[Binding], files: &[SourceFile], text_of: TextOf<'_>) -> Vec<RulingInForce> {
     let blocks: Vec<Blocks<'_>> = files.iter().map(|file| Blocks::of(&file.path, &file.text)).collect();
     let is_in = |anchor: &Anchor, path: &str, blocks: &Blocks<'_>| {
@@ -250,7 +250,8 @@ pub(crate) fn in_force(bindings: &[Binding], files: &[SourceFile], text_of: Text
     };
     let binds = |binding: &&Binding| {
         let closes = binding.disposition.as_ref().is_some_and(Disposition::closes);
-        // If a ruling only changed the tag of a finding, reviewers should raise the finding again.
+        // If a ruling only changed the tag of a finding, the ruling is left out, so that reviewers raise the
+        // finding again.
         closes && binding.new_tag.is_none() && binding.ended.is_none()
     };
     let in_force = not_reopened(bindings).filter(binds).filter(|binding| {
@@ -260,7 +261,7 @@ pub(crate) fn in_force(bindings: &[Binding], files: &[SourceFile], text_of: Text
     in_force.filter_map(shown).collect()
 }
 
-/// The ruling as reviewers and judges see it; `None` while the dispute is open.
+/// The form in which reviewers and judges see a ruling. `None` while the dispute is open.
 fn shown(binding: &Binding) -> Option<RulingInForce> {
     Some(RulingInForce {
         dispute: binding.dispute.clone(),

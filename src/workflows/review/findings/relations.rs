@@ -1,8 +1,8 @@
-//! Relates findings to earlier disputes: named rulings, disputes about changed code, and uncertain repetitions.
+//! Relates the findings of a round to earlier disputes.
 //!
-//! If a reviewer names a ruling, the ruling binds the reviewer's finding, unless the finding cites new evidence. A
-//! finding about changed code of a dispute remains open and refers to the dispute. A finding that possibly repeats
-//! a dispute also remains open and refers to the dispute.
+//! If a reviewer refers to a ruling, the ruling binds the reviewer's finding, unless the finding cites new
+//! evidence. If the code of a dispute has changed, a finding about the changed code remains open and refers to the
+//! dispute. A finding that possibly repeats a dispute also remains open and refers to the dispute.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -50,8 +50,8 @@ fn related(finding: FindingId, binding: &Binding, relation: Relation) -> EventKi
     EventKind::Review(ReviewEvent::RelatedDispute { finding, earlier: Box::new(earlier) })
 }
 
-/// Handles findings whose reviewers name a ruling in force. The first finding with new evidence reopens the ruling.
-/// The ruling binds all other findings.
+/// Handles findings that refer to a ruling in force. The first finding with new evidence reopens the dispute. The
+/// ruling binds every other finding that refers to the ruling.
 pub(crate) fn named(findings: &[&Finding], bindings: &[&Binding], round: &Round<'_>) -> Vec<EventKind> {
     let mut reopened: BTreeSet<RulingRef> = round
         .state
@@ -104,7 +104,7 @@ fn is_in(binding: &Binding, file: &str, round: &Round<'_>) -> bool {
     has_block(file) && (binding.anchor.file == file || !has_block(&binding.anchor.file))
 }
 
-/// The locations and tests that a text names. The test `path::Outer::name` is shortened to `path::name`.
+/// The locations and tests that a text mentions. The test `path::Outer::name` is shortened to `path::name`.
 fn cited(text: &str) -> impl Iterator<Item = Reference> {
     references::references(text).map(|mut cited| {
         cited.names.drain(..cited.names.len().saturating_sub(1));
@@ -112,8 +112,8 @@ fn cited(text: &str) -> impl Iterator<Item = Reference> {
     })
 }
 
-/// Returns the existing lines, existing tests and failing commands that a finding cites and the dispute did not
-/// contain. Cited lines are also compared by their text, because edits change line numbers.
+/// Returns the evidence of a finding that the dispute did not contain: cited lines and tests that exist, and cited
+/// commands that fail. Cited lines are also compared by their text, because edits change line numbers.
 fn new_evidence(
     finding: &Finding,
     dispute: &Dispute,
@@ -190,8 +190,8 @@ fn texts(dispute: &Dispute) -> Vec<&Untrusted> {
     texts
 }
 
-/// Relates findings to disputes about code that has changed. A finding must be near the disputed line and use
-/// similar words.
+/// Relates findings to disputes about changed code. A related finding is near the disputed line, and uses words
+/// that are similar to the words of the disputed finding.
 pub(crate) fn changed<'a>(
     findings: impl Iterator<Item = &'a Finding>,
     bindings: &[&Binding],
@@ -261,8 +261,8 @@ pub(crate) struct Unsure<'a> {
     pub(crate) finding: &'a Finding,
 }
 
-/// Relates findings to disputes that they may repeat, beginning with the most similar pair. Each finding and each
-/// dispute is used at most once. Findings in `related_already` are left out.
+/// Relates findings to disputes that the findings possibly repeat, beginning with the most similar pair. Each
+/// finding and each dispute is used at most once. Findings in `related_already` are left out.
 pub(crate) fn may_repeat(mut unsure: Vec<Unsure<'_>>, related_already: &BTreeSet<FindingId>) -> Vec<EventKind> {
     unsure.sort_by(|a, b| {
         let newest = b.binding.dispute.cmp(&a.binding.dispute);

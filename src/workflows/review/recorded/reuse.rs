@@ -34,9 +34,9 @@ const ROUND: u32 = 1;
 pub(crate) type ReviewerKeys = BTreeMap<AgentName, String>;
 
 /// Computes the key of each reviewer. The key covers the program with its version, arguments and environment, the
-/// files that the arguments name, the model, the effort, the focus and the prompt template. The key of an embedded
-/// reviewer also covers the project's rules. A reviewer whose program is not installed gets no key. Fails if the
-/// template cannot be read.
+/// files whose paths occur in the arguments, the model, the effort, the focus and the prompt template. The key of
+/// an embedded reviewer also covers the project's rules. A reviewer whose program is not installed gets no key.
+/// Fails if the template cannot be read.
 pub(crate) async fn reviewer_keys(
     agents: &Agents,
     settings: &Settings,
@@ -133,8 +133,8 @@ pub(crate) struct Archive<'a> {
 }
 
 impl Archive<'_> {
-    /// Returns an event for each reviewer and shard with reusable answers. Shards that the reviewer has already
-    /// answered are left out.
+    /// Returns an event for each reviewer and shard with reusable answers. Excludes shards for which the reviewer
+    /// has already given an answer.
     pub(crate) fn reuse(
         &self,
         state: &ReviewState,
@@ -162,8 +162,8 @@ impl Archive<'_> {
         Ok(events)
     }
 
-    /// The shards of a planned run. Adjacent shards are joined, because every call repeats the instructions. At
-    /// most `max` bytes of a joined shard remain to be reviewed.
+    /// Joins adjacent shards of a planned run, because every call repeats the instructions. At most `max` bytes of
+    /// a joined shard remain to be reviewed.
     pub(crate) fn joined(
         &self,
         plan: &Plan,
@@ -337,8 +337,8 @@ impl Finder<'_> {
             let found = shard.iter().map(|file| self.known(file, !agent.is_embedded()));
             known.push(found.collect::<Result<_, _>>()?);
         }
-        // An answer may contain a finding that names none of the answer's files. Such an answer is reused only if
-        // all of its files are unchanged.
+        // If an answer contains a finding about none of the answer's files, the answer is reused only if all of the
+        // answer's files are unchanged.
         let keys: BTreeSet<&str> = shown.iter().flatten().map(|file| file.key.as_str()).collect();
         for known in known.iter_mut().flatten() {
             let (Known::Same { place, .. } | Known::Part { place, .. }) = known else { continue };
@@ -462,7 +462,7 @@ impl Finder<'_> {
             if best.as_ref().is_none_or(|(fewest, _)| lines < *fewest) {
                 best = Some((lines, Known::Part { place: place.clone(), review: review.clone(), delta }));
             }
-            // If a review leaves few lines to review, older reviews are not compared.
+            // If an earlier review leaves few lines to review, even older reviews are not compared.
             if u64::from(lines) * 5 <= shown.file.text.lines().count() as u64 {
                 break;
             }
@@ -483,7 +483,7 @@ impl Finder<'_> {
         if !self.records.contains_key(place) {
             let event = self.archive.journal.event(&place.0, place.1)?;
             let record = event.and_then(|event| match event.kind {
-                // The index of reviewed files may be damaged, so the reviewer's key in the event is checked.
+                // A damaged index can point to a wrong event, so the reviewer's key in the event is checked.
                 EventKind::Review(ReviewEvent::FilesReviewed { asker, salt, files, others, .. })
                     if asker == self.asker =>
                 {

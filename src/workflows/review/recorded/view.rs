@@ -42,7 +42,7 @@ pub(crate) fn recorded(
         let context =
             merge::RoundContext { state: &state, round, lists: &lists, sources: &sources, workspace, past };
         let commit = state.plan.as_ref().and_then(|plan| plan.rulings_at.as_deref());
-        // If the commit no longer exists, there are no shared rulings.
+        // If the commit no longer exists, no shared rulings apply.
         let shared = SharedRulings::at(workspace, commit).unwrap_or_default().bindings();
         let max_age = &state.settings.rulings.max_age;
         let merged = context.merge(&rulings::known(Some(journal), &shared, max_age, Timestamp::now())?);
@@ -67,9 +67,9 @@ pub(crate) fn outcome_of(
     Ok(outcome)
 }
 
-/// Applies another policy to a recorded run, without making calls or recording events. Returns one answer per
-/// round, in the format of the specification. Fails if the history or the code cannot be read, or if the run was
-/// never started.
+/// Applies another policy to a recorded run, without making calls or recording events. Returns the merged findings
+/// of each round in the JSON format of the specification. Fails if the history or the code cannot be read, or if
+/// the run was never started.
 pub(crate) fn decided_again(
     workspace: &Workspace,
     journal: &Journal,

@@ -108,8 +108,8 @@ impl ReviewWorkflow {
         self.append(event).map(drop)
     }
 
-    /// The files of `findings` with content that differs from the reviewed content. Empty if the coder has already
-    /// changed files, because the run then cannot continue after changes by others.
+    /// The files of `findings` whose current content differs from the reviewed content. Empty if the coder has
+    /// already changed files in this run.
     pub(crate) fn changed_since(&self, findings: &[FindingId]) -> BTreeSet<String> {
         if self.state.before.is_some() {
             return BTreeSet::new();

@@ -177,7 +177,7 @@ struct Guest {
 }
 
 impl Guest {
-    /// Parses a line, and refuses what the sender must not send. Agents may send only events and read-only
+    /// Parses a line, and refuses commands that the sender must not send. Agents may send only events and read-only
     /// commands, because an agent must not resume its own paused work. The boolean states whether the line contains
     /// the right key.
     fn admit(&self, line: &[u8]) -> (WatchMessage, bool) {
@@ -272,7 +272,7 @@ pub(crate) struct SocketLines {
 }
 
 impl SocketLines {
-    /// Adds a piece of the stream, and returns the lines that are now complete and not empty.
+    /// Adds a piece of the stream. Returns the lines that the piece completes, without empty lines.
     pub(crate) fn take(&mut self, piece: &[u8]) -> Vec<Vec<u8>> {
         let mut lines = Vec::new();
         for part in piece.split_inclusive(|byte| *byte == b'\n') {

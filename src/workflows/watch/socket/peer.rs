@@ -47,7 +47,7 @@ impl Peer {
         is_own.then(|| Self { pid, handle: handle(stream, pid) })
     }
 
-    /// The process id, which another process may get after this process has ended.
+    /// The id of the process. After the process has ended, another process can get the same id.
     pub(crate) fn pid(&self) -> Option<i32> {
         self.pid
     }
@@ -115,7 +115,6 @@ fn relation_of(pid: i32) -> PeerRelation {
 
 #[cfg(target_os = "linux")]
 mod process {
-    /// The maximum number of ancestors that are read.
     const DEEPEST: usize = 10_000;
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]

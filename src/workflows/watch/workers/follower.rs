@@ -30,13 +30,12 @@ pub(crate) struct Follower {
     lines: SocketLines,
     said: SocketLines,
     told: Vec<(EventType, Option<Untrusted>)>,
-    /// The index in `told` of the event that the output file may repeat next. A new output file may repeat the
-    /// events of earlier output files.
+    /// A new output file can repeat the events of earlier output files. `again` is the index in `told` of the event
+    /// that is repeated next.
     again: usize,
 }
 
 impl Follower {
-    /// Creates a follower of the file `stdout`, to which the agent or one of its backups writes.
     pub(crate) fn new(agent: &Agent, backups: &[Agent], stdout: PathBuf, intake: Intake) -> Self {
         let adapters = std::iter::once(agent).chain(backups).filter_map(|agent| AdapterKind::of(agent).ok());
         Self {
@@ -83,7 +82,7 @@ impl Follower {
 
     fn items(&mut self, is_last: bool) -> Vec<WatchMessage> {
         let mut lines = Vec::new();
-        // A missing file is not an error, because the agent may not have printed anything yet.
+        // A missing file is not an error, but means that the agent has printed nothing so far.
         while let Some(piece) = self.piece().filter(|piece| !piece.is_empty()) {
             for line in self.lines.take(&piece) {
                 self.hear(&line, &mut lines);

@@ -50,7 +50,6 @@ pub(crate) struct Worker {
     pub(crate) ended: Option<bool>,
 }
 
-/// A future that runs an agent and returns the agent's name and result.
 pub(crate) type Working = Pin<Box<dyn Future<Output = (AgentName, Result<(), String>)>>>;
 
 impl Worker {
@@ -140,7 +139,8 @@ impl Dialogue for Conversation {
                         return;
                     }
                 }
-                // An agent may continue to run after it has closed its stdout, so the dialogue does not end here.
+                // An agent can continue to run after it has closed its stdout, so the conversation does not end
+                // here.
                 stop.stopped().await;
             };
             let write = async {

@@ -144,8 +144,8 @@ impl WatchWorkflow {
         Ok(())
     }
 
-    /// Asks agents about the issues of a cycle. After a cycle that a clarification triggered, the judge or a person
-    /// decides instead of the agents.
+    /// Asks agents about the issues of a cycle. If a clarification triggered the cycle, the judge or a person
+    /// decides about the issues, and the agents are not asked.
     fn clarify(&mut self, open: &Cycle) -> Result<(), RunError> {
         if open.triggers.contains(&Trigger::Clarified) {
             if self.state.plan.as_ref().is_some_and(|plan| plan.judge.is_some()) {

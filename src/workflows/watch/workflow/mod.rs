@@ -332,7 +332,7 @@ impl WatchWorkflow {
         if self.state.open.is_some() {
             self.triggers.resume_cycle();
         }
-        // An earlier process recorded these triggers and ended before it reviewed the work.
+        // An earlier process recorded these triggers, but ended before the review of the work.
         for trigger in self.state.unreviewed.clone() {
             self.triggers.pull(trigger, Duration::ZERO);
         }
@@ -386,7 +386,6 @@ impl WatchWorkflow {
             && self.notifying.is_empty()
     }
 
-    /// Records the end of the watch and returns the exit reason.
     fn end(&mut self) -> Result<EndedWatch, RunError> {
         let exit = match self.state.status {
             WatchStatus::Running => ExitReason::Clean,

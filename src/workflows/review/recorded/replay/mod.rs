@@ -54,7 +54,7 @@ pub fn replay(
     let mut sources = Sources::new(&journal.transcripts(run)?, Redaction::from(settings.redaction));
     sources.load(record.round(), Some(workspace.root())).map_err(RunError::Sources)?;
     let trees = Trees { workspace, state_dir };
-    // If the commit no longer exists, there are no shared rulings.
+    // If the commit no longer exists, no shared rulings apply.
     let shared = SharedRulings::at(workspace, plan.rulings_at.as_deref()).unwrap_or_default().bindings();
     let mut replay = Replay {
         run,
@@ -88,7 +88,7 @@ pub fn replay(
     Ok(Replayed { outcome, reviewed: sources, differences })
 }
 
-/// The plan as it was when the run began. A fix request may change the plan later.
+/// The plan at the start of the run, without the changes of later fix requests.
 fn begun(events: &[Event]) -> Option<Plan> {
     events.iter().find_map(|event| match &event.kind {
         EventKind::Review(ReviewEvent::RunStarted { plan }) => Some((**plan).clone()),
@@ -196,7 +196,7 @@ impl Replay<'_> {
         self.by_person().into_iter().for_each(|event| self.take(event));
     }
 
-    /// The disputes that a person opened and settled after the run.
+    /// The events of the disputes that a person opened and settled after the run.
     fn by_person(&self) -> Vec<EventKind> {
         let of_person = self.record.disputes.values().filter(|dispute| dispute.objector == Objector::Person);
         let now = of_person.filter_map(|known| {
@@ -239,8 +239,8 @@ impl Replay<'_> {
                 return events;
             }
             Step::Effect(ReviewEffect::Verify { round }) => {
-                // Takes the latest recorded results of the commands on the current tree or an earlier tree. If the
-                // commands did not run on these trees, takes the first results on a later tree.
+                // Takes the latest recorded results of the `review.verify` commands on the current tree or an
+                // earlier tree. If these trees have no results, takes the first results on a later tree.
                 let done = self.state.tree_changes.len();
                 let of_round = || self.verdicts.iter().filter(|verdict| verdict.round == *round);
                 let known = of_round().map(|verdict| verdict.after).filter(|after| *after <= done).max();
@@ -270,8 +270,8 @@ impl Replay<'_> {
             }
             Step::Effect(ReviewEffect::Settle(dispute)) => {
                 schedule::settlement(&self.state, *dispute).map(|mut settlement| {
-                    // A person may have chosen a more specific disposition than the ruling, for example an accepted
-                    // risk.
+                    // A person can choose a more specific disposition than the ruling implies, for example an
+                    // accepted risk.
                     let disposition = self.record.disputes.get(dispute).and_then(|known| known.disposition.clone());
                     if let (Ruler::Human, Some(disposition)) = (&settlement.by, disposition) {
                         settlement.disposition = disposition;
