@@ -59,10 +59,10 @@ pub enum WorkspaceError {
     State { path: PathBuf, source: io::Error },
     #[error("`{}` is too large for a snapshot: more than {files} files or {bytes} bytes", root.display())]
     TooLarge { root: PathBuf, files: usize, bytes: u64 },
-    /// A nested repository exceeds the limits of a snapshot, so a coder must not start.
+    /// Glee does not start a coder if a nested repository exceeds the limits of a snapshot.
     #[error("cannot include `{folder}` in the snapshot: {bound}")]
     Unfollowed { folder: String, bound: Bound },
-    /// A file of the tree cannot be read, so a coder must not start.
+    /// Glee does not start a coder if a file of the tree cannot be read.
     #[error("cannot include `{path}` in the snapshot")]
     NotKept { path: String, source: io::Error },
     #[error("`{}` is a symbolic link", .0.display())]

@@ -3,8 +3,8 @@
 //! A [`Workspace`] is one work tree. Operations that read the tree never write to it, and never run a filter, a
 //! hook, a pager or an external diff. Glee stores snapshots in the state folder, not in the user's repository. Only
 //! [`Workspace::prune`] removes refs from the repository; earlier versions of Glee created these refs. Only
-//! [`Workspace::undo`] and [`Workspace::redo`] write to the user's files. A method can fail because of git, because
-//! of the state folder, or because a recorded tree is missing. Each method documents its other errors.
+//! [`Workspace::undo`] and [`Workspace::redo`] write to the user's files. A method can fail because of git or the
+//! state folder, or because a recorded tree is missing. A method's documentation lists only additional errors.
 
 pub mod advisories;
 pub mod code;

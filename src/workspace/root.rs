@@ -18,7 +18,7 @@ pub struct Workspace {
     pub(crate) root: PathBuf,
     pub(crate) start: PathBuf,
     pub(crate) repository: Option<Repository>,
-    /// The `.gleeignore` files of a commit. If set, they replace the `.gleeignore` files in the tree.
+    /// The recorded `.gleeignore` files, which replace the `.gleeignore` files in the tree.
     pub(crate) recorded_ignores: Option<ignores::RecordedIgnores>,
     /// The cached root commit of `HEAD`.
     pub(crate) root_commit: OnceLock<Option<String>>,

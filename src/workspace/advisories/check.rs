@@ -1,6 +1,6 @@
-//! Checks findings that name a package or an advisory against the nearest lock files and an advisory database. The
-//! database is a folder or zip archive in OSV format, or a server with OSV's HTTP API. If no finding names a
-//! package or an advisory, the database is not read. The network is used only if a server is configured.
+//! Compares findings about a package or an advisory with the nearest lock files and with an advisory database. The
+//! database is a folder or zip archive in OSV format, or a server with OSV's HTTP API. The database is read only if
+//! a finding mentions a package or an advisory. The network is used only if a server is configured.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read as _};
@@ -20,7 +20,7 @@ use crate::workspace::select::walk;
 
 const IDS: [&str; 8] = ["CVE-", "GHSA-", "RUSTSEC-", "PYSEC-", "GO-", "OSV-", "MAL-", "SNYK-"];
 
-/// A name next to one of these words counts as the name of a package.
+/// If one of these words is next to a name, the name counts as the name of a package.
 const KINDS: [&str; 6] = ["crate", "package", "module", "library", "dependency", "version"];
 
 /// The maximum size of an advisory file, in bytes.
@@ -51,13 +51,13 @@ struct Question {
     member: usize,
     ids: Vec<String>,
     named: Vec<Locked>,
-    /// All packages in the lock files nearest to the finding's file. For a finding with the id of an advisory, Glee
-    /// checks all packages in this field.
+    /// All packages in the lock files nearest to the finding's file. If the finding mentions the id of an advisory,
+    /// Glee checks all these packages.
     around: BTreeSet<Locked>,
 }
 
-/// Checks findings against the configured databases, and stores each result in its finding. A relative database
-/// path starts at the root of the tree. Files that are not advisories are skipped.
+/// Checks findings against the configured databases, and stores the result of each check in the finding. A relative
+/// path of a database starts at the root of the tree. Files that are not advisories are skipped.
 pub fn check(members: &mut [Member], workspace: &Workspace, databases: &Advisories) -> Result<(), AdvisoryError> {
     if databases.path.is_empty() && databases.url.is_none() {
         return Ok(());
@@ -83,7 +83,7 @@ pub fn check(members: &mut [Member], workspace: &Workspace, databases: &Advisori
         return Ok(());
     }
     let ids: BTreeSet<&str> = questions.iter().flat_map(|question| &question.ids).map(String::as_str).collect();
-    // A finding that names an advisory is checked against that advisory only.
+    // If a finding mentions the id of an advisory, Glee checks the finding against no other advisory.
     let packages: BTreeSet<&Locked> =
         questions.iter().filter(|question| question.ids.is_empty()).flat_map(|question| &question.named).collect();
     let mut advisories = Vec::new();
@@ -118,8 +118,8 @@ fn ids(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether `text` names the package `name`. A name that consists of letters may be an ordinary word, so it counts
-/// only in quotes, or next to a version or one of [`KINDS`].
+/// Whether `text` mentions the package `name`. A name of letters only can be an ordinary word. Such a name counts
+/// only in quotes, next to a version, or next to one of [`KINDS`].
 fn names(text: &str, name: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '@');
     let is_distinct = name.contains(|c: char| !c.is_ascii_alphabetic());
@@ -142,7 +142,7 @@ fn names(text: &str, name: &str) -> bool {
 }
 
 /// The packages in the lock files nearest to a finding's file. The search starts in the folder of the file, and
-/// continues in the parent folders until a folder has locked packages.
+/// continues in the parent folders until a folder has a lock file with packages.
 fn around(
     member: &Member,
     workspace: &Workspace,
@@ -163,7 +163,7 @@ fn in_folder(folder: &str, workspace: &Workspace) -> BTreeSet<Locked> {
     let mut found = BTreeSet::new();
     for name in lockfiles::NAMES {
         let path = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
-        // `go.sum` also lists versions that are not used, so `go.mod` is preferred.
+        // `go.sum` also lists unused versions, so `go.sum` is read only if `go.mod` lists no versions.
         if name == "go.sum" && found.iter().any(|package: &Locked| package.version.starts_with('v')) {
             continue;
         }
@@ -174,7 +174,7 @@ fn in_folder(folder: &str, workspace: &Workspace) -> BTreeSet<Locked> {
     found
 }
 
-/// Reads the advisories in a folder or zip archive that contain at least one of the words `wanted`.
+/// Reads a folder or zip archive, and returns the advisories that contain at least one of the words `wanted`.
 fn matching(path: &Path, wanted: &BTreeSet<&str>) -> io::Result<Vec<Advisory>> {
     let wanted = AhoCorasick::builder().ascii_case_insensitive(true).build(wanted).map_err(io::Error::other)?;
     let mut found = Vec::new();
@@ -209,7 +209,7 @@ fn matching(path: &Path, wanted: &BTreeSet<&str>) -> io::Result<Vec<Advisory>> {
 
 impl Question {
     /// Returns `Confirmed` if an advisory affects a locked version. Otherwise, returns `Patched` if a locked
-    /// version contains the fix of an advisory. In all other cases, returns `Nothing`.
+    /// version contains the fix of an advisory. Without an affected or a fixed version, returns `Nothing`.
     fn answer(&self, advisories: &[Advisory]) -> AdvisoryStatus {
         let mut patched = None;
         for advisory in advisories {

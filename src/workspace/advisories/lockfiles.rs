@@ -40,8 +40,8 @@ fn tables(text: &str) -> Pairs {
     packages.filter_map(|package| Some((word(package, "name")?, word(package, "version")?))).collect()
 }
 
-/// Parses a lock file of npm. In versions 2 and 3, the keys of `packages` are paths. In version 1, the keys of the
-/// nested `dependencies` are names.
+/// Parses a lock file of npm. In versions 2 and 3 of the format, `packages` maps paths to packages. In version 1,
+/// the nested `dependencies` map names to packages.
 fn npm(text: &str) -> Pairs {
     let lock: Value = serde_json::from_str(text).unwrap_or_default();
     let version = |entry: &Value| Some(entry.get("version")?.as_str()?.to_owned());
@@ -64,7 +64,7 @@ fn npm(text: &str) -> Pairs {
     found
 }
 
-/// Parses lines of the form `name==version`. Extras, markers, hashes and comments are ignored.
+/// Parses lines of the form `name==version`. Ignores the extras, markers, hashes and comments in a line.
 fn pins(text: &str) -> Pairs {
     let pin = |line: &str| {
         let line = line.split(['#', ';']).next()?.split(" --").next()?.trim();

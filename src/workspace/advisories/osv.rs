@@ -38,7 +38,7 @@ pub(crate) fn ask(root: &str, ids: &BTreeSet<&str>, packages: &BTreeSet<&Locked>
             continue;
         }
         let Some(advisory) = api.advisory(&id)? else { continue };
-        // An advisory with a CVE id often names no packages, but its aliases do.
+        // Often, an advisory with a CVE id lists no packages, and only the aliases of the advisory list packages.
         if ids.iter().any(|named| advisory.is_called(named)) {
             left.extend(advisory.aliases.iter().map(|alias| canonical(alias)));
         }

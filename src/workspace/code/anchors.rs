@@ -1,8 +1,8 @@
-//! Anchors findings to blocks of code. A later run recognises a finding as long as its block is unchanged.
+//! Anchors findings to blocks of code. A later run recognises a finding if the block of the finding is unchanged.
 //!
 //! The block of a line is the innermost function or method around the line. Outside of functions, the block is a
-//! class member or a top-level item. Without a grammar for the language, the block is a paragraph. The hash of a
-//! block ignores line breaks, indentation and code outside the block.
+//! class member or a top-level item. If Glee has no grammar for the language, the block is a paragraph of lines.
+//! The hash of a block ignores line breaks, indentation and code outside the block.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -31,7 +31,6 @@ struct Paragraph {
     outermost: usize,
 }
 
-/// The blocks of a text. The index borrows nothing from the text, so it can be cached.
 #[derive(Debug, PartialEq, Eq)]
 struct Index {
     known: Vec<Known>,
@@ -100,7 +99,7 @@ pub struct Blocks<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    /// Divides a file into blocks; the path determines the language.
+    /// Divides a file into blocks. The path determines the programming language.
     pub fn of(path: &'a str, text: &'a str) -> Self {
         let lines: Vec<&str> = text.lines().collect();
         let index = cache::index(path, text, || Index::from(grammar::blocks(path, text), &lines));
@@ -116,8 +115,8 @@ impl<'a> Blocks<'a> {
         self.index.known.get((number as usize).checked_sub(1)?)
     }
 
-    /// Returns the lines (1-based) of the block around a line. For a comment or an attribute above a block, returns
-    /// the lines of this block. For a line outside the file, uses the nearest line of the file.
+    /// Returns the lines (1-based) of the block around a line. A comment or an attribute above a block belongs to
+    /// the block. If the line is outside the file, uses the nearest line of the file.
     pub fn enclosing(&self, line: u32) -> RangeInclusive<u32> {
         let line = line.clamp(1, self.last());
         if let Some(block) = self.innermost(line) {
@@ -152,7 +151,7 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Finds the lines of an anchor's block, even if the block has moved. Returns `None` if the block is missing.
+    /// Returns the lines of an anchor's block in this text, or `None` if the text does not contain the block.
     pub fn place(&self, anchor: &Anchor) -> Option<RangeInclusive<u32>> {
         let all = self.all.get_or_init(|| {
             let whole = std::iter::once(1..=self.last());
@@ -171,7 +170,6 @@ impl<'a> Blocks<'a> {
         u32::try_from(self.lines.len()).unwrap_or(u32::MAX).max(1)
     }
 
-    /// The identifiers in a block that also occur in a title, in sorted order.
     fn names(&self, title: &str, block: &RangeInclusive<u32>) -> Vec<String> {
         let key = (*block.start(), *block.end());
         let mut known = self.identifiers.borrow_mut();
@@ -199,10 +197,9 @@ impl<'a> Blocks<'a> {
         hasher.finalize().to_hex().to_string()
     }
 
-    /// Returns the block that contains the paragraph `index`. The variable `outermost` is the smallest indentation
-    /// in this paragraph. The block starts with the nearest paragraph, at or above `index`, whose first line is
-    /// indented by at most `outermost`. The paragraphs below `index` belong to the block as long as they are
-    /// indented more deeply than the block's first line.
+    /// Returns the block that contains the paragraph `index`. The block starts with the nearest paragraph, at or
+    /// above `index`, whose first line is not indented more deeply than every line of `index`. The block also
+    /// contains the next paragraphs that are indented more deeply than the block's first line.
     fn around(&self, index: usize) -> RangeInclusive<u32> {
         let paragraphs = &self.index.paragraphs;
         let outermost = paragraphs[index].outermost;
@@ -293,7 +290,7 @@ mod grammar {
     use super::Known;
     use crate::workspace::code::comments;
 
-    /// The languages with a built-in grammar. For other languages, ast-grep panics.
+    /// The languages with a built-in grammar. ast-grep panics for a language without a grammar.
     pub(crate) const BUILT_IN: [SupportLang; 7] = [
         SupportLang::Rust,
         SupportLang::Python,
@@ -319,11 +316,10 @@ mod grammar {
         "abstract_method_signature",
         "method_signature",
     ];
-    /// The kinds of syntax nodes for anonymous functions. Such a node is a block if it has at least [`LARGE`]
-    /// lines.
+    /// The syntax nodes of anonymous functions, which are blocks if they have at least [`LARGE`] lines.
     const ANONYMOUS: [&str; 4] = ["arrow_function", "function_expression", "generator_function", "func_literal"];
     const LARGE: u32 = 4;
-    /// The kinds of syntax nodes whose children are members of a class or of a similar item.
+    /// The syntax nodes whose children are members of a class or a similar item.
     const BODIES: [&str; 8] = [
         "declaration_list",
         "class_body",
@@ -349,7 +345,7 @@ mod grammar {
         let mut waiting = vec![(tree.root(), true)];
         while let Some((node, has_members)) = waiting.pop() {
             let is_class = node.kind() == "class_definition";
-            // The first and the last line of the comments and attributes directly before the next child.
+            // The line range of the comments and attributes directly before the next child.
             let mut leading: Option<(u32, u32)> = None;
             for child in node.children() {
                 let kind = child.kind();
@@ -381,7 +377,7 @@ mod grammar {
     }
 }
 
-/// Without the feature `astgrep`, there are no grammars, and all blocks are paragraphs.
+/// Without the feature `astgrep`, Glee has no grammars, and every block is a paragraph.
 #[cfg(not(feature = "astgrep"))]
 mod grammar {
     pub(crate) fn blocks(_path: &str, _text: &str) -> Vec<super::Known> {

@@ -1,4 +1,4 @@
-//! Checks whether the cited line of a finding exists, and whether its block contains the cited names.
+//! Checks whether the cited line of a finding exists, and whether the block of this line contains the cited names.
 
 use similar::DiffTag;
 
@@ -6,7 +6,7 @@ use crate::rules::consensus::Member;
 use crate::workspace::code::anchors::Blocks;
 use crate::workspace::diff::unified;
 
-/// The minimum length of a name that is checked, in bytes.
+/// Names with fewer bytes than this limit are not checked.
 const SHORTEST: usize = 3;
 
 pub fn check(member: &mut Member, text: &str, blocks: &Blocks<'_>) {

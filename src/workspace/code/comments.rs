@@ -1,10 +1,10 @@
 //! Replaces long sequences of comments in Python code by blank lines before parsing. The positions of code stay the
-//! same. Python's grammar scans all following comments at each comment, which takes quadratic time.
+//! same. For each comment, Python's grammar scans all comments that follow, which takes quadratic time.
 
 use std::borrow::Cow;
 use std::path::Path;
 
-/// The minimum number of lines in a sequence of comments that is replaced.
+/// A sequence of comments is replaced if the sequence has at least this number of lines.
 const LONG: usize = 500;
 
 pub fn shortened<'a>(path: &str, text: &'a str) -> Cow<'a, str> {

@@ -1,7 +1,7 @@
 //! Finds the changed files of a target, and reads each file before and after the change.
 //!
-//! Git compares only the index and tree objects. Glee itself compares the files of the work tree, because git would
-//! run filters on the files.
+//! Git compares only commits and the index. Glee itself compares the files of the work tree, because git would run
+//! filters on these files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,7 +39,7 @@ pub(crate) enum New {
     Worktree,
     Blob(String),
     Gone,
-    /// A symbolic link, with the id of its object, or `None` for a link in the work tree.
+    /// A symbolic link, as an id of a git object or, in the work tree, as `None`.
     Link(Option<String>),
     Submodule(String),
     /// A folder, a FIFO or a device.
@@ -90,7 +90,7 @@ impl Repository {
             }
         }
         for path in self.untracked(&scan) {
-            // A file that exists in the base commit counts as changed, even if it was removed from the index.
+            // An untracked file can exist in the base commit if the user removed the file only from the index.
             let known = files.remove(&path);
             let before = known.as_ref().map_or(0, |known| known.modes.0);
             let meta = lstat.get(&path);
@@ -194,7 +194,7 @@ impl Workspace {
             changes.iter().partition(|change| ignores.is_ignored(&change.path));
         ignored.iter().for_each(|change| selection.skip(&change.path, SkipReason::Ignored));
         let marks = git.attributes(changes.iter().map(|change| &change.path))?;
-        // The attribute `linguist-generated` counts only if the file had the attribute before the change.
+        // The attribute `linguist-generated` is ignored if the file lacked the attribute before the change.
         let marked: Vec<&Vec<u8>> =
             changes.iter().map(|change| &change.path).filter(|path| marks.generated(path) == Some(true)).collect();
         let before = match base.filter(|_| !marked.is_empty()) {
@@ -333,7 +333,7 @@ fn deltas(output: &[u8]) -> Vec<Changed> {
     deltas
 }
 
-/// Returns the state and git mode of a path. If git does not record modes, a regular file keeps the mode `before`.
+/// If git does not record modes, a regular file keeps the mode `before`.
 fn of_worktree(meta: &std::fs::Metadata, before: u32, has_modes: bool) -> (New, u32) {
     if meta.is_symlink() {
         return (New::Link(None), LINK);

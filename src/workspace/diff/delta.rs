@@ -1,9 +1,9 @@
 //! Compares a file with its last review, to determine the lines that have to be reviewed again.
 //!
-//! Of the earlier text, Glee records only a keyed hash of each line and the ranges under review. The effect of a
-//! changed line depends on its block (usually a function), so other lines of the block are reviewed too. If the
-//! lines to review are a large part of the file, Glee selects fewer lines around each change. The reviewer can read
-//! the rest of the file in the tree.
+//! Glee does not record the reviewed text, but a keyed hash of each line and the ranges under review. A changed
+//! line can affect the whole block around the line (usually a function), so unchanged lines of the block are
+//! reviewed too. If the lines to review are a large part of the file, Glee selects fewer lines around each change.
+//! The reviewer can read the rest of the file in the tree.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -17,8 +17,8 @@ use crate::workspace::code::anchors::Blocks;
 use crate::workspace::diff::parse::{self, DiffMark, Side};
 use crate::workspace::diff::unified::{self, PATIENCE, number};
 
-/// The extents, largest first. The first number limits the reviewed lines before and after a changed line. The
-/// second number is the number of context lines around the reviewed lines.
+/// The extents, largest first. The first number of an extent is the maximum number of reviewed lines before and
+/// after a changed line. The second number is the number of context lines around the reviewed lines.
 const EXTENTS: [(u32, u32); 4] = [(20, 3), (8, 2), (3, 1), (0, 1)];
 
 type Lines = (u32, u32);
@@ -26,11 +26,10 @@ type Lines = (u32, u32);
 /// The comparison of a file with its earlier review.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Delta {
-    /// The lines to review again: the lines of `touched` that are under review.
+    /// The lines to review again, which are the lines of `touched` that are under review.
     pub ask: Vec<Lines>,
     pub shown: Vec<Lines>,
-    /// The lines to read again: the changed lines, the lines around them, and the lines of affected earlier
-    /// findings.
+    /// The changed lines, the lines around the changed lines, and the lines of affected earlier findings.
     touched: Vec<Lines>,
     /// The new number of each earlier line (index 0 is line 1), or `None` for a changed or removed line.
     moved: Vec<Option<u32>>,
@@ -122,8 +121,8 @@ impl Delta {
             };
             around(lines.0) || around(lines.1)
         };
-        // If the block of a finding changed, the reviewer reads the lines of the finding again. If lines of the
-        // finding itself changed, the reviewer reads the unchanged lines of the finding again.
+        // A finding is read again if its block changed, even if no line of the finding changed. The changed lines
+        // of a finding are already in `marks`, so `rest` returns only the unchanged lines.
         let read_again = |finding: &RawFinding| match delta.place(finding) {
             Some(lines) => Some(lines).filter(has_changed),
             None => delta.rest(finding),
@@ -163,8 +162,8 @@ impl Delta {
         Some((*left().min()?, *left().max()?))
     }
 
-    /// Returns an earlier finding with its new line numbers. Returns `None` if a line of the finding changed or has
-    /// to be read again. Also returns `None` for a finding without a line, because it concerns the whole file.
+    /// Returns an earlier finding with new line numbers. Returns `None` if a line of the finding changed or has to
+    /// be read again. Also returns `None` for a finding about a whole file (without a line).
     pub fn carried(&self, finding: &RawFinding) -> Option<RawFinding> {
         let (start, end) = self.place(finding)?;
         let is_touched = self.touched.iter().any(|(from, to)| *from <= end && start <= *to);
@@ -179,7 +178,8 @@ impl Delta {
         finding.line.is_some_and(|line| self.left.contains(&line))
     }
 
-    /// Updates the line number of a finding to the new text. If the line is gone, uses the nearest unchanged line.
+    /// Updates a finding to the new text. If the finding's line changed, uses the next or else the previous
+    /// unchanged line.
     pub fn last_place(&self, finding: &RawFinding) -> RawFinding {
         let first = finding.line.map_or(0, |line| line.saturating_sub(1) as usize);
         let mut below = self.moved.iter().skip(first).flatten();
@@ -206,7 +206,7 @@ pub fn part(file: &SourceFile, ask: &[Lines], shown: &[Lines]) -> SourceFile {
     SourceFile { path: file.path.clone(), text, changed: ask.to_vec(), diff }
 }
 
-/// Reduces a diff to the lines that it removes near `shown`.
+/// Reduces a diff to the removed lines near `shown`.
 fn removed_near(diff: &str, shown: &[Lines]) -> Option<String> {
     let is_path = |line: &&str| line.starts_with("--- ") || line.starts_with("+++ ");
     let header = diff.lines().take_while(|line| !line.starts_with("@@ ")).filter(is_path);

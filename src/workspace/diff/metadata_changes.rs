@@ -1,4 +1,4 @@
-//! Represents deletions, new modes, links and new submodule commits as files with a diff in git's format.
+//! Converts deletions, new modes, links and new submodule commits to files with a diff in git's format.
 
 use crate::domain::SkipReason;
 use crate::protocol::request::SourceFile;
@@ -28,10 +28,9 @@ pub(crate) fn modes(path: &[u8], old: u32, new: u32) -> Option<String> {
     Some(format!("diff --git {from} {to}\nold mode {old:06o}\nnew mode {new:06o}\n"))
 }
 
-/// A changed file without its new content.
 pub(crate) struct MetadataEdit<'a> {
     pub(crate) path: &'a [u8],
-    /// The path and the content before the change, or `None` for a new file. An unknown content is `None`.
+    /// The path and the content before the change, or `None` for a new file. An unreadable content is `None`.
     pub(crate) old: Option<(&'a [u8], Option<Vec<u8>>)>,
     /// The attribute `linguist-generated` after the change and before the change.
     pub(crate) generated: (Option<bool>, Option<bool>),
@@ -96,14 +95,14 @@ pub(crate) fn named(file: SourceFile) -> SourceFile {
     SourceFile { diff: Some(diff), ..file }
 }
 
-/// A changed file over the size limit is read up to this multiple of the limit, so that its changes are reviewed.
+/// Glee reads a changed file up to this multiple of the size limit, and reviews only the changed part of the file.
 pub(crate) const FACTOR: u64 = 16;
 
 /// The number of lines shown before and after each changed line, in a file over the size limit.
 const AROUND: u32 = 20;
 
-/// Reduces a file over the size limit to the changed lines and the lines around them. The line numbers stay the
-/// same. Also returns whether changed lines were left out.
+/// Reduces a file over the size limit to the changed lines and the lines around the changed lines. The line numbers
+/// stay the same. The flag in the result is true if changed lines were left out.
 pub(crate) fn part(file: SourceFile, max_file: u64) -> Result<(SourceFile, bool), SkipReason> {
     let last = text_files::lines(&file.text);
     let changed = if file.changed.is_empty() { vec![(1, last)] } else { file.changed };

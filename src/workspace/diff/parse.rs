@@ -1,6 +1,6 @@
 //! Parses unified diffs of git (with any git settings), `diff -u`, `diff -r`, Subversion and Mercurial. A truncated
-//! diff, a hunk that does not match its header, and a combined diff of a merge commit cause an error. If the parser
-//! skipped such parts, nobody would review the changes in them.
+//! diff, a hunk that does not match its header, and a combined diff of a merge commit cause an error, because
+//! nobody would review the changes in a skipped part.
 
 use std::borrow::Cow;
 use std::iter::Peekable;
@@ -14,7 +14,8 @@ use crate::workspace::git::path_bytes;
 /// One hunk of a unified diff. The strings in `lines` do not contain line endings.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Hunk {
-    /// The first line on each side (1-based). A side without lines has the number of the line before the hunk.
+    /// The first line on each side (1-based). If a side has no lines, the value is the number of the line before
+    /// the hunk.
     pub(crate) old_start: u32,
     pub(crate) new_start: u32,
     pub(crate) lines: Vec<(DiffMark, String)>,
@@ -49,8 +50,8 @@ impl Hunk {
         self.lines.iter().filter(move |(mark, _)| *mark != other).map(|(_, line)| line.as_str())
     }
 
-    /// Returns the ranges of new lines that are under review; line 1 is the hunk's first line. Where lines were
-    /// only removed, the lines before and after them are under review.
+    /// Returns the ranges of new lines that are under review. Line 1 is the first line of the hunk. If lines were
+    /// only removed, the line before and the line after are under review.
     pub(crate) fn marked(&self) -> Vec<(u32, u32)> {
         let (mut marked, mut at) = (Vec::new(), 0_u32);
         for group in self.lines.chunk_by(|a, b| (a.0 == DiffMark::Kept) == (b.0 == DiffMark::Kept)) {
@@ -68,7 +69,7 @@ impl Hunk {
         marked
     }
 
-    /// Parses the lines of a hunk, and all added lines that follow. Returns `None` if lines are missing.
+    /// Parses the lines of a hunk, and all added lines after the hunk. Returns `None` if the hunk is incomplete.
     fn read<'a>(
         &mut self,
         mut old_left: u32,
@@ -106,7 +107,7 @@ pub(crate) struct Patch {
     /// The path before the change, without a prefix, or `None` for a new file.
     pub(crate) old: Option<Vec<u8>>,
     pub(crate) new: Option<Vec<u8>>,
-    /// The file's two names as written in the diff, with prefixes such as `a/`.
+    /// The old and the new name of the file as written in the diff, with prefixes such as `a/`.
     pub(crate) written: Vec<Vec<u8>>,
     pub(crate) is_binary: bool,
     pub(crate) hunks: Vec<Hunk>,
@@ -147,7 +148,7 @@ impl Patch {
         self.hunks.iter().any(|hunk| hunk.side(side).next().is_some())
     }
 
-    /// Converts `text` from the side `from` of the diff to the other side.
+    /// Converts `text` from the side `from` of the patch to the opposite side.
     pub(crate) fn replaced(&self, text: &str, from: Side) -> String {
         let mut lines = text.lines();
         let (mut result, mut at) = (String::new(), 1_u32);
@@ -409,7 +410,7 @@ fn header_names(rest: &str) -> Option<(Vec<u8>, Vec<u8>)> {
     }
     let splits = || rest.match_indices(' ').map(|(at, _)| (&rest[..at], &rest[at + 1..]));
     let tail = |name: &str| name.split_once('/').map(|(_, tail)| tail.to_owned());
-    // The line is split between two names that are equal, or equal without prefixes. A name may contain spaces.
+    // Splits the line between two names that are equal with or without their prefixes. A name may contain spaces.
     let same = splits().find(|(one, other)| tail(one).is_some_and(|tail_of_one| tail(other) == Some(tail_of_one)));
     let same = same.or_else(|| splits().find(|(one, other)| one == other));
     let (one, other) = same.or_else(|| splits().next())?;
@@ -437,7 +438,6 @@ fn not_shown(line: &str) -> Option<Vec<u8>> {
     }
 }
 
-/// Parses the text after `@@ -` in a hunk header into the start and length of both sides.
 fn hunk_header(text: &str) -> Option<[u32; 4]> {
     let (sides, _) = text.split_once(" @@")?;
     let (old, new) = sides.split_once(" +")?;

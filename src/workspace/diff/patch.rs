@@ -105,8 +105,8 @@ impl Workspace {
         Ok(SourceFile { path, text, changed, diff: Some(patch.text.clone()) })
     }
 
-    /// Finds the file that a patch changes, and the text of the file after the patch. If the file at `path` does
-    /// not contain the lines of the hunks, other paths are tried, because the diff may use unknown prefixes.
+    /// Finds the file that a patch changes, and the text of the file after the patch. The diff may use unknown
+    /// prefixes. Glee therefore tries other paths if the file at `path` does not contain the lines of the hunks.
     fn locate(
         &self,
         patch: &Patch,
@@ -114,7 +114,7 @@ impl Workspace {
         texts: &BTreeMap<String, String>,
         options: &SelectOptions,
     ) -> Result<Located, SkipReason> {
-        // Rejects a path outside the tree or inside `.git`.
+        // A path outside the tree or inside `.git` is an error.
         let primary = self.clean(&filter::path_text(path)).ok_or(SkipReason::Unreadable)?;
         let in_tree = |path: &str| -> Result<String, SkipReason> {
             let path = self.resolve(path).ok_or(SkipReason::Unreadable)?;
@@ -137,12 +137,12 @@ impl Workspace {
             Err(reason @ (SkipReason::Oversized | SkipReason::Binary)) => return Err(reason),
             Ok(None) | Err(_) => {}
         }
-        // If the rename is not yet applied in the tree, the content is at the old path.
+        // If the patch renames a file, the tree may contain the content at the old path.
         let old = patch.old.as_ref().filter(|old| patch.new.as_ref() != Some(*old));
         let old = old.and_then(|old| self.clean(&filter::path_text(old)));
         if let Some(old) = &old {
-            // An earlier patch may have changed the old file. This patch may start from the changed or the original
-            // text.
+            // An earlier patch of the diff may have changed the old file. Glee tries the changed text first, and
+            // then the original text.
             let sources = [read(old), in_tree(old)].into_iter().filter_map(Result::ok);
             if let Some(text) = { sources }.find(|text| patch.matches(text, Side::Old)) {
                 let replaced = patch.replaced(&text, Side::Old);
@@ -162,14 +162,14 @@ impl Workspace {
         Ok(Located { path: primary, text: sketch, before: None })
     }
 
-    /// Returns other paths to which a name in the diff may refer, for example the name without leading folders.
+    /// Returns further paths to which a name in the diff may refer, for example the name without leading folders.
     fn others(&self, patch: &Patch, path: &[u8]) -> Vec<String> {
         let here = self.start.strip_prefix(&self.root).map(path_bytes::bytes).unwrap_or_default();
         let mut all: Vec<Vec<u8>> = Vec::new();
         if !here.is_empty() {
             all.push([&here, b"/".as_slice(), path].concat());
         }
-        // A side without lines matches every file, so names are tried only if both sides of the patch have lines.
+        // A side without lines matches every file. Glee therefore tries these names only if both sides have lines.
         let names = std::iter::once(path).chain(patch.written.iter().map(Vec::as_slice));
         for name in names.filter(|_| patch.shows(Side::Old) && patch.shows(Side::New)) {
             let ends = name.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| &name[at + 1..]);

@@ -12,14 +12,14 @@ pub(crate) const PATIENCE: Duration = Duration::from_millis(500);
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct UnifiedDiff {
     pub(crate) text: String,
-    /// The line ranges of the new text that are under review, 1-based and inclusive. Where lines were removed, the
-    /// lines before and after them are under review.
+    /// The line ranges of the new text that are under review, 1-based and inclusive. If lines were only removed,
+    /// the line before and the line after are under review.
     pub(crate) changed: Vec<(u32, u32)>,
     pub(crate) added: u32,
     pub(crate) removed: u32,
 }
 
-/// Compares two versions of a file. Each version is a path and a text; the path is `None` if the file is missing.
+/// Compares two versions of a file. Each version is a path and a text; a missing file has the path `None`.
 pub(crate) fn between(old: (Option<&[u8]>, &str), new: (Option<&[u8]>, &str)) -> UnifiedDiff {
     let diff = lines(old.1, new.1);
     let (mut changed, mut added, mut removed) = (Vec::new(), 0_u32, 0_u32);

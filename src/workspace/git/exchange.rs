@@ -1,8 +1,8 @@
 //! Exchanges records of the history with a git remote, through the ref `refs/glee/history` of the remote.
 //!
 //! Each record is a git blob. The path of the blob is the hash of the record, with a slash after two digits
-//! (`ab/cdef...`). A push adds a commit on top of the remote's commit, without force. No ref of the user's repository
-//! names a fetched or a pushed commit, so that `git log --all` and `git push --mirror` ignore these commits.
+//! (`ab/cdef...`). A push adds a commit to the remote's ref, without force. No ref of the user's repository points
+//! to a fetched or pushed commit, so `git log --all` and `git push --mirror` ignore these commits.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -47,7 +47,7 @@ pub struct FetchedRecord {
 #[derive(Clone, Copy, Debug)]
 pub struct ExchangeRemote<'a> {
     pub name: &'a str,
-    /// The file with the id of the commit that was fetched last. The remote sends only newer commits.
+    /// The path of a file with the id of the last fetched commit. The remote sends only commits after this commit.
     pub last: &'a Path,
 }
 
@@ -127,8 +127,8 @@ impl Workspace {
     }
 
     /// Adds `records`, which are pairs of hash and content, to a remote. Returns the number of records that the
-    /// remote lacked. Fails if the remote cannot be reached in time, rejects the push, or receives other pushes
-    /// during all attempts.
+    /// remote lacked. Fails if the remote cannot be reached in time or rejects the push. Also fails if other clones
+    /// push during every attempt.
     pub fn push_records(
         &self,
         remote: ExchangeRemote<'_>,
@@ -247,8 +247,8 @@ impl Repository {
         for (hash, body) in missing {
             input += &format!("M 100644 inline {}\ndata {}\n{body}\n", path_of(hash), body.len());
         }
-        // `fast-import` creates commits only under a ref. It therefore runs in a temporary repository, and adds the
-        // objects to the user's repository.
+        // `fast-import` can create a commit only under a ref. Glee therefore runs `fast-import` in a temporary
+        // repository, and stores the objects in the user's repository.
         input += "get-mark :1\ndone\n";
         let temporary = tempfile::tempdir().map_err(WorkspaceError::Start)?;
         self.create_empty(temporary.path()).map_err(WorkspaceError::state(temporary.path()))?;
@@ -266,10 +266,10 @@ struct Listing {
     bad: Vec<(String, String)>,
 }
 
-/// Maps the hash of a record to the e-mail addresses of its authors.
+/// Maps the hash of a record to the e-mail addresses of the record's authors.
 type Authors = BTreeMap<String, BTreeSet<String>>;
 
-/// Parses raw git trees and commits of limited size, because a remote may contain any objects.
+/// Parses raw git trees and commits. The size of each object is limited, because a remote may contain any objects.
 struct Reader {
     objects: Objects,
     trees: HashMap<String, Option<Rc<Vec<Entry>>>>,

@@ -1,11 +1,12 @@
 //! Finds the history that belongs to a work tree, even if the repository was moved or cloned.
 //!
-//! A history is a folder below `repos` in the state folder. The possible names of a repository, from the strongest
-//! to the weakest, are the `project.id`, the root commit, an id that Glee generates before the first commit, the
-//! address of the remote, and the path of the folder. The strongest name is the identity of the repository. Each
-//! name has a folder below `repos`. The folder of a name contains either the history, or a file `same-as` with the
-//! name of the history's folder. A history therefore stays in its folder when the repository gets a stronger name.
-//! The folder of a history records the names of its repository, so that Glee can reject a copied `project.id`.
+//! A history is a folder below `repos` in the state folder. A repository has several names. From the most to the
+//! least reliable, these names are the `project.id`, the root commit, an id that Glee generates before the first
+//! commit, the address of the remote, and the path of the folder. The most reliable name is the identity of the
+//! repository. For each name, there is a folder below `repos`. This folder contains either the history, or a file
+//! `same-as` with the name of the history's folder. A history therefore stays in its folder when the repository
+//! gets a more reliable name. The folder of a history records the names of its repository, so that Glee can reject
+//! a copied `project.id`.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -26,7 +27,7 @@ use crate::workspace::{Result, Workspace, WorkspaceError};
 
 const SAME_AS: &str = "same-as";
 const RECORD: &str = "identity.json";
-/// The name of a file in the common git folder, with the generated id of a repository without commits.
+/// The file with the generated id of a repository without commits. The file is in the common git folder.
 const UNBORN: &str = "glee-id";
 const MOST_LINKS: usize = 8;
 
@@ -85,7 +86,7 @@ struct RepositoryRecord {
     /// The root commits of all work trees that used this history.
     #[serde(default)]
     roots: Vec<String>,
-    /// For each full clone that used this history: the addresses of the clone and of its remote.
+    /// The address of each full clone that used this history, and the address of the clone's remote.
     #[serde(default)]
     remotes: Vec<String>,
 }
@@ -99,7 +100,7 @@ struct Facts {
     root: Option<String>,
     is_unborn: bool,
     unborn: Option<String>,
-    /// The normalised address of the remote, or `None` without a remote or before the first commit.
+    /// The normalised address of the remote. `None` if there is no remote, or before the first commit.
     remote: Option<String>,
     is_shallow: bool,
 }
@@ -117,8 +118,8 @@ impl Workspace {
         self.place_of_history(state_dir, Access::Read)
     }
 
-    /// Finds this tree's history, and records the names of the repository. If the repository has further histories,
-    /// their disputes are copied into the returned history. Fails like [`Workspace::history`].
+    /// Finds this tree's history, and records the names of the repository. Copies the disputes of all other
+    /// histories of this repository into the returned history. Fails like [`Workspace::history`].
     pub fn claim_history(&self, state_dir: &Path) -> Result<HistoryPlace> {
         self.place_of_history(state_dir, Access::Write)
     }
@@ -191,8 +192,8 @@ impl Workspace {
         Ok(Facts { id, is_unborn, unborn, remote, is_shallow: !is_unborn && root.is_none(), root })
     }
 
-    /// Returns the possible names of the history, the strongest first. The flag of a name is true if the name
-    /// proves that the history belongs to this tree.
+    /// Returns the possible names of the history, the most reliable name first. The flag of a name is true if the
+    /// name proves that the history belongs to this tree.
     fn candidates(&self, facts: &Facts) -> Vec<(String, bool)> {
         let proven = facts.proven_names().map(|name| (name.key(&self.root), true));
         let remote =
@@ -215,8 +216,8 @@ impl Workspace {
     }
 
     /// Whether this tree may use the history of a repository with the same `project.id`. A full clone must contain
-    /// a recorded root commit. A shallow clone must have a recorded remote. If no root commit is recorded, the
-    /// check passes. If no remote is recorded, the check passes for a shallow clone.
+    /// a root commit in `record`. A shallow clone must have a remote in `record`. Every clone passes if `record`
+    /// has no root commits. A shallow clone also passes if `record` has no remotes.
     fn may_share(&self, record: &RepositoryRecord, facts: &Facts) -> Result<bool> {
         let Some(git) = &self.repository else { return Ok(record.roots.is_empty()) };
         if record.roots.is_empty() || facts.root.as_ref().is_some_and(|root| record.roots.contains(root)) {
@@ -243,7 +244,7 @@ impl Workspace {
         match &self.repository {
             Some(git) if !commits.is_empty() => git.has_any(&commits),
             None if !commits.is_empty() => Ok(false),
-            // If there are no commits to compare, the folder must be at least as old as the history.
+            // If the history contains no commit ids, the folder must be at least as old as the history.
             _ => {
                 let created = std::fs::metadata(&self.root).and_then(|meta| meta.created()).ok();
                 let created = created.and_then(|at| Timestamp::try_from(at).ok());
@@ -259,7 +260,7 @@ impl Workspace {
         names.extend(facts.proven_names());
         let mut remotes = Vec::new();
         if let (Some(git), Some(_)) = (&self.repository, &facts.root) {
-            // A shallow clone finds the history by the address of the clone's remote. The clone's remote is either
+            // A shallow clone finds the history by the address from which it was cloned. This address is either
             // this repository or the remote of this repository.
             names.extend(facts.remote.clone().map(Identity::Remote));
             remotes.extend(facts.remote.clone());
@@ -304,7 +305,7 @@ impl Facts {
         }
     }
 
-    /// The names that prove which repository this is: the root commit and the generated id.
+    /// The names that prove the identity of a repository: the root commit and the generated id.
     fn proven_names(&self) -> impl Iterator<Item = Identity> {
         let unborn = self.unborn.clone().map(|id| Identity::Unborn(Some(id)));
         self.root.clone().map(Identity::Root).into_iter().chain(unborn)
@@ -339,7 +340,7 @@ impl Registry {
         folder
     }
 
-    /// Makes `name` refer to `folder`. Does nothing if the name's own folder contains a history.
+    /// Makes `name` refer to `folder`, unless the folder of `name` contains a history.
     fn redirect(&self, name: &str, folder: &str) -> io::Result<()> {
         if name == folder || self.resolve(name) == folder || self.database(name).exists() {
             return Ok(());
@@ -418,7 +419,7 @@ impl Repository {
         file.as_file().sync_all().map_err(failed)?;
         match file.persist_noclobber(&path) {
             Ok(_) => Ok(random),
-            // Another process created the file meanwhile. Glee replaces the file only if its content is invalid.
+            // If another process created the file, Glee replaces the file only if its content is invalid.
             Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => match self.unborn_id()? {
                 Some(id) => Ok(id),
                 None => error.file.persist(&path).map(|_| random).map_err(|error| failed(error.error)),

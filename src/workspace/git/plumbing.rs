@@ -40,7 +40,8 @@ const SETTINGS: [&str; 11] = [
 /// The environment variable with the path of the index. During `git commit FILE`, hooks get a temporary index.
 pub(crate) const INDEX: &str = "GIT_INDEX_FILE";
 
-/// The caller's `GIT_*` variables that every git command receives. None of them selects a repository or a program.
+/// The caller's `GIT_*` variables that every git command receives. No such variable selects a repository or a
+/// program.
 const KEPT: [&str; 4] =
     ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CEILING_DIRECTORIES"];
 
@@ -59,7 +60,7 @@ pub(crate) struct Repository {
     pub(crate) index: PathBuf,
     pub(crate) head: Option<String>,
     pub(crate) empty_tree: &'static str,
-    /// Whether git itself finds the repository. If false, each git command gets the repository's paths.
+    /// Whether git itself finds the repository. If false, Glee passes the repository's paths to each git command.
     pub(crate) is_discovered: bool,
 }
 
@@ -116,8 +117,8 @@ impl Repository {
         }))
     }
 
-    /// Creates a `Repository` from known paths, so that git does not search for the repository. If a nested
-    /// repository is broken, a search would find the outer repository.
+    /// Creates a `Repository` from known paths. Git does not search for the repository, because the search could
+    /// find the outer repository of a broken nested repository.
     pub(crate) fn placed(
         program: &Path,
         top: &Path,
@@ -202,7 +203,7 @@ impl Repository {
     }
 
     /// Resolves a range to two commit ids. `A..B` gives A and B. `A...B` gives first the common ancestor of A and
-    /// B, then B. An omitted side of the range is `HEAD`.
+    /// B, then B. If a side is omitted, `HEAD` is used.
     pub(crate) fn range(&self, range: &str) -> Result<(String, String)> {
         let side = |revision: &str| self.commit(if revision.is_empty() { "HEAD" } else { revision });
         let bad = || WorkspaceError::BadRevision(range.to_owned());
@@ -216,8 +217,8 @@ impl Repository {
         }
     }
 
-    /// Fails if one of the `folders` is a symbolic link, because git would change the refs in the link's target. An
-    /// extracted archive may contain such links.
+    /// Fails if one of the `folders` is a symbolic link, for example after the extraction of an archive. Git would
+    /// change the refs in the link's target.
     pub(crate) fn refuse_links(&self, folders: [&str; 2]) -> Result<()> {
         let linked = folders.map(|folder| self.common.join(folder)).into_iter().find(|path| path.is_symlink());
         linked.map_or(Ok(()), |linked| Err(WorkspaceError::LinkedRefs(linked)))
@@ -294,7 +295,7 @@ impl GitCall {
         self.output_of(&[])
     }
 
-    /// Runs the command. Returns the stdout of git, or `None` if git fails.
+    /// Returns the stdout of git, or `None` if git fails.
     pub(crate) fn answer(self) -> Result<Option<Vec<u8>>> {
         match self.output() {
             Ok(output) => Ok(Some(output)),
@@ -303,7 +304,7 @@ impl GitCall {
         }
     }
 
-    /// Runs the command. Returns the object id that git prints, or `None` if git fails.
+    /// Returns the object id that git prints, or `None` if git fails.
     pub(crate) fn id(self) -> Result<Option<String>> {
         Ok(self.answer()?.and_then(|id| object_id(id.trim_ascii_end())))
     }
@@ -329,8 +330,8 @@ impl GitCall {
         let limit = self.time_limit;
         let (output, why) = thread::scope(|scope| {
             if let Some(mut pipe) = pipe {
-                // A write error is ignored, because a command that fails early does not read its input. The exit
-                // status of the command reports the failure.
+                // A write error is ignored, because a command that fails early does not read its input. The caller
+                // checks the exit status of the command.
                 scope.spawn(move || pipe.write_all(input));
             }
             let guard = scope.spawn(move || kill_if_stuck(process, limit, &is_ended));
@@ -351,9 +352,9 @@ impl GitCall {
     }
 }
 
-/// Kills a git process if it exceeds `limit`, or if it waits for a FIFO in two consecutive checks. Returns why the
-/// process was killed. Git opens an ignore or attribute file even if the file is a FIFO, and would wait forever for
-/// a writer. Waiting for a FIFO is recognised only on Linux.
+/// Kills a git process that exceeds `limit`, or that waits for a FIFO in two consecutive checks. Returns the
+/// reason. Git opens an ignore or attribute file even if the file is a FIFO, and then waits forever for a writer.
+/// Glee detects the waiting only on Linux.
 fn kill_if_stuck(process: u32, limit: Option<Duration>, ended: &mpsc::Receiver<()>) -> Option<&'static str> {
     let began = Instant::now();
     let mut waiting = 0;
@@ -383,7 +384,7 @@ pub(crate) struct Objects {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum GitObject {
     Bytes(Vec<u8>),
-    /// The object is larger than the caller's limit.
+    /// The size of the object exceeds the caller's limit.
     Larger,
     Missing,
 }

@@ -23,8 +23,8 @@ const UNREADABLE: &str = "it cannot be read";
 
 impl Workspace {
     /// The commit whose shared rulings apply to a review. For a change, the commit is the base of the change, so
-    /// that rulings in the change do not apply to the change. For files and folders, the commit is `HEAD`. Returns
-    /// `None` outside git, or if the commit does not exist.
+    /// that a change cannot add rulings about itself. For files and folders, the commit is `HEAD`. Returns `None`
+    /// outside git, or if the commit does not exist.
     pub fn rulings_base(&self, spec: &TargetSpec) -> Result<Option<String>> {
         let Some(git) = &self.repository else { return Ok(None) };
         match spec {
@@ -92,8 +92,8 @@ impl Workspace {
         (!name.is_empty()).then_some(name)
     }
 
-    /// Returns, for each anchor, whether its block no longer exists. The anchor's file is searched first, and then
-    /// all files that are not ignored.
+    /// For each anchor, returns true if the block of the anchor no longer exists. The anchor's file is searched
+    /// first, and then all files that are not ignored.
     pub fn gone(&self, anchors: &[&Anchor]) -> Result<Vec<bool>> {
         let has_block = |path: &str, anchor: &Anchor| {
             self.read(path).is_some_and(|text| Blocks::of(path, &text).place(anchor).is_some())

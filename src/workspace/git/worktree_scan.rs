@@ -22,7 +22,7 @@ const LIST: [&str; 8] =
 pub(crate) const LINK: u32 = 0o120_000;
 pub(crate) const SUBMODULE: u32 = 0o160_000;
 
-/// Seconds and nanoseconds, both cut to 32 bits as in the index.
+/// Seconds and nanoseconds, both cut to 32 bits as in git's index.
 type Time = (u32, u32);
 
 #[derive(Debug)]
@@ -114,7 +114,7 @@ impl Scan {
         let (ctime, mtime) = times(meta);
         let same =
             (ctime, mtime, cut(meta.ino()), cut(meta.len())) == (entry.ctime, entry.mtime, entry.ino, entry.size);
-        // A file with the write time of the index may have changed again within the same clock tick.
+        // If a file was written in the same clock tick as the index, the timestamps can hide a later write.
         same_kind && same && entry.stage == 0 && entry.mtime < self.index_written && !entry.is_intent
     }
 }

@@ -21,7 +21,7 @@ const FOLDER: &str = ".glee";
 /// The maximum size of a file that configures Glee, in bytes.
 const CAP: u64 = 4 << 20;
 
-/// The files that configure Glee, as they are in the base commit of a change.
+/// The files that configure Glee, with their contents in the base commit of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ControlFiles {
     pub base: String,
@@ -31,14 +31,15 @@ pub struct ControlFiles {
 }
 
 impl ControlFiles {
-    /// Whether the change adds the project's configuration, which its base commit does not contain.
+    /// Whether the project's configuration file exists in the tree, but not in the base commit.
     pub fn adds_config(&self) -> bool {
         !self.files.contains_key(paths::PROJECT_FILE) && self.edited.iter().any(|path| path == paths::PROJECT_FILE)
     }
 }
 
 impl Workspace {
-    /// Reads the files that configure Glee from the base commit of a change; `None` without a base commit.
+    /// Reads the files that configure Glee from the base commit of a change, or returns `None` without a base
+    /// commit.
     pub fn control_files_of(&self, spec: &TargetSpec) -> Result<Option<ControlFiles>> {
         let Some(git) = &self.repository else { return Ok(None) };
         let Some(base) = git.base_of(spec)? else { return Ok(None) };

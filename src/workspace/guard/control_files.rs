@@ -1,6 +1,6 @@
 //! Recognises files that control agents, editors, CI systems, git or Glee.
 
-/// Paths at the root of a tree that control agents, editors, shells or Glee. Git often ignores these paths.
+/// The configuration of agents, editors, shells and Glee at the root of a tree. Git often ignores these paths.
 pub(crate) const PLACES: [&str; 16] = [
     ".glee",
     ".claude",

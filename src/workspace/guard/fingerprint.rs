@@ -1,9 +1,9 @@
-//! Takes fingerprints of a tree and its repository, and finds the differences between two fingerprints.
+//! Takes fingerprints of a tree and its repository, and compares fingerprints.
 //!
 //! A fingerprint covers the content and the permissions of all tracked files, and of all untracked files that are
-//! not ignored. A fingerprint also covers the control files of agents and editors, even ignored files. For each
-//! repository in the tree, a fingerprint covers the index, HEAD, refs, hooks and settings. Taking a fingerprint
-//! runs no git filters and writes no files. A file is not read if its timestamps prove that the file is unchanged.
+//! not ignored. A fingerprint also covers ignored files that control agents and editors. For each repository in the
+//! tree, a fingerprint covers the index, HEAD, refs, hooks and settings. Taking a fingerprint runs no git filters
+//! and writes no files. A file is not read if its timestamps prove that the file is unchanged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Metadata;
@@ -20,11 +20,11 @@ use crate::workspace::guard::nested_repos::{Inside, Nested, Unfollowed, listing}
 use crate::workspace::snapshot::{differing, permissions};
 use crate::workspace::{Result, Workspace};
 
-/// A file larger than this number of bytes is compared only by its timestamps and size.
+/// If a file has more bytes than this limit, only its timestamps and size are compared.
 const DIGESTED: u64 = 16 << 20;
 /// The assumed resolution of file timestamps. A file that changes twice within this time may keep its timestamps.
 const TICK: Duration = Duration::from_millis(20);
-/// The approximate maximum number of control files in one folder, because some agents store large trees there.
+/// The approximate maximum number of files per control folder. Some agents store large trees in such a folder.
 const CONTROL_FILES: usize = 2_000;
 const CONTROL_DEPTH: usize = 4;
 
@@ -59,7 +59,7 @@ struct Stat {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Digest {
-    /// The id of the git object with the same content.
+    /// The id of a git object with the same content as the file.
     Object(String),
     Content(blake3::Hash),
     /// The content was not hashed, so only the timestamps and the size are compared.
@@ -69,7 +69,7 @@ enum Digest {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangedSubject {
     Content,
-    /// Only the permissions of a file changed, not its content.
+    /// The permissions of a file changed, but not the file's content.
     Permissions,
     /// HEAD, a ref, the index, a hook or a setting of the repository.
     Repository,
@@ -180,7 +180,7 @@ impl Workspace {
         Ok(match (&old.digest, &new.digest) {
             (Digest::Object(id), Digest::Content(hash)) | (Digest::Content(hash), Digest::Object(id)) => {
                 let Some(git) = &self.repository else { return Ok(false) };
-                // If git converted the line endings, file and object differ, and the file counts as changed.
+                // If git converted the line endings, the file differs from the git object and counts as changed.
                 matches!(git.objects(None)?.read(id, DIGESTED)?, GitObject::Bytes(bytes) if blake3::hash(&bytes) == *hash)
             }
             (Digest::Stat, Digest::Stat) => old.stat == new.stat,

@@ -20,8 +20,8 @@ impl Workspace {
     }
 }
 
-/// Resolves a path. Returns all links through which the path passes, and then the target. Returns `None` if the
-/// path passes through more than `LINKS` links, for example in a loop.
+/// Resolves a path. Returns all links on the way to the target, and then the target itself. Returns `None` if there
+/// are more than `LINKS` links, for example because links form a loop.
 fn passed(path: &Path) -> Option<Vec<PathBuf>> {
     let reversed = |path: &Path| path.components().rev().map(|part| part.as_os_str().to_owned()).collect();
     let mut places = Vec::new();

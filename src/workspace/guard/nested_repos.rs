@@ -1,9 +1,9 @@
 //! Lists the files of nested repositories: populated submodules, and other folders with a `.git`.
 //!
-//! git lists a nested repository as a single entry. Glee lists the files in the repository, so that snapshots and
-//! fingerprints include these files. The nested repository's index and ignore files decide which files are listed.
-//! If git cannot read the repository, Glee walks the folder instead. A repository that exceeds a bound is left out
-//! completely.
+//! In the output of git, a nested repository is a single entry. Glee lists the files in the repository, so that
+//! snapshots and fingerprints include these files. The index and the ignore files of the nested repository decide
+//! which files are listed. If git cannot read the repository, Glee walks the folder instead. Glee lists no files of
+//! a repository that exceeds a bound.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -54,7 +54,7 @@ struct Listed {
     scan: Scan,
 }
 
-/// Lists the nested repositories in the folders `candidates`, and the repositories inside nested repositories.
+/// Lists the nested repositories in the folders `candidates`. Also lists repositories inside nested repositories.
 pub(crate) fn inside(root: &Path, candidates: Vec<Vec<u8>>) -> Inside {
     let mut inside = Inside::default();
     let mut level = candidates;
@@ -104,7 +104,7 @@ pub(crate) fn inside(root: &Path, candidates: Vec<Vec<u8>>) -> Inside {
     inside
 }
 
-/// Returns all files below a folder except ignored files, and the folders of nested repositories.
+/// Returns two lists: the files below a folder that are not ignored, and the folders of nested repositories.
 fn walked(root: &Path, folder: &[u8]) -> io::Result<[Vec<Vec<u8>>; 2]> {
     let mut candidates = Vec::new();
     let mut is_repository = |path: &[u8], is_dir: bool| {
@@ -120,7 +120,6 @@ fn walked(root: &Path, folder: &[u8]) -> io::Result<[Vec<Vec<u8>>; 2]> {
 }
 
 impl Listed {
-    /// Lists one folder. If git cannot list the repository in the folder, Glee walks the folder.
     fn of(root: &Path, folder: &[u8], repository: Option<&Repository>) -> Self {
         let mut lstat = Lstat::below(root);
         let below = |path: &Vec<u8>| [folder, b"/", path].concat();
@@ -175,7 +174,6 @@ impl Repository {
         is_readable.then(|| Self::placed(program, folder, git_dir, common, ""))
     }
 
-    /// Returns the commit that `HEAD` refers to now.
     pub(crate) fn current(&self) -> Option<String> {
         self.find("HEAD").ok()?
     }
@@ -191,7 +189,7 @@ impl Repository {
     }
 }
 
-/// Lists a folder outside git: the files that `.gitignore` does not exclude, and the nested repositories.
+/// Lists a folder outside git. Returns the files that `.gitignore` does not exclude, and the nested repositories.
 pub(crate) fn listing(root: &Path) -> Result<(BTreeSet<Vec<u8>>, Inside)> {
     let [files, candidates] = walked(root, b"").map_err(WorkspaceError::unreadable(root))?;
     let inside = inside(root, candidates);

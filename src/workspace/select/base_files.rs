@@ -1,4 +1,4 @@
-//! Reads the scripts for a review from the base commit, because a change must not control its own review.
+//! Reads scripts from the base commit instead of the tree, because a change must not control its own review.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Permissions;
@@ -14,15 +14,15 @@ use crate::workspace::{Result, Workspace};
 /// The maximum size of a file, in bytes.
 const CAP: u64 = 16 << 20;
 
-/// The maximum number of other files that are read together with a script.
+/// Together with a script, Glee reads at most this number of files from the script's folder.
 const NEIGHBOURS: usize = 2_000;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BaseFiles {
-    /// For each path, the content of the file, and whether the file is executable.
+    /// Maps the path of a file to the file's content and executable flag.
     files: BTreeMap<String, (Vec<u8>, bool)>,
-    /// The requested files that changed since the commit. A file also counts as changed if its folder contains a
-    /// changed file.
+    /// The requested files that changed since the commit. A requested file also counts as changed if its folder
+    /// contains a changed file.
     pub edited: BTreeSet<String>,
     /// The requested files that exist in the tree but not in the commit.
     pub added: BTreeSet<String>,
@@ -58,8 +58,8 @@ impl Workspace {
                     found.files.insert(other.clone(), (bytes, *executable));
                 }
                 let now = text_files::read_capped(&self.root.join(other), CAP).ok().flatten();
-                // For a script at the root of the tree, only changes of the script itself count. Other files at the
-                // root are rarely part of the script.
+                // For a script at the root of the tree, only changes of the script itself count, because scripts at
+                // the root rarely load other files at the root.
                 let counts = other == path || !folder.is_empty();
                 is_edited |= counts && now.as_ref() != found.files.get(other).map(|(bytes, _)| bytes);
             }
@@ -72,7 +72,7 @@ impl Workspace {
     }
 }
 
-/// Whether a folder of the tree contains a file that the commit lacks. A script may load the added file.
+/// Whether a folder of the tree contains a file that the commit lacks. A script in the folder may load this file.
 fn has_more(root: &Path, folder: &str, entries: &BTreeMap<String, (String, bool)>) -> bool {
     let below = walk::everything(&root.join(folder)).flatten().filter(walk::is_file);
     let mut paths =

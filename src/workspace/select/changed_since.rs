@@ -46,7 +46,7 @@ impl Workspace {
             !is_ignored
         });
         let marks = self.attributes(paths.iter().copied())?;
-        // A file is skipped as generated only if it was already marked as generated at the start of the run.
+        // A file is skipped as generated only if the file was marked as generated when the run began.
         let marked: Vec<&Vec<u8>> =
             paths.iter().copied().filter(|path| marks.generated(path) == Some(true)).collect();
         let earlier = match (&self.repository, rules) {
@@ -75,8 +75,8 @@ impl Workspace {
     }
 }
 
-/// Reads a file that changed from `old` to `new`. If the file is ignored now, `hidden` is the current content. If
-/// `hidden` equals the old content, returns `None`.
+/// Reads a file that changed from `old` to `new`. If the file is ignored now, `hidden` is the current content.
+/// Returns `None` if `hidden` equals the old content.
 fn file(
     path: &[u8],
     [old, new]: [Option<&ManifestEntry>; 2],

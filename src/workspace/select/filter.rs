@@ -1,7 +1,7 @@
 //! Decides which files are reviewed: text files of a bounded size that are not generated.
 //!
-//! A file that is not reviewed is skipped with a reason. A change must not exclude itself from the review.
-//! Therefore, a marker of generated code counts only if the file had the marker before the change.
+//! Each skipped file has a reason. A change must not exclude itself from the review. Therefore, a marker of
+//! generated code counts only if the file had the marker before the change.
 
 use crate::domain::{Skip, SkipReason};
 use crate::workspace::code::text_files;
@@ -38,7 +38,7 @@ const HEAD: usize = 8 << 10;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Selected {
-    /// The user named the file, so it is reviewed even if it is generated.
+    /// The user requested the file by its path, so the file is reviewed even if it is generated.
     ByName,
     ByWalk,
 }
@@ -53,7 +53,7 @@ pub(crate) enum Before<'a> {
     Was(&'a [u8]),
 }
 
-/// Returns the text of a file, or the reason why the file is not reviewed. `now` is the value of the attribute
+/// Returns the text of a file, or the reason why the file is skipped. `now` is the value of the attribute
 /// `linguist-generated` after the change, and `then` is the value before the change.
 pub(crate) fn text(
     path: &str,
@@ -86,14 +86,14 @@ pub(crate) fn text(
     Ok(text)
 }
 
-/// Whether a file is text. A file with a known extension or a `#!` line is text unless it has many control
-/// characters. For all other files, [`is_binary`] decides.
+/// Whether a file is text. A file with an extension in `TEXT` or with a `#!` line is text unless it has many
+/// control characters. A file without such an extension or line is text if [`is_binary`] returns false.
 pub(crate) fn is_text(path: &str, bytes: &[u8]) -> bool {
     let ending =
         file_name(path).rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default();
     let is_code = !ending.is_empty() && TEXT.contains(&format!(" {ending} ")) || bytes.starts_with(b"#!");
     match is_code {
-        // Non-ASCII bytes may belong to a legacy encoding, so only control characters count.
+        // Non-ASCII bytes can be letters in a legacy encoding, so Glee counts only control characters.
         true => {
             let head = &bytes[..bytes.len().min(HEAD)];
             text_files::wide(bytes).is_some() || controls(head).saturating_mul(20) <= head.len()

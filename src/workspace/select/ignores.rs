@@ -50,8 +50,8 @@ impl<'a> Ignores<'a> {
         Self::of_names(root, &[GLEE], recorded)
     }
 
-    /// Applies the recorded `.gitignore` files and the rules `excludes`. Without `excludes`, the user's current
-    /// ignore file applies.
+    /// Applies the recorded `.gitignore` files and the rules `excludes`. If `excludes` is `None`, the user's
+    /// current ignore file applies.
     pub(crate) fn recorded(root: &'a Path, recorded: RecordedIgnores, excludes: Option<&[u8]>) -> Self {
         let outside = match excludes {
             Some(excludes) => rules(root, &String::from_utf8_lossy(excludes)).into_iter().collect(),
@@ -60,17 +60,16 @@ impl<'a> Ignores<'a> {
         Self { all_recorded: true, outside, ..Self::of_names(root, &[".gitignore"], Some(&recorded)) }
     }
 
-    /// Applies only git's rules. `exclude` is the path of the repository's `info/exclude`.
+    /// Applies only git's ignore rules. `exclude` is the path of the repository's `info/exclude`.
     pub(crate) fn git(root: &'a Path, exclude: Option<PathBuf>) -> Self {
         Self { outside: outside(root, exclude), ..Self::of_names(root, &[".gitignore"], None) }
     }
 
-    /// Applies the rules of Glee and of git.
     pub(crate) fn both(root: &'a Path, recorded: Option<&RecordedIgnores>, exclude: Option<PathBuf>) -> Self {
         Self { outside: outside(root, exclude), ..Self::of_names(root, &[GLEE, ".gitignore"], recorded) }
     }
 
-    /// Whether a path is ignored. The caller ensures that none of its parent folders is ignored.
+    /// Whether a path is ignored. Requires that no parent folder of the path is ignored.
     pub(crate) fn is_ignored_here(&mut self, path: &[u8], is_dir: bool) -> bool {
         let full = self.root.join(path_bytes::path(path));
         for folder in path_bytes::above(path).rev().chain([b"".as_slice()]) {

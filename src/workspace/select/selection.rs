@@ -19,8 +19,8 @@ pub enum TargetSpec {
     Base(String),
     /// The changes of one commit relative to its first parent.
     Commit(String),
-    /// `A..B` means the changes from A to B. `A...B` means the changes of B since the common ancestor of A and B. A
-    /// missing side means `HEAD`.
+    /// `A..B` means the changes from A to B. `A...B` means the changes of B since the common ancestor of A and B.
+    /// If a side is missing, `HEAD` is used.
     Range(String),
     /// A unified diff. If a file already contains the changes, the file is reviewed as it is. If a file is in the
     /// state before the changes, Glee applies the diff in memory. If a file matches neither state, only the new

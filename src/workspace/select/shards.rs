@@ -6,8 +6,7 @@ use crate::protocol::request::SourceFile;
 ///
 /// The position of a boundary between two shards depends on the paths near the boundary. As a result, changing,
 /// adding or removing a file leaves most other shards unchanged. Files of one folder stay together if they fit into
-/// one shard. A file that is larger than the limit is a separate shard. The same files always result in the same
-/// shards.
+/// one shard. A file that is larger than the limit is a separate shard. Equal input always results in equal shards.
 pub(crate) fn split(files: &[SourceFile], limit: u64) -> Vec<Vec<usize>> {
     let sizes: Vec<u64> = files.iter().map(size).collect();
     let mut shards = Vec::new();
@@ -45,7 +44,7 @@ fn end_of_shard(files: &[SourceFile], sizes: &[u64], start: usize, limit: u64) -
     if let Some(at) = strongest(&mut cuts.iter().copied().filter(|cut| is_large(cut) && between_folders(cut))) {
         return at;
     }
-    // A folder that fits into one shard is not split, so the shard ends before the folder.
+    // The shard ends before a folder that fits into the next shard, so that the folder is not split.
     if let Some((at, _)) = cuts.iter().rev().find(|cut| between_folders(cut)) {
         let next = folder(&files[*at]);
         let together = files[*at..].iter().zip(&sizes[*at..]).take_while(|(file, _)| folder(file) == next);

@@ -1,8 +1,8 @@
 //! Selects the files of a target, with their texts and changed lines.
 //!
-//! The files are sorted by path. Files of the target that are not reviewed are listed with the reason.
-//! `.gleeignore` applies to every target, but a file that the user names is reviewed even if it is ignored or
-//! generated. In a folder, Glee leaves out names with a leading dot and files that `.gitignore` excludes.
+//! The files are sorted by path. A skipped file is listed with the reason. `.gleeignore` applies to every target,
+//! but a file that the user requests by its path is reviewed even if it is ignored or generated. In a folder, Glee
+//! leaves out names with a leading dot and files that `.gitignore` excludes.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -59,10 +59,9 @@ impl Workspace {
         Ok(target)
     }
 
-    /// Sorts a selection and splits it into shards.
     pub(crate) fn finish(&self, mut selection: Selection, description: String, options: &SelectOptions) -> Target {
         selection.files.sort_by(|a, b| a.path.cmp(&b.path));
-        // Two files may get the same path, because paths that are not UTF-8 are escaped. Only the first file is
+        // Two files can get the same path, because paths that are not UTF-8 are escaped. Only the first file is
         // reviewed.
         let skipped = &mut selection.skipped;
         selection.files.dedup_by(|later, first| {
@@ -81,7 +80,6 @@ impl Workspace {
         }
     }
 
-    /// Selects the files that the user names, and the files in the folders that the user names.
     fn select_paths(&self, paths: &[PathBuf], options: &SelectOptions) -> Result<Selection> {
         let mut chosen: BTreeMap<Vec<u8>, Selected> = BTreeMap::new();
         let mut selection = Selection::default();
@@ -175,7 +173,6 @@ impl Repository {
 }
 
 impl GitCall {
-    /// Returns the attributes that `git check-attr` reports for the given files.
     pub(crate) fn attributes<'a>(self, paths: impl Iterator<Item = &'a Vec<u8>>) -> Result<Attributes> {
         let input: Vec<u8> = paths.flat_map(|path| path.iter().copied().chain([0])).collect();
         let mut attributes = Attributes::default();
@@ -194,7 +191,7 @@ impl GitCall {
     }
 }
 
-/// Whether all changed files are Glee's own configuration. Shared rulings are no configuration.
+/// Whether all changed files are Glee's configuration. Shared rulings do not count as configuration.
 fn is_only_config(target: &Target) -> bool {
     let folder = format!("{}/", paths::PROJECT_FOLDER);
     let files = target.files.iter().map(|file| &file.path).chain(target.skipped.iter().map(|skip| &skip.file));
@@ -216,7 +213,6 @@ fn describe(spec: &TargetSpec) -> String {
     }
 }
 
-/// Returns a hash of the paths and texts of files.
 fn digest(files: &[SourceFile]) -> String {
     let mut hasher = blake3::Hasher::new();
     for file in files {

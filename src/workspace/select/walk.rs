@@ -1,4 +1,4 @@
-//! Walks folders of the work tree and applies ignore rules. Only folders and ignore files are opened.
+//! Walks folders of the work tree and applies ignore rules. A walk opens only folders and ignore files.
 
 use std::fs::FileType;
 use std::io;
@@ -28,14 +28,13 @@ pub(crate) fn files(root: &Path, folder: &[u8], ignores: &mut Ignores<'_>) -> io
     Ok(walk(root, folder, ignores, &mut |_, _| false)?.into_iter().filter_map(file).collect())
 }
 
-/// Returns the path of an entry of [`walk`] if the entry is a file or a link.
 pub(crate) fn file((path, kind): (Vec<u8>, Option<FileType>)) -> Option<Vec<u8>> {
     kind.is_some_and(|kind| kind.is_file() || kind.is_symlink()).then_some(path)
 }
 
 /// Returns everything below `folder` except folders, ignored paths, and paths for which `is_excluded` returns true.
-/// The second argument of `is_excluded` says whether the path is a folder. A folder that cannot be read is returned
-/// without a type. `folder` is relative to the root, and empty for the root itself.
+/// The second argument of `is_excluded` is true for a folder. An unreadable folder is returned without a type.
+/// `folder` is relative to the root, and empty for the root itself.
 pub(crate) fn walk(
     root: &Path,
     folder: &[u8],
@@ -57,7 +56,7 @@ pub(crate) fn walk(
 }
 
 /// Calls `visit` for every entry below `folder` except `.git`, and enters the subfolders for which `visit` returns
-/// true. If a subfolder cannot be read, `visit` is called again without a type.
+/// true. For an unreadable subfolder, calls `visit` a second time without a type.
 fn visit(root: &Path, folder: &[u8], visit: &mut dyn FnMut(&[u8], Option<FileType>) -> bool) -> io::Result<()> {
     let mut waiting = vec![folder.to_vec()];
     let mut is_first = true;

@@ -1,9 +1,8 @@
 //! Backup repositories keep snapshots available if a coder rewrites commits, runs `git gc` or removes `.git`.
 //!
 //! The backup of a run is a small git repository in the state folder. The backup contains all objects of the run's
-//! snapshots, as hard links to files in the user's repository and in Glee's store. A backup therefore takes little
-//! space and time. If the state folder is on another file system, the backup contains a pack with copies of the
-//! objects.
+//! snapshots, as hard links to files in the user's repository and in Glee's store. Hard links take little space and
+//! time. If the state folder is on another file system, the backup contains a pack with copies of the objects.
 
 use std::collections::HashSet;
 use std::io;
@@ -38,15 +37,14 @@ pub(crate) fn pin(git: &Repository, run: &RunId, tree: &TreeId, state_dir: &Path
     if missing.is_empty() {
         return Ok(());
     }
-    // In a partial clone, some objects may be missing. Only the existing objects are packed.
+    // In a partial clone, some objects can be missing, so only the existing objects are packed.
     let lost = git.missing(&missing, Some(&store))?;
     let mut input = Vec::new();
     for id in missing.iter().filter(|id| !lost.contains(id)) {
         input.extend(id.bytes().chain([b'\n']));
     }
     if !input.is_empty() {
-        // Git creates temporary files in its object folder, so this folder must be on the file system of the
-        // backup.
+        // `pack-objects` renames temporary files, so git's object folder must be on the file system of the backup.
         let call = git.call(["pack-objects", "--quiet"]).arg(objects.join("pack/pack")).writing_to(&objects, git);
         call.reading_from(&[&store, &own]).output_of(&input)?;
     }
@@ -61,7 +59,7 @@ pub(crate) fn open(run: &RunId, top: &Path, state_dir: &Path) -> Result<Option<R
     Repository::backup(&folder, top, empty_tree).map(Some)
 }
 
-/// Reads a note of an earlier version of Glee: the id of the tree before the run, and the root of the work tree.
+/// Reads the tree id and the work tree's root, as recorded by an earlier version of Glee.
 pub(crate) fn noted(run: &RunId, state_dir: &Path) -> Option<(String, PathBuf)> {
     let note = std::fs::read(run_folder(run, state_dir).join("tree")).ok()?;
     let mut lines = note.split(|byte| *byte == b'\n');
@@ -69,7 +67,7 @@ pub(crate) fn noted(run: &RunId, state_dir: &Path) -> Option<(String, PathBuf)> 
     Some((tree, path_bytes::path(&path_bytes::unquoted(lines.next()?)?)))
 }
 
-/// Creates hard links to the needed loose objects. Returns the ids of the objects that could not be linked.
+/// Creates hard links to the needed loose objects. Returns the ids of the remaining objects.
 fn link_loose<'a>(needed: &'a [String], sources: &[PathBuf], objects: &Path) -> io::Result<Vec<&'a str>> {
     let mut others = Vec::new();
     let mut created = HashSet::new();

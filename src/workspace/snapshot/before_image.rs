@@ -1,8 +1,8 @@
 //! Takes snapshots before and after each call of a run's coder, so that undo can revert the coder's changes.
 //!
 //! Changes between the snapshots before and after a call count as the coder's changes. All other changes count as
-//! the user's. The snapshots of a run are in the run's folder inside the state folder. A note in this folder lists
-//! the snapshots and identifies the work tree. The user's repository receives no object and no ref.
+//! the user's changes. The snapshots of a run are in the run's folder inside the state folder. A note in this
+//! folder lists the snapshots and identifies the work tree. Glee writes no object and no ref to the repository.
 
 use std::path::Path;
 
@@ -16,8 +16,8 @@ use crate::workspace::{Result, Workspace, WorkspaceError};
 /// The snapshot before the first call of a run's coder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BeforeImage {
-    /// The path of the note that lists the run's snapshots, relative to the state folder. Earlier versions of Glee
-    /// stored a git ref or an absolute path instead.
+    /// The path of the file that lists the run's snapshots, relative to the state folder. In runs of earlier
+    /// versions of Glee, this field contains a git ref or an absolute path.
     pub kept_as: String,
     pub tree: TreeId,
 }
@@ -45,17 +45,17 @@ impl Workspace {
         Ok(BeforeImage { kept_as, tree })
     }
 
-    /// Takes a snapshot before a later call of a run's coder, because the user may have changed files since the
-    /// previous call. Does nothing if the run has no first snapshot.
+    /// Takes a snapshot before a later call of a run's coder. The snapshot separates the user's changes since the
+    /// previous call from the coder's changes. Does nothing if the run has no first snapshot.
     pub fn before_coder_call(&self, run: &RunId, state_dir: &Path) -> Result<()> {
         let Some(mut note) = SnapshotNote::read(run, state_dir) else { return Ok(()) };
-        // Before the first call, and before an interrupted call is repeated, the snapshot already exists.
+        // Before the first call, and before a repetition of an interrupted call, the snapshot already exists.
         if note.spans.last().is_none_or(|span| span.after.is_none()) {
             return Ok(());
         }
         let before = self.snapshot_of(run, state_dir)?;
         self.pin(run, &before, state_dir)?;
-        // The user may have created ignored files since the previous call.
+        // Ignored files that the user created since the previous call do not count as created by the coder.
         if let Some(after) = note.spans.last().and_then(|span| span.after.as_ref()) {
             let (image, _) = self.opened(run, after, state_dir)?;
             self.record_ignored_since(run, &image, state_dir)?;

@@ -72,7 +72,7 @@ pub(crate) fn record(root: &Path, state_dir: &Path, beyond: &Beyond) -> Result<R
     Ok(RecordedTree { tree: TreeId(format!("blake3:{hash}")), unreadable, sparse: Vec::new() })
 }
 
-/// Reads a note of an earlier version of Glee: the id of the tree before the run, and the root of the work tree.
+/// Reads the tree id and the work tree's root, as recorded by an earlier version of Glee.
 pub(crate) fn noted(note: &Path) -> Option<(String, PathBuf)> {
     let text = files::read(note).ok()?;
     let mut lines = text.split(|byte| *byte == b'\n');
@@ -80,7 +80,7 @@ pub(crate) fn noted(note: &Path) -> Option<(String, PathBuf)> {
     Some((tree, path_bytes::path(&path_bytes::unquoted(lines.next()?)?)))
 }
 
-/// The recorded trees that the notes of all runs mention, including the notes of earlier versions of Glee.
+/// The recorded trees that are mentioned in the notes of all runs, including runs of earlier versions of Glee.
 pub(crate) fn noted_trees(state_dir: &Path) -> Vec<TreeId> {
     let below = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut trees = Vec::new();

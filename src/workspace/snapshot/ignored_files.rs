@@ -37,7 +37,7 @@ impl Ignored {
 }
 
 impl Workspace {
-    /// Records the paths that are ignored now, and the ignore rules that are not part of a snapshot.
+    /// Records the currently ignored paths, and the ignore rules that are not part of a snapshot.
     pub(crate) fn record_ignored(&self, run: &RunId, state_dir: &Path) -> Result<()> {
         let folder = run_folder(run, state_dir);
         let excludes = self.repository.as_ref().map(Repository::excludes).transpose()?;
@@ -46,7 +46,7 @@ impl Workspace {
         private::write(&folder.join("excludes"), excludes.as_bytes()).map_err(WorkspaceError::state(&folder))
     }
 
-    /// Records the ignored paths that appeared since a call of the coder. `after` is the snapshot after that call.
+    /// Records the ignored paths that appeared since a call of the coder. `after` is the snapshot after this call.
     pub(crate) fn record_ignored_since(&self, run: &RunId, after: &Image, state_dir: &Path) -> Result<()> {
         let mut ignored = Ignored::read(run, state_dir).0;
         for path in self.ignored_now()? {
@@ -73,8 +73,8 @@ impl Workspace {
         }
     }
 
-    /// Finds the files that a snapshot includes although the current ignore rules hide them. The ignore rules at
-    /// the start of the run did not hide these files.
+    /// Finds files for a snapshot: the current ignore rules hide these files, but the rules at the start of the run
+    /// did not.
     pub(crate) fn beyond(
         &self,
         run: &RunId,
@@ -138,16 +138,16 @@ pub(crate) fn existing_paths(root: &Path, image: &Image) -> Vec<Vec<u8>> {
     image.keys().filter(is_there).cloned().collect()
 }
 
-/// Whether the file at `path` must be newer than the snapshot `before`. A file is certainly newer if its path was a
-/// folder, or if a parent folder of its path was a file.
+/// Whether the file at `path` must be newer than the snapshot `before`. A file is newer if the snapshot has a
+/// folder at the path, or a file at the path of a parent folder.
 pub(crate) fn is_certainly_new(path: &[u8], before: &Image) -> bool {
     let below = [path, b"/"].concat();
     let was_folder = before.range(below.clone()..).next().is_some_and(|(next, _)| next.starts_with(&below));
     was_folder || path_bytes::above(path).any(|folder| before.contains_key(folder))
 }
 
-/// Finds new files at paths that were folders in the snapshot, and new files in folders that were files in the
-/// snapshot. Ignored files are included.
+/// Finds new files that replaced a folder of the snapshot, and new files in a folder that replaced a file of the
+/// snapshot. The result includes ignored files.
 fn replacements(root: &Path, before: &Image) -> BTreeSet<Vec<u8>> {
     let mut found = BTreeSet::new();
     let mut lstat = Lstat::below(root);
@@ -188,8 +188,8 @@ impl Repository {
         self.common.join("HEAD").exists() && self.common.join("objects").is_dir() && self.git_dir.exists()
     }
 
-    /// The paths that git lists as ignored. The path of a folder ends with a slash. Git lists a folder if all of
-    /// its files are ignored, even if the folder itself is not ignored.
+    /// The paths that git lists as ignored. The path of a folder ends with a slash. Git also lists a folder if all
+    /// files in the folder are ignored, but the folder itself is not.
     fn listed_as_ignored(&self) -> Result<Vec<Vec<u8>>> {
         let call = self.call(["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"]);
         let listed = call.output()?;
@@ -202,7 +202,7 @@ impl Repository {
         let mut all = BTreeSet::new();
         for path in self.listed_as_ignored()? {
             match path.strip_suffix(b"/") {
-                // No rule ignores the folder itself, so only its current files are recorded.
+                // If no rule ignores the folder itself, only the current files of the folder are recorded.
                 Some(folder) if !rules.is_ignored_folder(folder) => {
                     all.extend(walk::files(&self.top, folder, &mut Ignores::none(&self.top)).unwrap_or_default());
                 }

@@ -83,7 +83,7 @@ impl Workspace {
             None => noted_root(),
             Some(git) => match root_of_ref(git, kept.kept_as)? {
                 Some(root) => Some(root),
-                // If the ref is missing, the run's backup must contain the repository's current commit.
+                // Without the ref, the run is accepted only if the run's backup contains the commit at `HEAD`.
                 None => {
                     let backup = backup_repo::open(run, self.root(), state_dir)?.ok_or_else(foreign)?;
                     let head = git.head.as_deref().ok_or_else(foreign)?;
@@ -94,7 +94,7 @@ impl Workspace {
                 }
             },
         };
-        // If the recorded root no longer exists, the repository counts as moved, and the run is accepted.
+        // If the recorded root no longer exists, Glee assumes that the repository was moved.
         match root {
             Some(root) if root != self.root() && root.exists() => Err(other(root)),
             _ => Ok(()),

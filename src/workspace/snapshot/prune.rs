@@ -1,4 +1,4 @@
-//! Deletes the snapshots of old runs: their refs, their folders, and the objects that no remaining run needs.
+//! Deletes the snapshots of old runs: the refs, the folders, and the objects that no remaining run needs.
 //!
 //! The events of the runs remain in the history. In the user's repository, Glee removes only refs below
 //! `refs/glee/run/`, which earlier versions of Glee created.
@@ -31,8 +31,8 @@ pub struct Needed {
 }
 
 impl Workspace {
-    /// Deletes the snapshots of `runs`. Returns the number of bytes that become free in the state folder. Missing
-    /// files are not an error, so an interrupted prune can be repeated.
+    /// Deletes the snapshots of `runs`. Returns the number of bytes that become free in the state folder. A missing
+    /// file is not an error, so an interrupted prune can be repeated.
     pub fn prune(&self, runs: &[Prunable], needed: &Needed, state_dir: &Path) -> Result<u64> {
         let copies = match &self.repository {
             Some(_) => BTreeSet::new(),
@@ -95,7 +95,7 @@ pub fn remove_folder(folder: &Path) -> io::Result<u64> {
 /// Removes the loose git objects below `folder` that were last written before `since`.
 fn remove_older(folder: &Path, since: SystemTime) -> io::Result<u64> {
     let mut freed = 0;
-    // The name of a folder with loose objects has two hexadecimal digits.
+    // Git stores loose objects in folders whose names have two hexadecimal digits.
     let is_object = |path: &PathBuf| path.parent().and_then(Path::file_name).is_some_and(|name| name.len() == 2);
     for path in files_below(folder)?.into_iter().filter(is_object) {
         if std::fs::symlink_metadata(&path).and_then(|meta| meta.modified()).is_ok_and(|at| at < since) {

@@ -15,7 +15,6 @@ use crate::workspace::{Result, Workspace};
 /// The maximum size of a file that can be staged, in bytes.
 const COMPARED: u64 = 64 << 20;
 
-/// The files that the coder changed, except files whose new version was already in the index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Restaged {
     pub staged: Vec<String>,
@@ -25,8 +24,8 @@ pub struct Restaged {
 
 impl Workspace {
     /// Lists the files that changed from `before` to `after`, except files whose new version is already in the
-    /// index. With `restage`, a file is staged under two conditions: the index contains its version in `before`,
-    /// and the work tree contains its version in `after`.
+    /// index. With `restage`, stages a file if the index contains the version of the file in `before`, and the work
+    /// tree contains the version in `after`.
     pub fn restage(&self, before: &TreeId, after: &TreeId, state_dir: &Path, restage: bool) -> Result<Restaged> {
         let Some(git) = &self.repository else { return Ok(Restaged::default()) };
         let now = self.snapshot(state_dir)?;
@@ -85,7 +84,7 @@ impl Repository {
         std::iter::once(self.index.clone()).chain(next).collect()
     }
 
-    /// A file with a merge conflict has mode 0, which no other entry has.
+    /// A file with a merge conflict gets mode 0, which differs from every valid mode.
     fn entries(&self, index: &Path) -> Result<BTreeMap<Vec<u8>, (u32, String)>> {
         let listed = self.call(["ls-files", "-z", "--stage"]).index(index).output()?;
         let entry = |(mode, id, stage, path): (u32, &str, &str, &[u8])| {
@@ -125,7 +124,7 @@ impl Comparison {
         Ok(matches!((indexed, side), (Ok(indexed), Ok(side)) if indexed == changed_files::without_cr(&side)))
     }
 
-    /// The input line with which `update-index --index-info` stages a file. Returns `None` if the file cannot be
+    /// The input line for `update-index --index-info` that stages a file. Returns `None` if the file cannot be
     /// read, if the file is too large, or if git may convert more than its line endings.
     fn staged(&mut self, git: &Repository, path: &[u8], side: Option<&ManifestEntry>) -> Result<Option<Vec<u8>>> {
         let line = |mode: u32, id: &str| Some([format!("{mode:06o} {id}\t").as_bytes(), path, &[0]].concat());

@@ -65,14 +65,14 @@ impl Workspace {
         found.ok()?.bytes().ok()
     }
 
-    /// The bytes of a file in a commit. Returns `None` outside git, or if the commit does not contain the file.
+    /// The bytes of a file in a commit. Returns `None` outside git, or if the file is not in the commit.
     pub fn read_at_commit(&self, commit: &str, path: &str) -> Option<Vec<u8>> {
         let mut objects = self.repository.as_ref()?.objects(None).ok()?;
         let commit = object_id(commit.as_bytes()).filter(|_| !path.contains(['\n', '\0']))?;
         objects.read_file(&format!("{commit}:{path}")).ok()?.bytes().ok()
     }
 
-    /// The files of a recorded tree. `tree` is the id of the tree, a git ref, or the path of a note.
+    /// The files of a recorded tree. `tree` is the id of the tree, a git ref, or the path of a run's note.
     pub(crate) fn image(&self, tree: &str, state_dir: &Path) -> Result<Image> {
         match &self.repository {
             Some(git) => git.image(tree, state_dir),
@@ -243,8 +243,8 @@ impl Repository {
                     survey.sparse.push(entry.path.clone());
                 }
                 None => survey.gone.push(entry.path.clone()),
-                // The index already contains the blob of an unchanged file. If git converts the file, this blob may
-                // differ from the raw bytes, so the file is hashed again.
+                // The index already contains the blob of an unchanged file. If git converts the file, the blob can
+                // differ from the raw bytes, so Glee hashes the file again.
                 Some(meta)
                     if scan.is_clean(entry, &meta)
                         && (entry.mode == LINK || !attributes.converts(&entry.path, autocrlf)) =>

@@ -1,11 +1,11 @@
 //! Undoes the changes of a run's coder file by file, and redoes the changes after an undo. A plan lists the effects
-//! of an undo or a redo in advance, and changes nothing.
+//! of an undo or a redo, and changes nothing.
 //!
 //! Snapshots of the tree are taken before and after each call of the coder. The differences between these snapshots
 //! are the coder's changes. A file without later changes gets its old content back. A file with later changes is
-//! merged. If the merge fails, the file is left unchanged and reported as a conflict. By default, only files that
-//! the coder created are removed. The index, `HEAD`, branches and stashes of git remain unchanged. The current
-//! content of a file is recorded before the file is replaced. Ignore files have no effect on an undo.
+//! merged. If the merge fails, the file remains unchanged and is reported as a conflict. By default, an undo
+//! removes only files that the coder created. The index, `HEAD`, branches and stashes of git remain unchanged. Glee
+//! records the current content of a file before replacing the file. Ignore files have no effect on an undo.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -86,8 +86,8 @@ pub struct UndoPlan {
     pub ignored: Vec<String>,
 }
 
-/// The changes of each path in chronological order. A change is a pair of snapshot entries: before the change and,
-/// if known, after the change.
+/// The changes of each path in chronological order. A change is a pair of snapshot entries: the entry before the
+/// change and, if recorded, the entry after the change.
 type Changes = BTreeMap<Vec<u8>, Vec<(Option<ManifestEntry>, Option<Option<ManifestEntry>>)>>;
 
 type Contents = Vec<(FileContent, Option<FileContent>)>;
@@ -136,7 +136,7 @@ impl Workspace {
         let nothing = Image::new();
         let first = spans.first().map_or(&nothing, |(before, _)| before);
         for (path, mut changes) in changes {
-            // A file that was ignored before the coder began was not created by the coder.
+            // If a file was ignored before the coder began, the coder did not create the file.
             let is_hidden = ignored.covers(&path) && !ignored_files::is_certainly_new(&path, first);
             if is_hidden && changes.iter().any(|(before, _)| before.is_some()) {
                 changes.retain(|(before, _)| before.is_some());
@@ -199,7 +199,6 @@ impl Workspace {
         Ok(self.work_of_redo(Work::new(options, false), &log)?.0.plan())
     }
 
-    /// Returns the work of a redo, and the paths at which nothing is left to do.
     fn work_of_redo<'a>(&self, mut work: Work<'a>, log: &UndoLog) -> Result<(Work<'a>, Vec<Vec<u8>>)> {
         let mut done = Vec::new();
         for (path, entry) in &log.undone {
@@ -273,7 +272,7 @@ impl Workspace {
             let is_known = after.is_some();
             let seen = match after.take() {
                 Some(after) => after,
-                // Glee was killed during the coder's call, so the current tree replaces the missing snapshot.
+                // If Glee was killed during the coder's call, the current tree replaces the missing snapshot.
                 None => {
                     let now = self.snapshot_of(run, state_dir)?;
                     match &self.repository {
@@ -311,7 +310,6 @@ impl<'a> Work<'a> {
         UndoPlan { files: files.collect(), conflicts, new, ignored }
     }
 
-    /// Adds the step that writes the file at a path.
     fn add(
         &mut self,
         path: Vec<u8>,
@@ -355,7 +353,7 @@ impl<'a> Work<'a> {
             let steps = self.steps.iter().filter(|step| step.removes() == removes);
             steps.map(|step| step.path.clone()).collect()
         });
-        // Two steps conflict if one step writes a file and the other step writes below the path of this file.
+        // A step conflicts with another step if the other step writes a file at the path of a parent folder.
         let is_below = |path: &[u8]| path_bytes::above(path).any(|folder| written.contains(folder));
         for step in std::mem::take(&mut self.steps) {
             let above = (!step.removes() && is_below(&step.path)).then_some(Clash::Above);
@@ -382,7 +380,7 @@ impl<'a> Work<'a> {
     }
 }
 
-/// The contents before and after each change of a path. `None` if one of the contents is missing.
+/// Returns the contents before and after each change of a path, or `None` if a content is missing.
 fn contents(
     changes: &[(Option<ManifestEntry>, Option<Option<ManifestEntry>>)],
     bytes: &mut Bytes,
@@ -397,7 +395,7 @@ fn contents(
     Ok(Some(found))
 }
 
-/// The content of an entry. `None` if the entry is a submodule, was not readable, or has no recorded bytes.
+/// The content of an entry. Returns `None` if the entry is a submodule, was not readable, or has no recorded bytes.
 fn content(entry: Option<&ManifestEntry>, bytes: &mut Bytes) -> Result<Option<FileContent>> {
     let Some(entry) = entry else { return Ok(Some(FileContent::Nothing)) };
     let read = match entry.kind {

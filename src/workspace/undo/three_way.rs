@@ -17,7 +17,7 @@ pub enum UndoEffect {
     Restored,
     /// The file is removed, because it did not exist in the earlier version.
     Removed,
-    /// The file exists again.
+    /// A removed file is created again.
     Returned,
     /// The coder's change is reverted, and later changes remain.
     Merged,
@@ -93,7 +93,7 @@ pub(crate) fn reverse(
 }
 
 /// The reverted content, or `None` if a merge is necessary. If the content was not changed later, the result is
-/// `before`. If the change was already reverted or changed nothing, the result is `now`.
+/// `before`. If the change was already reverted or had no effect, the result is `now`.
 fn undisputed<'a, T: PartialEq>(before: &'a T, after: &T, now: &'a T) -> Option<&'a T> {
     if now == after { Some(before) } else { (now == before || before == after).then_some(now) }
 }

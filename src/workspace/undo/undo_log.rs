@@ -21,7 +21,7 @@ pub(crate) enum Copied {
     Link { id: String },
 }
 
-/// The content of a path before and after an undo. `None` means that there is no file at the path.
+/// The content of a path before and after an undo. `None` means that the path has no file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct UndoEntry {
     pub(crate) found: Option<Copied>,
@@ -92,7 +92,7 @@ impl UndoLog {
 }
 
 impl Copied {
-    /// Describes a content by its hash. `None` if there is no file.
+    /// Describes a content by its hash. Returns `None` if there is no file.
     pub(crate) fn of(content: &FileContent) -> Option<Self> {
         let id = |bytes: &[u8]| blake3::hash(bytes).to_hex().to_string();
         match content {

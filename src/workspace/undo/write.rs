@@ -15,12 +15,12 @@ use crate::workspace::snapshot::permissions;
 use crate::workspace::undo::three_way::{Clash, FileContent, UndoEffect};
 use crate::workspace::undo::undo_log::{Copied, UndoEntry, UndoLog};
 
-/// What prevents a write to a path. A file or a link at the path does not prevent the write.
+/// The obstacle to a write at a path. A file or a link at the path itself is no obstacle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Occupancy {
     Free,
     Folder,
-    /// The path of a parent folder that was replaced by something other than a folder.
+    /// The path at which something other than a folder replaced a parent folder.
     Above(Vec<u8>),
 }
 
@@ -38,7 +38,7 @@ impl WriteStep {
         self.entry.put.is_none()
     }
 
-    /// The reason why the step cannot be executed, even after the files in `removed` are removed.
+    /// The obstacle to a step that remains after the files in `removed` are removed.
     pub(crate) fn clash(&self, root: &Path, removed: &BTreeSet<Vec<u8>>) -> Option<Clash> {
         match &self.occupancy {
             _ if self.removes() => None,
