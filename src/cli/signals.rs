@@ -109,8 +109,8 @@ fn end(signal: u8, run: Option<&SignalScope>) {
             message = message.hint(hint);
         }
         let (done, finished) = mpsc::channel();
-        // Another thread prints the message, because printing may block. Printing blocks if the main thread holds
-        // the terminal or stderr, or if the reader of stderr has stopped.
+        // Another thread prints the message, because printing may block. Printing blocks if the main thread has
+        // locked the terminal or stderr, or if the reader of stderr has stopped.
         thread::spawn(move || {
             terminal.restore();
             terminal.erase();

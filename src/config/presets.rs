@@ -28,12 +28,12 @@ pub const THOROUGH: Preset = Preset {
 impl Preset {
     pub const ALL: [Self; 2] = [QUICK, THOROUGH];
 
-    /// The values by dotted key.
+    /// Returns the settings of the preset, as pairs of a dotted key and a value.
     pub fn values(&self) -> Result<Vec<(String, Value)>, ConfigError> {
         self.settings.iter().map(|(key, text)| Ok(((*key).to_owned(), typed(key, text)?))).collect()
     }
 
-    /// For example `review.rounds = 1, review.debate = off`.
+    /// Formats the settings of the preset, for example as `review.rounds = 1, review.debate = off`.
     pub fn sentence(&self) -> String {
         self.settings.iter().map(|(key, text)| format!("{key} = {text}")).collect::<Vec<_>>().join(", ")
     }

@@ -104,7 +104,7 @@ fn relevant(agent: &GivenAgent, runs: &mut Vec<String>) -> Map<String, Value> {
         relevant.insert("command".to_owned(), json!(command));
         runs.push(format!("{} (agent `{}`)", command_line(&json!(command)), agent.name));
     }
-    // With another adapter, the program would run without the arguments that confine it to its role.
+    // Only the default adapter adds the arguments that confine the program to the agent's role.
     let own = command.as_ref().filter(|_| ordinary).map(|command| adapter_of(command));
     if let Some(adapter) = given("adapter").filter(|adapter| Some(adapter.as_str().unwrap_or_default()) != own) {
         relevant.insert("adapter".to_owned(), adapter.clone());

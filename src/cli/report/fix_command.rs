@@ -4,17 +4,17 @@ use std::path::Path;
 
 use crate::domain::event::Plan;
 
-/// The arguments of the running `glee review`, with `--fix`.
+/// Returns the command line of the running `glee review`, with `--fix` added.
 pub(crate) fn of_arguments() -> String {
     let mut words: Vec<String> = std::env::args().skip(1).collect();
-    // Words after `--` are paths.
+    // `--fix` is inserted before `--`, because all words after `--` are paths.
     let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
     words.insert(end, "--fix".to_owned());
     line(words)
 }
 
-/// A review of the same target as in a recorded run. `None` if the target cannot be named again: a diff from
-/// standard input, or the target of a run of an earlier version of Glee.
+/// Returns a command that reviews the target of a recorded run again. `None` if no arguments can select the target:
+/// a diff from standard input, or the target of a run of an earlier version of Glee.
 pub(crate) fn of_plan(plan: &Plan, folder: &Path, history: Option<&Path>) -> Option<String> {
     let target = plan.target_args.clone()?;
     let mut words = Vec::new();

@@ -14,7 +14,7 @@ use crate::domain::Outcome;
 pub enum Format {
     Text,
     Json,
-    /// Prints each event when it is recorded, and no outcome at the end.
+    /// Prints each event as soon as the event is recorded, and prints no outcome at the end.
     Jsonl,
 }
 

@@ -10,15 +10,15 @@ pub struct RenderOptions<'a> {
     /// Returns the text of a reviewed file. The arguments are the path of the file in the tree and the number of
     /// the round, counted from 1. If the result is `None`, the report shows findings without code.
     pub source: &'a dyn Fn(&str, u32) -> Option<String>,
-    /// What hands the findings to the coder.
+    /// The command that hands the findings to the coder.
     pub fix: &'a FixCommand,
-    /// If the list is not empty, the report shows the text of these findings only. All findings are counted.
+    /// If the list is not empty, the report shows the text of these findings only. The counts include all findings.
     pub only: &'a [FindingId],
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FixCommand {
-    /// `None` if the target cannot be named again, such as a diff from standard input.
+    /// `None` if no arguments can select the target again, for example after a diff from standard input.
     pub command: Option<String>,
     pub has_coder: bool,
 }
@@ -27,7 +27,7 @@ pub struct FixCommand {
 pub enum Detail {
     /// Shows the open findings in one line each, and the conclusion.
     Verdict,
-    /// Shows findings that are optional or were already ruled on without their code.
+    /// Omits the code of optional findings and of findings that were already ruled on in an earlier run.
     Short,
     Full,
 }

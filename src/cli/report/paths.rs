@@ -1,9 +1,9 @@
-//! The paths of a text report. They are shown as seen from the folder in which the user works, so that they can be
-//! opened and passed to commands there.
+//! The paths of a text report. Each path is relative to the folder in which the user works, so that the user can
+//! open the path or pass the path to a command.
 
 use crate::domain::Outcome;
 
-/// Replaces the paths of an outcome, which are relative to the root of the tree.
+/// Makes the paths of an outcome relative to `folder`. Before the call, the paths are relative to the root.
 pub(crate) fn show_from(folder: &str, outcome: &mut Outcome) {
     let findings = outcome.findings.iter_mut().map(|finding| &mut finding.finding.raw);
     let disputed = outcome.disputes.iter_mut().map(|dispute| &mut dispute.finding.raw);
@@ -21,7 +21,7 @@ pub(crate) fn show_from(folder: &str, outcome: &mut Outcome) {
         .for_each(|path| *path = seen_from(folder, path));
 }
 
-/// A path as seen from a folder, such as `../b.py` for `src/b.py` and the folder `src/deep`.
+/// Makes `path` relative to `folder`. For example, `src/b.py` becomes `../b.py` for the folder `src/deep`.
 fn seen_from(folder: &str, path: &str) -> String {
     let mut folders = folder.split('/').filter(|part| !part.is_empty()).peekable();
     let mut rest = path;
@@ -34,7 +34,7 @@ fn seen_from(folder: &str, path: &str) -> String {
     "../".repeat(folders.count()) + rest
 }
 
-/// The path relative to the root of the tree; the inverse of [`seen_from`].
+/// Makes a path relative to the root of the tree. This function is the inverse of [`seen_from`].
 pub(crate) fn in_tree(folder: &str, shown: &str) -> String {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     let mut rest = shown;

@@ -135,7 +135,7 @@ impl Style {
         self.paint(Color::of(&finding.raw.severity), &tag(finding))
     }
 
-    /// Skips empty facts and puts a dot between the others.
+    /// Joins the facts that are not empty, with a dot between two facts.
     pub fn facts(self, facts: &[String]) -> String {
         let facts: Vec<&str> = facts.iter().map(String::as_str).filter(|fact| !fact.is_empty()).collect();
         facts.join(&format!(" {} ", self.mark(Glyph::Dot)))
@@ -146,8 +146,8 @@ impl Style {
         truncate_str(text, width, if width > 3 { self.glyph(Glyph::Cut) } else { "" }).into_owned()
     }
 
-    /// Marks the end of a line as cut. If the mark has no room, it replaces the last word. A single word that fills the
-    /// line has no mark.
+    /// Marks the end of a line as cut. If there is no room for the mark, the mark replaces the last word of the
+    /// line. If the line is a single long word, the mark is omitted.
     fn mark_cut(self, line: &mut String, width: usize) {
         let mark = self.glyph(Glyph::Cut);
         if columns(line) + 1 + columns(mark) > width
@@ -261,8 +261,8 @@ pub fn count(number: impl TryInto<u64>, noun: &str) -> String {
     format!("{} {noun}{plural}", thousands(number))
 }
 
-/// Names skipped files with their reasons, as in `2 files: a.png (binary), b.lock (generated)`. At most `most` files are
-/// named.
+/// Lists skipped files with reasons, as in `2 files: a.png (binary), b.lock (generated)`. Lists at most `most`
+/// files.
 pub fn skipped(skipped: &[Skip], most: usize) -> String {
     let name = |skip: &Skip| format!("{} ({})", printable::line(&skip.file), skip.reason.as_str());
     let mut files: Vec<String> = skipped.iter().take(most).map(name).collect();

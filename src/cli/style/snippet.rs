@@ -1,8 +1,8 @@
 //! Draws code with line numbers and a caret, using `annotate-snippets`.
 //!
-//! `annotate-snippets` panics if a span is outside the text, or starts or ends inside a character. Therefore every
-//! span is computed from the text that is drawn. In the drawn text, control characters are escaped, tabs are
-//! replaced by spaces, and long lines are cut around the marked part.
+//! Every span is computed from the drawn text, because `annotate-snippets` panics if a span is outside the text, or
+//! starts or ends inside a character. In the drawn text, control characters are escaped, tabs are replaced by
+//! spaces, and long lines are shortened on both sides of the marked part.
 
 use std::ops::Range;
 
@@ -188,7 +188,7 @@ fn cut(line: &str, focus: Range<usize>, room: usize, style: Style) -> (String, R
     let mark = style.glyph(Glyph::Cut);
     let inner = room.saturating_sub(2 * columns(mark)).max(4);
     let width = |c: char| columns(c.encode_utf8(&mut [0; 4]));
-    // Text before the focus gets up to a third of the room, or more if the line ends soon after the focus.
+    // Text before the focus takes up to a third of the columns, or more if the line ends soon after the focus.
     let mut before = 0;
     let is_shown = |(index, c): &(usize, char)| {
         before += width(*c);

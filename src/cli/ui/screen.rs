@@ -19,7 +19,7 @@ pub struct Screen {
     pub terminal: bool,
     pub color: bool,
     pub unicode: bool,
-    /// The width in columns. If `None`, the terminal is asked for its current width each time.
+    /// The width in columns. If `None`, Glee queries the terminal each time for the current width.
     pub columns: Option<usize>,
     pub verbosity: Verbosity,
 }
@@ -50,8 +50,7 @@ pub fn speaks_utf8() -> bool {
         .find(|value| !value.is_empty());
     let utf8 = match locale {
         Some(locale) => is_utf8(&locale),
-        // macOS and Windows set no locale for programs that are not started from a shell, but their terminals use
-        // UTF-8.
+        // On macOS and Windows, terminals use UTF-8 even if no locale is set.
         None => cfg!(not(target_os = "linux")),
     };
     utf8 && std::env::var_os("TERM").is_none_or(|term| term != "dumb")

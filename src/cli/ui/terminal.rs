@@ -1,5 +1,5 @@
 //! The terminal of stderr, which the live display and the dialogs share. While a dialog is open, live lines are
-//! removed and other lines are queued. Therefore code that prints lines never waits for the user.
+//! removed and other lines are queued, so that code that prints lines never waits for the user.
 
 use std::fmt;
 use std::io;
@@ -70,8 +70,8 @@ impl Terminal {
         open(&Term::stderr())
     }
 
-    /// Keeps the terminal from showing Ctrl-C as `^C` until [`Self::restore`] is called. The cursor stands at the end of
-    /// the live lines, so `^C` would wrap there and the lines could not be erased completely.
+    /// Keeps the terminal from showing Ctrl-C as `^C` until [`Self::restore`] is called. The cursor is at the end
+    /// of the live lines, so `^C` could wrap, and the lines could not be erased completely.
     pub(crate) fn hide_interrupt(&self) {
         if !self.shared.screen.is_live() || !is_foreground() {
             return;
@@ -97,10 +97,10 @@ impl Terminal {
     }
 
     /// Restores the terminal settings as they were before the dialog or before `take_keys`, and prints the queued
-    /// lines. May be called from any thread, for example when a signal ends the process.
+    /// lines. Any thread can call this method, for example when a signal ends the process.
     pub fn restore(&self) {
         let Saved { lines, settings } = std::mem::take(&mut *self.saved());
-        // In the background, a change of the settings would suspend the process.
+        // A process in the background does not change the settings, because the change would suspend the process.
         if let Some(settings) = settings.filter(|_| is_foreground()) {
             let _ = tcsetattr(io::stdin(), SetArg::TCSANOW, &settings);
             drop(Term::stderr().show_cursor());
@@ -110,7 +110,7 @@ impl Terminal {
         }
     }
 
-    /// Erases the live lines, which are not drawn again. To be called before the process ends.
+    /// Erases the live lines permanently, shortly before the process ends.
     pub fn erase(&self) {
         drop(self.shared.live.clear());
         self.shared.live.set_draw_target(ProgressDrawTarget::hidden());

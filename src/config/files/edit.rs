@@ -277,7 +277,7 @@ fn remove(text: &str, path: &[String]) -> Option<String> {
     let file = YamlFile::from_str(text).ok()?;
     file.document()?.try_remove_path(&name(path)).ok()?;
     let changed = file.to_string();
-    // After the last section is removed, the blank line before that section is removed too.
+    // If the removed section was the last section, the blank line before the section is removed too.
     let blank_end = |text: &str| text.ends_with("\n\n") || text.ends_with("\n\r\n");
     if blank_end(&changed) && !blank_end(text) {
         return Some(format!("{}\n", changed.trim_end_matches(['\r', '\n'])));

@@ -23,8 +23,8 @@ impl Advice for NoHome {
     }
 }
 
-/// Returns the folder of Glee's state, which need not exist. The variable `GLEE_STATE_DIR` overrides the default,
-/// which is `glee` in the XDG state folder.
+/// Returns the path of Glee's state folder. The folder need not exist. The variable `GLEE_STATE_DIR` overrides the
+/// default, which is `glee` in the XDG state folder.
 pub fn state_dir() -> Result<PathBuf, NoHome> {
     if let Some(folder) = std::env::var_os(STATE_VARIABLE).filter(|folder| !folder.is_empty()) {
         return std::path::absolute(folder).map_err(|_| NoHome);
@@ -39,7 +39,7 @@ pub fn user_config_file() -> Result<PathBuf, NoHome> {
     Ok(etcetera::choose_base_strategy().map_err(|_| NoHome)?.config_dir().join("glee/config.yml"))
 }
 
-/// Returns the nearest ancestor of `start` that contains `.glee` or `.git`, or `start` if there is none.
+/// Returns the nearest ancestor of `start` that contains `.glee` or `.git`, or `start` if no ancestor matches.
 pub fn project_root(start: &Path) -> PathBuf {
     let marked = |folder: &&Path| [".glee", ".git"].iter().any(|mark| folder.join(mark).symlink_metadata().is_ok());
     start.ancestors().find(marked).unwrap_or(start).to_owned()

@@ -19,10 +19,10 @@ pub const MAX_FILES: usize = 2_000;
 
 const HEAD: &str = "# A ruling shared with everybody who reviews this repository. Check: `glee disputes check`\n";
 
-/// A ruling does not bind if its file has an error.
+/// An error in the file of a shared ruling. A ruling whose file has an error does not bind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Counted from 1.
+    /// The line number of the error, counted from 1.
     pub line: u32,
     pub message: String,
 }

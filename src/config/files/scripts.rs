@@ -1,7 +1,7 @@
-//! Finds the files that a command names in the tree, because these files determine what the command does. A file
-//! name can be a word of the command, a part of a word such as the value in `name=value`, or the module after `-m`.
-//! The trust hash covers the found files. In continuous integration, a review takes the found files from the commit
-//! on which the reviewed change is based. Files that are named only inside a script are not found.
+//! Finds the files of the tree whose names occur in a command, because these files determine what the command does.
+//! A file name can be a word of the command, a part of a word such as the value in `name=value`, or the module
+//! after `-m`. The trust hash covers the found files. In continuous integration, a review takes the found files
+//! from the commit on which the reviewed change is based. A file is not found if only a script contains its name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -87,7 +87,7 @@ pub fn replaced(command: &[String], root: &Path, replaced: &BTreeMap<String, Pat
         let mut text = String::new();
         let mut from = 0;
         for token in tokens(word) {
-            // A token is a slice of `word`, so the difference of their addresses is the token's position.
+            // A token is a slice of `word`, so the token's position is the difference of the two addresses.
             let at = token.as_ptr().addr() - word.as_ptr().addr();
             if at >= from
                 && let Some(new) = replacement(token, is_module)
@@ -116,7 +116,7 @@ pub fn is_module_of(command: &[String], root: &Path, files: &BTreeMap<String, Pa
 fn tokens(word: &str) -> Vec<&str> {
     let is_break = |c: char| c.is_whitespace() || ";|&()<>\"'`$=,:{}".contains(c);
     let mut tokens: Vec<&str> = word.split(is_break).filter(|token| !token.is_empty()).collect();
-    // The whole word is added as the first token, because the whole word may be a path with spaces.
+    // The whole word is added as the first token, because the whole word can be a path with spaces.
     if tokens.len() != 1 || tokens[0] != word {
         tokens.insert(0, word);
     }

@@ -23,12 +23,12 @@ const PROJECT_ID: &str = "project.id";
 #[derive(Clone, Debug, Default)]
 pub struct ConfigSources<'a> {
     pub project_root: Option<&'a Path>,
-    /// If this field is set, the project's configuration file is read from this copy of the project. Trust still
-    /// refers to `project_root`.
+    /// If this field is set, the project's configuration file is read from this copy of the project. The user's
+    /// trust is still looked up for `project_root`.
     pub project_copy: Option<PathBuf>,
     pub user_file: Option<PathBuf>,
     pub env: Vec<(String, String)>,
-    /// Each flag sets the value of a dotted key.
+    /// The settings from the command line, as pairs of a dotted key and a value.
     pub flags: Vec<(String, Value)>,
     pub trust_flag: Option<&'a str>,
     /// The state folder, which contains the trust records. Without a state folder, only `trust_flag` can grant
@@ -48,8 +48,8 @@ pub struct Loaded {
     pub user_file: Option<PathBuf>,
 }
 
-/// Loads all layers, and fails with the first error. Missing trust is not an error, but [`Loaded::untrusted`]
-/// reports it.
+/// Loads all layers, and fails with the first error. A lack of trust is not an error. [`Loaded::untrusted`]
+/// contains the part that the user has not approved.
 pub fn load(sources: &ConfigSources<'_>) -> Result<Loaded, ConfigError> {
     let project_folder = sources.project_copy.as_deref().or(sources.project_root);
     let project_file = project_folder.map(|folder| folder.join(PROJECT_FILE));

@@ -90,9 +90,9 @@ fn guard<'a>(
     Err(ConfigError::Looser { place: project.origin.clone(), key: name.to_owned(), value, bound })
 }
 
-/// Returns the looseness of a value as a number. Durations count in milliseconds, sizes in bytes, and numbers in
-/// millionths. `false` is looser than `true`, an earlier word of an enum is looser than a later word, and `none` is
-/// the loosest value.
+/// Returns a number that is larger for a looser value. Durations count in milliseconds, sizes in bytes, and numbers
+/// in millionths. `false` is looser than `true`, an earlier word of an enum is looser than a later word, and `none`
+/// is the loosest value.
 fn amount(key: &SettingKey, value: &Value) -> u128 {
     match value {
         Value::Bool(strict) => u128::from(!strict),
@@ -207,7 +207,7 @@ pub(crate) fn adapter_of(command: &[String]) -> &'static str {
     KNOWN_PROGRAMS.into_iter().find(|known| *known == stem).unwrap_or("text")
 }
 
-/// Returns a value for display, in which the environment variables of an agent are masked.
+/// Returns `value` in a form for display, in which the values of environment variables are masked.
 pub fn shown(key: &str, value: &Value) -> Value {
     match value {
         Value::Object(variables) if key.starts_with("agents.") && key.ends_with(".env") => {

@@ -1,4 +1,4 @@
-//! Suggests known words for mistyped words.
+//! Suggests a valid word in place of a mistyped word.
 
 /// Returns the word that is most similar to `typed`, unless more than a third of the characters differ.
 pub fn closest<'a>(typed: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

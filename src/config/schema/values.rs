@@ -104,7 +104,7 @@ pub(crate) struct As<F>(PhantomData<F>);
 impl<F: ValueForm> As<F> {
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<F::Value, D::Error> {
         let given = Value::deserialize(deserializer)?;
-        // serde keeps only the text of an error, so the text is an `InvalidValue` as JSON.
+        // serde keeps only the text of an error, so this text contains the `InvalidValue` as JSON.
         F::read(&given).ok_or_else(|| D::Error::custom(json!(F::misfit(&given))))
     }
 
@@ -147,8 +147,8 @@ impl<F: ValueForm> ValueForm for Option<F> {
     }
 }
 
-/// Accepts either a word or a value of the form `F`. If `NONE` is true, the word is `none` (or `null`). Otherwise
-/// the word is `all`.
+/// Accepts either a word or a value of the form `F`. The word is `none` (or `null`) if `NONE` is true, and `all` if
+/// `NONE` is false.
 pub(crate) struct Or<F, const NONE: bool>(PhantomData<F>);
 
 pub(crate) type OrNone<F> = Or<F, true>;

@@ -1,4 +1,4 @@
-//! The report section with the coder's changes. Short diffs are included.
+//! The report section with the coder's changes. The section includes short diffs.
 
 use std::fmt::Write as _;
 

@@ -81,7 +81,7 @@ fn one(outcome: &Outcome, dispute: &Dispute, options: &RenderOptions<'_>) -> Str
     text
 }
 
-/// The finding of this run that repeats a finding disputed in an earlier run. In that run, it had another id.
+/// Returns the finding of this run that repeats an earlier disputed finding. The two findings have different ids.
 fn own<'a>(outcome: &'a Outcome, dispute: &Dispute) -> Option<&'a Finding> {
     let waits = FindingState::Disputed { dispute: dispute.number };
     let repeated = outcome.findings.iter().find(|finding| dispute.opened_by.is_some() && finding.state == waits);

@@ -1,5 +1,4 @@
-//! The report section with the findings, grouped by file. Mandatory findings are shown with their code, other
-//! findings with their text alone.
+//! The report section with the findings, grouped by file. A short report shows code only for mandatory findings.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,7 +10,7 @@ use crate::cli::style::{self, Color, Glyph, Style, behind, columns, count, pad, 
 use crate::domain::{Class, Corroboration, FindingState, Outcome, Position, RulingRef, SettledFinding, Untrusted};
 use crate::protocol::text::printable;
 
-/// The findings that are not closed, in one line each.
+/// Lists the findings that are neither closed nor rejected, in one line each.
 pub(crate) fn open(outcome: &Outcome, style: Style) -> String {
     let is_open = |finding: &&SettledFinding| !finding.state.is_closed() && !finding.finding.is_rejected();
     let mut open: Vec<&SettledFinding> = outcome.findings.iter().filter(is_open).collect();
@@ -25,7 +24,7 @@ pub(crate) fn open(outcome: &Outcome, style: Style) -> String {
     text
 }
 
-/// Findings without a file come last.
+/// Sorts the findings by file. Findings without a file come last.
 pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let is_coder_asked = outcome.findings.iter().any(|finding| finding.response.is_some()) || outcome.undoable;
     let report = Report { outcome, options, style: options.style, is_coder_asked };
@@ -57,7 +56,7 @@ impl Report<'_> {
         let path = group.first().and_then(|finding| finding.finding.raw.file.as_deref());
         let name = path.map_or_else(|| "General".to_owned(), printable::line);
         let number = count(group.len(), "finding");
-        // If the path is long, the number of findings is omitted, because the findings follow anyway.
+        // If the path is too long, the number of findings is omitted.
         let fits = columns(&name) + 2 + columns(&number) <= style.width;
         let number = if fits { format!("  {}", style.faint(number)) } else { String::new() };
         let mut text = format!("{}{number}\n", style.strong(name));
@@ -151,7 +150,7 @@ impl Report<'_> {
                 }
                 Class::Uncorroborated => facts.push(format!("what would decide: {}", consensus.would_decide)),
                 Class::Rejected => facts.push(consensus.why.clone()),
-                // `consensus.why` already says which reviewers disagree, so it replaces the text of `agreement`.
+                // The text of `agreement` is replaced by `consensus.why`, which also says which reviewers disagree.
                 Class::Disputed => facts[0].clone_from(&consensus.why),
             }
             facts.extend(positions(consensus));
@@ -227,14 +226,14 @@ impl Report<'_> {
         Some(SnippetNote { name, color, text, most: usize::MAX })
     }
 
-    /// Names a dispute, and notes if the dispute belongs to an earlier run.
+    /// Formats the number of a dispute, and notes if the dispute belongs to an earlier run.
     fn dispute(&self, dispute: &RulingRef) -> String {
         let is_own = self.outcome.disputes.iter().any(|own| Some(own.number) == dispute.number());
         let from = if is_own { "" } else { " of an earlier run" };
         format!("dispute {dispute}{from}")
     }
 
-    /// `None` for an optional finding, because the coder may discard an optional finding without a dispute.
+    /// Says who discarded a finding in a dispute. `None` if the finding was discarded without a dispute.
     fn discarded(&self, finding: &SettledFinding) -> Option<String> {
         let mut disputes = self.outcome.disputes.iter();
         let dispute = disputes.find(|dispute| dispute.finding.id == finding.finding.id)?;
@@ -250,7 +249,7 @@ fn excerpt(source: &str, first: u32, last: Option<u32>) -> Option<&str> {
     (length > 0).then(|| &source[from..from + length])
 }
 
-/// How many of the reviewers support a finding. The text is empty if the run had only one reviewer.
+/// Says how many reviewers support a finding. The text is empty if the run had only one reviewer.
 fn agreement(finding: &SettledFinding) -> String {
     let Some(consensus) = &finding.finding.consensus else { return String::new() };
     let raised = consensus.positions.iter().filter(|position| !position.denies).count();
@@ -268,7 +267,7 @@ fn agreement(finding: &SettledFinding) -> String {
     }
 }
 
-/// What each reviewer said, as in `claude: HIGH, 80% sure; codex: no issue`. `None` if all said the same.
+/// Lists the reviewers' ratings, as in `claude: HIGH, 80% sure; codex: no issue`. `None` if all ratings are equal.
 fn positions(consensus: &Corroboration) -> Option<String> {
     let [first, rest @ ..] = consensus.positions.as_slice() else { return None };
     let is_same = |other: &Position| {

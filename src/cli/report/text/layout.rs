@@ -11,7 +11,7 @@ pub(crate) fn heading(style: Style, title: &str, facts: &str) -> String {
     format!("{}  {facts}", style.strong(title)).trim_end().to_owned() + "\n"
 }
 
-/// The maximum number of lines of a text. A full report has no maximum.
+/// Returns the maximum number of lines of a text: `short`, or no maximum in a full report.
 pub(crate) fn at_most(options: &RenderOptions<'_>, short: usize) -> usize {
     if options.detail == Detail::Full { usize::MAX } else { short }
 }
@@ -36,7 +36,7 @@ pub(crate) fn facts(out: &mut String, style: Style, head: &str, facts: &[String]
     }
 }
 
-/// The second value is a note about omitted items. A full report omits no items.
+/// Returns the items to show, and a note about omitted items. A full report omits no items.
 pub(crate) fn named<T>(items: &[T], detail: Detail) -> (&[T], Option<String>) {
     const NAMED: usize = 6;
     let named = if detail == Detail::Full { items.len() } else { items.len().min(NAMED) };

@@ -37,7 +37,7 @@ pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     sections.into_iter().filter(|section| !section.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-/// One finding with all of its text, and its dispute. `None` if the outcome does not contain the finding.
+/// Formats one finding with its whole text and its dispute. `None` if the outcome does not contain the finding.
 pub(crate) fn finding(outcome: &Outcome, id: FindingId, options: &RenderOptions<'_>) -> Option<String> {
     let style = Style { width: options.style.width.min(WIDEST), ..options.style };
     let options = RenderOptions { style, detail: Detail::Full, ..*options };

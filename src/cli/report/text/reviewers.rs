@@ -77,7 +77,7 @@ fn reviewers(style: Style, outcome: &Outcome) -> String {
             wrapped(&mut text, style, "    ", &failure);
         }
         problems(&mut text, style, outcome, reviewer);
-        // The files that no other reviewer could read either are listed below.
+        // Files that no reviewer could read are listed separately, so this reviewer needs no line about them.
         if reviewer.unread.len() > outcome.proof.unread.len() {
             let files = count(reviewer.unread.len(), "file");
             let languages = printable::line(&UnreadFile::languages(&reviewer.unread));
@@ -87,7 +87,7 @@ fn reviewers(style: Style, outcome: &Outcome) -> String {
     text
 }
 
-/// Says what was read and what was expected in the first incomplete answers, and how to see the raw answers.
+/// Explains why the first incomplete answers are incomplete, and how to see the raw answers.
 fn problems(text: &mut String, style: Style, outcome: &Outcome, reviewer: &ReviewerReport) {
     const SHOWN: usize = 2;
     let run = printable::line(outcome.run.short());
@@ -137,7 +137,7 @@ fn no_longer_raised(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     text
 }
 
-/// Lists the files that no reviewer could read, and says what to do about them.
+/// Lists the files that no reviewer could read, and says how these files can be reviewed.
 fn unread(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let (style, unread) = (options.style, &outcome.proof.unread);
     if unread.is_empty() {

@@ -76,7 +76,7 @@ fn conclusion(outcome: &Outcome) -> (Glyph, String) {
             let has_failed =
                 |reviewer: &ReviewerReport| !reviewer.problems.is_empty() || reviewer.failure.is_some();
             let reviewers = outcome.proof.reviewers.iter();
-            // A reviewer that could only not read its files did answer.
+            // Unread files alone do not mean that a reviewer failed to answer.
             let silent = reviewers.filter(|reviewer| {
                 !reviewer.status.is_complete() && (reviewer.unread.is_empty() || has_failed(reviewer))
             });
@@ -106,7 +106,7 @@ fn conclusion(outcome: &Outcome) -> (Glyph, String) {
     (glyph, text)
 }
 
-/// The first five counts are always shown, and the others only if they are not zero.
+/// The first five counts are always shown. Each other count is shown only if the count is not zero.
 fn counts(style: Style, outcome: &Outcome) -> Vec<String> {
     let count =
         |is: &dyn Fn(&SettledFinding) -> bool| outcome.findings.iter().filter(|finding| is(finding)).count();

@@ -21,7 +21,7 @@ const STOPS: &str = "stops the run here";
 #[derive(Debug)]
 pub struct Dialog {
     terminal: Terminal,
-    /// The dispute on the screen, and the number of its rulings that are shown.
+    /// The dispute that the screen shows, and the number of rulings that the screen shows.
     shown: Option<(DisputeNumber, usize)>,
 }
 

@@ -33,7 +33,7 @@ pub(crate) fn open<T>(
 }
 
 impl MenuForm<'_> {
-    /// The style is computed each time, because the terminal may be resized while a dialog is open.
+    /// The style is computed each time, because the user can resize the terminal while a dialog is open.
     fn style(&self) -> Style {
         self.terminal.screen().style()
     }
@@ -69,7 +69,7 @@ impl MenuForm<'_> {
             let lines = menu.lines(self.style());
             lines.iter().try_for_each(|line| self.term.write_line(line))?;
             let key = self.term.read_key_raw();
-            // A narrowed terminal wraps the lines again, so the rows are counted with the current width.
+            // If the terminal became narrower, the lines wrap, so the rows are counted with the current width.
             let width = self.style().width;
             let rows = lines.iter().map(|line| style::columns(line).div_ceil(width).max(1)).sum();
             self.term.clear_last_lines(rows)?;
@@ -104,7 +104,7 @@ impl MenuForm<'_> {
         answer
     }
 
-    /// Asks for the reason of `answer`. The question remains open if `answer` is `None` or the user presses Esc.
+    /// Asks for a reason for `answer`. The question remains open if `answer` is `None` or the user presses Esc.
     pub(crate) fn with_reason<T>(&self, answer: Option<T>) -> io::Result<PersonAnswer<T>> {
         if let Some(answer) = answer
             && let Some(reason) = self.line("Reason (optional):")?

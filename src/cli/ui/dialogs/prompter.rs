@@ -1,5 +1,5 @@
-//! Asks the user to decide what the agents could not decide. For a deadlock, the dialog shows the positions side by
-//! side; for a question, it shows the agents' opinions. Leaving a dialog decides nothing.
+//! Asks the user to decide what the agents could not decide. The dialog about a deadlock shows the positions side
+//! by side. The dialog about a question shows the agents' opinions. Leaving a dialog decides nothing.
 
 use std::fmt::Write as _;
 

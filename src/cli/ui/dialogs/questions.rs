@@ -37,8 +37,8 @@ pub fn confirm(color: bool, prompt: &str, preselected: bool) -> Result<bool, Ask
     answer(color, |theme| Confirm::with_theme(theme).with_prompt(prompt).default(preselected).interact_opt())
 }
 
-/// Runs a prompt and then shows the cursor again. On Ctrl-C, the terminal library raises SIGINT in the current
-/// thread while the cursor is hidden. Therefore SIGINT is blocked until the cursor is visible.
+/// Runs a prompt and then shows the cursor again. SIGINT is blocked until the cursor is visible, because the
+/// terminal library raises SIGINT on Ctrl-C while the cursor is hidden.
 fn answer<T>(color: bool, ask: impl FnOnce(&dyn Theme) -> dialoguer::Result<Option<T>>) -> Result<T, AskError> {
     let mut interrupt = SigSet::empty();
     interrupt.add(Signal::SIGINT);

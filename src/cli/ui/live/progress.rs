@@ -1,5 +1,5 @@
-//! The live display on stderr. Each agent at work has a live line, which disappears when its calls end. Lines about
-//! events remain on the screen. Without a terminal, only the lines about events are printed, and a heartbeat.
+//! The live display on stderr. Each agent at work has a live line, which disappears when the agent's calls end.
+//! Lines about events remain on the screen. Without a terminal, only event lines and heartbeat lines are printed.
 
 use std::collections::HashMap;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -32,7 +32,7 @@ pub struct Progress {
     work: Arc<Mutex<Work>>,
     rows: HashMap<AgentName, ProgressBar>,
     total: Option<ProgressBar>,
-    /// Ends the heartbeat when it is dropped.
+    /// The heartbeat ends when this sender is dropped.
     _heartbeat: Option<mpsc::Sender<()>>,
 }
 
@@ -105,7 +105,7 @@ impl Progress {
 impl EventSink for Progress {
     fn event(&mut self, event: &Event) {
         self.work().event(event);
-        // When an interrupted run ends, agents may still have live lines.
+        // When an interrupted run ends, the live lines of some agents are still on the screen.
         if matches!(&event.kind, EventKind::Run(RunEvent::CallFinished { .. } | RunEvent::RunEnded { .. })) {
             self.tidy();
         }
@@ -129,7 +129,7 @@ impl Drop for Progress {
             bar.finish_and_clear();
             self.terminal.live().remove(bar);
         });
-        // After an interrupted run, too, an empty line precedes the report.
+        // An empty line separates the event lines of an interrupted run from the report.
         if is_interrupted {
             self.terminal.line("");
         }
@@ -140,7 +140,7 @@ fn lock(work: &Mutex<Work>) -> MutexGuard<'_, Work> {
     work.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A live line whose text is computed each time it is drawn.
+/// Creates a live line. The text is computed each time the line is drawn.
 fn bar(text: impl Fn() -> String + Send + Sync + Clone + 'static) -> ProgressBar {
     let line = move |_: &ProgressState, out: &mut dyn std::fmt::Write| {
         // This callback cannot report a failed write.
@@ -150,7 +150,7 @@ fn bar(text: impl Fn() -> String + Send + Sync + Clone + 'static) -> ProgressBar
     ProgressBar::new_spinner().with_style(style.with_key("line", line))
 }
 
-/// Prints a line about the agents at work at intervals, until the returned sender is dropped.
+/// Prints a line about the working agents every [`HEARTBEAT`], until the returned sender is dropped.
 fn heartbeat(terminal: Terminal, work: Arc<Mutex<Work>>) -> mpsc::Sender<()> {
     let (sender, ended) = mpsc::channel();
     thread::spawn(move || {

@@ -1,4 +1,4 @@
-//! The agents at work and how far they are, as text for live lines and for heartbeats.
+//! The progress of the agents at work, as text for live lines and for heartbeats.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -11,8 +11,8 @@ use crate::protocol::text::printable;
 /// The maximum number of characters of an agent's output in a live line.
 const ACTIVITY: usize = 200;
 
-/// Columns that stay free at the end of a live line for `^C`, the echo of Ctrl-C. A live line that wraps cannot be
-/// erased.
+/// The number of columns that stay free at the end of a live line for `^C`, the echo of Ctrl-C. Without free
+/// columns, `^C` would wrap the line, and a wrapped line cannot be erased.
 const FREE: usize = 3;
 
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ pub(crate) struct Work {
 #[derive(Debug, Default)]
 struct AgentWork {
     calls: Vec<RunningCall>,
-    /// Since when the agent is at work without a pause.
+    /// The start of the current period in which the agent is at work. `None` if the agent is idle.
     since: Option<Instant>,
     activity: String,
     reviewed: BTreeSet<CallId>,
@@ -93,7 +93,7 @@ impl Work {
         self.agents.iter().filter(|(_, agent)| !agent.calls.is_empty()).map(|(name, _)| name)
     }
 
-    /// What an agent does, as in `reviewing 3/12` or `ruling on dispute 1 and 2 more`.
+    /// Describes what an agent does, as in `reviewing 3/12` or `ruling on dispute 1 and 2 more`.
     fn doing(&self, agent: &AgentWork) -> String {
         match agent.calls.as_slice() {
             [] => String::new(),
@@ -131,8 +131,8 @@ impl Work {
         (!facts.is_empty()).then(|| style.faint(style.cut(&line, style.width.saturating_sub(FREE))))
     }
 
-    /// Returns one line about all agents at work, or `None` if there are none. Agents of a watch are left out,
-    /// because they work until the watch ends.
+    /// Returns one line about all agents at work, or `None` if no agent is at work. The line omits the workers of a
+    /// watch, because a worker runs until the watch ends.
     pub(crate) fn heartbeat(&self, style: Style) -> Option<String> {
         let is_bounded = |agent: &AgentWork| agent.calls.iter().any(|call| call.id.purpose != Purpose::Work);
         let fact = |(name, agent): (&AgentName, &AgentWork)| {

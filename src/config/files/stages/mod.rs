@@ -200,7 +200,7 @@ pub fn questions(path: &Path) -> Result<Vec<Question>, StagesError> {
 }
 
 fn read(path: &Path) -> Result<String, StagesError> {
-    // The path may be a link, because the user chose the path.
+    // Symbolic links are followed, because the user chose the path.
     file::read(path, Links::Followed)?.ok_or_else(|| StagesError::Missing(path.to_owned()))
 }
 

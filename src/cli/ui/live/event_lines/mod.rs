@@ -18,7 +18,7 @@ mod watches;
 #[derive(Debug)]
 pub(crate) struct EventLines {
     screen: Screen,
-    /// The style at the time of the last event. The width of the terminal may change between events.
+    /// The style at the time of the last event. The width of the terminal can change between events.
     style: Style,
     name_width: usize,
     shards: usize,
@@ -99,7 +99,7 @@ impl EventLines {
             EventKind::Consensus(event) => vec![stages::line(self.style, event)],
             EventKind::Watch(event) => watches::lines(self.style, event),
         };
-        // Without a terminal, lines are not wrapped, so that programs can search them.
+        // Without a terminal, lines are not wrapped, so that programs can search the lines.
         match self.screen.terminal {
             true => lines.into_iter().flat_map(|line| self.wrapped(line)).collect(),
             false => lines,

@@ -59,7 +59,7 @@ fn started(style: Style, plan: &StagePlan) -> String {
     ])
 }
 
-/// The text is empty if there are no agents.
+/// Formats a role and the agents in this role. The text is empty if there are no agents.
 pub(crate) fn named<'a>(role: &str, agents: impl IntoIterator<Item = &'a Agent>) -> String {
     let names = style::names(agents.into_iter().map(|agent| &agent.name));
     if names.is_empty() { names } else { format!("{role} {names}") }
