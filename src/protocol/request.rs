@@ -11,12 +11,12 @@ use crate::domain::{
     RawFinding, ReviewRequest, Role, RulingRef, Untrusted,
 };
 
-/// A file, or a part of one, that an agent receives.
+/// A file that an agent receives, with the lines under review.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SourceFile {
     /// The path inside the tree, with `/` between components.
     pub path: String,
-    /// The whole text in the reviewed tree (invalid UTF-8 replaced); empty for a file that the change deletes.
+    /// The whole text of the file in the reviewed tree (invalid UTF-8 replaced); empty for a deleted file.
     pub text: String,
     /// The line ranges under review, 1-based and inclusive; empty means the whole file.
     #[serde(default)]
@@ -44,16 +44,16 @@ impl SourceFile {
 pub struct CoderWritten {
     /// The path inside the tree.
     pub path: String,
-    /// The line ranges, 1-based and inclusive, in the file as it is shown; empty means the whole file.
+    /// The line ranges in the shown file, 1-based and inclusive; empty means the whole file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<(u32, u32)>,
 }
 
-/// A ruling in force. Reviewers receive the ruling so that they do not raise the finding again. A judge receives
-/// the ruling as a precedent.
+/// A ruling in force. Reviewers receive the ruling so that they do not raise the same finding again. A judge
+/// receives the ruling as a precedent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RulingInForce {
-    /// The settled dispute: its number, or its id if the ruling is shared as a file.
+    /// The number of the settled dispute, or the dispute's id if the ruling is shared as a file.
     pub dispute: RulingRef,
     pub location: Option<Location>,
     pub title: Untrusted,
@@ -62,7 +62,7 @@ pub struct RulingInForce {
     pub rationale: Untrusted,
 }
 
-/// A finding for the coder, with the ruling that enforces it.
+/// A finding for the coder, with the ruling that enforces the finding.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Item {
     #[serde(flatten)]
@@ -76,7 +76,7 @@ pub struct Item {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FailedCheck {
     pub command: String,
-    /// How the command ended, and the end of its output.
+    /// The exit of the command, and the end of the command's output.
     pub output: Untrusted,
 }
 
@@ -94,11 +94,11 @@ pub struct Change {
     pub finding: Finding,
     /// The coder's description of the change.
     pub response: Untrusted,
-    /// The unified diff of the files concerned.
+    /// The unified diff of the coder's changes for the finding.
     pub diff: String,
 }
 
-/// A challenged finding, for the reviewer that raised it.
+/// A challenged finding, for the reviewer that raised the finding.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Challenged {
     #[serde(flatten)]
@@ -115,13 +115,13 @@ pub struct StagePosition {
     pub content: Untrusted,
 }
 
-/// The stage that agents are asked about.
+/// The data that agents receive about a stage.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StageSubject {
-    /// The id of the work.
+    /// The id of the work that the agents discuss.
     pub id: String,
     pub stage: String,
-    /// What the stage is for.
+    /// The instructions for the agents in this stage.
     pub instructions: String,
     /// The user's request.
     pub prompt: String,
@@ -137,7 +137,7 @@ pub enum Task {
     Review {
         /// The files of this shard.
         files: Vec<SourceFile>,
-        /// What to look for.
+        /// The kinds of problems that the reviewer looks for.
         focus: Vec<String>,
         /// Rulings in force on these files.
         rulings: Vec<RulingInForce>,
@@ -146,8 +146,8 @@ pub enum Task {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         recheck: Vec<RawFinding>,
     },
-    /// State for each finding of other reviewers whether it is right (role reviewer). The answer is `[F<n>]
-    /// AGREE|DISAGREE|PARTIAL <number>: why`, or `responses` as JSON.
+    /// State for each finding of other reviewers whether the finding is right (role reviewer). The answer is
+    /// `[F<n>] AGREE|DISAGREE|PARTIAL <number>: why`, or `responses` as JSON.
     Examine { files: Vec<SourceFile>, findings: Vec<Finding> },
     /// Defend, concede or modify your own findings that other reviewers challenge (role reviewer). The answer is `[F<n>]
     /// DEFEND|CONCEDE|MODIFY <number>: why`, or `defenses` as JSON.
@@ -162,26 +162,26 @@ pub enum Task {
     /// Rule on one dispute (role judge; answer: section 3.5).
     Judge {
         dispute: Box<Dispute>,
-        /// The original code: the files that the finding and the evidence name, in their state at the start of the
-        /// round that raised the finding.
+        /// The files of the finding and of the evidence, in their state at the start of the round in which the
+        /// finding was raised.
         files: Vec<SourceFile>,
-        /// Lines that the coder wrote in this run; by themselves they are not evidence.
+        /// Lines that the coder wrote in this run. These lines alone are no evidence.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         written: Vec<CoderWritten>,
-        /// Earlier rulings on similar findings in other code, as evidence; they do not bind the judge.
+        /// Earlier rulings on similar findings in other code, as evidence. These rulings do not bind the judge.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         precedents: Vec<RulingInForce>,
     },
     /// State whether the coder's changes resolve the findings you raised (role reviewer).
     Recheck {
         changes: Vec<Change>,
-        /// The files after the change.
+        /// The files after the coder's changes.
         files: Vec<SourceFile>,
     },
-    /// State for each finding whether it names the same problem as an earlier dispute (role judge). The answer is
-    /// `[F<n>] SAME|DIFFERENT: why`, or `comparisons` as JSON: objects with `finding` and `answer`.
+    /// State for each finding whether the finding is about the same problem as an earlier dispute (role judge). The
+    /// answer is `[F<n>] SAME|DIFFERENT: why`, or `comparisons` as JSON: objects with `finding` and `answer`.
     Compare {
-        /// Each finding with one earlier dispute.
+        /// Pairs of a finding and an earlier dispute.
         pairs: Vec<UncertainPair>,
         /// The files that the findings are about.
         files: Vec<SourceFile>,
@@ -195,8 +195,8 @@ pub enum Task {
         /// The questions that checkpoints have resolved, as JSON.
         resolved: Option<Untrusted>,
     },
-    /// Synthesise the answers to a stage and name agreements and conflicts (role aggregator). The answer is a JSON object
-    /// with `nonce`, `status`, `summary`, `consensus` and the required fields.
+    /// Synthesise the answers to a stage and list agreements and conflicts (role aggregator). The answer is a JSON
+    /// object with `nonce`, `status`, `summary`, `consensus` and the required fields.
     Aggregate {
         about: StageSubject,
         positions: Vec<StagePosition>,
@@ -208,7 +208,7 @@ pub enum Task {
     Arbitrate {
         about: StageSubject,
         positions: Vec<StagePosition>,
-        /// The agent that named the conflicts.
+        /// The agent that listed the conflicts.
         aggregator: AgentName,
         /// The synthesis in a few sentences.
         summary: Untrusted,
@@ -216,7 +216,7 @@ pub enum Task {
     },
     /// Answer questions about the requirements (role reviewer). The answer is a JSON object with `nonce` and `answers`.
     Questions {
-        /// The id of the work.
+        /// The id of the work that the agents discuss.
         id: String,
         checkpoint: String,
         questions: Vec<Question>,
@@ -224,7 +224,7 @@ pub enum Task {
     /// State whether a majority's answer is right (role judge). The answer is a JSON object with `nonce`,
     /// `agrees_with_majority` and `reasoning`.
     Validate {
-        /// The id of the work.
+        /// The id of the work that the agents discuss.
         id: String,
         checkpoint: String,
         question: Question,
@@ -239,11 +239,11 @@ pub enum Task {
     /// Review the work of other agents since the last cycle of a watch (role reviewer). The answer is a `review_result`: a
     /// JSON object with `nonce`, `type`, `reviewer` and `payload`.
     Peer {
-        /// The request in the form of the specification.
+        /// The review request, in the form that the specification defines.
         request: ReviewRequest,
-        /// The unified diff of the tree since the last cycle; it may be truncated.
+        /// The unified diff of the tree since the last cycle, possibly truncated.
         changes: Untrusted,
-        /// Issues that a person closed; they are not raised again.
+        /// Issues that a person closed. Reviewers must not raise these issues again.
         closed: Vec<Untrusted>,
     },
 }
@@ -305,7 +305,7 @@ pub struct Request {
     pub nonce: String,
     /// The receiver of the request.
     pub agent: AgentName,
-    /// The absolute path of the work tree, also the agent's working directory.
+    /// The absolute path of the work tree, which is the agent's working directory.
     pub root: String,
     pub task: Task,
     /// What was missing or invalid in the agent's last answer; absent in the first request.

@@ -112,7 +112,7 @@ pub struct ReplyFinding {
     pub title: String,
     /// The reason, in one or more lines.
     pub description: Option<String>,
-    /// The path of the file as in the request.
+    /// The path of the file, spelled as in the request.
     pub file: Option<String>,
     /// The first line of the location, counted from 1.
     pub line: Option<u32>,
@@ -132,7 +132,7 @@ pub struct ReplyFinding {
     pub insists_on: Option<String>,
 }
 
-/// A reviewer's verdicts on the findings of other reviewers, one for every finding of the request.
+/// A reviewer's verdicts on the findings of other reviewers, one verdict for each finding of the request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExaminationReply {
     /// The nonce of the request.
@@ -144,7 +144,7 @@ pub struct ExaminationReply {
 /// A verdict on the finding of another reviewer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExaminationItem {
-    /// The id of the finding, such as `F1`, or its `path:line:title`.
+    /// The id of the finding, such as `F1`, or the finding's `path:line:title`.
     pub finding_id: String,
     /// The verdict.
     pub action: ExaminationWord,
@@ -159,7 +159,7 @@ pub struct ExaminationItem {
     pub new_observations: Vec<ReplyFinding>,
 }
 
-/// A reviewer's answers about its own challenged findings, one for every finding of the request.
+/// A reviewer's answers about its challenged findings, one answer for each finding of the request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DefenceReply {
     /// The nonce of the request.
@@ -171,7 +171,7 @@ pub struct DefenceReply {
 /// An answer about a challenged finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DefenceItem {
-    /// The id of the finding, such as `F1`, or its `path:line:title`.
+    /// The id of the finding, such as `F1`, or the finding's `path:line:title`.
     pub finding_id: String,
     /// The verdict.
     pub action: DefenceWord,
@@ -187,7 +187,7 @@ pub struct DefenceItem {
     pub revised_description: Option<String>,
 }
 
-/// A coder's answers, one for every finding of the request. The coder has already edited the tree.
+/// A coder's answers, one answer for each finding of the request. The coder has already edited the tree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ResponseReply {
     /// The nonce of the request.
@@ -293,7 +293,7 @@ pub struct ValidationReply {
     pub validation: Validation,
 }
 
-/// A `review_result` in a cycle of a watch.
+/// A reviewer's answer in a cycle of a watch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PeerReply {
     /// The nonce of the request.
@@ -303,7 +303,7 @@ pub struct PeerReply {
     pub form: PeerForm,
     /// The name of the reviewer.
     pub reviewer: String,
-    /// The time of the review. Glee sets a missing time.
+    /// The time of the review. If the time is missing, Glee sets the current time.
     pub timestamp: Option<String>,
     /// The review.
     pub payload: PeerPayload,
