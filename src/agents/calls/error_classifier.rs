@@ -1,5 +1,5 @@
 //! Derives the kind of a failure from an error message and an HTTP status. The status has precedence, because the
-//! wording of messages may change. An unknown error is `crashed`, which Glee does not retry.
+//! wording of messages can change. An unknown error is `crashed`, which Glee does not retry.
 
 use jiff::Timestamp;
 

@@ -1,7 +1,6 @@
-//! Checks with a harmless request that an agent respects its role. The request runs in a temporary folder. The
-//! agent has to repeat a nonce, and is asked to create or change a file. A reviewer or judge must fail to create
-//! the file, and a coder must change the file. The check relies on the files, because an agent's report may be
-//! wrong.
+//! Checks with a harmless request that an agent respects its role. The request runs in a temporary folder, and
+//! tells the agent to repeat a nonce and to create or change a file. A reviewer or judge must fail to create the
+//! file, and a coder must change the file. The check relies on the files, because an agent's report may be wrong.
 
 use std::io::{self, Read as _};
 use std::path::Path;

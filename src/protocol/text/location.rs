@@ -26,7 +26,7 @@ struct Lines {
 /// The number of bytes at the beginning of a text in which paths with spaces are found.
 const HEAD: usize = 4 << 10;
 
-/// The known paths that contain a space, a quote or another character at which a word usually ends.
+/// The given paths that contain a space, a quote or another character at which a word usually ends.
 #[derive(Clone, Debug, Default)]
 pub struct Paths(Vec<String>);
 
@@ -38,8 +38,8 @@ impl Paths {
         Self(odd)
     }
 
-    /// Returns the first location that has a known path. If several known paths begin at the same position, the
-    /// longest path counts.
+    /// Returns the first location whose path is in this list. If several of the paths begin at the same position,
+    /// the longest path counts.
     fn find(&self, text: &str) -> Option<NamedPlace> {
         let head = text[..text.floor_char_boundary(HEAD)].replace('\\', "/");
         let named = |path: &String| {
@@ -267,7 +267,7 @@ fn read(pattern: &Regex, text: &str) -> Option<Lines> {
     may_end(&text[length..]).then_some(Lines { line, end_line, length })
 }
 
-/// Whether a line number may end before `rest`. The texts `12abc`, `12/x` and `12.5` contain no line numbers.
+/// Whether a line number can end before `rest`. The texts `12abc`, `12/x` and `12.5` contain no line numbers.
 fn may_end(rest: &str) -> bool {
     let mut next = rest.chars();
     match next.next() {

@@ -74,7 +74,7 @@ impl Structure {
 }
 
 impl Fence {
-    /// Returns the code fence that a line opens. A fence may open after list markers. If further backticks follow
+    /// Returns the code fence that a line opens. A fence can open after list markers. If further backticks follow
     /// on the line, the line begins with inline code and opens no fence.
     fn opened_by(line: &str) -> Option<Self> {
         let text = peel(line).rest;

@@ -1,4 +1,4 @@
-//! Creates the nonce of a call. The first half of the nonce is the mark of the data fences in the prompts of a run.
+//! Creates the nonce of a call. The first half of the nonce is the mark of the fences around data in prompts.
 //!
 //! The mark is the same for all calls of a run, and the second half of the nonce is random. Prompts about the same
 //! content therefore begin with the same text and hit the vendor's prompt cache. Agents of a run know the mark and

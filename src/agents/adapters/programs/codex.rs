@@ -100,8 +100,8 @@ impl Adapter for Codex {
         match string(event, "/type") {
             "thread.started" => parsed.session(event, "/thread_id"),
             "item.completed" => parse_item(parsed, event),
-            // Codex reports every attempt to reconnect as an `error` event. Such an event means a failure only if
-            // no `turn.completed` event follows.
+            // Codex reports every attempt to reconnect as an `error` event. An `error` event means a failure only
+            // if no `turn.completed` event follows.
             "error" => parsed.failure = text(event, "/message").map(ReportedError::text),
             "turn.failed" => parsed.failure = Some(ReportedError::text(string(event, "/error/message"))),
             "turn.completed" => {

@@ -1,4 +1,4 @@
-//! This module has one file per program or protocol.
+//! Contains the adapters, with one file per program or protocol.
 
 pub(crate) mod acp;
 pub(crate) mod claude;

@@ -3,9 +3,9 @@
 //! On Linux, Landlock confines a read-only agent and its descendants. A confined process can write, create, remove,
 //! rename or link files only in the agent's configuration folders, in the agent's temporary folder, and in devices
 //! that store nothing. A confined process cannot signal or inspect outside processes, or connect to their abstract
-//! sockets. With namespaces, writes to the user's caches go to a temporary copy, shared memory is private, and
-//! sockets in the file system are hidden (see `namespace`). Landlock cannot prevent changes of permissions, which
-//! Glee detects by comparing the tree before and after a call.
+//! sockets. With namespaces, writes to the user's caches go to a temporary copy, the agent has a separate
+//! `/dev/shm`, and sockets in the file system are hidden (see `namespace`). Landlock cannot prevent changes of
+//! permissions, which Glee detects by comparing the tree before and after a call.
 //!
 //! Codex has its own sandbox, which fails inside Landlock. With namespaces, Codex therefore runs in a mount namespace
 //! that is read-only except for the same folders. Without namespaces, Codex runs only in its own sandbox.

@@ -1,4 +1,4 @@
-//! Mounts the private file system of a read-only agent: a copy of the caches, private shared memory, and no sockets
+//! Mounts the private file system of a read-only agent: a copy of the caches, a separate `/dev/shm`, and no sockets
 //! of other programs. The mounts are in a separate mount namespace. Without the rights of root, this namespace is
 //! created inside a user namespace that keeps the user's id. On some systems, mounting fails only inside the new
 //! namespace, so a separate process tests mounting first. Landlock keeps the agent from undoing the mounts.

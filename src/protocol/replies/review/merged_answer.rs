@@ -65,7 +65,7 @@ impl<'a> Results<'a> {
     }
 
     /// Removes the findings before the prompt's example of the closing line, because these findings belong to a
-    /// repeated prompt. Does nothing unless exactly `number` findings follow the example.
+    /// repeated prompt. Removes nothing if the number of findings after the example is not `number`.
     pub(crate) fn leave_out_prompt(&mut self, prose: &mut ProseReader<'_>, number: Option<u64>) {
         let Some(form) = prose.form() else { return };
         let results: u64 = self.blocks.iter().map(|block| block.result.count).sum();

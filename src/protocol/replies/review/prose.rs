@@ -306,7 +306,7 @@ fn item(line: &str, paths: &Paths, shown: &[RulingRef]) -> Option<Item> {
     if tag::is_log_level(mark.word) || tag::is_legend(rest) || (tag.is_none() && tag::is_link_definition(rest)) {
         return None;
     }
-    // Emphasis that begins before the tag may end after the tag, as in `**2) [MUST]** a`.
+    // Emphasis that begins before the tag can end after the tag, as in `**2) [MUST]** a`.
     let rest = rest.strip_prefix("** ").or_else(|| rest.strip_prefix("__ ")).unwrap_or(rest);
     let place = location::find_of(rest, paths);
     let title = tag::title(rest, place.as_ref());

@@ -19,8 +19,8 @@ pub fn parse<R: BufRead>(input: R, nonce: Option<&str>) -> io::Result<ReviewAnsw
     parse_of(input, nonce, &Paths::default(), &[])
 }
 
-/// Does the same as [`parse`], and also recognises known paths with spaces (`paths`) and references to the rulings
-/// in the prompt (`shown`).
+/// Does the same as [`parse`], and also recognises the given paths with spaces (`paths`) and references to the
+/// rulings in the prompt (`shown`).
 pub fn parse_of<R: BufRead>(
     input: R,
     nonce: Option<&str>,

@@ -2,7 +2,7 @@
 //! prose is also valid.
 //!
 //! Several equal JSON objects count as one object, and different objects invalidate the answer. Decisions and
-//! validations affect other agents. They must therefore be the last text in the answer.
+//! validations must be the last text in the answer, because they affect other agents.
 
 use std::io::{self, BufRead};
 
