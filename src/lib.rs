@@ -23,9 +23,9 @@
 //! **Rules are pure functions.** The functions in [`rules`] decide which findings are mandatory, which findings are
 //! disputed, and how votes are counted. Each function is tested with the table of its specification.
 //!
-//! **Text from files and agents is untrusted.** Such text cannot choose a program, forge a verdict, name a path
-//! outside the tree, or reach a terminal unescaped. Its type is [`domain::Untrusted`], which does not implement
-//! `Display`. A failed review is never an approval.
+//! **Text from files and agents is untrusted.** Such text cannot choose a program, forge a verdict, refer to a path
+//! outside the tree, or reach a terminal unescaped. The type of untrusted text is [`domain::Untrusted`], which does
+//! not implement `Display`. A failed review is never an approval.
 //!
 //! # Layers
 //!

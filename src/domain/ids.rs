@@ -110,7 +110,7 @@ impl fmt::Display for RulingRef {
 pub struct FindingId(pub u32);
 
 impl FindingId {
-    /// Reads `F12` (any case, brackets allowed).
+    /// Parses an id such as `F12`, in upper or lower case, with or without brackets.
     pub fn parse(text: &str) -> Option<Self> {
         let digits = text.trim().trim_start_matches('[').trim_end_matches(']').strip_prefix(['F', 'f'])?;
         digits.parse().ok().filter(|n| *n > 0).map(Self)

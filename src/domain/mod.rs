@@ -1,5 +1,5 @@
-//! The specification's terms as types: plain data, no I/O, no async, no command line. The history contains these
-//! types in serialised form: a change may add optional fields, but must not rename or remove a field.
+//! The terms of the specification as types without I/O. The history contains these types in serialised form, so a
+//! change may add optional fields, but must not rename or remove a field.
 
 mod advice;
 pub(crate) mod agents;

@@ -20,9 +20,9 @@ pub enum EventType {
     RequestReview,
     /// The user asks for a review.
     UserManual,
-    /// Information; triggers nothing.
+    /// Information that triggers no cycle.
     Note,
-    /// The agent has finished its work; triggers nothing.
+    /// The agent has finished its work. This event triggers no cycle.
     Done,
 }
 
@@ -76,7 +76,7 @@ pub struct ReviewRequest {
     pub context: BTreeMap<String, Untrusted>,
     pub focus_areas: Vec<String>,
     pub max_words: u32,
-    /// Open issues of earlier cycles, which the targets' clarifications answer.
+    /// Open issues of earlier cycles.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub open_concerns: Vec<OpenConcern>,
 }

@@ -1,4 +1,4 @@
-//! Agents and their roles. An agent acts only in its own roles (design rule 1).
+//! Agents and their roles. An agent acts only in the role that the user assigned to the agent (design rule 1).
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{AgentName, Price};
 
-/// What an agent is asked to do.
+/// The function of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -46,7 +46,7 @@ pub struct Agent {
     pub role: Role,
     /// The program and its fixed arguments; `["builtin:rules"]` for an embedded agent.
     pub command: Vec<String>,
-    /// `text`, `json`, `builtin`, ...
+    /// The name of the adapter, such as `text`, `json` or `builtin`.
     pub adapter: String,
     /// The code that a coder is responsible for: path globs, language names or path components.
     #[serde(default)]
@@ -57,10 +57,11 @@ pub struct Agent {
     pub model: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<Effort>,
-    /// Environment variables that are added to the variables of the adapter. The history records only their names.
+    /// Environment variables that are added to the variables of the adapter. The history records only the names of
+    /// the variables.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
-    /// The maximum wall time of a call; `limits.call_timeout` if absent.
+    /// The maximum wall time of a call. If absent, `limits.call_timeout` applies.
     #[serde(default)]
     pub timeout: Option<Duration>,
     /// The agent that answers if this agent exceeds its limits or is not installed. A backup agent has the same

@@ -1,5 +1,5 @@
 //! The kinds of failures of an agent. The kind determines whether Glee retries the call, calls a backup or ends the
-//! run. Glee never decides by the error text of the program.
+//! run. Glee never derives this decision from the error text of the program.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -17,14 +17,14 @@ pub enum FailureKind {
     NotLoggedIn,
     /// Too many requests.
     RateLimited {
-        /// When the limit ends, if known.
+        /// The time at which the limit ends, if known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "Option<String>")]
         reset: Option<Timestamp>,
     },
     /// The plan, the credit or the budget is exhausted.
     OverQuota {
-        /// When the limit ends, if known.
+        /// The time at which the limit ends, if known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "Option<String>")]
         reset: Option<Timestamp>,
@@ -54,12 +54,12 @@ pub enum FailureKind {
 }
 
 impl FailureKind {
-    /// Whether a later retry may succeed.
+    /// Whether a later retry can succeed.
     pub fn is_transient(self) -> bool {
         matches!(self, Self::RateLimited { .. } | Self::Unavailable | Self::Empty)
     }
 
-    /// Whether an immediate second call may succeed, for example after a crash or an output without an answer.
+    /// Whether an immediate second call can succeed, for example after a crash or an output without an answer.
     pub fn may_pass(self) -> bool {
         use FailureKind::{Crashed, Empty, Killed, MaxTurns, Protocol, Truncated, Unavailable};
         matches!(self, Unavailable | MaxTurns | Truncated | Empty | Killed | Crashed | Protocol)
@@ -73,7 +73,7 @@ impl FailureKind {
         self.is_exhausted() || self == Self::NotInstalled
     }
 
-    /// When the limit ends, if known.
+    /// The time at which the limit ends, if known.
     pub fn reset(self) -> Option<Timestamp> {
         match self {
             Self::RateLimited { reset } | Self::OverQuota { reset } => reset,

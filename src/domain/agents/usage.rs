@@ -7,7 +7,7 @@ use crate::domain::AgentName;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Usage {
-    /// Tokens read by the model, including cached ones.
+    /// Tokens read by the model, including cached tokens.
     pub input_tokens: Option<u64>,
     /// Tokens written by the model, including its reasoning.
     pub output_tokens: Option<u64>,
@@ -44,8 +44,8 @@ impl Usage {
         }
     }
 
-    /// The usage since an earlier sum. A token count is unknown if `self` or `earlier` lacks the count. The fields
-    /// that are not token counts are copied from `self`.
+    /// Subtracts `earlier` from this usage. A token count is unknown if `self` or `earlier` lacks the count. The
+    /// fields that are not token counts are copied from `self`.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         let less = |sum: Option<u64>, before: Option<u64>| Some(sum?.saturating_sub(before?));
@@ -78,16 +78,16 @@ impl Price {
     }
 }
 
-/// The caps on a run; an absent cap means unbounded.
+/// The caps on a run. An absent cap means that there is no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Caps {
-    /// `budget.tokens`: tokens read and written, over all roles.
+    /// The cap `budget.tokens` on the tokens that agents of all roles read and write.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
-    /// `budget.usd`: US dollars, over all roles.
+    /// The cap `budget.usd` on the cost of the agents of all roles, in US dollars.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usd: Option<f64>,
-    /// `budget.calls`: calls of agents, including retries.
+    /// The cap `budget.calls` on the calls of agents, including retries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<u64>,
 }

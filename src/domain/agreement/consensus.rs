@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{AgentName, Confidence, Severity};
 
-/// The classification of findings that name the same problem.
+/// The classification of findings that describe the same problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Class {
     /// Two or more reviewers raised the finding, or one reviewer raised it with sufficient evidence.
     Accepted,
-    /// One reviewer raises it.
+    /// Only one reviewer raised the finding.
     Uncorroborated,
-    /// Reviewers contradict each other.
+    /// Reviewers contradict each other about the finding.
     Disputed,
-    /// It is invalid.
+    /// The finding is invalid.
     Rejected,
 }
 
@@ -43,7 +43,7 @@ pub struct Corroboration {
     /// Reviewers that did not raise the finding but confirmed it in a debate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub confirmed_by: Vec<AgentName>,
-    /// The combined confidence; absent if no reviewer stated one.
+    /// The combined confidence. Absent if no reviewer stated a confidence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
     pub formula: String,
@@ -51,7 +51,7 @@ pub struct Corroboration {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<i32>,
     pub why: String,
-    /// What would change the classification.
+    /// The information that would change the classification.
     pub would_decide: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,

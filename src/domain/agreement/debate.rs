@@ -60,7 +60,7 @@ pub struct Defended {
     pub revised_description: Option<Untrusted>,
 }
 
-/// An examination that challenges a finding, as sent to the reviewer that raised it.
+/// An examination that challenges a finding, as sent to the reviewer that raised the finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Challenge {
     pub by: AgentName,
@@ -72,7 +72,7 @@ pub struct Challenge {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum DebateMessage {
-    /// A report: a text, or the consensus as JSON.
+    /// A report, either as text or as the consensus in JSON.
     Message {
         recipient: String,
         content: String,

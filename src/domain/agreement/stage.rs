@@ -1,6 +1,6 @@
-//! Agreement before code: stages that several agents answer, the synthesis of the answers, and the questions of a
-//! checkpoint. The terms come from the specification of conflict resolution (seed 002): aggregator, conflict,
-//! arbiter, deadlock.
+//! Agreement before code is written: stages that several agents answer, the synthesis of the answers, and the
+//! questions of a checkpoint. The terms come from the specification of conflict resolution (seed 002): aggregator,
+//! conflict, arbiter, deadlock.
 
 use std::fmt;
 
@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{Agent, AgentName, Untrusted};
 
-/// The inputs of a stage or a checkpoint, fixed before the first agent is asked.
+/// The inputs of a stage or a checkpoint, which are fixed before the first call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StagePlan {
     pub root: String,
-    /// The id that the user gave the work. The output folder has the same name.
+    /// The id that the user chose for the work. The output folder has the same name.
     pub id: String,
     pub stage: String,
     #[serde(flatten)]
@@ -80,7 +80,7 @@ pub enum Said {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StageAnswer {
-    /// A JSON object as text, or prose.
+    /// The answer, either as a JSON object or as prose.
     pub content: Untrusted,
     pub json: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -92,7 +92,7 @@ pub struct Synthesis {
     /// Whether the aggregator reports the status `conflict`. An aggregator can report this status without an entry
     /// in `conflicts`.
     pub conflict: bool,
-    /// Blank means no summary.
+    /// A blank text means that there is no summary.
     pub summary: Untrusted,
     pub agreements: Vec<Untrusted>,
     pub conflicts: Vec<Untrusted>,
@@ -107,7 +107,7 @@ pub struct Synthesis {
 pub enum StageStatus {
     /// All agents agree, or the conflicts were decided.
     Ok,
-    /// The aggregator names conflicts.
+    /// The aggregator reports conflicts.
     Conflict,
     /// An agent gave no answer, there is no summary, or a required field is absent.
     Degraded,

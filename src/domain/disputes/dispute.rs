@@ -1,4 +1,4 @@
-//! Disputes: a coder's disagreement with a mandatory finding.
+//! Disputes about mandatory findings.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use crate::domain::{
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "relation", rename_all = "snake_case")]
 pub enum Relation {
-    /// The reviewer names the earlier ruling and cites new evidence, so a dispute about the finding reopens the
+    /// The reviewer refers to the earlier ruling and cites new evidence. A dispute about the finding reopens the
     /// earlier dispute.
     Reopens {
         /// The new evidence: locations that exist in the tree, or commands that fail.
@@ -45,7 +45,7 @@ pub struct EarlierDispute {
 }
 
 impl EarlierDispute {
-    /// For example `dispute 3 was about this; the code has changed since`.
+    /// A sentence about the relation, for example `dispute 3 was about this; the code has changed since`.
     pub fn sentence(&self) -> Untrusted {
         let number = &self.dispute;
         match &self.relation {
@@ -59,7 +59,7 @@ impl EarlierDispute {
         }
     }
 
-    /// For example `refuted: the rationale`.
+    /// The outcome and its reason, for example `refuted: the rationale`.
     pub fn decided(&self) -> Untrusted {
         let word = self.disposition.as_ref().map_or("open", Disposition::as_str);
         if self.rationale.is_blank() { word.into() } else { self.rationale.labelled(&format!("{word}: ")) }
@@ -97,7 +97,7 @@ pub enum Objector {
     /// The coder.
     #[default]
     Coder,
-    /// Reviewers that contradict each other; no coder was asked.
+    /// Reviewers that contradict each other before a coder receives the finding.
     Reviewers,
     /// No objection: only one reviewer raised the finding, or its evidence is challenged.
     Unconfirmed,
@@ -123,7 +123,7 @@ impl Objector {
     }
 }
 
-/// A finding and the objection to it: a dispute that has no number yet.
+/// A dispute that has no number yet: a finding and the objection to the finding.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sides {
     pub finding: Finding,
@@ -155,7 +155,7 @@ impl Sides {
 pub struct Dispute {
     pub number: DisputeNumber,
     pub finding: Finding,
-    /// The coder's objection, or the reason for the dispute if no coder was asked.
+    /// The coder's objection, or the reason for the dispute if the coder did not object.
     pub objection: Response,
     #[serde(default, skip_serializing_if = "Objector::is_coder")]
     pub objector: Objector,

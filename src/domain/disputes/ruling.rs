@@ -43,16 +43,16 @@ pub struct Ruling {
     pub ruling: RulingWord,
     #[serde(default)]
     pub rationale: Untrusted,
-    /// Present with DISMISS.
+    /// Present if the ruling is DISMISS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grounds: Option<Grounds>,
     /// Locations in the reviewed tree, as `path:line`.
     #[serde(default)]
     pub citations: Vec<Untrusted>,
-    /// With DISMISS: the correct tag of the finding. The finding remains open as an optional one.
+    /// For a DISMISS, the correct tag of the finding. The finding then remains open as an optional finding.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_tag: Option<Tag>,
-    /// With DISMISS: the original of the disputed finding, if the disputed finding is a duplicate.
+    /// For a DISMISS, the finding that the disputed finding duplicates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duplicate_of: Option<FindingId>,
     /// The reason why the ruling may cite code that the coder wrote in this run.
@@ -121,7 +121,7 @@ pub struct PanelVote {
 }
 
 impl PanelVote {
-    /// For example `a DISMISS [SHOULD]: the rationale`, or `a: the judge gave no ruling`.
+    /// The vote in words, for example `a DISMISS [SHOULD]: the rationale`, or `a: the judge gave no ruling`.
     pub fn said(&self) -> Untrusted {
         let Some(ruling) = &self.ruling else {
             return format!("{}: {}", self.judge, self.error.as_deref().unwrap_or("no ruling")).into();
@@ -155,7 +155,7 @@ pub enum Disposition {
 }
 
 impl Disposition {
-    /// Whether the finding no longer blocks.
+    /// Whether a finding with this disposition no longer blocks a run.
     pub fn closes(&self) -> bool {
         !matches!(self, Self::Enforced)
     }

@@ -7,11 +7,11 @@ use crate::domain::{
     Recheck, Response, Ruling, Said, Untrusted,
 };
 
-/// The purpose of a call. Within a run, the purpose and the agent identify a call.
+/// The purpose of a call. Within a run, the purpose, the agent and the attempt identify a call.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(tag = "purpose", rename_all = "snake_case")]
 pub enum Purpose {
-    /// A reviewer reads one shard; rounds count from 1, shards from 0.
+    /// A reviewer reads one shard. Rounds are counted from 1, and shards from 0.
     Review {
         round: u32,
         shard: u32,
@@ -152,8 +152,8 @@ pub enum CallAnswer {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         problem: Option<String>,
     },
-    /// A reviewer's examinations of the findings of other reviewers, and its new findings. A missing examination
-    /// does not count as agreement.
+    /// A reviewer's examinations of the findings of other reviewers, and the new findings of the examining
+    /// reviewer. A missing examination does not count as agreement.
     Examine {
         examinations: Vec<Examined>,
         observations: Vec<RawFinding>,
@@ -180,7 +180,7 @@ pub enum CallAnswer {
     Stage {
         said: Box<Said>,
     },
-    /// A long answer is truncated.
+    /// The answer of an agent to its task in a watch. A long answer is truncated.
     Work {
         said: Untrusted,
     },

@@ -89,11 +89,11 @@ pub struct FixRequest {
     pub backups: Vec<Agent>,
 }
 
-/// The workflow steps that a run may take.
+/// The parts of the review workflow that a run includes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// Code is only reviewed; no file changes.
+    /// The code is reviewed, and no file is changed.
     Review,
     /// The coder also receives the findings (`--fix`); disputes remain open.
     Fix,
@@ -175,7 +175,7 @@ pub enum ReviewEvent {
     RunStarted {
         plan: Box<Plan>,
     },
-    /// A round after the first begins, on the changed files.
+    /// A round after round 1 begins. The target of the round is the changed files.
     RoundStarted {
         round: u32,
         shards: Vec<Vec<Coverage>>,
@@ -191,7 +191,8 @@ pub enum ReviewEvent {
         /// The files that the call still covers.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         asked: Vec<AskedFile>,
-        /// Earlier findings about code that has changed since. The reviewer reads the changed code again.
+        /// Earlier findings about code that has changed since the earlier review. The reviewer reads the code
+        /// again.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         superseded: Vec<RawFinding>,
     },
@@ -207,8 +208,8 @@ pub enum ReviewEvent {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         others: Vec<RawFinding>,
     },
-    /// The results of looking up findings in databases of advisories (phase 6). A key of `answers` consists of the
-    /// call that raised the finding and the finding's number in the agent's answer.
+    /// The results of looking up findings in databases of advisories. A key of `answers` consists of the call that
+    /// raised the finding and the finding's number in the agent's answer.
     AdvisoriesAsked {
         answers: BTreeMap<String, AdvisoryStatus>,
     },
@@ -242,7 +243,7 @@ pub enum ReviewEvent {
         /// remains open, and is optional in this run.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         new_tag: Option<Tag>,
-        /// Whether the reviewer knows the ruling and has no new evidence.
+        /// Whether the reviewer referred to the ruling, but cited no new evidence.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         insisted: bool,
     },
@@ -252,8 +253,8 @@ pub enum ReviewEvent {
         #[serde(flatten)]
         earlier: Box<EarlierDispute>,
     },
-    /// A finding names the same problem as an earlier finding whose dispute waits for a person. No second dispute
-    /// is opened.
+    /// A finding describes the same problem as an earlier finding whose dispute waits for a person. No second
+    /// dispute is opened.
     StillDisputed {
         finding: FindingId,
         dispute: DisputeNumber,
@@ -341,7 +342,7 @@ pub enum WatchEvent {
         #[serde(flatten)]
         said: AgentEvent,
     },
-    /// Cycles count from 1.
+    /// Cycles are counted from 1.
     CycleStarted { cycle: u32, triggers: BTreeSet<Trigger> },
     /// `tree` is absent if the content could not be recorded.
     ReviewRequested { cycle: u32, requests: Vec<ReviewRequest>, tree: Option<String> },

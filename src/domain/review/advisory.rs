@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The result of looking up a finding in a database of advisories (phase 6).
+/// The result of looking up a finding in a database of advisories.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "word", rename_all = "snake_case")]
 pub enum AdvisoryStatus {
@@ -28,7 +28,7 @@ impl AdvisoryStatus {
         }
     }
 
-    /// The strongest status among several findings that name the same problem.
+    /// The strongest status among several findings that describe the same problem.
     pub fn of<'a>(all: impl Iterator<Item = &'a Self>) -> Self {
         let strength = |status: &&Self| match status {
             Self::Unasked => 0,

@@ -1,6 +1,6 @@
-//! Findings: requests of reviewers. A [`RawFinding`] is parsed from an answer. `rules::consensus` merges raw
-//! findings about the same problem into a `Group`. A run makes a [`Finding`] from each group. The outcome contains
-//! each [`Finding`] as a `SettledFinding`.
+//! Findings, which are problems that reviewers raise. A [`RawFinding`] is parsed from an answer. `rules::consensus`
+//! merges raw findings about the same problem into a `Group`. A run makes a [`Finding`] from each group. The
+//! outcome contains each [`Finding`] as a `SettledFinding`.
 
 use std::fmt;
 
@@ -59,7 +59,7 @@ pub struct Anchor {
     /// The BLAKE3 hash (hex) of the enclosing block, with white space folded. If the finding has no line, the block
     /// is the whole file.
     pub block: String,
-    /// The defect class: the reviewer's category or rule, else `bug`.
+    /// The defect class: the reviewer's category or rule, otherwise `bug`.
     pub category: String,
     /// The title, folded to lower-case words and single blanks.
     pub text: String,
@@ -68,7 +68,7 @@ pub struct Anchor {
     pub offset: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// The identifiers of the block that the title names, sorted.
+    /// The sorted identifiers that occur both in the block and in the title.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
 }
@@ -86,7 +86,7 @@ pub struct Finding {
     /// Absent if the location does not exist in the reviewed tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub anchor: Option<Anchor>,
-    /// An earlier finding of this run. This finding asks the coder to undo the earlier finding's implementation.
+    /// The earlier finding of this run whose implementation this finding would undo.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reverses: Option<FindingId>,
     /// Absent if the run has a single reviewer.
@@ -107,13 +107,13 @@ impl Finding {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum FindingState {
-    /// No answer yet.
+    /// The finding is open, and no other state applies.
     Open,
-    /// The coder did not answer.
+    /// The coder received the finding, but did not answer.
     Unanswered,
     /// The coder reports an implementation, but the code at the anchor is unchanged.
     Claimed,
-    /// The code changed; the re-check is off.
+    /// The code changed, but the re-check is off or not complete.
     Unchecked,
     /// The code changed, but the reviewer gave no valid answer to the re-check.
     Unconfirmed,

@@ -6,7 +6,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// `path`, `path:line` or `path:line-end_line`; lines count from 1, both ends are inclusive.
+/// A location as `path`, `path:line` or `path:line-end_line`. Lines start at 1, and both ends are inclusive.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Location {
     /// The path as written; a valid path is relative to the root of the reviewed tree.

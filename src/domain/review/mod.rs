@@ -1,4 +1,4 @@
-//! The parts of a review: findings, severities, places in code, answers, and its outcome.
+//! The parts of a review: findings, severities, locations, answers and the outcome.
 
 pub(crate) mod advisory;
 pub(crate) mod finding;

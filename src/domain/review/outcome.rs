@@ -15,7 +15,7 @@ use crate::domain::{
 pub enum AnswerStatus {
     /// The number in the closing line equals the number of findings.
     Complete,
-    /// Complete, without findings.
+    /// The answer is complete and has no findings.
     Clean,
     /// The closing line is missing, or its number differs from the number of findings.
     Incomplete,
@@ -84,7 +84,7 @@ pub struct Coverage {
     pub lines: u32,
 }
 
-/// A file that was shown to a reviewer that has no rules for its language.
+/// A file that was shown to a reviewer without rules for the language of the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UnreadFile {
     pub file: String,
@@ -93,7 +93,6 @@ pub struct UnreadFile {
 }
 
 impl UnreadFile {
-    /// The maximum number of languages that [`languages`](Self::languages) names.
     const NAMED: usize = 6;
 
     /// The languages of the files, in the order in which they occur first, as in `Ruby, C`.
@@ -114,16 +113,16 @@ impl UnreadFile {
 /// Why an answer of a reviewer is not complete.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AnswerProblem {
-    /// The call, as `glee runs show --calls` names it.
+    /// The name of the call in the output of `glee runs show --calls`.
     pub call: String,
-    /// What was read and what was expected.
+    /// The reason why the answer is not complete.
     pub problem: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReviewerReport {
     pub name: AgentName,
-    /// The worst status of the reviewer's answers; `not_reviewed` also if it could read none of its files.
+    /// The worst status of the reviewer's answers. The status is `not_reviewed` if the reviewer could read no file.
     pub status: AnswerStatus,
     pub findings: u32,
     /// The duration of the longest call, in milliseconds.
@@ -133,7 +132,7 @@ pub struct ReviewerReport {
     /// The reasons why answers are not complete.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<AnswerProblem>,
-    /// The files that the reviewer was shown and could not read.
+    /// The files that the reviewer received but could not read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<UnreadFile>,
 }
@@ -156,7 +155,7 @@ pub struct Proof {
     pub reused: Vec<Reused>,
     /// The wall time of the run in milliseconds.
     pub millis: u64,
-    /// The known usage of all calls.
+    /// The usage of all calls, as far as agents reported their usage.
     pub usage: Usage,
     /// Calls of agents, including retries.
     #[serde(default)]
@@ -256,14 +255,14 @@ impl SettledFinding {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Failure {
-    /// Who failed.
+    /// The agent that failed.
     pub agent: AgentName,
     pub role: Role,
-    /// One line.
+    /// The error message in one line.
     pub error: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// Present if the process failed.
+    /// The kind of the failure. Absent if no process failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<FailureKind>,
 }
@@ -286,7 +285,7 @@ pub struct Outcome {
     pub run: RunId,
     pub exit: ExitReason,
     pub proof: Proof,
-    /// Sorted by id.
+    /// The findings, sorted by id.
     pub findings: Vec<SettledFinding>,
     /// The disputes of this run, sorted by number. An earlier dispute that waits for a person is included if a
     /// finding of this run repeats the disputed finding.
