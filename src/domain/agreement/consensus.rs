@@ -10,7 +10,7 @@ use crate::domain::{AgentName, Confidence, Severity};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Class {
-    /// Two or more reviewers raised the finding, or one reviewer raised it with sufficient evidence.
+    /// Two or more reviewers raised the finding, or one reviewer raised the finding with sufficient evidence.
     Accepted,
     /// Only one reviewer raised the finding.
     Uncorroborated,
@@ -40,7 +40,7 @@ pub struct Corroboration {
     /// The number of reviewers in the run.
     pub reviewers: u32,
     pub positions: Vec<Position>,
-    /// Reviewers that did not raise the finding but confirmed it in a debate.
+    /// Reviewers that did not raise the finding, but confirmed the finding in a debate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub confirmed_by: Vec<AgentName>,
     /// The combined confidence. Absent if no reviewer stated a confidence.

@@ -81,7 +81,7 @@ pub enum DebateMessage {
     ShutdownRequest {
         request_id: String,
     },
-    /// The answer to a `ShutdownRequest`. If `approve` is false, `content` states why the debate may not end.
+    /// The answer to a `ShutdownRequest`. If `approve` is false, `content` states why the debate must not end.
     ShutdownResponse {
         request_id: String,
         approve: bool,

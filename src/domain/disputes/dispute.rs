@@ -162,7 +162,7 @@ pub struct Dispute {
     /// Absent until a route is chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub route: Option<Route>,
-    /// All rulings in order. After an ESCALATE, the ruling of a person may follow.
+    /// All rulings in order. The ruling of a person can follow an ESCALATE.
     #[serde(default)]
     pub rulings: Vec<RulingRecord>,
     /// Absent while the dispute is open.

@@ -33,7 +33,7 @@ pub enum Grounds {
     AlreadyHandled,
     /// The finding is right but not mandatory.
     NotMandatory,
-    /// Another finding names the same problem.
+    /// Another finding describes the same problem.
     Duplicate,
 }
 

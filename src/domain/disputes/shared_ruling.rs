@@ -102,7 +102,7 @@ impl SharedRuling {
         }
     }
 
-    /// The first invalid key, and the reason why it is invalid.
+    /// The first key with an invalid value, and the reason why the value is invalid.
     pub fn problem(&self) -> Option<(&'static str, &'static str)> {
         let is_hex = |text: &str, digits: usize| {
             text.len() == digits && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))

@@ -40,7 +40,7 @@ pub enum Purpose {
     Recheck {
         round: u32,
     },
-    /// A judge compares findings that may repeat earlier disputes.
+    /// A judge compares findings with the earlier disputes that the findings possibly repeat.
     Compare {
         round: u32,
     },
@@ -187,7 +187,7 @@ pub enum CallAnswer {
     Peer {
         review: Box<PeerReview>,
     },
-    /// The process succeeded, but its answer could not be parsed.
+    /// The process succeeded, but Glee could not parse the answer.
     Invalid {
         error: String,
     },

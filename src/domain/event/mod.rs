@@ -40,7 +40,7 @@ pub struct Plan {
     /// The id of the reviewed content: a git tree id, or `blake3:...` outside git.
     pub tree: String,
     pub mode: Mode,
-    /// All reviewers, at most one coder, at most one judge.
+    /// All reviewers, at most one coder, and the judges.
     pub agents: Vec<Agent>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub backups: Vec<Agent>,

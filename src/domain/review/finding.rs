@@ -27,7 +27,7 @@ pub struct RawFinding {
     pub line: Option<u32>,
     /// The last line of a range.
     pub end_line: Option<u32>,
-    /// The defect class, if the reviewer named one (`sql-injection`, `weak-hash`, ...).
+    /// The defect class, such as `sql-injection` or `weak-hash`. Absent if the reviewer stated no class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -78,7 +78,7 @@ pub struct Finding {
     pub id: FindingId,
     #[serde(flatten)]
     pub raw: RawFinding,
-    /// Whether the coder must implement the finding or object to it.
+    /// Whether the coder must implement the finding or object to the finding.
     pub mandatory: bool,
     pub raised_by: Vec<AgentName>,
     /// Counted from 1.

@@ -211,7 +211,7 @@ impl ExitReason {
 
     #[must_use]
     pub fn strongest(self, other: Self) -> Self {
-        /// The codes from the weakest to the strongest; signals are stronger than all of them.
+        /// The codes from the weakest to the strongest. Every signal is stronger than these codes.
         const STRENGTHS: [u8; 10] = [0, 1, 3, 4, 75, 5, 2, 6, 7, 8];
         let strength =
             |reason: Self| STRENGTHS.iter().position(|code| *code == reason.code()).unwrap_or(usize::MAX);
@@ -324,7 +324,7 @@ impl Outcome {
         let Finding { id, raw, .. } = &finding.finding;
         self.disputes.iter().find(|dispute| match number {
             Some(number) => dispute.number == number,
-            // The number of a finding is not unique, because the outcome may contain disputes of earlier runs.
+            // The outcome can contain disputes of earlier runs, so the number of a finding is not unique.
             None => dispute.finding.id == *id && dispute.finding.raw.title == raw.title,
         })
     }

@@ -59,7 +59,7 @@ pub struct EndedReview {
     pub rest: Rest,
 }
 
-/// Starts a run. If the history or the tree becomes inaccessible, the run fails, but it can be resumed.
+/// Starts a run. If the history or the tree becomes inaccessible, the run fails, but the user can resume the run.
 pub async fn start(
     setup: RunSetup,
     resolver: Box<dyn DisputeResolver>,

@@ -205,7 +205,7 @@ fn no_longer_raised(state: &ReviewState) -> Vec<NoLongerRaised> {
         };
         let is_near = |(a, b): (u32, u32)| a.abs_diff(b) <= NEAR;
         let repeats = |earlier: &RawFinding| {
-            // The code may have moved to another file, so titles are compared across all files.
+            // Code can move to another file, so titles are compared across all files.
             findings.iter().any(|now| now.title == earlier.title)
                 || findings.iter().chain(&reuse.findings).any(|now| {
                     now.file == earlier.file

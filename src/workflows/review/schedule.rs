@@ -1,7 +1,7 @@
 //! Computes the next steps of a review from its state, without side effects.
 //!
-//! The returned steps may run concurrently. A step is due until its events are recorded, so that a killed run can
-//! be resumed.
+//! The returned steps can run concurrently. A step is due until the events of the step are recorded, so a killed
+//! run can be resumed.
 
 use std::collections::BTreeSet;
 
@@ -259,7 +259,7 @@ fn disputes(state: &ReviewState, policy: &SchedulePolicy, parked: &BTreeSet<Disp
     let mut steps: Vec<ReviewStep> = Vec::new();
     let mut asks = false;
     for step in open.flat_map(|dispute| of_dispute(state, policy, dispute)) {
-        // A person is asked one question at a time; judges may run at the same time.
+        // A person is asked one question at a time. Meanwhile, judges can rule on other disputes.
         let is_question = matches!(step, Step::Prompt(DisputeQuestion::Route(_)));
         if !(is_question && asks) {
             steps.push(step);

@@ -15,7 +15,7 @@ use crate::domain::{
 use crate::rules::consensus::Policy;
 use crate::workflows::run::attempts;
 
-/// A reviewer that gave no valid answer to this many re-check requests is not asked again in the round.
+/// The number of re-check requests without a valid answer after which a reviewer is not asked again in the round.
 const RECHECKS: u32 = 2;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -526,11 +526,11 @@ impl ReviewState {
         }
     }
 
-    /// Pairs of a finding in the round and an earlier dispute that the finding may repeat.
+    /// Pairs of a finding in the round and an earlier dispute that the finding possibly repeats.
     pub(crate) fn uncertain(&self, round: u32) -> impl Iterator<Item = (&Finding, &EarlierDispute)> {
         let may_repeat = |id: FindingId| {
             let related = self.related.get(&id).into_iter().flatten();
-            // Rulings that only changed a tag are not compared, because they do not close findings.
+            // Rulings that only changed a tag are not compared, because such rulings do not close findings.
             related.into_iter().find(|earlier| earlier.relation == Relation::MayRepeat && earlier.new_tag.is_none())
         };
         let of_round = self.findings.iter().filter(move |finding| finding.round == round);

@@ -8,7 +8,7 @@ use crate::domain::{AgentName, Spent};
 use crate::rules::budget;
 use crate::workflows::run::call::CallOutcome;
 
-/// A judge's call waits while this number of calls is running. `review.jobs` may set a lower limit.
+/// While this number of calls is running, no judge's call begins. `review.jobs` can set a lower limit.
 const JUDGES: usize = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -42,7 +42,7 @@ pub struct Choice {
     pub for_all: bool,
 }
 
-/// Decides disputes: asks a person, or uses the configured route. The methods may block until the person answers.
+/// Decides disputes: asks a person, or uses the configured route. The methods can block until the person answers.
 pub trait DisputeResolver: Send {
     /// Returns `None` if the person interrupted the question, which stops the run.
     fn choose(&mut self, question: &PersonQuestion) -> Option<Choice>;
@@ -62,7 +62,7 @@ pub struct Deadlock {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PersonAnswer<T> {
-    /// The person's answer, and a reason that may be empty.
+    /// The person's answer, and the reason, which can be empty.
     Given((T, String)),
     /// The person gave no answer, and the run continues.
     LeftOpen,
@@ -70,7 +70,7 @@ pub enum PersonAnswer<T> {
     Stopped,
 }
 
-/// Asks a person about disagreements. The methods may block until the person answers.
+/// Asks a person about disagreements. The methods can block until the person answers.
 pub trait Prompter: Send {
     fn decide(&mut self, deadlock: &Deadlock) -> PersonAnswer<Approach>;
 

@@ -21,7 +21,7 @@ pub(crate) enum Step<E, Q> {
     /// Access the tree or the history, and record the result.
     Effect(E),
     Prompt(Q),
-    /// Record the end of the run after the last step.
+    /// Record the end of the run when no other step is due.
     Finish,
 }
 

@@ -41,8 +41,8 @@ impl ReviewState {
         }
     }
 
-    /// The objection to a finding that is judged before the coder receives it. The text quotes what reviewers said
-    /// about the finding. The evidence is the code that reviewers cite against the finding.
+    /// The objection to a finding that is judged before the coder receives the finding. The text quotes what
+    /// reviewers said about the finding. The evidence is the code that reviewers cite against the finding.
     fn between_reviewers(&self, finding: &Finding) -> Response {
         let consensus = finding.consensus.as_ref();
         let notes = consensus.into_iter().flat_map(|consensus| {

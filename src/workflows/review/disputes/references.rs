@@ -4,7 +4,7 @@ use crate::protocol::text::references::Reference;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Support {
-    /// The code exists, and the coder did not write it in this run.
+    /// The code exists, and was not written by the coder in this run.
     Exists,
     /// The coder wrote the code in this run.
     Written,

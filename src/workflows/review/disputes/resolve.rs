@@ -1,7 +1,7 @@
 //! Turns the answers of judges into the ruling that takes effect.
 //!
-//! A DISMISS becomes an ESCALATE if it cites code that does not exist in the reviewed tree. A dispute is also
-//! escalated if a judge gives no valid ruling in two answers.
+//! If a DISMISS cites code that does not exist in the reviewed tree, the ruling becomes an ESCALATE. A dispute is
+//! also escalated if a judge gives no valid ruling in two answers.
 
 use crate::config::settings::ReviewSettings;
 use crate::domain::event::{CallAnswer, Purpose};

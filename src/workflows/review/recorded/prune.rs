@@ -16,7 +16,7 @@ pub struct Pruned {
 }
 
 /// Prunes `runs`, and keeps the data of `others`, which are all other runs of the history. If the function fails,
-/// calling it again continues the deletion.
+/// the caller can call the function again to continue the deletion.
 pub fn prune(
     workspace: &Workspace,
     state_dir: &Path,

@@ -113,7 +113,7 @@ pub(crate) fn tree_before_steering(events: &[Event]) -> Option<TreeId> {
     state.before.filter(|_| is_steered).map(|(_, tree)| TreeId(tree))
 }
 
-/// Adds open disputes of earlier runs to the outcome if findings of this run repeat them.
+/// Adds an open dispute of an earlier run to the outcome if a finding of this run repeats the dispute.
 pub(crate) fn add_repeated(outcome: &mut Outcome, state: &ReviewState, journal: &Journal) -> Result<(), RunError> {
     for number in state.still_disputed.values() {
         let known = outcome.disputes.iter().any(|dispute| dispute.number == *number);

@@ -223,7 +223,7 @@ impl Workflow for ReviewWorkflow {
             true => self.resources.workspace.after_coder_call(&self.resources.run, &self.resources.state_dir),
             false => Ok(()),
         };
-        // An answer of a backup is not recorded for reuse, because the reviewer did not give it.
+        // An answer of a backup is not recorded for reuse, because the answer does not come from the reviewer.
         let is_own = outcome.metadata.by.is_none();
         let EndedCall { events, stale } =
             self.resources.ended(call.clone(), outcome, is_stopped, |file| self.state.covers(file))?;

@@ -100,7 +100,7 @@ impl Peer {
 #[cfg(target_os = "linux")]
 fn relation_of(pid: i32) -> PeerRelation {
     let own = i32::try_from(std::process::id()).unwrap_or(0);
-    // The ancestors can change while they are read, so they are read until two consecutive results are equal.
+    // The ancestors can change during the reading, so they are read again until two consecutive results are equal.
     let mut before = process::ancestors(pid);
     for _ in 0..16 {
         let now = process::ancestors(pid);
@@ -130,7 +130,7 @@ mod process {
     }
 
     fn parse(pid: i32, line: &str) -> Option<Stat> {
-        // The name in parentheses may contain any character, so the line is split after the last parenthesis.
+        // The name in parentheses can contain any character, so the line is split after the last parenthesis.
         let mut words = line.rsplit_once(") ")?.1.split(' ');
         let is_dead = matches!(words.next()?, "Z" | "X" | "x");
         let parent = words.next()?.parse().ok()?;

@@ -139,8 +139,7 @@ impl Dialogue for Conversation {
                         return;
                     }
                 }
-                // An agent can continue to run after it has closed its stdout, so the conversation does not end
-                // here.
+                // An agent can close its stdout and continue to run, so the conversation does not end here.
                 stop.stopped().await;
             };
             let write = async {

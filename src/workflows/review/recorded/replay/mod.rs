@@ -1,7 +1,7 @@
 //! Replays the decisions of a recorded run. All code and all answers come from the record. A replay is read-only.
 //!
-//! With the settings of the run, a replay makes the same decisions as the run. With other settings, a replay may
-//! need answers that were not recorded. The replay reports these answers as missing.
+//! With the settings of the run, a replay makes the same decisions as the run. With other settings, a replay can
+//! require answers that were not recorded. The replay reports these answers as missing.
 
 mod match_findings;
 
@@ -436,8 +436,8 @@ impl Replay<'_> {
         Some(DisputeEvent::DisputeCarriedOn { dispute: Box::new(dispute), from: from.clone() }.into())
     }
 
-    /// The event that chooses the route of a dispute. The recorded route applies if a person chose it, or if the
-    /// default route is the same as in the run. Otherwise, the configured default applies.
+    /// The event that chooses the route of a dispute. The recorded route applies if a person chose the route, or if
+    /// the default route is the same as in the run. Otherwise, the configured default applies.
     fn choice(&self, dispute: DisputeNumber) -> EventKind {
         let configured = self.settings.review.on_dispute.default;
         let by_person = self.record.chosen.contains(&dispute);
