@@ -1,5 +1,5 @@
-//! Appends events to the history. One transaction updates the events, the hash chain and the views. When a method
-//! returns, its events are on the disk. After an error, the history is unchanged.
+//! Appends events to the history. One transaction updates the events, the hash chain and the views. When a call
+//! returns without an error, the events are on the disk. After an error, the history is unchanged.
 
 use jiff::civil::Date;
 use jiff::{Timestamp, Unit};
@@ -31,7 +31,7 @@ impl Journal {
         self.write(run, |tail| tail.push(kind))
     }
 
-    /// Appends all events or none.
+    /// Appends all events in one transaction.
     pub fn append_all(
         &mut self,
         run: &RunId,
@@ -40,8 +40,8 @@ impl Journal {
         self.append_with(run, kinds, Vec::new())
     }
 
-    /// Appends `kinds` to `run`, and the events in `elsewhere` to other runs. Appends all events or none, and
-    /// returns the events of `run`.
+    /// Appends `kinds` to `run`, and the events in `elsewhere` to other runs, in one transaction. Returns the
+    /// events of `run`.
     pub fn append_with(
         &mut self,
         run: &RunId,
@@ -69,7 +69,7 @@ impl Journal {
         Ok(events.pop().expect("one dispute makes one event"))
     }
 
-    /// Opens all disputes or none. The disputes get the next free numbers.
+    /// Opens all disputes in one transaction. The disputes get the next free numbers.
     pub fn open_disputes(
         &mut self,
         run: &RunId,
@@ -85,7 +85,7 @@ impl Journal {
         })
     }
 
-    /// Opens a dispute and settles it at once by a person's ruling, outside of a run. Returns the dispute's number.
+    /// Opens a dispute with an immediate ruling of a person, outside of a run. Returns the dispute's number.
     pub fn rule(
         &mut self,
         run: &RunId,
@@ -111,7 +111,7 @@ impl Journal {
         reason: String,
         until: Option<Date>,
     ) -> Result<RunId, JournalError> {
-        // A dispute's run never changes, so the run is read without the write lock.
+        // The run of a dispute never changes, so the run is read without the write lock.
         let run = self.dispute(number)?.ok_or(JournalError::UnknownDispute(number))?.run;
         let settled = self.write(&run, |tail| {
             let disposition_now = tail.disposition(number)?;
@@ -124,7 +124,7 @@ impl Journal {
         settled.map_or(Ok(run), |disposition| Err(JournalError::AlreadySettled { number, disposition }))
     }
 
-    /// Reopens a settled dispute and revokes its ruling. Returns the run of the dispute.
+    /// Reopens a settled dispute, and revokes the ruling on the dispute. Returns the run of the dispute.
     pub fn reopen(&mut self, number: DisputeNumber, reason: String) -> Result<RunId, JournalError> {
         let run = self.dispute(number)?.ok_or(JournalError::UnknownDispute(number))?.run;
         let was_settled = self.write(&run, |tail| {
@@ -198,7 +198,6 @@ impl<'a> Tail<'a> {
         self.db.query_row(sql, [], |row| row.get::<_, i64>(0)).map(|number| DisputeNumber(number.unsigned_abs()))
     }
 
-    /// Records a person's ruling on a dispute, and the settlement.
     fn settle(
         &mut self,
         dispute: DisputeNumber,

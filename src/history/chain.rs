@@ -1,6 +1,6 @@
 //! Computes and verifies the hash chain over a history. Each record contains the hash of the previous record, so an
-//! altered, removed or moved record breaks the chain. A program that can write the file could compute a new chain.
-//! A comparison with an earlier copy of [`Verification::head`] reveals a new chain.
+//! altered, removed or moved record breaks the chain. A program with write access to the file can replace the whole
+//! chain. A comparison with an earlier copy of [`Verification::head`] reveals the replacement.
 
 use std::fmt;
 
@@ -49,12 +49,12 @@ pub enum Corruption {
     /// The record does not contain the previous record's hash, because records were removed, added or moved.
     OutOfOrder,
     Removed,
-    /// The record follows the recorded end of the history.
+    /// The record comes after the recorded end of the history.
     Added,
     /// The recorded end of the history does not match the last record.
     End,
     Unreadable,
-    /// A row of a view does not match the events. `row` names the table and the key.
+    /// A row of a view does not match the events. `row` contains the table and the key.
     View {
         row: String,
     },
@@ -155,7 +155,7 @@ impl Journal {
                 return no_record(Corruption::View { row: format!("{table} {row}") });
             }
         }
-        // SQLite's integrity check comes last, because it does not name the damaged record.
+        // SQLite's integrity check comes last, because its result does not identify the damaged record.
         let error: String = self.db.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
         if error == "ok" { Ok(None) } else { no_record(Corruption::Torn { error }) }
     }

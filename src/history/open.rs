@@ -1,5 +1,5 @@
-//! Opens a history: creates its folders and its file, and migrates its database schema. Two processes may create a
-//! database concurrently, so the schema version is read again under the write lock.
+//! Opens a history: creates its folders and its file, and migrates its database schema. Several processes can
+//! create a database concurrently, so the schema version is read again under the write lock.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -39,7 +39,7 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Opens a history for reading. `None` if the file does not exist or is empty. No file is created.
+    /// Opens a history for reading, and creates no file. Returns `None` if the file does not exist or is empty.
     pub fn open_read(path: &Path) -> Result<Option<Self>, JournalError> {
         let Some(path) = existing(path)? else { return Ok(None) };
         let opened = Self { db: connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)?, path: path.clone() };
@@ -71,7 +71,7 @@ impl Journal {
         Ok(folder)
     }
 
-    /// The path of a run's folder, which may not exist.
+    /// The path of a run's folder. The folder need not exist.
     pub fn folder_of(&self, run: &RunId) -> PathBuf {
         let name: String = run.0.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
         self.path.with_file_name("runs").join(name)
@@ -84,7 +84,7 @@ impl Journal {
     /// The version of the schema; 0 for an empty database.
     fn schema_version(&self) -> Result<i64, JournalError> {
         let fault = |source| self.fault(source);
-        // All values are read from one snapshot, because another process may be creating the database.
+        // Another process can create the database at the same time, so all values are read from one snapshot.
         let _snapshot = self.db.unchecked_transaction().map_err(fault)?;
         let pragma = |name| self.db.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(fault);
         let (application, version) = (pragma("application_id")?, pragma("user_version")?);

@@ -1,6 +1,6 @@
 //! Creates, validates and stores the records that clones of a repository exchange. A record is an immutable JSON
-//! object, named by the hexadecimal BLAKE3 hash of its bytes. Records of other clones do not affect runs, are not
-//! in the hash chain, and get no dispute number.
+//! object. The name of a record is the hexadecimal BLAKE3 hash of its bytes. Records of other clones do not affect
+//! runs, are not in the hash chain, and get no dispute number.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ const MAX_WORD: usize = 256;
 
 const FORM: u32 = 1;
 
-/// How far the clock of another machine may be ahead of this machine's clock.
+/// The maximum time by which the clock of another machine can be ahead of this machine's clock.
 const AHEAD: SignedDuration = SignedDuration::from_hours(24);
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,7 +38,7 @@ pub struct Author {
 pub struct HistoryRecord {
     glee: u32,
     pub author: Author,
-    /// The time of the last change of the content, not the time at which the record is sent.
+    /// The time of the last change of the content. Sending the record does not change this time.
     pub at: Timestamp,
     #[serde(flatten)]
     pub content: RecordContent,
@@ -54,7 +54,7 @@ pub enum RecordContent {
 
 const KINDS: [&str; 3] = ["run", "outcome", "dispute"];
 
-/// The exit reason of a run, and the latest version of each of its findings.
+/// The exit reason of a run, and the latest version of each finding of the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunFindings {
     pub run: RunId,
@@ -142,8 +142,8 @@ impl RecordContent {
 }
 
 impl HistoryRecord {
-    /// Parses and validates a record of another clone. The record's author must be in `authors`. `authors` contains
-    /// the e-mail addresses of the authors whose commits added the record.
+    /// Parses and validates a record of another clone. `authors` contains the e-mail addresses of the authors whose
+    /// commits added the record. The record's author must be one of `authors`.
     pub fn read(hash: &str, bytes: &[u8], authors: &BTreeSet<String>) -> Result<Self, Refusal> {
         if bytes.len() > MAX_RECORD {
             return Err(Refusal::TooLarge);
@@ -212,7 +212,7 @@ fn short(text: &str) -> String {
 }
 
 impl Journal {
-    /// Returns all records that this history sends: the summary and the findings of each ended run, and the present
+    /// Returns all records to send to other clones: the summary and the findings of each ended run, and the present
     /// state of each dispute. Changed content becomes a new record by `author`.
     pub fn outgoing(&mut self, author: &Author) -> Result<Outgoing, JournalError> {
         let mut contents = Vec::new();
@@ -262,8 +262,8 @@ impl Journal {
         Ok(found)
     }
 
-    /// Copies the disputes of another history on this machine, and stores them as foreign records. Disputes that
-    /// this history already contains are not copied.
+    /// Copies the disputes of another history on this machine, except disputes that this history already contains.
+    /// The copies are stored like records of another clone.
     pub fn merge_disputes(&mut self, other: &Self, source: &str) -> Result<(), JournalError> {
         let own = self.own_ids()?;
         let mut records = Vec::new();
@@ -350,7 +350,7 @@ impl Journal {
         let mut seen = BTreeSet::new();
         let mut found = Vec::new();
         for (source, body) in rows {
-            // Records of other versions of Glee may be unreadable.
+            // This version of Glee cannot read every record of other versions.
             let Ok(HistoryRecord { author, content: RecordContent::Dispute(record), .. }) =
                 serde_json::from_str(&body)
             else {
@@ -366,8 +366,8 @@ impl Journal {
         Ok(found)
     }
 
-    /// Finds a dispute by its number, its id, or at least four leading digits of its id. Fails if no dispute or
-    /// several disputes match.
+    /// Finds a dispute by its number, its id, or at least four leading digits of its id. Fails unless `text`
+    /// identifies exactly one dispute.
     pub fn find_dispute(&self, text: &str) -> Result<FoundDispute, JournalError> {
         let wanted = text.trim().to_ascii_lowercase();
         let number = wanted.parse().ok().map(DisputeNumber);

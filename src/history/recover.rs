@@ -18,7 +18,7 @@ pub(crate) fn empty() -> rusqlite::Result<Connection> {
 }
 
 impl Journal {
-    /// Opens the readable events of a damaged history. Unreadable events are missing in the result.
+    /// Opens the readable events of a damaged history. Leaves out unreadable events.
     pub fn open_damaged(path: &Path) -> Result<Self, JournalError> {
         let damaged = open::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         let db = readable(&damaged).map_err(|error| open::fault(path, error))?;

@@ -12,7 +12,7 @@ pub struct Journal {
 
 pub const DATABASE: &str = "history.db";
 
-/// The path of a repository's history. `key` identifies the repository, and is a single path component.
+/// The path of a repository's history. `key` identifies the repository and must be a single path component.
 pub fn path_for(state_dir: &Path, key: &str) -> PathBuf {
     state_dir.join("repos").join(key).join(DATABASE)
 }

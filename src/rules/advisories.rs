@@ -1,4 +1,4 @@
-//! Parses security advisories in the OSV format, and decides whether they affect a locked version of a package.
+//! Parses security advisories in the OSV format, and decides whether an advisory affects a package version.
 //!
 //! Versions are compared by the rules of the package's ecosystem. Packages of crates.io, npm and Go have semantic
 //! versions. Packages of PyPI have versions as defined by PEP 440.
@@ -17,7 +17,7 @@ pub enum Ecosystem {
 }
 
 impl Ecosystem {
-    /// Parses the OSV name of an ecosystem. A suffix is ignored, such as `:12` in `Debian:12`.
+    /// Parses the OSV name of an ecosystem, and ignores a suffix such as `:12` in `Debian:12`.
     fn parse(word: &str) -> Option<Self> {
         let word = word.split(':').next()?;
         [Self::Crates, Self::Npm, Self::Pypi, Self::Go].into_iter().find(|ecosystem| ecosystem.as_str() == word)
@@ -161,7 +161,7 @@ fn same(locked: &Locked, version: &str) -> bool {
 
 impl Range {
     fn check(&self, locked: &Locked) -> Option<AdvisoryMatch> {
-        // In the OSV schema, `0` precedes every version.
+        // In the OSV schema, the version `0` precedes every other version.
         let compare = |a: &str, b: &str| match (a == "0", b == "0") {
             (false, false) => locked.ecosystem.compare(a, b),
             (a, b) => Some(b.cmp(&a)),

@@ -11,7 +11,7 @@ pub(crate) fn parts<T: Sync, R: Send>(items: &[T], work: impl Fn(&[T]) -> R + Sy
     parts_of(items, ITEMS_PER_THREAD, work)
 }
 
-/// Like [`parts`], but each part has at least `per_thread` items.
+/// Splits the items into parts of at least `per_thread` items, and applies `work` to the parts in parallel.
 pub(crate) fn parts_of<T: Sync, R: Send>(
     items: &[T],
     per_thread: usize,

@@ -18,7 +18,7 @@ const OF_DISPUTES: &str = "run = ?1 AND kind IN ('dispute_opened', 'disputes_reo
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extent {
-    /// The commits that runs recorded, newest first.
+    /// The latest 100 commits in the plans of reviews, newest first.
     pub commits: Vec<String>,
     pub began: Option<Timestamp>,
 }
@@ -41,7 +41,7 @@ impl Journal {
         self.events_where(run, ALL)
     }
 
-    /// Passes the events of a run to `take`, without loading all of them.
+    /// Passes the events of a run to `take` one by one.
     pub fn each(&self, run: &RunId, mut take: impl FnMut(&Event)) -> Result<(), JournalError> {
         let sql = format!("SELECT id, run, seq, at, body FROM event WHERE {ALL} ORDER BY seq");
         let mut all = || -> rusqlite::Result<()> {
@@ -77,7 +77,7 @@ impl Journal {
         Ok(self.rows(sql, [id, stage], |row| row.get(0).map(RunId))?.pop())
     }
 
-    /// Returns the plan of a review, or `None` if the run is not a known review.
+    /// Returns the plan of a review, or `None` if the history contains no review with this id.
     pub fn plan(&self, run: &RunId) -> Result<Option<Plan>, JournalError> {
         let begun = self.events_where(run, "run = ?1 AND kind = 'run_started'")?;
         Ok(begun.into_iter().find_map(|event| match event.kind {
@@ -173,13 +173,13 @@ impl Journal {
         })
     }
 
-    /// Finds a review by its id, by a prefix or suffix of its id, or by the word `last`. Fails if no review or
-    /// several reviews match.
+    /// Finds a review by its id, by a prefix or suffix of its id, or by the word `last`. Fails unless `text`
+    /// identifies exactly one review.
     pub fn find_run(&self, text: &str) -> Result<RunId, JournalError> {
         self.find_in("run", text)
     }
 
-    /// Like [`Self::find_run`], but for all kinds of runs.
+    /// Finds a run of any kind, in the same way as [`Self::find_run`] finds a review.
     pub fn find_any_run(&self, text: &str) -> Result<RunId, JournalError> {
         self.find_in("(SELECT run AS id, max(id) AS number FROM event GROUP BY run)", text)
     }
@@ -236,8 +236,8 @@ pub(crate) fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
     })
 }
 
-/// Computes the state of a dispute from the events of its run. `None` if the dispute was never opened. The returned
-/// time is the time of the last event that changed the dispute.
+/// Computes the state of a dispute from the events of its run. Returns `None` if the dispute was never opened. The
+/// returned time is the time of the last event that changed the dispute.
 fn replayed(number: DisputeNumber, events: impl IntoIterator<Item = Event>) -> Option<(DisputeRecord, Timestamp)> {
     let mut found: Option<(DisputeRecord, Timestamp)> = None;
     for Event { run, at, kind, .. } in events {

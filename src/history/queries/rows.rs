@@ -36,7 +36,7 @@ pub struct DisputeRow {
     pub opened_at: Timestamp,
     pub settled_at: Option<Timestamp>,
     pub finding: FindingId,
-    /// The finding's tag, or the reviewer's word for the severity if this word is not a known tag.
+    /// The finding's tag. Without a tag, the reviewer's word for the severity.
     pub tag: String,
     pub title: Untrusted,
     pub location: Option<Location>,
@@ -49,7 +49,7 @@ pub struct DisputeRow {
     /// The last day, in UTC, on which the ruling is in force.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Date>,
-    /// When the ruling ended because the code of the finding was removed.
+    /// The time at which the ruling ended, because the code of the finding was removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
 }
@@ -61,10 +61,10 @@ pub struct DisputeRecord {
     pub settled_at: Option<Timestamp>,
     pub dispute: Dispute,
     pub settlement: Option<Settlement>,
-    /// When and why the dispute was last reopened.
+    /// The time and the reason of the last reopening.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reopened: Option<Reopened>,
-    /// When the ruling ended because the code of the finding was removed.
+    /// The time at which the ruling ended, because the code of the finding was removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
 }
@@ -75,7 +75,7 @@ pub struct Reopened {
     pub reason: Untrusted,
 }
 
-/// The result of a dispute. Later runs apply the result to findings about the same code.
+/// The result of a dispute, which later runs apply to findings about the same code.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Binding {
     pub dispute: RulingRef,
@@ -93,11 +93,11 @@ pub struct Binding {
     pub settled_at: Option<Timestamp>,
     /// The last day, in UTC, on which the ruling is in force.
     pub until: Option<Date>,
-    /// The day, in UTC, on which the ruling was explicitly ended. The ruling may end earlier because of
+    /// The day, in UTC, on which the ruling was explicitly ended. The ruling can end earlier because of
     /// [`until`](Self::until) or the settings.
     pub ended: Option<Date>,
-    /// Whether the binding may close a security finding. A shared ruling may close a security finding only if the
-    /// ruling names a responsible person.
+    /// Whether the binding can close a security finding. A shared ruling can close a security finding only if the
+    /// ruling has a responsible person.
     pub is_vouched: bool,
     /// The earlier dispute that this dispute reopens. The ruling on the earlier dispute is no longer in force.
     pub reopens: Option<DisputeNumber>,

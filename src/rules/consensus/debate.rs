@@ -26,7 +26,7 @@ pub struct Defence {
     pub by: String,
     pub finding: String,
     pub word: DefenceWord,
-    /// For the word `Modify`, the number of points by which the raiser wants to change the confidence.
+    /// If `word` is `Modify`, the number of points by which the raiser wants to change the confidence.
     pub adjustment: i32,
     pub reasoning: String,
     pub revised_severity: Option<Level>,
@@ -36,8 +36,8 @@ pub struct Defence {
 /// The answers of rounds 2 and 3 of a debate. Without a debate, all lists are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Debate {
-    /// The names of all participants. A reviewer that raised a finding participates even if this list does not
-    /// contain its name.
+    /// The names of all participants. A reviewer that raised a finding participates even if the reviewer's name is
+    /// missing here.
     pub reviewers: Vec<String>,
     pub examinations: Vec<Examination>,
     pub defences: Vec<Defence>,
@@ -69,8 +69,8 @@ impl<'a> Index<'a> {
         index
     }
 
-    /// Computes the effect of the debate on a group with these members. At most one examination of each reviewer
-    /// counts. A reviewer can neither examine its own finding nor defend the finding of another reviewer.
+    /// Computes the effect of the debate on a group that consists of `members`. At most one examination of each
+    /// reviewer counts. A reviewer can neither examine its own finding nor defend the finding of another reviewer.
     pub(crate) fn effect(&self, members: &[&'a Member]) -> Effect<'a> {
         let mut effect = Effect::default();
         let mut defences: Vec<&'a Defence> = Vec::new();
@@ -85,7 +85,7 @@ impl<'a> Index<'a> {
         }
         effect.examinations.sort_by(|a, b| a.by.cmp(&b.by));
         let maintained = defences.iter().find(|said| said.word != DefenceWord::Concede).copied();
-        // A reviewer that does not answer maintains its finding.
+        // A reviewer without an answer maintains its finding.
         let silent = members.len() > defences.len();
         effect.defence = maintained.or_else(|| defences.first().copied().filter(|_| !silent));
         if maintained.is_some() || silent {
@@ -157,7 +157,7 @@ pub(crate) fn is_substantive(reasoning: &str) -> bool {
 }
 
 pub(crate) fn reviewers<'a>(members: &'a [Member], debate: &'a Debate) -> BTreeSet<&'a str> {
-    // Most names occur many times, so duplicates are removed before the names are sorted.
+    // Duplicates are removed before the sort, because most names occur many times.
     let mut names: HashSet<&str> = members.iter().map(|member| member.model.as_str()).collect();
     names.extend(debate.reviewers.iter().map(String::as_str));
     names.into_iter().collect()

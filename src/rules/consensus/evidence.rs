@@ -36,8 +36,8 @@ static PHRASES: LazyLock<[Phrases; 4]> =
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Evidence {
-    /// Whether the finding cites a line or an identifier of the code. False if a check shows that the cited code
-    /// does not exist.
+    /// Whether the finding cites a line or an identifier of the code, and no check shows that the cited code is
+    /// missing.
     pub(crate) cites: bool,
     pub(crate) line: bool,
     pub(crate) trigger: bool,
@@ -70,8 +70,8 @@ impl Evidence {
         }
     }
 
-    /// Rates the evidence from 1 to 3 (phase 4, step 2). A cited line with a concrete trigger rates 3, and any
-    /// other cited code rates 2.
+    /// Rates the evidence with 1 to 3 points (phase 4, step 2). A cited line with a concrete trigger gets 3 points,
+    /// other cited code gets 2 points, and a finding without cited code gets 1 point.
     fn quality(self) -> i32 {
         match (self.line && self.trigger, self.cites) {
             (true, _) => 3,
@@ -100,8 +100,8 @@ pub(crate) const REVERSAL: &str = "evidence that the cited code does not behave 
 
 pub(crate) const UNSTATED: &str = "no confidence stated: scored as a finding whose evidence requires a review";
 
-/// Returns the validation score of a finding (phase 4), and whether the finding is critical although its confidence
-/// is below 70. A finding without a stated confidence gets the score of a finding with a confidence of 60 to 79.
+/// Returns the validation score of a finding (phase 4). The flag is true for a critical finding with a confidence
+/// below 70. A finding without a stated confidence gets the score of a finding with a confidence of 60 to 79.
 pub(crate) fn score(entry: &NormalMember<'_>, evidence: Evidence) -> (i32, bool) {
     let confidence = entry.confidence;
     let mut score = match confidence {

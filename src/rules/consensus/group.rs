@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{AdvisoryStatus, Anchor, Class, RawFinding, Tag, Untrusted};
 
-/// The title of a finding that has no text. Comparisons of findings ignore this title.
+/// The title of a finding without a text. Comparisons of findings ignore this title.
 pub(crate) const UNTITLED: &str = "(a finding without a text)";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -44,7 +44,7 @@ impl Level {
     }
 }
 
-/// A finding of one reviewer that takes part in a merge.
+/// One reviewer's finding, as an input of a merge.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Member {
     /// An id that is unique within the merge. In a run, the id consists of the call and the finding's position in
@@ -125,7 +125,7 @@ pub enum GroupState {
     Unique,
 }
 
-/// How strongly the reviewers agree on an accepted finding, in the order from strong to weak agreement.
+/// The degree of agreement on an accepted finding, ordered from strong to weak agreement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Agreement {
@@ -146,7 +146,7 @@ pub struct Group {
     /// `None` if the group is not accepted.
     pub agreement: Option<Agreement>,
     pub severity: Level,
-    /// The confidence before the policy and the debate change it. `None` if no reviewer stated a confidence.
+    /// The confidence before any change by the policy or the debate. `None` if no reviewer stated a confidence.
     pub original_confidence: Option<u8>,
     pub confidence: Option<u8>,
     /// The number of points by which the policy changes the confidence, and the label of this change in `formula`.
@@ -158,8 +158,8 @@ pub struct Group {
     pub described_by: usize,
     /// The new description, if the raiser revised the description in its defence.
     pub revised: Option<String>,
-    /// The index of the member with the longest suggestion. Suggestions with code come before suggestions without
-    /// code.
+    /// The index of the member with the longest suggestion. A suggestion with code takes precedence over a longer
+    /// suggestion without code.
     pub suggested_by: usize,
     pub notes: Vec<String>,
     pub why: String,
@@ -171,7 +171,7 @@ pub struct Group {
     /// Whether all raisers withdrew the finding, and the result of the cross-examination was negative.
     pub withdrawn: bool,
     pub advised: AdvisoryStatus,
-    /// The reviewers that did not raise the finding, but supported it in round 2 of the debate.
+    /// The reviewers that supported the finding in round 2 of the debate, but did not raise the finding.
     pub supporters: Vec<String>,
     /// Whether a person must decide: the group is a severe dispute, and no severe finding is accepted.
     pub escalate: bool,
@@ -195,13 +195,13 @@ pub struct Consensus {
     pub summary: String,
 }
 
-/// The results of checks of a finding against the reviewed code. By default, no check was made.
+/// The results of checks of a finding against the reviewed code. The default value means that nothing was checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckedEvidence {
     pub place: Option<bool>,
     /// Whether identifiers in the finding's text occur in the cited block of code.
     pub identifiers: Option<bool>,
-    /// True if the finding names a rule, because a named rule confirms the finding.
+    /// Whether the reviewer gave the id of a rule, which counts as a confirmation of the finding.
     pub confirmed: bool,
     pub advisory: AdvisoryStatus,
 }

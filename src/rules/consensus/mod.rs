@@ -44,7 +44,7 @@ pub use output::MergeAnswer;
 crate::domain::words!(Level, Policy);
 
 /// Groups the findings and decides each group. The known paths are the paths in `tree` and in the members. A bare
-/// file name stands for a known path if only one known path ends with this name.
+/// file name means a known path if exactly one known path ends with this name.
 pub fn merge(members: &[Member], debate: &Debate, tree: &[String], policy: Policy) -> Consensus {
     let entries = normalise::entries(members, tree);
     let mut groups = match policy {

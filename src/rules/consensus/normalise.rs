@@ -1,7 +1,7 @@
-//! Normalises the paths, categories, severities and confidences of findings, and merges findings that one reviewer
-//! repeats (phase 1).
+//! Normalises the paths, categories, severities and confidences of findings. If a reviewer repeats a finding, the
+//! repeated findings are merged (phase 1).
 //!
-//! The order of the normalised findings depends only on their content, so that results are reproducible.
+//! The order of the normalised findings depends only on the findings' content, so that results are reproducible.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -35,8 +35,8 @@ impl Category {
     }
 }
 
-/// Prefixes of words in the name of a category or rule. Each list indicates one category, and the first list that
-/// matches decides.
+/// Prefixes of words in the name of a category or rule. The first list with a matching prefix determines the
+/// category.
 static NAMES: LazyLock<[(Phrases, Category); 4]> = LazyLock::new(|| {
     let security = "secur, vulnerab, injection, xss, csrf, ssrf, traversal, cwe-, cve-";
     let architecture = "maintain, readab, architect, design, style, naming, documentation";
@@ -48,8 +48,8 @@ static NAMES: LazyLock<[(Phrases, Category); 4]> = LazyLock::new(|| {
     ]
 });
 
-/// Prefixes of words in a title. Each list indicates one category. The lists are shorter than the lists in `NAMES`,
-/// because titles mention many topics.
+/// Prefixes of words in a title. The first list with a matching prefix determines the category. The lists are
+/// shorter than the lists in `NAMES`, because titles mention many topics.
 static TEXTS: LazyLock<[(Phrases, Category); 3]> = LazyLock::new(|| {
     let security = "vulnerab, sql injection, command injection, cross-site, path traversal, xss, csrf";
     [
@@ -191,8 +191,8 @@ pub(crate) fn confidence(member: &Member) -> Option<u8> {
     Some(if member.observed { stated.saturating_sub(LATE) } else { stated })
 }
 
-/// Merges findings that one reviewer repeats at the same location. The merged entry has the highest severity and
-/// the highest confidence of the repeated findings.
+/// Merges the findings of one reviewer that have the same location, category and text. The merged entry has the
+/// highest severity and the highest confidence of these findings.
 fn fold(entries: Vec<NormalMember<'_>>) -> Vec<NormalMember<'_>> {
     /// The fields are the reviewer, file, category, denial and text hash.
     type Key = (u32, Option<u32>, Category, bool, u64);
@@ -237,8 +237,8 @@ fn text_hash(member: &Member, is_located: bool) -> u64 {
     hasher.finish()
 }
 
-/// Numbers the members' paths in alphabetical order. A bare file name stands for a path if exactly one path has
-/// this file name.
+/// Numbers the members' paths in alphabetical order. A bare file name means a path if exactly one path has this
+/// file name.
 fn file_numbers(members: &[Member], tree: &[String]) -> Vec<Option<u32>> {
     let named: Vec<Option<&str>> =
         members.iter().map(|member| member.raw.file.as_deref().filter(|path| !path.trim().is_empty())).collect();

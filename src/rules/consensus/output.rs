@@ -42,8 +42,8 @@ struct Lists<'a> {
     disputed: Rows<'a>,
 }
 
-/// A list of rows, which the function `of` builds for each group. The last argument of `of` is the group's index in
-/// the list `findings`.
+/// A list of rows in the JSON result. For each group, `of` returns the rows of the group. The last argument of `of`
+/// is the group's index in the list `findings`.
 struct Rows<'a> {
     answer: &'a MergeAnswer<'a>,
     of: fn(&View<'_>, &Group, usize) -> Vec<Value>,
@@ -105,7 +105,7 @@ impl Group {
 }
 
 impl Consensus {
-    /// `members` and `debate` must be the inputs of the merge, and `id` is the id of the run.
+    /// `members` and `debate` must be the inputs of the merge. `id` is the id of the run.
     pub fn answer<'a>(
         &'a self,
         members: &'a [Member],

@@ -20,7 +20,7 @@ impl Statistics {
             ..Self::default()
         };
         for member in members {
-            // Every reviewer already has a count. Unlike `entry`, `get_mut` needs no copy of the name.
+            // Every reviewer has a count already, and `get_mut` needs no copy of the name.
             if let Some(count) = sum.findings_per_model.get_mut(&member.model) {
                 *count += 1;
             }
@@ -76,7 +76,7 @@ impl Statistics {
 }
 
 /// Marks severe disputes that a person must decide. If a severe finding is accepted, no dispute is marked, because
-/// the accepted finding alone decides the recommendation.
+/// the accepted finding alone determines the recommendation.
 pub(crate) fn escalate(groups: &mut [Group]) {
     let settled = groups.iter().any(|group| group.class == Class::Accepted && group.severity >= Level::High);
     for group in groups {

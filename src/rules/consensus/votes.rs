@@ -134,8 +134,8 @@ impl<'a> Votes<'a> {
         i32::try_from(self.affirming.len()).unwrap_or(i32::MAX).saturating_mul(5).min(15)
     }
 
-    /// The bonus for agreement, with less weight for further reviewers of the same vendor. The first reviewer of a
-    /// vendor adds 5 points, and every further reviewer of this vendor adds 2 points. The maximum is 15.
+    /// The bonus for agreement. The first reviewer of a vendor adds 5 points, and every further reviewer of this
+    /// vendor adds 2 points. The maximum is 15.
     pub(crate) fn independent_bonus(&self) -> i32 {
         let mut vendors = BTreeSet::new();
         let points = self.affirming.iter().map(|entry| {
@@ -156,7 +156,7 @@ impl<'a> Votes<'a> {
 
     pub(crate) fn undecided(&self) -> Group {
         let best = |key: &dyn Fn(&Member) -> (bool, usize)| {
-            // `max_by_key` returns the last maximum, so the list is reversed to find the first maximum.
+            // `max_by_key` returns the last maximum, so the reverse order gives the first maximum.
             let best = self.affirming.iter().rev().max_by_key(|entry| key(entry.member));
             best.map_or(0, |entry| entry.index)
         };

@@ -1,5 +1,5 @@
-//! Selects the coder for a target (design rule 3). The first coder with a matching domain is selected, or the first
-//! configured coder if no domain matches.
+//! Selects the coder for a target (design rule 3): the first coder with a matching domain. Without a matching
+//! domain, selects the first configured coder.
 
 use globset::Glob;
 

@@ -5,23 +5,23 @@ use crate::domain::{ExitReason, FindingState};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
     pub mandatory: Vec<FindingState>,
-    /// Whether a person must settle a dispute, either a new dispute or an earlier dispute that recurred.
+    /// Whether a person must settle a new dispute, or an earlier dispute that recurred.
     pub dispute_open: bool,
     pub reviewers: u32,
     /// The number of reviewers that completed their answers.
     pub complete: u32,
     /// The required number of complete answers (`review.quorum`). `None` means that every reviewer must answer.
     pub quorum: Option<u32>,
-    /// Whether the coder or a judge failed and left findings or disputes open.
+    /// Whether findings or disputes are open because the coder or a judge failed.
     pub agent_failed: bool,
-    /// Whether a reviewer or judge may have modified files.
+    /// Whether files changed during a call of a reviewer or judge.
     pub violated: bool,
     /// Whether an agent failed because it exceeded its limits.
     pub exhausted: bool,
     /// Whether a verification command (`review.verify`) failed after the coder's edits.
     pub verify_failed: bool,
-    /// True if no file could be reviewed. If `review.skipped` is `fail`, also true if some files could not be
-    /// reviewed.
+    /// Whether no file could be reviewed. If `review.skipped` is `fail`, one file that could not be reviewed is
+    /// enough.
     pub unread: bool,
 }
 

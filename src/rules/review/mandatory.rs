@@ -18,11 +18,11 @@ const VOCABULARY: [(Tag, &str); 6] = [
     ),
 ];
 
-/// Words that are ignored in a severity, as in `high priority`.
+/// Words that are ignored in a severity, such as `priority` in `high priority`.
 const BESIDE: [&str; 5] = ["severity", "priority", "level", "issue", "risk"];
 
 /// Maps the reviewer's word for a severity to one of the six tags. In a phrase such as `P1 (major)`, every word
-/// must be known, and the most severe word counts.
+/// must correspond to a tag, and the most severe tag counts.
 pub fn normalise(word: &str) -> Option<Tag> {
     let word = word.trim().to_lowercase();
     let plain = |word: &str| word.chars().filter(|c| c.is_alphanumeric()).collect::<String>();

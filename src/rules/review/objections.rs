@@ -10,8 +10,8 @@ pub enum Stance {
     Unanswered,
 }
 
-/// Interprets a coder's answer (specification, "Coder Can Discard?"). `DISCARDED` and `DISAGREE` open a dispute
-/// about a mandatory finding, and discard an optional finding.
+/// Interprets a coder's answer (specification, "Coder Can Discard?"). The answers `DISCARDED` and `DISAGREE` open a
+/// dispute about a mandatory finding, and discard an optional finding.
 pub fn stance(mandatory: bool, response: Option<&Response>) -> Stance {
     match (mandatory, response.map(|response| response.answer)) {
         (_, None) => Stance::Unanswered,
@@ -21,8 +21,8 @@ pub fn stance(mandatory: bool, response: Option<&Response>) -> Stance {
     }
 }
 
-/// Returns the disposition of a dispute after a ruling. `None` for the ruling ESCALATE, which leaves the dispute
-/// open.
+/// Returns the disposition of a dispute after a ruling. Returns `None` for the ruling ESCALATE, which leaves the
+/// dispute open.
 pub fn disposition(ruling: &Ruling) -> Option<Disposition> {
     match ruling.ruling {
         RulingWord::Enforce => Some(Disposition::Enforced),
@@ -32,7 +32,7 @@ pub fn disposition(ruling: &Ruling) -> Option<Disposition> {
             (None, Some(Grounds::NotMandatory)) => Disposition::NotMandatory,
             (None, _) if ruling.new_tag.is_some() => Disposition::NotMandatory,
             (None, Some(Grounds::Duplicate)) => Disposition::Duplicate { of: String::new() },
-            // A DISMISS that is neither NotMandatory nor Duplicate means that the finding is wrong.
+            // A DISMISS on any grounds other than NotMandatory and Duplicate means that the finding is wrong.
             (None, _) => Disposition::Refuted,
         }),
     }

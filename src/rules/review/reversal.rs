@@ -1,7 +1,7 @@
 //! Detects findings that ask the coder to undo a change of an earlier round.
 //!
-//! A request to undo a change becomes a dispute, because the coder would otherwise alternately follow two
-//! contradictory findings.
+//! A request to undo a change becomes a dispute. Otherwise, the coder could follow two contradictory findings in
+//! turn.
 
 use std::collections::BTreeSet;
 

@@ -1,11 +1,11 @@
-//! Decides a question of a checkpoint from the answers of the agents (seed 002, section 4).
+//! Decides a question of a checkpoint from the answers of the agents (specification `seed 002`, section 4).
 
 use crate::domain::{AgentName, Certainty, Opinion, Question, QuestionAnswer, Resolution, Settler, Validation};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tally {
     Unanimous(Opinion),
-    /// The answer of more than half of the agents, and the other answers.
+    /// The answer of more than half of the agents, followed by the other answers.
     Majority(Opinion, Vec<Opinion>),
     Split(Vec<Opinion>),
 }
@@ -29,7 +29,7 @@ pub fn tally(question: &Question, answers: &[(AgentName, &QuestionAnswer)], aske
         }
     }
     let mut opinions: Vec<Opinion> = opinions.into_iter().map(|(_, opinion)| opinion).collect();
-    // The sort is stable, so answers with equally many votes keep their order.
+    // The sort is stable, so answers with the same number of votes keep their order.
     opinions.sort_by_key(|opinion| std::cmp::Reverse(opinion.by.len()));
     match opinions.first().map_or(0, |opinion| opinion.by.len()) {
         votes if votes * 2 > asked => {
@@ -41,7 +41,7 @@ pub fn tally(question: &Question, answers: &[(AgentName, &QuestionAnswer)], aske
     }
 }
 
-/// Returns the normalised form of an answer. `None` if the answer is blank or is not one of the question's options.
+/// Returns the normalised form of an answer, or `None` if the answer is blank or not an option of the question.
 fn key(question: &Question, answer: &str) -> Option<String> {
     let key = normalised(answer);
     let allowed = question.options.is_empty() || question.options.iter().any(|option| normalised(option) == key);

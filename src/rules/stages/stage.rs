@@ -1,4 +1,4 @@
-//! Decides the result of a stage (seed 002, sections 2.2 and 3).
+//! Decides the result of a stage (specification `seed 002`, sections 2.2 and 3).
 
 use crate::domain::{AgentName, Approach, Certainty, Decision, StageAnswer, StageStatus, StageVerdict, Synthesis};
 
@@ -35,7 +35,7 @@ pub fn verdict(
 }
 
 /// Whether the next stage can use the result. The result needs a summary, all required fields and a decision on
-/// every conflict. Agents may be missing.
+/// every conflict. The result can be used even if agents are missing.
 pub fn advances(verdict: &StageVerdict, synthesis: Option<&Synthesis>, decided: bool) -> bool {
     let usable = synthesis.is_some_and(|synthesis| !synthesis.summary.is_blank()) && verdict.required_fields_ok;
     usable && (verdict.conflicts.is_empty() || decided)
@@ -61,8 +61,8 @@ pub fn deadlock(arbitration: &Arbitration<'_>) -> Option<String> {
     }
 }
 
-/// Parses the name of an agent, the word `hybrid`, or a label such as `approach_b`, which stands for the second
-/// agent that answered.
+/// Parses the name of an agent, the word `hybrid`, or a label. The label `approach_b` means the second agent that
+/// answered.
 pub fn approach(word: &str, answered: &[AgentName]) -> Option<Approach> {
     let word = word.trim();
     if let Some(name) = answered.iter().find(|name| name.0.eq_ignore_ascii_case(word)) {
@@ -76,7 +76,7 @@ pub fn approach(word: &str, answered: &[AgentName]) -> Option<Approach> {
     (0..answered.len()).find(|index| label(*index) == letter).map(|index| Approach::Of(answered[index].clone()))
 }
 
-/// The label of an approach: `a` to `z`, then numbers from 27.
+/// Returns the label of an approach: `a` to `z` for the first 26 approaches, then numbers from 27.
 pub fn label(index: usize) -> String {
     ('a'..='z').nth(index).map_or_else(|| (index + 1).to_string(), String::from)
 }

@@ -25,8 +25,8 @@ fn reason_code(grounds: Grounds) -> String {
     grounds.as_str().to_uppercase()
 }
 
-/// Adds the judges' grounds to the default lists. In a three-way split, the ground `NotMandatory` lets a FLIP win.
-/// In a three-way split without a winning FLIP, every ground except `NotMandatory` lets a DROP win.
+/// Adds the judges' grounds to the default lists. A FLIP with the ground `NotMandatory` wins a three-way split. If
+/// no FLIP wins the split, a DROP with any other ground wins.
 fn lists() -> VoteLists {
     let mut lists = VoteLists::default();
     lists.structural.insert(reason_code(Grounds::NotMandatory));

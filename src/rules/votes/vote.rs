@@ -1,5 +1,5 @@
-//! Decides the result of three votes. Rule 1 decides a majority, rule 2 decides a tie, and rule 3 decides a
-//! three-way split. By rule 4, a MERGE counts as a KEEP.
+//! Decides the result of three votes. Rule 1 decides votes with a majority. Rule 3 decides a FLIP, a DROP and a
+//! KEEP, and rule 2 decides all other votes without a majority. By rule 4, a MERGE counts as a KEEP.
 //!
 //! The rules come from versions 1 and 2 of the arbiter's selection rules. The result depends only on the votes, the
 //! conflict type and [`VoteLists`]. A missing vote counts as KEEP, and is never protected from being outvoted.
@@ -48,7 +48,7 @@ impl Voter {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vote<'a, V> {
     pub action: VoteAction,
-    /// The voter's reason, as a known reason code or any other word.
+    /// The voter's reason: a reason code of [`VoteLists`], or any other word.
     pub reason: Option<Cow<'a, str>>,
     /// The new value that a FLIP proposes. Two FLIPs with different values do not agree.
     pub new_value: Option<V>,
@@ -66,9 +66,9 @@ pub enum Version {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum FlagReason {
-    /// The outvoted voter is protected for this conflict type.
+    /// The outvoted voter is protected from being outvoted in conflicts of this type.
     FacetMinoritySignal,
-    /// No two votes agree, and at least one vote is a FLAG.
+    /// No two votes agree, and the votes are not FLIP, DROP and KEEP.
     PolarityUncertain,
     /// The votes are FLIP, DROP and KEEP, and no reason code decides between them.
     TieUnresolved,
@@ -107,8 +107,7 @@ impl Default for VoteLists {
 pub struct VoteDecision<'a, V> {
     /// The resulting action, which is never `Merge`.
     pub action: VoteAction,
-    /// The reason why the rules chose FLAG. `None` if the action is not FLAG, or if the FLAG is the majority's
-    /// vote.
+    /// The reason for FLAG. `None` if the action is not FLAG, or if the FLAG is the majority's vote.
     pub reason: Option<FlagReason>,
     /// The first new value among the winning FLIP votes.
     pub new_value: Option<&'a V>,
@@ -164,8 +163,8 @@ pub fn decide<'a, V: PartialEq>(
     VoteDecision { action, reason, new_value, deciding_code, rule }
 }
 
-/// The action that a vote counts as, and the value that the vote proposes. The value is `None` if all proposed
-/// values are equal.
+/// The effective action of a vote, and the value that the vote proposes. The value is `None` if all proposed values
+/// are equal.
 type Wish<'a, V> = (VoteAction, Option<&'a V>);
 
 /// A FLIP without a value agrees with any other FLIP, unless the other two FLIPs propose different values.

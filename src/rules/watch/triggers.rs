@@ -1,4 +1,4 @@
-//! Schedules the review cycles of a watch (seed 004, section 1).
+//! Schedules the review cycles of a watch (specification `seed 004`, section 1).
 //!
 //! Times are durations on the caller's clock, which stops during system sleep. Several triggers in quick succession
 //! start one cycle. The debounce time begins at the *first* trigger, so that continuous triggers cannot delay the
@@ -22,7 +22,7 @@ pub struct Triggers {
     timing: Timing,
     pending: BTreeSet<Trigger>,
     settled: Duration,
-    /// The start of the idle time: the time of the last event, CONTINUE, resumption or fallback.
+    /// The start of the idle time, which is the time of the last event, CONTINUE, resumption or fallback.
     quiet_since: Duration,
     is_paused: bool,
     in_cycle: bool,
@@ -92,8 +92,8 @@ impl Triggers {
         self.in_cycle = true;
     }
 
-    /// Ends the current cycle. `is_paused` does not follow from `action`, because a person or a blocker may have
-    /// paused the work.
+    /// Ends the current cycle. The caller passes `is_paused`, because a person or a blocker can pause the work
+    /// whatever the action is.
     pub fn decided(&mut self, action: Action, is_paused: bool, now: Duration) {
         self.in_cycle = false;
         self.is_paused = is_paused;

@@ -1,4 +1,4 @@
-//! Converts the reviewers' verdicts in a cycle into an action by four rules (seed 004, section 4).
+//! Converts the reviewers' verdicts in a cycle into an action by four rules (specification `seed 004`, section 4).
 //!
 //! | case | condition | action | status |
 //! |---|---|---|---|
@@ -12,7 +12,7 @@
 
 use crate::domain::{Action, Verdict};
 
-/// Returns the action for the verdicts of a cycle. `None` stands for an absent reviewer.
+/// Returns the action for the verdicts of a cycle. `None` means an absent reviewer.
 pub fn decide(verdicts: &[Option<Verdict>]) -> Action {
     let count = |wanted: Option<Verdict>| verdicts.iter().filter(|verdict| **verdict == wanted).count();
     let (approved, concerns, absent) =

@@ -39,7 +39,7 @@ pub(crate) enum New {
     Worktree,
     Blob(String),
     Gone,
-    /// A symbolic link, as an id of a git object or, in the work tree, as `None`.
+    /// A symbolic link. The id of the git object is `None` if the link is in the work tree.
     Link(Option<String>),
     Submodule(String),
     /// A folder, a FIFO or a device.

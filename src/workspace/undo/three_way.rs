@@ -29,13 +29,13 @@ pub enum UndoEffect {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clash {
     Lines,
-    /// The file was changed later, and cannot be merged because it is binary or too large.
+    /// The file was changed after the coder's call. A merge is impossible, because the file is binary or too large.
     NotText,
     Permissions,
     Removed,
     Created,
     MadeAgain,
-    /// The file or link was changed later, and cannot be merged because one of its versions is a link.
+    /// The path was changed after the coder's call. A merge is impossible, because one of the versions is a link.
     Kind,
     Folder,
     Above,

@@ -1,4 +1,4 @@
-//! The policy `panel` classifies a finding by how many reviewers agree on it, and never deletes a finding.
+//! The policy `panel` classifies findings by the number of agreeing reviewers, and never deletes a finding.
 //!
 //! A finding of two or more reviewers is accepted. A finding of one reviewer is accepted if another reviewer
 //! supports it in the debate, and is uncorroborated otherwise. For an uncorroborated finding, the report contains

@@ -14,10 +14,10 @@ use crate::rules::consensus::normalise::{Category, NormalMember, category};
 use crate::rules::consensus::similarity::groups;
 use crate::rules::consensus::votes::{Votes, Voting};
 
-/// The minimum difference of two weights at which one side is clearly stronger than the other side.
+/// One side of a conflict wins if its weight is greater by at least this number.
 const CLEARLY: i32 = 2;
 
-/// The number of preceding lists in which [`assemble`] looks for a group that contains the current group.
+/// [`assemble`] searches this number of preceding lists for a group that contains the current group.
 const NEIGHBOURS: usize = 16;
 
 const SINGLE: &str = "single source: ";
@@ -39,8 +39,8 @@ pub(crate) fn decide(members: &[Member], entries: &[NormalMember<'_>], debate: &
     joined.collect()
 }
 
-/// Puts two accepted groups into the same list if one group contains the other, or if both groups have the same
-/// category and title (phase 7). The first group of each list is the main group.
+/// Puts two accepted groups into the same list if one group is a part of the other group, or if both groups have
+/// the same category and title (phase 7). The first group of each list is the main group.
 fn assemble(groups: Vec<Group>, members: &[Member]) -> Vec<Vec<Group>> {
     let mut kept: Vec<Vec<Group>> = Vec::with_capacity(groups.len());
     let mut causes: HashMap<(Category, String), usize> = HashMap::new();
@@ -73,7 +73,7 @@ fn assemble(groups: Vec<Group>, members: &[Member]) -> Vec<Vec<Group>> {
 }
 
 /// Merges several groups into one group. The first finding of each reviewer becomes a member, with the highest
-/// severity and confidence of the reviewer's findings. The reviewer's other findings become repeats.
+/// severity and confidence of all findings of this reviewer. The reviewer's other findings become repeats.
 fn join<'a>(
     voting: &Voting<'_>,
     all: &[Member],
@@ -322,8 +322,8 @@ fn unique(votes: &Votes<'_>) -> Group {
     }
 }
 
-/// Decides by the score whether a finding of one reviewer is accepted, and how its confidence changes (phase 4). A
-/// finding with a confidence below 40 needs a score of at least 5.
+/// Decides by the score whether a finding of one reviewer is accepted (phase 4). Also returns the change of the
+/// finding's confidence. A finding with a confidence below 40 needs a score of at least 5.
 fn unique_decision(confidence: Option<u8>, score: i32) -> (bool, i32) {
     match (confidence, score) {
         (_, 5..) => (true, -5),
@@ -333,8 +333,8 @@ fn unique_decision(confidence: Option<u8>, score: i32) -> (bool, i32) {
     }
 }
 
-/// Applies a failed challenge. A group that meets no criterion becomes disputed, and any other group gets a lower
-/// severity.
+/// Applies a failed challenge. A group that meets no criterion becomes disputed. A group that meets a criterion
+/// gets a lower severity.
 fn weaken(group: &mut Group, EvidenceChallenge { criteria, weakest, test, .. }: EvidenceChallenge) {
     if criteria == Criteria::default() {
         group.class = Class::Disputed;
@@ -349,7 +349,7 @@ fn weaken(group: &mut Group, EvidenceChallenge { criteria, weakest, test, .. }: 
     group.reversal = test;
 }
 
-/// Rejects a group that was withdrawn in the debate, and disputes a group that was contradicted (phase 5.5).
+/// Rejects a group that was withdrawn in the debate. A group that was contradicted becomes disputed (phase 5.5).
 fn after_debate(votes: &Votes<'_>, group: &mut Group) {
     let effect = &votes.effect;
     if effect.is_withdrawn() {

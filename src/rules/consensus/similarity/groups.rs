@@ -1,9 +1,9 @@
 //! Groups findings of different reviewers that report the same problem, by comparing the texts and the locations.
 //!
 //! Different problems can be at the same location, so the location alone is not sufficient. Each finding is
-//! compared with the findings near its lines. If many findings are near, a finding is compared only with the
-//! findings that share its rarest terms, so the cost is nearly linear. The most similar pairs are joined first. Two
-//! groups are joined only if their findings reach the required similarity on average.
+//! compared with the findings near its lines. If many findings are near, a finding is compared only with findings
+//! that contain its rarest terms, so the cost is nearly linear. The most similar pairs are joined first. Two groups
+//! are joined only if the average similarity of their findings is sufficient.
 
 use std::ops::Range;
 
@@ -19,8 +19,8 @@ const SAME_LINES: f32 = 0.18;
 const SAME_BLOCK: f32 = 0.22;
 const TEXT_ALONE: f32 = 0.13;
 
-/// If at most this number of findings are near, a finding is compared with all of them. If more findings are near,
-/// a finding is compared only with findings that share its rarest terms.
+/// A finding is compared with all nearby findings if their number is at most this limit. Above the limit, a finding
+/// is compared only with findings that contain its rarest terms.
 const CANDIDATES: usize = 256;
 
 const KEPT: usize = 32;
@@ -119,7 +119,7 @@ impl Finder<'_> {
         pairs
     }
 
-    /// Calls `look` once for each entry that may match the entry `index`. `seen_from[other]` is the last `index`
+    /// Calls `look` once for each entry that can match the entry `index`. `seen_from[other]` is the last `index`
     /// for which `look` was called with `other`.
     fn look_from(&self, index: usize, file: &Range<usize>, seen_from: &mut [usize], mut look: impl FnMut(usize)) {
         let entry = &self.entries[index];
@@ -128,8 +128,7 @@ impl Finder<'_> {
             (None, _) => scopes[0] = 0..self.entries.len(),
             (Some(_), None) => scopes = [file.clone(), self.fileless()],
             (Some(_), Some((_, last))) => {
-                // Only later entries are searched, because a search from the later entry would find the same pair
-                // again.
+                // Only later entries are searched, because every pair is found by a search from its earlier entry.
                 let reach = entry.block.map_or(last, |block| block.1.max(last)).saturating_add(NEAR);
                 let later = &self.entries[index + 1..file.end];
                 let end = later.partition_point(|other| other.lines.is_some_and(|lines| lines.0 <= reach));
@@ -178,7 +177,7 @@ impl Finder<'_> {
         (likeness >= 1.0).then_some(likeness)
     }
 
-    /// The minimum cosine at which two entries match. The minimum depends on the locations of the entries. `None`
+    /// The minimum cosine at which two entries match, which depends on the locations of the entries. Returns `None`
     /// if the entries can never match.
     fn threshold(&self, a: usize, b: usize) -> Option<f32> {
         match self.entries[a].place(&self.entries[b]) {

@@ -1,10 +1,10 @@
 //! Decides whether two findings about the same unchanged code report the same problem.
 //!
 //! Two findings report the same problem if their words are similar and their lines are near each other. Findings
-//! that name different rules or request opposite changes are different. If two findings name different kinds of
+//! with different rules, or with opposite requests, are different. If two findings mention different kinds of
 //! defects or different identifiers, their words must be more similar. The category is ignored, because different
-//! defects of one function often have the same category. In doubt, two findings are different, because it is better
-//! to display a finding again than to hide it by mistake.
+//! defects of one function often have the same category. In doubt, two findings are different, because displaying a
+//! finding again is better than hiding the finding by mistake.
 
 use std::collections::BTreeSet;
 
@@ -16,8 +16,8 @@ pub enum Likeness {
     /// The two findings report the same problem. The value is the certainty from 0 to 1, and is 1 only if the words
     /// are equal.
     Same(f32),
-    /// The two findings possibly report the same problem. The value is the cosine of the words, which is too low
-    /// for `Same`.
+    /// It is uncertain whether the two findings report the same problem. The value is the cosine of the words,
+    /// which is too low for `Same`.
     Unsure(f32),
     Different,
 }
@@ -38,16 +38,15 @@ pub const NEAR: u32 = 3;
 /// The minimum number of terms in a long text. A long text has enough words for a comparison by words alone.
 const LONG: usize = 5;
 
-/// The minimum cosine at which two long texts match. The minimum also applies to short texts that name a common
-/// kind of defect. The value was measured with eight models that reviewed the same code several times. With the
-/// value 0.2, 1 of 1,750 pairs of different findings matches. With the value 0.25, 1% of the pairs of equal
-/// findings do not match.
+/// The minimum cosine at which two long texts match, or two short texts that mention the same kind of defect. The
+/// value was measured with eight models that reviewed the same code several times. With the value 0.2, 1 of 1,750
+/// pairs of different findings matches. With the value 0.25, 1% of the pairs of equal findings do not match.
 const SAME: f32 = 0.21;
-/// The minimum cosine at which two short texts match if at least one of them names no kind of defect.
+/// The minimum cosine at which two short texts match if one of the texts mentions no kind of defect.
 const SHORT: f32 = 0.5;
-/// The minimum cosines at which two long texts match despite a difference. `APART` applies if each text names a
-/// kind of defect that the other text does not name. `DISJOINT` applies if both texts name kinds of defects, but
-/// none in common. `OTHER_NAMES` applies if both texts name identifiers, but none in common.
+/// The minimum cosines at which two long texts match despite a difference. `APART` applies if each text mentions a
+/// kind of defect that is not in the other text. `DISJOINT` applies if both texts mention kinds of defects, but no
+/// common kind. `OTHER_NAMES` applies if both texts mention identifiers, but no common identifier.
 const APART: f32 = 0.3;
 const DISJOINT: f32 = 0.5;
 const OTHER_NAMES: f32 = 0.35;
@@ -98,8 +97,8 @@ const KINDS: &[&[&str]] = &[
     &["cache", "cached", "lru_cache", "memoiz"],
 ];
 
-/// Two texts that differ only in a negation do not match. The negation counts as the only difference if the cosine
-/// of the texts is at least this number.
+/// Two texts that differ only in a negation do not match. A negation counts as the only difference if the cosine of
+/// the texts is at least this number.
 const EXCEPT_NEGATION: f32 = 0.95;
 const NEGATIONS: &[&str] =
     &["not", "never", "no", "without", "cannot", "isn", "aren", "doesn", "don", "nobody", "nothing"];
@@ -129,7 +128,7 @@ pub fn identifiers(code: &str) -> impl Iterator<Item = &str> {
     code.split(|c: char| !is_part(c)).filter(|word| word.len() >= 3)
 }
 
-/// Like [`names`], but `is_known` decides whether a word is an identifier of the code.
+/// Returns the words of a title for which `is_known` returns true, sorted and without plain English words.
 pub fn names_among(title: &str, is_known: impl Fn(&str) -> bool) -> Vec<String> {
     let named = title.split(|c: char| !is_part(c)).filter(|word| is_known(word));
     let named: BTreeSet<&str> = named.filter(|word| !PLAIN.contains(&word.to_lowercase().as_str())).collect();
@@ -190,8 +189,8 @@ impl<'a> Wordings<'a> {
         }
     }
 
-    /// The similarity, from 0 to 1, of two findings in different code. `None` if the findings request opposite
-    /// changes or name different rules.
+    /// The similarity, from 0 to 1, of two findings in different code. Returns `None` if the findings have opposite
+    /// requests or different rules.
     pub fn resemblance(&self, a: usize, b: usize) -> Option<f32> {
         let (ours, theirs) = (&self.profiles[a], &self.profiles[b]);
         let contradict = ours.asks_the_opposite(theirs) || ours.names_another_rule(theirs);
@@ -206,7 +205,7 @@ impl<'a> Profile<'a> {
         Self { anchor, kinds: kinds(&anchor.text), asks_for_less, asks_for_more, negates: says(NEGATIONS) }
     }
 
-    /// The minimum cosine at which two findings are [`Likeness::Same`]. `None` if no cosine is sufficient.
+    /// The minimum cosine at which two findings are [`Likeness::Same`]. Returns `None` if no cosine is sufficient.
     fn demanded(&self, other: &Self, is_long: bool, same_rule: bool) -> Option<f32> {
         let (ours, theirs) = (self.kinds, other.kinds);
         let (names, other_names) = (&self.anchor.names, &other.anchor.names);
@@ -234,8 +233,8 @@ impl<'a> Profile<'a> {
     }
 }
 
-/// Returns the rule of a finding if the rule is an id such as `py/weak-hash`, and not a general word such as
-/// `security`.
+/// Returns the rule of a finding, unless the rule is a general word such as `security` instead of an id such as
+/// `py/weak-hash`.
 fn specific(anchor: &Anchor) -> Option<&str> {
     let is_identifier =
         |rule: &str| rule.contains(|c: char| c.is_ascii_digit() || matches!(c, '-' | '_' | '/' | '.'));

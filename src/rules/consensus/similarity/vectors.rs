@@ -23,17 +23,17 @@ fn is_stop_word(word: &str) -> bool {
 /// Endings that are removed from words of six or more letters. Longer endings come first.
 const ENDINGS: &[&str] = &["ations", "ation", "ings", "ing", "ed", "es", "ly", "s"];
 
-/// Maps each word to its number. The hash function is a fast one, because look-ups take most of the time in a large
+/// Maps each word to its number. The hash function is fast, because look-ups take most of the time in a large
 /// merge.
 type Numbers = HashMap<Box<str>, u32, RandomState>;
 
 pub(crate) struct Vectors {
-    /// For each text, the index of its first entry in `terms`.
+    /// Maps each text to the index of the text's first entry in `terms`.
     starts: Vec<u32>,
     /// The number and the weight of each term, sorted by number within each text. The vector of each text has
     /// length 1.
     terms: Vec<(u32, f32)>,
-    /// For each term, the index of its first entry in `holders`. Each entry is a text that contains the term.
+    /// For each term, the index of the term's first entry in `holders`. An entry is a text with the term.
     held: Vec<u32>,
     holders: Vec<u32>,
 }
@@ -163,7 +163,7 @@ impl Comparer<'_> {
 struct Counts {
     words: Vec<Box<str>>,
     lengths: Vec<u32>,
-    /// The number and the logarithmic count of each word, text by text.
+    /// The number and the logarithmic count of each word, in the order of the texts.
     terms: Vec<(u32, f32)>,
 }
 
