@@ -156,7 +156,7 @@ fn connect_immutable(path: &Path) -> Result<Connection, JournalError> {
     connect(Path::new(&uri), OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI)
 }
 
-/// Creates the file if it is missing. The path of the folder may contain symbolic links, but the file must not be a
+/// Creates the file if it is missing. The path of the folder can contain symbolic links, but the file must not be a
 /// symbolic link.
 fn create(path: &Path) -> Result<PathBuf, JournalError> {
     let made = || {

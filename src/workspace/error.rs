@@ -180,7 +180,7 @@ impl Advice for WorkspaceError {
             Self::NotPushed { .. } | Self::State { .. } | Self::NotKept { .. } | Self::TooLarge { .. } => {
                 ExitReason::History
             }
-            // The target contains changes, but none of them can be read.
+            // The target contains changes, but Glee can read none of these changes.
             Self::EmptyTarget { skipped, is_change: true, .. } if !skipped.is_empty() => ExitReason::AgentFailed,
             _ => ExitReason::Usage,
         }

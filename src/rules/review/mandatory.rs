@@ -1,7 +1,8 @@
 //! Decides which findings are mandatory for the coder.
 //!
-//! The configured lists of tags decide (design 3.1). Severities of other scales, such as `P1`, are first mapped to
-//! the six tags. An unknown severity counts as mandatory, so that an unreadable severity cannot make a run pass.
+//! The configured lists of tags determine which findings are mandatory (design 3.1). Severities of other scales,
+//! such as `P1`, are first mapped to the six tags. An unknown severity counts as mandatory, so that an unreadable
+//! severity cannot make a run pass.
 
 use crate::domain::{Severity, Tag};
 

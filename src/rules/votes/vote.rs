@@ -167,7 +167,7 @@ pub fn decide<'a, V: PartialEq>(
 /// are equal.
 type Wish<'a, V> = (VoteAction, Option<&'a V>);
 
-/// A FLIP without a value agrees with any other FLIP, unless the other two FLIPs propose different values.
+/// A FLIP without a value agrees with every other FLIP, unless two other FLIPs propose different values.
 fn wishes<'a, V: PartialEq>(votes: [Option<&'a Vote<'_, V>>; 3]) -> [Wish<'a, V>; 3] {
     let value = |vote: Option<&'a Vote<'_, V>>| {
         vote.filter(|vote| vote.action == VoteAction::Flip).and_then(|vote| vote.new_value.as_ref())

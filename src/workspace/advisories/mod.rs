@@ -1,4 +1,4 @@
-//! Security advisories: parses lock files, queries the OSV database, and checks findings against both.
+//! Security advisories: parses lock files, queries the OSV database, and checks findings about packages.
 
 pub mod check;
 pub(crate) mod lockfiles;

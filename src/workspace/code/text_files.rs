@@ -12,7 +12,7 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     if !std::fs::symlink_metadata(path)?.is_file() {
         return Err(io::Error::other("not a regular file"));
     }
-    // A link or a FIFO may have replaced the file since the call of `symlink_metadata`.
+    // A link or a FIFO can have replaced the file since the call of `symlink_metadata`.
     let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
     let file = OpenOptions::new().read(true).custom_flags(flags.bits()).open(path)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("not a regular file")) }

@@ -49,7 +49,7 @@ pub(crate) enum New {
 }
 
 impl Repository {
-    /// Returns the files of the work tree that may differ from the commit `base`, or all files if `base` is `None`.
+    /// Returns the files that possibly differ from the commit `base`, or all files if `base` is `None`.
     pub(crate) fn uncommitted(&self, base: Option<&str>) -> Result<Vec<Changed>> {
         let (scan, deltas) = (self.scan()?, self.index_against(base)?);
         let mut files: BTreeMap<Vec<u8>, Changed> =

@@ -46,7 +46,7 @@ pub fn line_hashes(salt: &str, text: &str) -> String {
 }
 
 /// Hashes the headers of a file's diff and the content before the change. For a deleted file, hashes the whole
-/// diff. Two reviews of a file are compared line by line only if both reviews have the same hash.
+/// diff. Two reviews of a file are compared line by line only if their hashes are equal.
 pub fn frame(file: &SourceFile) -> String {
     let mut hasher = blake3::Hasher::new();
     match &file.diff {
@@ -104,7 +104,7 @@ impl Delta {
                         }
                     }
                 }
-                // Removing a line may change the effect of the lines before and after it.
+                // Removing a line can change the effect of the lines before and after the removed line.
                 DiffTag::Delete => {
                     let before = number(new.start);
                     marks.extend([before, before + 1].into_iter().filter(|line| (1..=last).contains(line)));

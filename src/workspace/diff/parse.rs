@@ -86,7 +86,7 @@ impl Hunk {
             };
             let bare = line.strip_suffix('\n').unwrap_or(line);
             let bare = bare.strip_suffix('\r').unwrap_or(bare);
-            // A hunk may contain more added lines than its header states, because users edit diffs manually.
+            // A hunk can contain more added lines than its header states, because users edit diffs manually.
             let (mark, old, new) = match bare.bytes().next() {
                 Some(b' ') | None => (Some(DiffMark::Kept), old_left.checked_sub(1)?, new_left.checked_sub(1)?),
                 Some(b'-') => (Some(DiffMark::Removed), old_left.checked_sub(1)?, new_left),
@@ -358,7 +358,7 @@ impl Header {
 
 const NONE: &[u8] = b"/dev/null";
 
-/// Git adds the prefixes `a/` and `b/` to paths by default, and the other prefixes with `diff.mnemonicPrefix`.
+/// Git adds the prefixes `a/` and `b/` to paths by default. With `diff.mnemonicPrefix`, git adds other prefixes.
 const PREFIXES: [&[u8]; 8] = [b"a/", b"b/", b"i/", b"w/", b"c/", b"o/", b"1/", b"2/"];
 
 /// Splits the text after `---` or `+++` into the unquoted name and the timestamp.
@@ -393,7 +393,7 @@ fn known(name: &[u8]) -> Vec<u8> {
     prefix.map_or(name, |prefix| &name[prefix.len()..]).to_vec()
 }
 
-/// Returns the two names in `diff --git a/x b/x`, with prefixes. Names may be quoted or contain spaces.
+/// Returns the two names in `diff --git a/x b/x`, with prefixes. Names can be quoted or contain spaces.
 fn header_names(rest: &str) -> Option<(Vec<u8>, Vec<u8>)> {
     let unquoted = |text: &str| path_bytes::unquoted(text.as_bytes());
     if let Some(inner) = rest.strip_prefix('"') {
@@ -410,7 +410,7 @@ fn header_names(rest: &str) -> Option<(Vec<u8>, Vec<u8>)> {
     }
     let splits = || rest.match_indices(' ').map(|(at, _)| (&rest[..at], &rest[at + 1..]));
     let tail = |name: &str| name.split_once('/').map(|(_, tail)| tail.to_owned());
-    // Splits the line between two names that are equal with or without their prefixes. A name may contain spaces.
+    // Splits the line between two names that are equal with or without their prefixes. A name can contain spaces.
     let same = splits().find(|(one, other)| tail(one).is_some_and(|tail_of_one| tail(other) == Some(tail_of_one)));
     let same = same.or_else(|| splits().find(|(one, other)| one == other));
     let (one, other) = same.or_else(|| splits().next())?;

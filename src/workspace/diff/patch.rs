@@ -47,13 +47,13 @@ impl Workspace {
         let mut selection = Selection::default();
         diff.not_shown.iter().for_each(|path| selection.skip(path, SkipReason::Unreadable));
         let mut files: BTreeMap<String, SourceFile> = BTreeMap::new();
-        // Several patches of one diff may change the same file in sequence.
+        // Several patches of one diff can change the same file in sequence.
         let mut texts: BTreeMap<String, String> = BTreeMap::new();
         for patch in &diff.patches {
             let Some(path) = patch.new.as_ref() else {
                 let path = patch.old.as_deref().unwrap_or_default();
                 match self.clean(&filter::path_text(path)) {
-                    // A later patch of the diff may create the deleted file again.
+                    // A later patch of the diff can create the deleted file again.
                     Some(path) => drop(files.insert(path.clone(), deleted(patch, path))),
                     None => selection.skip(path, SkipReason::Deleted),
                 }
@@ -137,11 +137,11 @@ impl Workspace {
             Err(reason @ (SkipReason::Oversized | SkipReason::Binary)) => return Err(reason),
             Ok(None) | Err(_) => {}
         }
-        // If the patch renames a file, the tree may contain the content at the old path.
+        // If the patch renames a file that has its old name in the tree, the content is at the old path.
         let old = patch.old.as_ref().filter(|old| patch.new.as_ref() != Some(*old));
         let old = old.and_then(|old| self.clean(&filter::path_text(old)));
         if let Some(old) = &old {
-            // An earlier patch of the diff may have changed the old file. Glee tries the changed text first, and
+            // An earlier patch of the diff can have changed the old file. Glee tries the changed text first, and
             // then the original text.
             let sources = [read(old), in_tree(old)].into_iter().filter_map(Result::ok);
             if let Some(text) = { sources }.find(|text| patch.matches(text, Side::Old)) {
@@ -162,7 +162,7 @@ impl Workspace {
         Ok(Located { path: primary, text: sketch, before: None })
     }
 
-    /// Returns further paths to which a name in the diff may refer, for example the name without leading folders.
+    /// Returns further paths that a name in the diff can mean, for example the name without leading folders.
     fn others(&self, patch: &Patch, path: &[u8]) -> Vec<String> {
         let here = self.start.strip_prefix(&self.root).map(path_bytes::bytes).unwrap_or_default();
         let mut all: Vec<Vec<u8>> = Vec::new();

@@ -6,7 +6,7 @@ use similar::{Algorithm, DiffTag, TextDiff};
 
 use crate::workspace::git::path_bytes;
 
-/// The maximum time for finding the shortest diff. After this time, the diff may be longer but is still correct.
+/// The maximum time for finding the shortest diff. After this time, the diff can be longer, but is still correct.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(500);
 
 #[derive(Debug, PartialEq, Eq)]

@@ -269,7 +269,7 @@ struct Listing {
 /// Maps the hash of a record to the e-mail addresses of the record's authors.
 type Authors = BTreeMap<String, BTreeSet<String>>;
 
-/// Parses raw git trees and commits. The size of each object is limited, because a remote may contain any objects.
+/// Parses raw git trees and commits. The size of each object is limited, because a remote can contain any objects.
 struct Reader {
     objects: Objects,
     trees: HashMap<String, Option<Rc<Vec<Entry>>>>,

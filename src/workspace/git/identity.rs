@@ -112,8 +112,8 @@ enum Access {
 }
 
 impl Workspace {
-    /// Finds this tree's history, and writes nothing. Fails if git fails, if `project.id` cannot be read, or if a
-    /// history that may belong to this tree cannot be read.
+    /// Finds this tree's history, and writes nothing. Fails if git fails or `project.id` cannot be read. Also fails
+    /// if a history that possibly belongs to this tree cannot be read.
     pub fn history(&self, state_dir: &Path) -> Result<HistoryPlace> {
         self.place_of_history(state_dir, Access::Read)
     }

@@ -56,7 +56,7 @@ pub(crate) struct Repository {
     pub(crate) git_dir: PathBuf,
     /// The folder with the objects and refs, which all linked work trees share.
     pub(crate) common: PathBuf,
-    /// The path of the index. In a hook, git may use a temporary index.
+    /// The path of the index. In a hook, the path can be the path of a temporary index.
     pub(crate) index: PathBuf,
     pub(crate) head: Option<String>,
     pub(crate) empty_tree: &'static str,
@@ -217,8 +217,8 @@ impl Repository {
         }
     }
 
-    /// Fails if one of the `folders` is a symbolic link, for example after the extraction of an archive. Git would
-    /// change the refs in the link's target.
+    /// Fails if one of the `folders` is a symbolic link, for example after the extraction of an archive. Through
+    /// such a link, git would change refs outside the repository.
     pub(crate) fn refuse_links(&self, folders: [&str; 2]) -> Result<()> {
         let linked = folders.map(|folder| self.common.join(folder)).into_iter().find(|path| path.is_symlink());
         linked.map_or(Ok(()), |linked| Err(WorkspaceError::LinkedRefs(linked)))
@@ -451,7 +451,7 @@ impl Drop for Objects {
     }
 }
 
-/// Parses the output of `ls-tree -z` or `ls-files -z --stage`. Each record has a mode, two words and a path.
+/// Parses the output of `ls-tree -z` or `ls-files -z --stage`. A record has a mode, two words and a path.
 pub(crate) fn records(listed: &[u8]) -> impl Iterator<Item = (u32, &str, &str, &[u8])> {
     path_bytes::items(listed, 0).filter_map(|record| {
         let (head, path) = record.split_at(memchr::memchr(b'\t', record)?);

@@ -22,7 +22,7 @@ use crate::workspace::{Result, Workspace};
 
 /// If a file has more bytes than this limit, only its timestamps and size are compared.
 const DIGESTED: u64 = 16 << 20;
-/// The assumed resolution of file timestamps. A file that changes twice within this time may keep its timestamps.
+/// The assumed resolution of file timestamps. A second change within this time can leave the timestamps equal.
 const TICK: Duration = Duration::from_millis(20);
 /// The approximate maximum number of files per control folder. Some agents store large trees in such a folder.
 const CONTROL_FILES: usize = 2_000;
@@ -140,8 +140,8 @@ impl Workspace {
         Ok(found)
     }
 
-    /// Returns the differences between two fingerprints. Requires that one fingerprint was taken with the other as
-    /// `earlier`, or that both were taken with the same `earlier`.
+    /// Returns the differences between two fingerprints. Requires that one of the fingerprints was taken with the
+    /// other fingerprint as `earlier`, or that both fingerprints were taken with the same `earlier`.
     pub fn differences(&self, before: &TreeFingerprint, after: &TreeFingerprint) -> Result<Vec<ObservedChange>> {
         let mut found = Vec::new();
         for (path, old, new) in differing(&before.files, &after.files) {

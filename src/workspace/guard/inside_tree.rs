@@ -1,4 +1,4 @@
-//! Checks whether a path is inside a tree. A coder can write to the tree, so Glee stores its own files elsewhere.
+//! Checks whether a path is inside a tree. Glee stores its files elsewhere, because a coder can write to the tree.
 
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};

@@ -49,7 +49,7 @@ pub struct Unfollowed {
 struct Listed {
     files: Vec<Vec<u8>>,
     bytes: u64,
-    /// The subfolders that may be nested repositories.
+    /// The subfolders that are possibly nested repositories.
     candidates: Vec<Vec<u8>>,
     scan: Scan,
 }

@@ -22,7 +22,7 @@ pub struct TreeLock {
 }
 
 impl Workspace {
-    /// Locks this work tree for a run that may edit it.
+    /// Locks this work tree for a run that edits the tree.
     ///
     /// The lock file in `state_dir` is named after the root, so that each linked work tree has a separate lock.
     /// Fails with [`WorkspaceError::Locked`] if another run holds the lock.

@@ -42,7 +42,7 @@ pub(crate) enum TreeRelation {
 }
 
 impl TreeIdentity {
-    /// Reads the identity of a tree from disk, because a coder may have removed or replaced `.git` during the run.
+    /// Reads the identity of a tree from disk, because a coder can have removed or replaced `.git` during the run.
     pub(crate) fn of(workspace: &Workspace) -> Self {
         let root = workspace.root();
         let git = workspace.repository.as_ref().filter(|git| git.common.join("HEAD").exists());

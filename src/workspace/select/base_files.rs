@@ -29,7 +29,7 @@ pub struct BaseFiles {
 }
 
 impl Workspace {
-    /// Reads the `wanted` files of a commit. A script may load other files, so all files in and below the script's
+    /// Reads the `wanted` files of a commit. A script can load other files, so all files in and below the script's
     /// folder are read too. For a script at the root of the tree, only the files at the root are read, without
     /// subfolders.
     pub fn files_at(&self, commit: &str, wanted: &BTreeSet<String>) -> Result<BaseFiles> {
@@ -72,7 +72,7 @@ impl Workspace {
     }
 }
 
-/// Whether a folder of the tree contains a file that the commit lacks. A script in the folder may load this file.
+/// Whether a folder of the tree contains a file that the commit lacks. A script in the folder can load this file.
 fn has_more(root: &Path, folder: &str, entries: &BTreeMap<String, (String, bool)>) -> bool {
     let below = walk::everything(&root.join(folder)).flatten().filter(walk::is_file);
     let mut paths =

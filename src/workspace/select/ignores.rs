@@ -2,7 +2,7 @@
 //!
 //! As in git, the ignore file in the deepest folder takes precedence, and everything below an ignored folder is
 //! ignored. Glee does not open an ignore file that is a FIFO or a link. In the review of a change, the
-//! `.gleeignore` files may come from the base commit.
+//! `.gleeignore` files can come from the base commit.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read as _;
@@ -120,7 +120,7 @@ fn read(place: &Path, file: &Path) -> Option<Gitignore> {
     rules(place, &text_files::lossy(text_files::read_capped(file, CAP).ok()??))
 }
 
-/// Reads the repository's `info/exclude` and the user's ignore file. The user's ignore file may be a link.
+/// Reads the repository's `info/exclude` and the user's ignore file. The user's ignore file can be a link.
 fn outside(root: &Path, exclude: Option<PathBuf>) -> Vec<Gitignore> {
     let users = || {
         let mut bytes = Vec::new();

@@ -75,7 +75,7 @@ impl Target {
     }
 }
 
-/// The selected files of a target, before they are sorted and split into shards.
+/// The selected files of a target, not yet sorted and not yet split into shards.
 #[derive(Debug, Default)]
 pub(crate) struct Selection {
     pub(crate) files: Vec<SourceFile>,

@@ -118,8 +118,8 @@ impl Workspace {
         Ok(Beyond { paths: found, sparse: read_paths(&folder.join("sparse")) })
     }
 
-    /// Finds the files that the current ignore rules hide although the earlier `rules` did not hide them. Files in
-    /// `listed` are omitted.
+    /// Finds the files that the current ignore rules hide, but the earlier `rules` did not hide. Files in `listed`
+    /// are omitted.
     pub(crate) fn hidden_since(&self, rules: &SelectionRules, listed: &Image) -> Result<BTreeSet<Vec<u8>>> {
         let mut ignores = Ignores::recorded(self.root(), rules.recorded(), Some(rules.excludes().as_bytes()));
         let mut found = match &self.repository {
@@ -146,8 +146,8 @@ pub(crate) fn is_certainly_new(path: &[u8], before: &Image) -> bool {
     was_folder || path_bytes::above(path).any(|folder| before.contains_key(folder))
 }
 
-/// Finds new files that replaced a folder of the snapshot, and new files in a folder that replaced a file of the
-/// snapshot. The result includes ignored files.
+/// Finds new files that replaced a folder of the snapshot. Also finds new files in a folder that replaced a file of
+/// the snapshot. The result includes ignored files.
 fn replacements(root: &Path, before: &Image) -> BTreeSet<Vec<u8>> {
     let mut found = BTreeSet::new();
     let mut lstat = Lstat::below(root);
@@ -216,8 +216,8 @@ impl Repository {
         Ok(all)
     }
 
-    /// Finds the files that the current ignore rules hide although the earlier `rules` did not hide them. In
-    /// untracked nested repositories, finds all files that the earlier `rules` did not hide.
+    /// Finds the files that the current ignore rules hide, but the earlier `rules` did not hide. In untracked
+    /// nested repositories, finds all files that the earlier `rules` did not hide.
     fn hidden(&self, known: &Ignored, rules: &mut Ignores<'_>) -> Result<BTreeSet<Vec<u8>>> {
         let mut found = BTreeSet::new();
         for path in self.listed_as_ignored()? {

@@ -6,8 +6,9 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use crate::workspace::git::path_bytes;
 
-/// The permissions of the files in a snapshot. `plain` is the most common value of files that are not executable,
-/// and `program` of executable files. `exceptions` contains all other permissions.
+/// The permissions of the files in a snapshot. `plain` contains the most common permissions of files that are not
+/// executable. `program` contains the most common permissions of executable files. `exceptions` contains all other
+/// permissions.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Modes {
     plain: u32,

@@ -124,8 +124,8 @@ impl Comparison {
         Ok(matches!((indexed, side), (Ok(indexed), Ok(side)) if indexed == changed_files::without_cr(&side)))
     }
 
-    /// The input line for `update-index --index-info` that stages a file. Returns `None` if the file cannot be
-    /// read, if the file is too large, or if git may convert more than its line endings.
+    /// Returns the input line with which `update-index --index-info` stages a file. Returns `None` if the file
+    /// cannot be read or is too large, or if git may convert more than the file's line endings.
     fn staged(&mut self, git: &Repository, path: &[u8], side: Option<&ManifestEntry>) -> Result<Option<Vec<u8>>> {
         let line = |mode: u32, id: &str| Some([format!("{mode:06o} {id}\t").as_bytes(), path, &[0]].concat());
         let Some(side) = side else { return Ok(line(0, &"0".repeat(git.empty_tree.len()))) };

@@ -4,7 +4,7 @@
 //! In a git repository, a snapshot is a git tree object. The entry `files` contains all files without any
 //! conversion, including the files of nested repositories. The entry `modes` lists the permissions that git does
 //! not record. The entry `nested` lists the nested repositories with the commits of their `HEAD`. Glee writes the
-//! objects of a snapshot to the state folder, and only reads the user's repository and index.
+//! objects of a snapshot to the state folder, and does not change the user's repository and index.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs::Metadata;

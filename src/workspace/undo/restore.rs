@@ -353,7 +353,7 @@ impl<'a> Work<'a> {
             let steps = self.steps.iter().filter(|step| step.removes() == removes);
             steps.map(|step| step.path.clone()).collect()
         });
-        // A step conflicts with another step if the other step writes a file at the path of a parent folder.
+        // A step conflicts if another step writes a file at the path of one of its parent folders.
         let is_below = |path: &[u8]| path_bytes::above(path).any(|folder| written.contains(folder));
         for step in std::mem::take(&mut self.steps) {
             let above = (!step.removes() && is_below(&step.path)).then_some(Clash::Above);

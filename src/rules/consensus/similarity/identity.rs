@@ -1,10 +1,10 @@
 //! Decides whether two findings about the same unchanged code report the same problem.
 //!
-//! Two findings report the same problem if their words are similar and their lines are near each other. Findings
-//! with different rules, or with opposite requests, are different. If two findings mention different kinds of
-//! defects or different identifiers, their words must be more similar. The category is ignored, because different
-//! defects of one function often have the same category. In doubt, two findings are different, because displaying a
-//! finding again is better than hiding the finding by mistake.
+//! Two findings report the same problem if their words are similar and their lines are near each other. Two
+//! findings with different rules or opposite requests report different problems. If two findings mention different
+//! kinds of defects or different identifiers, their words must be more similar. The category is ignored, because
+//! different defects of one function often have the same category. In doubt, two findings are different, because
+//! displaying a finding again is better than hiding the finding by mistake.
 
 use std::collections::BTreeSet;
 
