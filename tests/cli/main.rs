@@ -13,6 +13,7 @@ mod disputes;
 mod documented;
 mod exchange;
 mod findings;
+mod formats;
 mod golden;
 mod identity;
 mod insisting;

@@ -1,22 +1,28 @@
 //! Flags and arguments that several commands share, and the words that flags accept.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use serde::Serialize;
 
 use super::globals::Globals;
 use super::output::print;
-use crate::cli::error::CommandResult;
-use crate::cli::report::{Format, json::pretty};
+use crate::cli::error::{CommandError, CommandResult};
+use crate::cli::report::outputs::{Outputs, ReportOutput};
+use crate::cli::report::{BasicFormat, Format, formats::json::pretty};
 use crate::domain::Route;
 use crate::rules::consensus::Policy;
 
 /// The words that a flag accepts. Each word has a value and a help text, which may be empty.
 pub(crate) type Words<T> = &'static [(&'static str, T, &'static str)];
 
-const FORMATS: Words<Format> = &[
-    ("text", Format::Text, "For people"),
-    ("json", Format::Json, "The outcome as one JSON object"),
-    ("jsonl", Format::Jsonl, "Each event as a line of JSON, as it happens"),
+const BASIC_FORMATS: Words<BasicFormat> = &[
+    ("text", BasicFormat::Text, "For people"),
+    ("json", BasicFormat::Json, "The outcome as one JSON object"),
+    ("jsonl", BasicFormat::Jsonl, "Each event as a line of JSON, as it happens"),
 ];
 
 pub(crate) const ROUTES: Words<Route> = &[
@@ -65,12 +71,72 @@ where
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReportFormat {
     /// The format of the report
-    #[arg(long, value_parser = one_of(FORMATS), value_name = "FORMAT", default_value = "text",
+    #[arg(long, value_parser = one_of(BASIC_FORMATS), value_name = "FORMAT", default_value = "text",
         default_value_if("json", "true", "json"))]
-    pub(crate) format: Format,
+    pub(crate) format: BasicFormat,
     /// Print JSON, like `--format json`
     #[arg(long, conflicts_with = "format")]
     json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReportOutputs {
+    /// The format of the report, and the file that it is written to [default file: standard output]; may be repeated
+    #[arg(long, value_parser = OutputParser, value_name = "FORMAT[=FILE]", default_value = "text")]
+    format: Vec<ReportOutput>,
+    /// Print JSON, like `--format json`
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+}
+
+impl ReportOutputs {
+    pub(crate) fn check(&self, globals: &Globals) -> Result<Outputs, CommandError> {
+        match self.json {
+            true => Ok(Outputs::only(Format::Json)),
+            false => Outputs::check(&self.format, &globals.directory()),
+        }
+    }
+}
+
+/// Parses `FORMAT`, `FORMAT=FILE` and `FORMAT=-`.
+#[derive(Clone)]
+struct OutputParser;
+
+impl TypedValueParser for OutputParser {
+    type Value = ReportOutput;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<ReportOutput, clap::Error> {
+        let mut parts = value.as_bytes().splitn(2, |byte| *byte == b'=').map(OsStr::from_bytes);
+        let name = parts.next().unwrap_or_default();
+        let format = one_of(Format::ALL).parse_ref(command, argument, name)?;
+        let file = match parts.next() {
+            Some(file) if file.is_empty() => return Err(names_no_file(command, argument, name)),
+            file => file.filter(|file| *file != "-").map(PathBuf::from),
+        };
+        Ok(ReportOutput { format, file })
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(Format::ALL.iter().map(|(word, _, help)| PossibleValue::new(*word).help(*help))))
+    }
+}
+
+fn names_no_file(command: &clap::Command, argument: Option<&clap::Arg>, format: &OsStr) -> clap::Error {
+    let format = format.to_string_lossy();
+    let mut error = clap::Error::new(ErrorKind::InvalidValue).with_cmd(command);
+    let mut add = |kind, text: String| error.insert(kind, ContextValue::String(text));
+    add(ContextKind::InvalidArg, argument.map(ToString::to_string).unwrap_or_default());
+    add(ContextKind::InvalidValue, format!("{format}="));
+    error.insert(
+        ContextKind::ValidValue,
+        ContextValue::Strings(vec![format!("{format}=FILE"), format.into_owned()]),
+    );
+    error
 }
 
 #[derive(Debug, clap::Args)]

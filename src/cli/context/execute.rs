@@ -13,8 +13,10 @@ use crate::agents::process::{own_process, sandbox};
 use crate::agents::{Agents, ProcessRunner, Stop, StopHandle};
 use crate::cli::error::{CommandError, CommandResult};
 use crate::cli::report::options::{Detail, FixCommand, RenderOptions};
+use crate::cli::report::outputs::{self, Outputs};
 use crate::cli::report::{self, Format, fix_command, paths};
 use crate::cli::signals::{self, Loop};
+use crate::cli::style::Style;
 use crate::cli::ui::dialogs::dispute::{Dialog, NonInteractive};
 use crate::cli::ui::live::{jsonl::JsonLines, progress::Progress};
 use crate::cli::ui::{screen::Verbosity, stream, terminal::Terminal};
@@ -35,7 +37,7 @@ use crate::workspace::root::Workspace;
 use crate::workspace::{ControlFiles, TreeLock};
 
 pub(crate) struct CommandContext<'a> {
-    pub(crate) format: Format,
+    pub(crate) outputs: &'a Outputs,
     pub(crate) mode: Mode,
     pub(crate) chosen: Option<Route>,
     pub(crate) globals: &'a Globals,
@@ -151,14 +153,21 @@ pub(crate) fn review<F: Future<Output = Result<EndedReview, RunError>>>(
     run: impl FnOnce(RunSetup, Box<dyn DisputeResolver>) -> F,
 ) -> CommandResult {
     let resume = format!("resume it with `glee runs resume {}`", id.short());
-    let root = workspace.root().to_owned();
+    let reviewed = Arc::clone(&workspace);
     let (mut ended, cause) = execute(context, workspace, settings, agents, id, Some(&resume), run)?;
     if ended.rest == Rest::Stopped {
         // The exit code is the same whether the user stops the run in a dialog or with Ctrl-C.
         ended.outcome.exit = cause.unwrap_or(ExitReason::Signal(2));
         ended.outcome.notices.push(format!("the run was stopped early, and its results are recorded; {resume}"));
     }
-    report(context.globals, context.format, &root, &ended.outcome, &ended.reviewed, fix, context.findings)?;
+    let (globals, outputs) = (context.globals, context.outputs);
+    let events = match outputs.files.iter().any(|(format, _)| format.shows_events()) {
+        true => history::open_read(globals, &reviewed)?.map(|journal| journal.events(id)).transpose()?,
+        false => None,
+    };
+    let (events, only) = (events.unwrap_or_default(), context.findings);
+    let report = RunReport { outcome: &ended.outcome, reviewed: &ended.reviewed, events: &events, fix, only };
+    report.write(globals, outputs, reviewed.root())?;
     // A signal determines the exit code even if the signal arrived too late to stop the run.
     Ok(cause.filter(|cause| matches!(cause, ExitReason::Signal(_))).unwrap_or(ended.outcome.exit))
 }
@@ -189,7 +198,7 @@ fn execute<T, F: Future<Output = Result<T, RunError>>>(
         (true, None) | (false, _) => Box::new(NonInteractive::new(&terminal)),
     };
     let is_recorded = Arc::new(AtomicBool::new(false));
-    let sink = sink(context.format, &terminal);
+    let sink = sink(context.outputs.stdout == Format::Jsonl, &terminal);
     let sink = Box::new(StartObserver { sink, is_recorded: Arc::clone(&is_recorded) });
     let resume = resume.map(|resume| (resume.to_owned(), is_recorded));
     let (ended, cause) = drive(settings.budget.duration, &terminal, resume, |stop| {
@@ -198,10 +207,10 @@ fn execute<T, F: Future<Output = Result<T, RunError>>>(
     Ok((ended?, cause))
 }
 
-pub(crate) fn sink(format: Format, terminal: &Terminal) -> Box<dyn EventSink> {
-    match format {
-        Format::Jsonl => Box::new(JsonLines::default()),
-        Format::Text | Format::Json => Box::new(Progress::new(terminal)),
+pub(crate) fn sink(prints_events: bool, terminal: &Terminal) -> Box<dyn EventSink> {
+    match prints_events {
+        true => Box::new(JsonLines::default()),
+        false => Box::new(Progress::new(terminal)),
     }
 }
 
@@ -249,33 +258,58 @@ pub(crate) fn drive<T, F: Future<Output = T>>(
     Ok((ended, cause))
 }
 
-pub(crate) fn report(
-    globals: &Globals,
-    format: Format,
-    root: &Path,
-    outcome: &Outcome,
-    reviewed: &Sources,
-    fix: &FixCommand,
-    only: &[FindingId],
-) -> Result<(), CommandError> {
-    let folder = folder_within(globals, root).unwrap_or_default();
-    let options = RenderOptions {
-        style: globals.style(),
-        detail: match globals.screen().verbosity {
+/// What the reports on a run are made from.
+pub(crate) struct RunReport<'a> {
+    pub(crate) outcome: &'a Outcome,
+    pub(crate) reviewed: &'a Sources,
+    /// May be empty if no format [shows events](Format::shows_events).
+    pub(crate) events: &'a [Event],
+    pub(crate) fix: &'a FixCommand,
+    pub(crate) only: &'a [FindingId],
+}
+
+impl RunReport<'_> {
+    /// Writes all reports. If a report cannot be written, the others are written nevertheless.
+    pub(crate) fn write(&self, globals: &Globals, outputs: &Outputs, root: &Path) -> Result<(), CommandError> {
+        // The whole outcome is redacted, because even file names may contain secret tokens.
+        let outcome = secrets::redact_value(self.outcome.clone());
+        let folder = folder_within(globals, root).unwrap_or_default();
+        let render = |format: Format, style: Style, detail: Detail| {
+            let folder = if format == Format::Text { folder.as_str() } else { "" };
+            let options = RenderOptions {
+                style,
+                detail,
+                source: &|path, round| self.reviewed.shown(round, &paths::in_tree(folder, path)),
+                events: self.events,
+                fix: self.fix,
+                only: self.only,
+            };
+            let mut shown = outcome.clone();
+            paths::show_from(folder, &mut shown);
+            report::render(format, &shown, &options)
+        };
+        let mut failure = None;
+        for (format, path) in &outputs.files {
+            let detail = if globals.verbose > 0 { Detail::Full } else { Detail::Short };
+            let text = render(*format, Style { color: false, unicode: true, width: 100 }, detail);
+            if let Err(error) = outputs::write(*format, path, &text) {
+                let again = format!("glee runs show {} --format {}=FILE", outcome.run.short(), format.as_str());
+                failure.get_or_insert(
+                    error.hint(format!("the run is recorded; write the report again with `{again}`")),
+                );
+            }
+        }
+        let detail = match globals.screen().verbosity {
             Verbosity::Quiet => Detail::Verdict,
             Verbosity::Normal => Detail::Short,
             Verbosity::Verbose => Detail::Full,
-        },
-        source: &|path, round| reviewed.shown(round, &paths::in_tree(&folder, path)),
-        fix,
-        only,
-    };
-    // The whole outcome is redacted, because even file names may contain secret tokens.
-    let mut outcome = secrets::redact_value(outcome.clone());
-    if format == Format::Text {
-        paths::show_from(&folder, &mut outcome);
+        };
+        // Events were printed when they were recorded.
+        if outputs.stdout != Format::Jsonl {
+            stream::out(&render(outputs.stdout, globals.style(), detail))?;
+        }
+        failure.map_or(Ok(()), Err)
     }
-    Ok(stream::out(&report::render(format, &outcome, &options))?)
 }
 
 /// The folder of the command, relative to the root of the tree. `None` if the folder is outside the tree.

@@ -9,7 +9,7 @@ use super::globals::Globals;
 use super::output::print;
 use super::{execute, history, names, place, settings};
 use crate::cli::error::{CommandError, CommandResult};
-use crate::cli::report::{Format, json::pretty, stage as report};
+use crate::cli::report::{BasicFormat, formats::json::pretty, stage as report};
 use crate::cli::ui::{dialogs::prompter::PersonDialog, terminal::Terminal};
 use crate::config::settings::Settings;
 use crate::domain::{ExitReason, RunId, StagePlan};
@@ -50,7 +50,7 @@ impl StageRequest {
 
 pub(crate) struct StageContext<'a> {
     globals: &'a Globals,
-    format: Format,
+    format: BasicFormat,
     pub(crate) settings: Settings,
     pub(crate) workspace: Workspace,
     /// The project folder, whose `.glee` folder contains the definitions and the outcomes of stages.
@@ -58,7 +58,7 @@ pub(crate) struct StageContext<'a> {
 }
 
 impl<'a> StageContext<'a> {
-    pub(crate) fn new(globals: &'a Globals, format: Format) -> Result<Self, CommandError> {
+    pub(crate) fn new(globals: &'a Globals, format: BasicFormat) -> Result<Self, CommandError> {
         let workspace = place::workspace(globals)?;
         let (settings::Places { root: project, .. }, settings) = settings::runnable(globals, Vec::new(), None)?;
         execute::require_sandbox(&settings)?;
@@ -95,7 +95,7 @@ impl<'a> StageContext<'a> {
         let _lock = self.workspace.lock(&state_dir, &run)?;
         let journal = self.journal()?;
         let terminal = Terminal::new(self.globals.screen());
-        let sink = execute::sink(self.format, &terminal);
+        let sink = execute::sink(self.format == BasicFormat::Jsonl, &terminal);
         let asks = self.globals.interactive() && self.settings.review.on_dispute.prompt_user;
         let person = asks.then(|| Box::new(PersonDialog::new(&terminal)) as Box<dyn Prompter>);
         let (settings, workspace) = (self.settings.clone(), Arc::new(place::workspace(self.globals)?));
@@ -132,8 +132,8 @@ impl<'a> StageContext<'a> {
 
     pub(crate) fn finish(&self, outcome: StageOutcome) -> CommandResult {
         match self.format {
-            Format::Json => print(&pretty(&outcome))?,
-            Format::Text | Format::Jsonl => self.report(std::slice::from_ref(&outcome))?,
+            BasicFormat::Json => print(&pretty(&outcome))?,
+            BasicFormat::Text | BasicFormat::Jsonl => self.report(std::slice::from_ref(&outcome))?,
         };
         Ok(outcome.exit)
     }
@@ -141,9 +141,9 @@ impl<'a> StageContext<'a> {
     pub(crate) fn report(&self, outcomes: &[StageOutcome]) -> CommandResult {
         let style = self.globals.style();
         print(&match self.format {
-            Format::Text => outcomes.iter().map(|outcome| report::text(style, outcome)).collect(),
-            Format::Json => pretty(outcomes),
-            Format::Jsonl => String::new(),
+            BasicFormat::Text => outcomes.iter().map(|outcome| report::text(style, outcome)).collect(),
+            BasicFormat::Json => pretty(outcomes),
+            BasicFormat::Jsonl => String::new(),
         })
     }
 }

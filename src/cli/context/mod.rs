@@ -13,8 +13,8 @@ pub(crate) mod place;
 pub(crate) mod settings;
 
 pub(crate) use args::{
-    AlwaysJson, FreshFlag, JsonFlag, POLICIES, ROUTES, ReasonFlag, ReportFormat, RunArg, UserFlag, Words, number,
-    one_of,
+    AlwaysJson, FreshFlag, JsonFlag, POLICIES, ROUTES, ReasonFlag, ReportFormat, ReportOutputs, RunArg, UserFlag,
+    Words, number, one_of,
 };
 pub(crate) use config_edit::{ConfigTarget, HEAD};
 pub(crate) use execute::CommandContext;
@@ -25,5 +25,7 @@ pub(crate) use output::{local_time, print};
 pub(crate) use settings::Places;
 
 pub(crate) use crate::cli::error::{CommandError, CommandResult};
-pub(crate) use crate::cli::report::{Format, json::pretty};
+pub(crate) use crate::cli::report::{
+    BasicFormat, Format, formats::json::line as json_line, formats::json::pretty, outputs::Outputs,
+};
 pub(crate) use crate::cli::ui::stream;

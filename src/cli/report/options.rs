@@ -2,6 +2,7 @@
 
 use crate::cli::style::Style;
 use crate::domain::FindingId;
+use crate::domain::event::Event;
 
 #[derive(Clone, Copy)]
 pub struct RenderOptions<'a> {
@@ -10,6 +11,8 @@ pub struct RenderOptions<'a> {
     /// Returns the text of a reviewed file. The arguments are the path of the file in the tree and the number of
     /// the round, counted from 1. If the result is `None`, the report shows findings without code.
     pub source: &'a dyn Fn(&str, u32) -> Option<String>,
+    /// The recorded events of the run. Empty unless a format [shows events](super::Format::shows_events).
+    pub events: &'a [Event],
     /// The command that hands the findings to the coder.
     pub fix: &'a FixCommand,
     /// If the list is not empty, the report shows the text of these findings only. The counts include all findings.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
-use crate::cli::report::json::pretty;
+use crate::cli::report::formats::json::pretty;
 use crate::cli::style::{self, Color, Glyph, Style, count, paragraph, settler};
 use crate::domain::{Decision, ExitReason, StageStatus, Synthesis, Untrusted};
 use crate::protocol::text::printable;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::cli::report::Format;
+use crate::cli::report::BasicFormat;
 use crate::cli::style::{self, Style, count};
 use crate::config::settings::Settings;
 use crate::domain::Role;
@@ -14,7 +14,7 @@ use crate::protocol::text::printable;
 use crate::workflows::review::Preview;
 
 pub(crate) fn render(
-    format: Format,
+    format: BasicFormat,
     style: Style,
     is_detailed: bool,
     plan: &Plan,
@@ -22,11 +22,11 @@ pub(crate) fn render(
     previews: &[Preview],
 ) -> String {
     match format {
-        Format::Text => {
+        BasicFormat::Text => {
             let details = if is_detailed { details(plan, previews) } else { String::new() };
             text(style, plan, settings, previews, is_detailed) + &details
         }
-        Format::Json | Format::Jsonl => json(plan, previews),
+        BasicFormat::Json | BasicFormat::Jsonl => json(plan, previews),
     }
 }
 

@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use crate::agents::Agents;
 use crate::cli::commands::work::one_off;
 use crate::cli::context::{
-    CommandContext, CommandError, CommandResult, Globals, Input, ROUTES, ReportFormat, execute, history, number,
-    one_of, place, print,
+    BasicFormat, CommandContext, CommandError, CommandResult, Format, Globals, Input, Outputs, ROUTES,
+    ReportOutputs, execute, history, number, one_of, place, print,
 };
 use crate::cli::report::fix_command;
 use crate::cli::report::options::FixCommand;
@@ -100,7 +100,7 @@ pub(crate) struct Args {
     #[arg(long)]
     thorough: bool,
     #[command(flatten)]
-    report: ReportFormat,
+    report: ReportOutputs,
 }
 
 impl Args {
@@ -212,6 +212,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         return Err(CommandError::usage("`--restage` requires a coder, and this review calls no coder")
             .hint("add `--fix` or `--arbitrate`"));
     }
+    let outputs = args.report.check(globals)?;
+    let plan_format = args.dry_run.then(|| plan_format(&outputs)).transpose()?;
     let mut workspace = place::workspace(globals)?;
     let spec = args.target(&workspace, globals)?;
     let steering = if is_ci() { workspace.control_files_of(&spec)? } else { None };
@@ -240,11 +242,11 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     plan.on_dispute = chosen;
     plan.target_args = args.target_args(&spec, &workspace, globals);
     let agents = execute::programs(&plan.agents, &plan.backups, workspace.root())?;
-    if args.dry_run {
-        return dry_run(args, globals, (&workspace, &settings, &agents), (&mut plan, &target, &shared));
+    if let Some(format) = plan_format {
+        return dry_run(format, globals, (&workspace, &settings, &agents), (&mut plan, &target, &shared));
     }
     confirm(globals, (&workspace, &settings, &agents), &plan, &target, &shared)?;
-    let context = CommandContext { format: args.report.format, mode: args.mode(), chosen, globals, findings: &[] };
+    let context = CommandContext { outputs: &outputs, mode: args.mode(), chosen, globals, findings: &[] };
     let fix = FixCommand {
         command: plan.target_args.as_ref().map(|_| fix_command::of_arguments()),
         has_coder: execute::has_coder(&settings),
@@ -309,15 +311,26 @@ fn edited(steering: &ControlFiles, scripts: &[String]) -> Vec<RawFinding> {
     edited.chain(others).map(finding).collect()
 }
 
+/// The format of the plan that `--dry-run` prints.
+fn plan_format(outputs: &Outputs) -> Result<BasicFormat, CommandError> {
+    match (outputs.stdout, outputs.files.as_slice()) {
+        (Format::Text, []) => Ok(BasicFormat::Text),
+        (Format::Json, []) => Ok(BasicFormat::Json),
+        (Format::Jsonl, []) => Ok(BasicFormat::Jsonl),
+        _ => Err(CommandError::usage("`--dry-run` writes no report, because it reviews nothing")
+            .hint("leave out `--format`, or use `--format json` to print the plan as JSON")),
+    }
+}
+
 fn dry_run(
-    args: &Args,
+    format: BasicFormat,
     globals: &Globals,
     of: (&Workspace, &Settings, &Agents),
     (plan, target, shared): (&mut Plan, &Target, &SharedRulings),
 ) -> CommandResult {
     let previews = previews(globals, of, plan, target, shared)?;
     let detail = globals.verbose > 0;
-    print(&super::dry_run::render(args.report.format, globals.style(), detail, plan, of.1, &previews))
+    print(&super::dry_run::render(format, globals.style(), detail, plan, of.1, &previews))
 }
 
 fn previews(

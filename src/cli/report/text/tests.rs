@@ -28,7 +28,14 @@ static FIX: std::sync::LazyLock<FixCommand> =
     std::sync::LazyLock::new(|| FixCommand { command: Some("glee review shop --fix".to_owned()), has_coder: true });
 
 fn options(width: usize, color: bool, detail: Detail) -> RenderOptions<'static> {
-    RenderOptions { style: Style { color, unicode: true, width }, detail, source: &source, fix: &FIX, only: &[] }
+    RenderOptions {
+        style: Style { color, unicode: true, width },
+        detail,
+        source: &source,
+        events: &[],
+        fix: &FIX,
+        only: &[],
+    }
 }
 
 fn short(outcome: &Outcome) -> String {

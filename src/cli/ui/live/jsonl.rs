@@ -2,9 +2,9 @@
 
 use std::io;
 
+use crate::cli::report::formats::json;
 use crate::cli::ui::stream;
 use crate::domain::event::Event;
-use crate::protocol::text::printable;
 use crate::workflows::run::ports::EventSink;
 
 #[derive(Debug, Default)]
@@ -22,13 +22,9 @@ impl JsonLines {
 impl EventSink for JsonLines {
     fn event(&mut self, event: &Event) {
         if self.failure.is_none() {
-            self.failure = line(event).and_then(|line| stream::out(&line)).err();
+            self.failure = stream::out(&json::line(event)).err();
         }
     }
-}
-
-fn line(event: &Event) -> io::Result<String> {
-    Ok(printable::json(serde_json::to_string(event)?) + "\n")
 }
 
 #[cfg(test)]
@@ -42,7 +38,7 @@ mod tests {
     #[test]
     fn an_event_is_one_line_that_reads_back_and_moves_no_cursor() {
         let event = fixture::event(7, EventKind::notice("a\nb \u{9b}2J \u{202e}"));
-        let line = line(&event).unwrap();
+        let line = json::line(&event);
         assert_eq!(
             line,
             "{\"run\":\"0197-1a2b3c4d\",\"seq\":7,\"at\":\"2026-11-21T10:00:00Z\",\"event\":\"notice\",\

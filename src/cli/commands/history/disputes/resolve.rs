@@ -8,8 +8,8 @@ use jiff::civil::Date;
 use crate::cli::commands::history::disputes::common::{self, outcome};
 use crate::cli::commands::history::runs::lookup::{self, Recalled};
 use crate::cli::context::{
-    CommandContext, CommandError, CommandResult, Format, Globals, ReasonFlag, execute, history, number, print,
-    stream,
+    CommandContext, CommandError, CommandResult, Format, Globals, Outputs, ReasonFlag, execute, history, number,
+    print, stream,
 };
 use crate::domain::event::Mode;
 use crate::domain::{Disposition, Dispute, DisputeNumber, ExitReason, Route, RunId};
@@ -161,6 +161,7 @@ fn settle(globals: &Globals, disputes: &[(DisputeNumber, RunId)], named: Option<
             format!("give the decision: `glee disputes resolve {} judge|discard|enforce|dismiss`", disputes[0].0),
         ));
     }
+    let outputs = Outputs::only(Format::Text);
     let mut exit = ExitReason::Clean;
     let mut runs: Vec<&RunId> = Vec::new();
     for (_, run) in disputes {
@@ -176,7 +177,7 @@ fn settle(globals: &Globals, disputes: &[(DisputeNumber, RunId)], named: Option<
         let Recalled { workspace, settings, plan, judges, .. } = recalled?;
         let agents = lookup::programs(&plan, &judges, &workspace)?;
         let context =
-            CommandContext { format: Format::Text, mode: Mode::Arbitrate, chosen: named, globals, findings: &[] };
+            CommandContext { outputs: &outputs, mode: Mode::Arbitrate, chosen: named, globals, findings: &[] };
         let (settled, stopped) = execute::settle(&context, workspace, settings, agents, &run, numbers, judges)?;
         for dispute in &settled {
             stream::out(&line(dispute))?;

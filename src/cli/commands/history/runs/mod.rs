@@ -12,8 +12,8 @@ use clap::Subcommand;
 
 use crate::cli::commands::history::runs::lookup::{Recalled, find, journal, programs, recall, table};
 use crate::cli::context::{
-    CommandContext, CommandError, CommandResult, Format, Globals, JsonFlag, ROUTES, ReportFormat, RunArg, execute,
-    history, number, one_of, place, print, stream,
+    CommandContext, CommandError, CommandResult, Format, Globals, JsonFlag, Outputs, ROUTES, ReportOutputs, RunArg,
+    execute, history, json_line, number, one_of, place, print, stream,
 };
 use crate::domain::{ExitReason, Route};
 use crate::protocol::text::printable;
@@ -59,7 +59,7 @@ enum Command {
         #[command(flatten)]
         run: RunArg,
         #[command(flatten)]
-        report: ReportFormat,
+        report: ReportOutputs,
         /// Print the log instead of the report: every call with its process, exit status, bytes, tokens and time
         #[arg(long, conflicts_with = "format")]
         log: bool,
@@ -78,7 +78,7 @@ enum Command {
         #[arg(long, value_parser = one_of(ROUTES), value_name = "ROUTE")]
         on_dispute: Option<Route>,
         #[command(flatten)]
-        report: ReportFormat,
+        report: ReportOutputs,
     },
     Replay(replay::Args),
     Prune(prune::Args),
@@ -90,10 +90,12 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         Some(Command::List(args)) => list(args, globals),
         Some(Command::Show { run, log: true, .. }) => show_log(globals, &run.run),
         Some(Command::Show { run, calls: Some(only), .. }) => calls::run(globals, &run.run, only.as_deref()),
-        Some(Command::Show { run, report, .. }) => show(globals, &run.run, report.format),
+        Some(Command::Show { run, report, .. }) => show(globals, &run.run, &report.check(globals)?),
         Some(Command::Diff(run)) => diff(globals, &run.run),
         Some(Command::Undo(args)) => undo::run(args, globals),
-        Some(Command::Resume { run, on_dispute, report }) => resume(globals, &run.run, *on_dispute, report.format),
+        Some(Command::Resume { run, on_dispute, report }) => {
+            resume(globals, &run.run, *on_dispute, &report.check(globals)?)
+        }
         Some(Command::Replay(args)) => replay::run(args, globals),
         Some(Command::Prune(args)) => prune::run(args, globals),
     }
@@ -111,19 +113,20 @@ fn list(args: &RunFilters, globals: &Globals) -> CommandResult {
     })
 }
 
-fn show(globals: &Globals, text: &str, format: Format) -> CommandResult {
+fn show(globals: &Globals, text: &str, outputs: &Outputs) -> CommandResult {
     let (workspace, journal, run) = find(globals, text)?;
-    if format == Format::Jsonl {
-        for event in journal.events(&run)? {
-            let line = serde_json::to_string(&event)?;
-            stream::out(&format!("{}\n", printable::json(line)))?;
+    let events = journal.events(&run)?;
+    if outputs.stdout == Format::Jsonl {
+        events.iter().try_for_each(|event| stream::out(&json_line(event)))?;
+        if outputs.files.is_empty() {
+            return Ok(ExitReason::Clean);
         }
-    } else {
-        let recorded = view::recorded(&workspace, &place::state_dir()?, &journal, &run)?;
-        let (root, fix) =
-            (workspace.root(), execute::fix_command(globals, &lookup::plan(&journal.events(&run)?, &run)?));
-        execute::report(globals, format, root, &recorded.outcome, &recorded.reviewed, &fix, &[])?;
     }
+    let Recorded { outcome, reviewed, .. } = view::recorded(&workspace, &place::state_dir()?, &journal, &run)?;
+    let fix = execute::fix_command(globals, &lookup::plan(&events, &run)?);
+    let report =
+        execute::RunReport { outcome: &outcome, reviewed: &reviewed, events: &events, fix: &fix, only: &[] };
+    report.write(globals, outputs, workspace.root())?;
     Ok(ExitReason::Clean)
 }
 
@@ -156,7 +159,7 @@ fn diff(globals: &Globals, text: &str) -> CommandResult {
     Ok(ExitReason::Clean)
 }
 
-fn resume(globals: &Globals, text: &str, named: Option<Route>, format: Format) -> CommandResult {
+fn resume(globals: &Globals, text: &str, named: Option<Route>, outputs: &Outputs) -> CommandResult {
     let (workspace, journal, run) = find(globals, text)?;
     let recalled = recall(globals, workspace, &journal, &run, named)?;
     drop(journal);
@@ -164,7 +167,7 @@ fn resume(globals: &Globals, text: &str, named: Option<Route>, format: Format) -
     lookup::refuse_changed(&recalled.workspace, &recalled.events, &run)?;
     let Recalled { workspace, settings, plan, chosen, judges, .. } = recalled;
     let agents = programs(&plan, &judges, &workspace)?;
-    let context = CommandContext { format, mode: plan.mode, chosen, globals, findings: &[] };
+    let context = CommandContext { outputs, mode: plan.mode, chosen, globals, findings: &[] };
     let fix = execute::fix_command(globals, &plan);
     execute::review(&context, Arc::new(workspace), settings, agents, (&run, &fix), |setup, resolver| {
         review::resume(setup, resolver, run.clone(), named, judges)

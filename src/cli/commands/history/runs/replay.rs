@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::cli::commands::history::runs::lookup;
 use crate::cli::context::{
-    CommandError, CommandResult, Format, Globals, POLICIES, ReportFormat, RunArg, execute, one_of, place, stream,
+    CommandError, CommandResult, Format, Globals, POLICIES, ReportOutputs, RunArg, execute, one_of, place, stream,
 };
 use crate::config::settings::Settings;
 use crate::config::{self, ConfigSources};
@@ -35,12 +35,12 @@ pub(crate) struct Args {
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     #[command(flatten)]
-    report: ReportFormat,
+    report: ReportOutputs,
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
-    let format = args.report.format;
-    if format == Format::Jsonl {
+    let outputs = args.report.check(globals)?;
+    if outputs.formats().any(|format| format == Format::Jsonl) {
         return Err(CommandError::usage("a replay records no events").hint(
             "`--format json` prints the outcome of the replay; `glee runs show --format jsonl` prints the \
                    events of the run",
@@ -49,7 +49,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let changed = changed(args)?;
     let (workspace, journal, run) = lookup::find(globals, &args.run.run)?;
     lookup::refuse_pruned(&journal, &run)?;
-    let plan = lookup::plan(&journal.events(&run)?, &run)?;
+    let events = journal.events(&run)?;
+    let plan = lookup::plan(&events, &run)?;
     let mut values = Settings::of_record(&plan.settings).recorded();
     for (key, value) in changed {
         values.insert(globals.key_today(&key).to_owned(), value);
@@ -57,8 +58,10 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let flags = values.into_iter().collect();
     let settings = config::load(&ConfigSources { flags, ..ConfigSources::default() })?.settings;
     let replayed = review::replay(&workspace, &place::state_dir()?, &journal, &run, &settings)?;
-    let (root, fix) = (workspace.root(), execute::fix_command(globals, &plan));
-    execute::report(globals, format, root, &replayed.outcome, &replayed.reviewed, &fix, &[])?;
+    let fix = execute::fix_command(globals, &plan);
+    let (outcome, reviewed) = (&replayed.outcome, &replayed.reviewed);
+    let report = execute::RunReport { outcome, reviewed, events: &events, fix: &fix, only: &[] };
+    report.write(globals, &outputs, workspace.root())?;
     let run = run.short();
     stream::err(&match replayed.differences.as_slice() {
         [] => {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{RecordedRun, RunOption, finding_id};
 use crate::cli::commands::history::runs::lookup::{self, Recalled};
-use crate::cli::context::{CommandContext, CommandError, CommandResult, Globals, ReportFormat, execute};
+use crate::cli::context::{CommandContext, CommandError, CommandResult, Globals, ReportOutputs, execute};
 use crate::domain::event::Mode;
 use crate::domain::{Dispute, FindingId, FindingState, SettledFinding};
 use crate::workflows::review;
@@ -27,10 +27,11 @@ pub(crate) struct Args {
     #[command(flatten)]
     run: RunOption,
     #[command(flatten)]
-    report: ReportFormat,
+    report: ReportOutputs,
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
+    let outputs = args.report.check(globals)?;
     let found = RecordedRun::find(globals, &args.run)?;
     let mut findings = args.findings.clone();
     findings.sort();
@@ -54,8 +55,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     plan.agents.extend(request.coder.clone());
     plan.backups.extend(request.backups.iter().cloned());
     let agents = lookup::programs(&plan, &[], &workspace)?;
-    let context =
-        CommandContext { format: args.report.format, mode: Mode::Fix, chosen: None, globals, findings: &findings };
+    let context = CommandContext { outputs: &outputs, mode: Mode::Fix, chosen: None, globals, findings: &findings };
     let fix = execute::fix_command(globals, &plan);
     execute::review(&context, Arc::new(workspace), settings, agents, (&run, &fix), |setup, resolver| {
         review::fix(setup, resolver, run.clone(), request)

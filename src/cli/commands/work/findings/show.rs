@@ -48,6 +48,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         style: globals.style(),
         detail: Detail::Full,
         source: &|path, round| found.recorded.reviewed.shown(round, path),
+        events: &[],
         fix: &FixCommand { command: None, has_coder: false },
         only: &[],
     };

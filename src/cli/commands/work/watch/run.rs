@@ -12,8 +12,8 @@ use tokio::sync::{oneshot, watch as channel};
 use crate::agents::process::own_process;
 use crate::cli::commands::work::watch::connection::address;
 use crate::cli::context::{
-    CommandError, CommandResult, Format, FreshFlag, Globals, Input, ReportFormat, execute, history, names, place,
-    pretty, settings, stream,
+    BasicFormat, CommandError, CommandResult, FreshFlag, Globals, Input, ReportFormat, execute, history, names,
+    place, pretty, settings, stream,
 };
 use crate::cli::style::watch_status;
 use crate::cli::ui::live::jsonl::JsonLines;
@@ -74,10 +74,10 @@ pub(crate) fn run(args: &WatchOptions, globals: &Globals) -> CommandResult {
     let path = address(&workspace)?;
     let terminal = Terminal::new(globals.screen());
     let sink: Box<dyn EventSink> = match args.report.format {
-        Format::Jsonl => Box::new(JsonLines::default()),
-        Format::Text | Format::Json => Box::new(WatchView::new(&terminal)),
+        BasicFormat::Jsonl => Box::new(JsonLines::default()),
+        BasicFormat::Text | BasicFormat::Json => Box::new(WatchView::new(&terminal)),
     };
-    let shows = globals.interactive() && args.report.format != Format::Jsonl;
+    let shows = globals.interactive() && args.report.format != BasicFormat::Jsonl;
     let root = workspace.root().to_owned();
     // An error is ignored, because a watch with fewer open files only accepts fewer connections.
     drop(own_process::provide_open_files(CONNECTIONS));
@@ -119,9 +119,9 @@ pub(crate) fn run(args: &WatchOptions, globals: &Globals) -> CommandResult {
         }
     })?;
     let ended = ended?;
-    if args.report.format == Format::Json {
+    if args.report.format == BasicFormat::Json {
         stream::out(&pretty(&ended.standing))?;
-    } else if args.report.format == Format::Text && !globals.quiet {
+    } else if args.report.format == BasicFormat::Text && !globals.quiet {
         stream::err(&format!("{}\n", watch_status::line(globals.screen().style(), &ended.standing)));
         globals.say("Stopped; `glee watch` continues from here");
     }

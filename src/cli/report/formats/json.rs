@@ -1,4 +1,5 @@
 //! `--format json`: formats the outcome as one JSON object that conforms to the schema `docs/schema/outcome.json`.
+//! `--format jsonl`: formats each event as one line of JSON.
 
 use serde::Serialize;
 
@@ -6,6 +7,11 @@ use crate::protocol::text::printable;
 
 pub fn pretty<T: Serialize + ?Sized>(value: &T) -> String {
     let text = serde_json::to_string_pretty(value).expect("an output value has string keys only and serializes");
+    printable::json(text) + "\n"
+}
+
+pub fn line<T: Serialize + ?Sized>(value: &T) -> String {
+    let text = serde_json::to_string(value).expect("an output value has string keys only and serializes");
     printable::json(text) + "\n"
 }
 
@@ -22,7 +28,7 @@ mod tests {
     use crate::domain::{Answer, Disposition, DisputeNumber, FindingState, Outcome, RulingWord, Tag};
 
     /// The published schema. As long as its version is the same, only optional fields may be added.
-    const PUBLISHED: &str = include_str!("../../../docs/schema/outcome.json");
+    const PUBLISHED: &str = include_str!("../../../../docs/schema/outcome.json");
 
     fn generated() -> Value {
         serde_json::to_value(schemars::schema_for!(Outcome)).unwrap()

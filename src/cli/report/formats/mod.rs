@@ -1,0 +1,3 @@
+//! The report formats for programs, one file each.
+
+pub mod json;

@@ -1,0 +1,133 @@
+//! The reports that a command writes (`--format sarif=out.sarif`): their formats, and where they go.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{self, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use tempfile::{Builder, NamedTempFile};
+
+use crate::cli::error::CommandError;
+use crate::cli::report::Format;
+use crate::protocol::text::printable;
+
+/// One report, as the command line names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ReportOutput {
+    pub(crate) format: Format,
+    /// `None` for standard output.
+    pub(crate) file: Option<PathBuf>,
+}
+
+/// The reports of a command. The folders of all files exist and are writable.
+#[derive(Debug)]
+pub(crate) struct Outputs {
+    pub(crate) stdout: Format,
+    /// Each report that goes to a file, with the path of the file.
+    pub(crate) files: Vec<(Format, PathBuf)>,
+}
+
+impl Outputs {
+    pub(crate) fn only(stdout: Format) -> Self {
+        Self { stdout, files: Vec::new() }
+    }
+
+    /// Checks the reports before the command does anything that costs time or money. Without a report for standard
+    /// output, the text report goes there. Relative paths are relative to `folder`.
+    pub(crate) fn check(given: &[ReportOutput], folder: &Path) -> Result<Self, CommandError> {
+        let mut stdout = None;
+        let mut files: Vec<(Format, PathBuf)> = Vec::new();
+        for ReportOutput { format, file } in given {
+            let format = *format;
+            let Some(file) = file else {
+                if let Some(other) = stdout.replace(format) {
+                    return Err(both(other, format, "standard output")
+                        .hint(format!("write one of them to a file: `--format {}=FILE`", format.as_str())));
+                }
+                continue;
+            };
+            let path = writable(format, folder, file)?;
+            if let Some((other, _)) = files.iter().find(|(_, other)| *other == path) {
+                return Err(both(*other, format, &format!("`{}`", printable::line(&file.to_string_lossy())))
+                    .hint("write each report to its own file"));
+            }
+            files.push((format, path));
+        }
+        Ok(Self { stdout: stdout.unwrap_or(Format::Text), files })
+    }
+
+    pub(crate) fn formats(&self) -> impl Iterator<Item = Format> {
+        std::iter::once(self.stdout).chain(self.files.iter().map(|(format, _)| *format))
+    }
+}
+
+fn both(one: Format, other: Format, place: &str) -> CommandError {
+    let named = match one == other {
+        true => format!("two reports in the format `{}`", one.as_str()),
+        false => format!("the reports `{}` and `{}`", one.as_str(), other.as_str()),
+    };
+    CommandError::usage(format!("{named} go to {place}"))
+}
+
+/// Returns the path of the file without symbolic links. Fails if the file cannot be created or replaced.
+fn writable(format: Format, folder: &Path, file: &Path) -> Result<PathBuf, CommandError> {
+    let named = |error: io::Error| CommandError::caused(cannot_write(format, file), error);
+    let path = folder.join(file);
+    if let Ok(existing) = path.canonicalize() {
+        if existing.is_dir() {
+            return Err(named(io::ErrorKind::IsADirectory.into())
+                .hint(format!("name a file in the folder, as in `--format {}=FOLDER/FILE`", format.as_str())));
+        }
+        if is_stream(&existing) {
+            return Ok(existing);
+        }
+        temporary(&existing).map_err(named)?;
+        return Ok(existing);
+    }
+    let name = path.file_name().ok_or_else(|| named(io::ErrorKind::InvalidFilename.into()))?;
+    let above = path.parent().unwrap_or(folder).canonicalize().map_err(|error| {
+        let above = file.parent().unwrap_or(folder).to_string_lossy();
+        named(error).hint(format!("create the folder `{}`, or choose another file", printable::line(&above)))
+    })?;
+    let path = above.join(name);
+    temporary(&path).map_err(|error| named(error).hint("choose a file in a folder that you can write to"))?;
+    Ok(path)
+}
+
+fn cannot_write(format: Format, file: &Path) -> String {
+    format!("the report `{}` cannot be written to {}", format.as_str(), printable::line(&file.to_string_lossy()))
+}
+
+/// A device or a FIFO, such as `/dev/stderr`. It is opened instead of replaced.
+fn is_stream(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
+}
+
+/// A new file in the folder of `path`, with the permissions that the user's other files have.
+fn temporary(path: &Path) -> io::Result<NamedTempFile> {
+    let above = path.parent().unwrap_or(Path::new("."));
+    let name = path.file_name().unwrap_or(OsStr::new("report")).to_string_lossy();
+    Builder::new().prefix(&format!(".{name}.")).permissions(fs::Permissions::from_mode(0o666)).tempfile_in(above)
+}
+
+/// Replaces the file in one step, so that a reader finds either the earlier report or the complete new one.
+pub(crate) fn write(format: Format, path: &Path, text: &str) -> Result<(), CommandError> {
+    let written = if is_stream(path) {
+        fs::OpenOptions::new().write(true).open(path).and_then(|mut stream| stream.write_all(text.as_bytes()))
+    } else {
+        replace(path, text)
+    };
+    written.map_err(|error| CommandError::caused(cannot_write(format, path), error))
+}
+
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = temporary(path)?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    if let Ok(earlier) = fs::metadata(path) {
+        file.as_file().set_permissions(earlier.permissions())?;
+    }
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
