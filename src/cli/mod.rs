@@ -35,29 +35,29 @@ const HELP: &str = "\
 
 Usage: glee [OPTIONS] <COMMAND>
 
-Work      review       Review code, have findings fixed, settle disputes
-          show         Show a finding; `fix` and `accept` act on findings
-          consensus    Agree on a plan before code; `gate` asks questions
-          watch        Review running agents; `emit` sends the watch an event
+Work      review       Review code, fix findings, settle disputes
+          show         Show a finding (see also `fix` and `accept`)
+          consensus    Have agents agree on a plan (see also `gate`)
+          watch        Review the work of running agents (see also `emit`)
 People    init         Find installed agents and connect them
-          connect      Connect an agent in a role; `disconnect` removes one
-          agents       List connected agents, and check each
+          connect      Connect an agent in a role (see also `disconnect`)
+          agents       List and check connected agents
 History   runs         List, show, compare, undo and resume runs
           disputes     List, show, settle and verify disputes
-          stats        Print statistics over the history
+          stats        Print statistics of recorded runs
           history      Exchange runs and rulings with other clones
 Settings  config       Read and change settings
           trust        Allow this project's configuration to run programs
           rules        List and test the rules of the embedded reviewer
-          doctor       Check the setup; print what a bug report needs
-Tools     merge        Merge findings; `vote` decides, `parse` reads an answer
-          completions  Print shell completions; `man` prints the manual page
+          doctor       Check the setup and print data for a bug report
+Tools     merge        Merge findings (see also `vote` and `parse`)
+          completions  Print shell completions (see also `man`)
 
 Options   -C <DIR>, -q, -v, --color, --no-input, --history, --trust, -h, -V
-`glee <COMMAND> --help` explains a command and the options.
+`glee <COMMAND> --help` explains a command and its options.
 ";
 
-/// Several AI coding agents review code; Glee settles what they disagree on
+/// Review code with several AI coding agents and settle their disagreements
 #[derive(Debug, Parser)]
 #[command(name = "glee", version, propagate_version = false, help_template = HELP)]
 struct Cli {

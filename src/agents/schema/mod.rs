@@ -35,25 +35,33 @@ pub type Row = (SchemaForm, &'static str, &'static str, fn() -> Schema);
 impl SchemaForm {
     /// The rows are in the order of the variants, because a variant is the index of its row.
     pub const ALL: [Row; 13] = [
-        (Self::Request, "request", "The request to every agent", || schema_for!(Request)),
-        (Self::Review, "review", "A reviewer's answer", || schema_for!(ReviewReply)),
-        (Self::Response, "response", "A coder's answer", || schema_for!(ResponseReply)),
-        (Self::Ruling, "ruling", "A judge's answer", || schema_for!(RulingReply)),
-        (Self::Examination, "examination", "A reviewer's verdicts on the findings of others", || {
+        (Self::Request, "request", "The request that Glee sends to an agent", || schema_for!(Request)),
+        (Self::Review, "review", "A reviewer's findings", || schema_for!(ReviewReply)),
+        (Self::Response, "response", "A coder's answers to findings", || schema_for!(ResponseReply)),
+        (Self::Ruling, "ruling", "A judge's ruling on a dispute", || schema_for!(RulingReply)),
+        (Self::Examination, "examination", "A reviewer's verdicts on findings of other reviewers", || {
             schema_for!(ExaminationReply)
         }),
-        (Self::Defence, "defence", "A reviewer's answers about its own challenged findings", || {
+        (Self::Defence, "defence", "A reviewer's defence of findings that others challenged", || {
             schema_for!(DefenceReply)
         }),
-        (Self::Recheck, "recheck", "A reviewer's answer about changes", || schema_for!(RecheckReply)),
+        (Self::Recheck, "recheck", "A reviewer's verdict on fixes of earlier findings", || {
+            schema_for!(RecheckReply)
+        }),
         (Self::Comparison, "comparison", "A judge's comparison of findings with earlier disputes", || {
             schema_for!(ComparisonReply)
         }),
-        (Self::Synthesis, "synthesis", "An aggregator's answer", || schema_for!(SynthesisReply)),
-        (Self::Decision, "decision", "An arbiter's answer", || schema_for!(DecisionReply)),
-        (Self::Answers, "answers", "Answers to the questions of a checkpoint", || schema_for!(AnswersReply)),
-        (Self::Validation, "validation", "A validator's answer", || schema_for!(ValidationReply)),
-        (Self::Peer, "peer", "A reviewer's answer in a watch", || schema_for!(PeerReply)),
+        (Self::Synthesis, "synthesis", "An aggregator's summary of several answers", || {
+            schema_for!(SynthesisReply)
+        }),
+        (Self::Decision, "decision", "An arbiter's decision on conflicts", || schema_for!(DecisionReply)),
+        (Self::Answers, "answers", "An agent's answers to the questions of a checkpoint", || {
+            schema_for!(AnswersReply)
+        }),
+        (Self::Validation, "validation", "A validator's verdict on a majority's answer", || {
+            schema_for!(ValidationReply)
+        }),
+        (Self::Peer, "peer", "A reviewer's verdict on the work in a watch", || schema_for!(PeerReply)),
     ];
 
     /// Returns the form that the whole answer must have, or `None` if the task permits a free answer.

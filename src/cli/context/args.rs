@@ -20,24 +20,24 @@ use crate::rules::consensus::Policy;
 pub(crate) type Words<T> = &'static [(&'static str, T, &'static str)];
 
 const BASIC_FORMATS: Words<BasicFormat> = &[
-    ("text", BasicFormat::Text, "For people"),
+    ("text", BasicFormat::Text, "A report for people"),
     ("json", BasicFormat::Json, "The outcome as one JSON object"),
-    ("jsonl", BasicFormat::Jsonl, "Each event as a line of JSON, as it happens"),
+    ("jsonl", BasicFormat::Jsonl, "One line of JSON for each event of the run, at the time of the event"),
 ];
 
 pub(crate) const ROUTES: Words<Route> = &[
-    ("judge", Route::Judge, "Ask the AI judge"),
-    ("human", Route::Human, "Leave the decision to a person"),
-    ("discard", Route::Discard, "Discard the reviewer's opinion"),
+    ("judge", Route::Judge, "The AI judge rules on the dispute"),
+    ("human", Route::Human, "A person decides the dispute"),
+    ("discard", Route::Discard, "The finding is discarded without a ruling"),
 ];
 
 pub(crate) const POLICIES: Words<Policy> = &[
+    ("panel", Policy::Panel, "Accept and rank findings by the agreement of the reviewers, and delete no finding"),
     (
-        "panel",
-        Policy::Panel,
-        "Agreement of the reviewers decides which findings are accepted and how they rank; no finding is deleted",
+        "specification",
+        Policy::Specification,
+        "Merge findings exactly as the specification's debate arbitrator does",
     ),
-    ("specification", Policy::Specification, "The phases of the debate arbitrator in the specification"),
 ];
 
 pub(crate) fn one_of<T: Copy + Send + Sync + 'static>(words: Words<T>) -> impl TypedValueParser<Value = T> {
@@ -74,17 +74,17 @@ pub(crate) struct ReportFormat {
     #[arg(long, value_parser = one_of(BASIC_FORMATS), value_name = "FORMAT", default_value = "text",
         default_value_if("json", "true", "json"))]
     pub(crate) format: BasicFormat,
-    /// Print JSON, like `--format json`
+    /// Print the outcome as JSON, like `--format json`
     #[arg(long, conflicts_with = "format")]
     json: bool,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReportOutputs {
-    /// The format of the report, and the file that it is written to [default file: standard output]; may be repeated
+    /// The format of the report, and optionally a file for the report instead of standard output (repeatable)
     #[arg(long, value_parser = OutputParser, value_name = "FORMAT[=FILE]", default_value = "text")]
     format: Vec<ReportOutput>,
-    /// Print JSON, like `--format json`
+    /// Print the outcome as JSON, like `--format json`
     #[arg(long, conflicts_with = "format")]
     json: bool,
 }
@@ -141,7 +141,7 @@ fn names_no_file(command: &clap::Command, argument: Option<&clap::Arg>, format: 
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct JsonFlag {
-    /// Print JSON
+    /// Print JSON instead of text
     #[arg(long, default_value_if("format", "json", "true"))]
     pub(crate) json: bool,
     #[arg(long, hide = true, value_parser = ["text", "json"], conflicts_with = "json")]
@@ -165,21 +165,21 @@ pub(crate) struct AlwaysJson {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunArg {
-    /// The run: its id, the first or last digits of the id, or `last`
+    /// The run's id, the first or last digits of the id, or `last` for the newest run
     #[arg(value_name = "RUN", default_value = "last")]
     pub(crate) run: String,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReasonFlag {
-    /// The reason, which is recorded
+    /// The reason for your decision, to be recorded in the history
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     pub(crate) reason: String,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct UserFlag {
-    /// Use your own configuration file instead of the project's
+    /// Use the user's configuration file instead of the project's file
     #[arg(long)]
     pub(crate) user: bool,
 }

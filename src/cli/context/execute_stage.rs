@@ -21,10 +21,10 @@ use crate::workspace::root::Workspace;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct StageRequest {
-    /// The name of the work; repeat the name to resume an interrupted run
+    /// A name for the work, with which an interrupted run can be resumed
     #[arg(long, value_name = "ID")]
     pub(crate) id: Option<String>,
-    /// Ask these agents instead of the default ones
+    /// Ask these agents instead of the default agents
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     agents: Vec<String>,
     #[command(flatten)]

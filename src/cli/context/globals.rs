@@ -14,22 +14,22 @@ use crate::protocol::{secrets, text::printable};
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Globals {
-    /// Run as if started in this folder
+    /// Use this folder as the current folder
     #[arg(short = 'C', long = "directory", value_name = "DIR", global = true)]
     pub(crate) directory: Option<PathBuf>,
-    /// When to use colours; `auto`: on a terminal, unless `NO_COLOR` is set
+    /// When to use colours (`auto`: on a terminal, unless `NO_COLOR` is set)
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = ColorChoice::Auto, global = true)]
     pub(crate) color: ColorChoice,
     /// Print only results and errors
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// Print progress; `-vv` prints debug output, which `GLEE_LOG` filters
+    /// Print progress (`-vv`: also debug output, filtered by `GLEE_LOG`)
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
-    /// Ask no questions; use the configured defaults
+    /// Use the configured defaults instead of asking questions
     #[arg(long, global = true)]
     pub(crate) no_input: bool,
-    /// Use this history database instead of the project's own
+    /// Use this history database instead of the project's database
     #[arg(long, value_name = "PATH", global = true)]
     pub(crate) history: Option<PathBuf>,
     /// Trust the project's configuration if it has this hash (`blake3:...`)

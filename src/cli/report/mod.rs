@@ -24,9 +24,9 @@ pub enum Format {
 impl Format {
     /// All formats, with their names on the command line and their help texts.
     pub(crate) const ALL: &[(&str, Self, &str)] = &[
-        ("text", Self::Text, "For people"),
+        ("text", Self::Text, "A report for people"),
         ("json", Self::Json, "The outcome as one JSON object"),
-        ("jsonl", Self::Jsonl, "Each event as a line of JSON, as it happens"),
+        ("jsonl", Self::Jsonl, "One line of JSON for each event of the run, at the time of the event"),
     ];
 
     pub fn as_str(self) -> &'static str {

@@ -22,13 +22,13 @@ const LISTED: usize = 50;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A record is an ended run, its outcome, or a dispute. Records are stored under `refs/glee/history` of the remote and \
-named by the hash of their content. Push only adds records, and retries if the remote has changed meanwhile. The \
+named by the hash of their content. A push only adds records. The \
 texts of findings and rulings are sent and may quote code; prompts, raw answers, files and diffs are not sent. \
 Secrets are redacted.
 
-`glee disputes` lists fetched records, which never bind a run. The checks of each record: size, form, \
-hash, paths, and whether its author is the author of the commit that added it. Refused records are listed, and the \
-exit code is 7.
+`glee disputes` lists fetched disputes, which have no effect on runs. Glee checks the size, form, \
+hash, paths and author of each fetched record. The author must be the author of the commit that \
+added the record. Glee lists the records that it refuses, and exits with code 7.
 
 Examples:
   glee history push            send this history to the remote of the branch, else to `origin`
@@ -42,7 +42,7 @@ pub(crate) struct Args {
 enum Command {
     /// Send runs, outcomes and disputes to a remote
     Push(Remote),
-    /// Read the runs, outcomes and disputes of others from a remote
+    /// Fetch the runs, outcomes and disputes of other people from a remote
     Fetch(Remote),
 }
 

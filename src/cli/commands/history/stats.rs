@@ -5,7 +5,7 @@ use crate::cli::report::stage as report;
 use crate::domain::ExitReason;
 use crate::workflows::consensus::stats;
 
-/// Print statistics over the history
+/// Print statistics of recorded runs
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -20,7 +20,7 @@ enum Command {
 /// Print how often stages of `glee consensus` end in a deadlock, by stage and by agent
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A deadlock is a conflict that only a person can end. The specification's bound is 5%.
+A deadlock is a conflict that only a person can end. The specification allows a rate of up to 5%.
 
 Examples:
   glee stats deadlocks

@@ -19,21 +19,20 @@ use crate::cli::style;
 use crate::domain::{Agent, AgentName, ExitReason, Role};
 use crate::protocol::{secrets, text::printable};
 
-/// List connected agents with their programs and versions, or check each with a call
+/// List connected agents with their programs and versions, or check each agent with a call
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The version of a known program is printed. If a program is missing, its row says so.
+Glee prints the version of each supported program, and marks programs that are missing.
 
 Examples:
   glee agents                               list the connected agents
-  glee agents --check                       ask each one harmless question, at a small cost
+  glee agents --check                       ask each agent a harmless question, at a small cost
   glee agents --json | jq '.[].program'
   glee agents schema request                the input of agents with the adapter `json`")]
 pub(crate) struct Args {
     #[command(flatten)]
     output: JsonFlag,
-    /// Ask every agent one harmless question in a temporary folder, and print how the agent behaved and what the
-    /// question cost
+    /// Ask every agent one harmless question in a temporary folder, and print the agent's behaviour and cost
     #[arg(long, conflicts_with = "json")]
     check: bool,
     #[command(subcommand)]
@@ -42,11 +41,11 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// List the connected agents, as without a command
+    /// List the connected agents (the default command)
     List(JsonFlag),
-    /// Print the JSON Schema of a request or an answer of agents with the adapter `json`
+    /// Print the JSON Schema of a request to agents with the adapter `json`, or of an answer
     Schema {
-        /// The form
+        /// The kind of message whose schema is printed
         #[arg(default_value = "request", value_parser = forms())]
         form: SchemaForm,
         #[command(flatten)]

@@ -20,35 +20,37 @@ Examples:
   glee connect builtin:rules --role reviewer
   glee connect mine --role reviewer --command './my-reviewer.sh --fast'
 
-Glee knows claude, codex, gemini, opencode, qwen and copilot, and includes builtin:rules (a reviewer), \
-builtin:fixer (a coder) and builtin:referee (a judge). Connect any other program with --command: it reads \
-the prompt from stdin and answers in prose, or with --adapter json in JSON.")]
+Glee supports claude, codex, gemini, opencode, qwen and copilot, and includes builtin:rules (a \
+reviewer), builtin:fixer (a coder) and builtin:referee (a judge). Connect any other program with \
+--command. The program reads the prompt from stdin and answers in prose, or in JSON with --adapter \
+json.")]
 pub(crate) struct Args {
-    /// A known program, an embedded agent, or a connected agent (to give its program one more role); with
-    /// --command, any name
+    /// The agent: a supported program, an embedded agent, a connected agent that gets another role, or a new name
+    /// together with `--command`
     agent: String,
-    /// The role: coder, reviewer, judge or aggregator
+    /// The role of the agent: coder, reviewer, judge or aggregator
     #[arg(long)]
     role: Option<String>,
     /// The name of the agent [default: AGENT-ROLE]
     #[arg(long)]
     name: Option<String>,
-    /// The code that a coder works on: path globs, languages or path components
+    /// The code that a coder works on, as path globs, languages or path components
     #[arg(long, value_delimiter = ',', value_name = "WORDS")]
     domain: Vec<String>,
-    /// What a reviewer looks for
+    /// The kinds of problems that a reviewer looks for
     #[arg(long, value_delimiter = ',', value_name = "WORDS")]
     focus: Vec<String>,
-    /// The model
+    /// The model that the agent uses
     #[arg(long)]
     model: Option<String>,
-    /// The program and its arguments
+    /// The command line of the agent: a program and its arguments
     #[arg(long)]
     command: Option<String>,
-    /// The adapter: text, json, acp, or a known program's name [default: derived from the command]
+    /// The adapter for the agent's program: text, json, acp, or the name of a supported program [default: derived
+    /// from the command]
     #[arg(long)]
     adapter: Option<String>,
-    /// The time limit of a call, such as 10m
+    /// The time limit of one call of the agent, such as 10m
     #[arg(long)]
     timeout: Option<String>,
     #[command(flatten)]

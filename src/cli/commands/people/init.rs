@@ -17,12 +17,12 @@ Examples:
   glee init
   glee init --yes
 
-If no agent is installed, the three embedded agents are connected, which work offline and are free.")]
+If no agent is installed, Glee connects three embedded agents, which work offline and are free.")]
 pub(crate) struct Args {
-    /// Accept the suggested agents without asking
+    /// Connect the suggested agents without asking
     #[arg(short, long)]
     yes: bool,
-    /// Replace an existing configuration; the old file is kept as `config.yml.old`
+    /// Replace an existing configuration and keep the old file as `config.yml.old`
     #[arg(long)]
     force: bool,
 }

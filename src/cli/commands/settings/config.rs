@@ -25,8 +25,9 @@ Examples:
   glee config set agents.claude-coder.domain backend,rust
   glee config list --origin
 
-Sources of a value, in rising order of precedence: the built-in default, your own file (--user), the \
-project's .glee/config.yml, a variable (review.max_file_size is GLEE_REVIEW_MAX_FILE_SIZE), the command line.")]
+Glee reads a value from these sources, and the last source that has the value wins: the built-in \
+default, the user's file (--user), the project's .glee/config.yml, an environment variable (such \
+as GLEE_REVIEW_MAX_FILE_SIZE for review.max_file_size), and the command line.")]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Command,
@@ -34,7 +35,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Print a value, or every value of a section
+    /// Print the value of a key, or all values of a section
     #[command(after_help = "Example:\n  glee config get review.on_dispute.default")]
     Get {
         /// A key such as `review.rounds` or `agents.<name>.role`, or a section such as `limits`
@@ -42,7 +43,7 @@ enum Command {
         #[command(flatten)]
         output: JsonFlag,
     },
-    /// Set a value; comments, order and quoting of the file are preserved
+    /// Set the value of a key without changing comments, order or quoting of the file
     #[command(after_help = "\
 Examples:
   glee config set review.on_dispute.default judge
@@ -51,13 +52,13 @@ Examples:
     Set {
         /// A key such as `review.rounds` or `agents.<name>.role`
         key: String,
-        /// The value; a list as `a,b` or `[a, b]`
+        /// The new value (a list is written as `a,b` or `[a, b]`)
         #[arg(allow_hyphen_values = true)]
         value: String,
         #[command(flatten)]
         file: UserFlag,
     },
-    /// Remove a value from the file, so that the default applies
+    /// Remove a key from the configuration file, so that the default applies
     #[command(after_help = "Example:\n  glee config unset review.rounds")]
     Unset {
         /// A key such as `review.rounds` or `agents.<name>.model`
@@ -65,22 +66,22 @@ Examples:
         #[command(flatten)]
         file: UserFlag,
     },
-    /// Print every value
+    /// Print the values of all keys
     #[command(after_help = "Example:\n  glee config list --origin")]
     List {
-        /// Print the source of each value
+        /// Also print where each value comes from
         #[arg(long)]
         origin: bool,
         #[command(flatten)]
         output: JsonFlag,
     },
-    /// Edit the file in your editor; it is written only if it is valid
+    /// Edit the configuration file in your editor, and save only a valid file
     #[command(after_help = "Example:\n  EDITOR=nano glee config edit")]
     Edit(UserFlag),
-    /// Print the path of the file
+    /// Print the path of the configuration file
     #[command(after_help = "Example:\n  glee config path --user")]
     Path(UserFlag),
-    /// Print the JSON Schema of the file
+    /// Print the JSON Schema of the configuration file
     #[command(after_help = "Example:\n  glee config schema > config.schema.json")]
     Schema(AlwaysJson),
 }

@@ -17,10 +17,10 @@ use crate::config::{self, Loaded};
 use crate::domain::Agent;
 use crate::protocol::{secrets, text::printable};
 
-/// Check the setup, and print what a bug report needs, without secrets
+/// Check the setup, and print data for a bug report, without secrets
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Environment variables, including those that the configuration sets, are listed without their values.
+Environment variables, including variables from the configuration, are listed without values.
 
 Examples:
   glee doctor

@@ -18,12 +18,12 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// List the packaged rules and the project's own (`.glee/rules/*.yml`)
+    /// List the packaged rules and the project's rules (`.glee/rules/*.yml`)
     #[command(after_help = "Examples:
   glee rules list
   glee rules list --json | jq -r '.[] | select(.origin == \"project\") | .id'")]
     List(JsonFlag),
-    /// Measure the packaged rules against labelled code: precision and recall
+    /// Measure the precision and recall of the packaged rules on labelled code
     ///
     /// FOLDER contains the labelled files and `labels.jsonl`. Each line of `labels.jsonl` is an object: {"file":
     /// "a.py", "labels": [{"line": 12, "category": "weak-hash"}]}. A finding is right if a label of the same
@@ -33,7 +33,7 @@ enum Action {
   glee rules test tests/labelled --min-precision 0.9 --min-recall 0.7
   glee rules test tests/labelled --misses")]
     Test {
-        /// The folder with the samples
+        /// The folder with the labelled files
         #[arg(value_name = "FOLDER", default_value = "tests/labelled")]
         folder: PathBuf,
         #[command(flatten)]
@@ -41,10 +41,10 @@ enum Action {
         /// List findings without a label and labels without a finding
         #[arg(long)]
         misses: bool,
-        /// Fail (exit 1) if the share of right findings is below SHARE
+        /// Exit with code 1 if the share of right findings is below SHARE
         #[arg(long, value_name = "SHARE", value_parser = share)]
         min_precision: Option<f64>,
-        /// Fail (exit 1) if the share of found labels is below SHARE
+        /// Exit with code 1 if the share of labels with a finding is below SHARE
         #[arg(long, value_name = "SHARE", value_parser = share)]
         min_recall: Option<f64>,
     },

@@ -9,28 +9,28 @@ use crate::config::trust::Store;
 use crate::domain::ExitReason;
 use crate::protocol::{secrets, text::printable};
 
-/// Allow this project's configuration to run the programs it names
+/// Allow this project's configuration to run programs
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   glee trust --show
   glee trust
 
-A project's .glee/config.yml may use embedded agents and known programs without trust. The following must be \
-trusted once, and again after each change: other commands, arguments, adapters, env, review.verify, files of the \
-tree that these commands name, and the templates in .glee/prompts. Rules under .glee are data and need no trust. \
-In CI, pass the hash: `--trust blake3:...`")]
+A project's .glee/config.yml can use embedded agents and supported programs without trust. The \
+following must be trusted once, and again after each change: other commands, arguments, adapters, \
+env, review.verify, files of the tree that these commands run, and the templates in .glee/prompts. \
+Rules under .glee are data and need no trust. In CI, pass the hash: `--trust blake3:...`")]
 pub(crate) struct Args {
-    /// Print the parts of the configuration that need trust, and their hash
+    /// Print the parts of the configuration that need trust, and the hash of these parts
     #[arg(long, group = "what")]
     show: bool,
-    /// List what is trusted, in all projects
+    /// List the trusted configurations of all projects
     #[arg(long, group = "what")]
     list: bool,
-    /// Revoke the trust in this project
+    /// Withdraw the trust in this project's configuration
     #[arg(long, group = "what", conflicts_with = "json")]
     revoke: bool,
-    /// Print JSON, with `--show` or `--list`
+    /// Print JSON instead of text (with `--show` or `--list`)
     #[arg(long, requires = "what")]
     json: bool,
 }

@@ -8,15 +8,15 @@ use crate::cli::parser::complete::VARIABLE;
 /// Print shell completions
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The script asks Glee for runs, disputes, agents and keys of the project at hand. It fits this version of Glee, so load \
-it when the shell starts.
+The script asks Glee for the runs, disputes, agents and keys of the current project. The script \
+works only with this version of Glee, so load the script each time the shell starts.
 
 Examples:
   echo 'source <(glee completions bash)' >> ~/.bashrc
   echo 'source <(glee completions zsh)' >> ~/.zshrc
   echo 'glee completions fish | source' > ~/.config/fish/completions/glee.fish")]
 pub(crate) struct Args {
-    /// The shell
+    /// The shell that needs completions
     #[arg(value_enum)]
     shell: Shell,
 }

@@ -9,8 +9,8 @@ use crate::domain::ExitReason;
 /// Show the manual page
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-On a terminal the page is formatted by `man` and shown in a pager: `GLEE_PAGER`, else `PAGER`, else `less`. Into a \
-file or a pipe the source of the page is printed.
+On a terminal the page is formatted by `man` and shown in a pager: `GLEE_PAGER`, else `PAGER`, \
+else `less`. If the output is a file or a pipe, Glee prints the source of the page.
 
 Examples:
   glee man review

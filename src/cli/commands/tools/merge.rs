@@ -25,7 +25,7 @@ use crate::workspace::root::Workspace;
 Reads the findings of reviewers as JSON: {\"model\", \"file\", \"findings\": [{\"severity\", \"confidence\",
  \"line\", \"title\", \"description\", \"suggestion\"}]}, several objects in sequence or in a list, and the messages \
 of a debate: {\"model\", \"round\": 2, \"responses\": [...]}, {\"model\", \"round\": 3, \"defenses\": [...]}. \
-Files below this folder are read to find the functions around the findings.
+Glee reads files below the current folder to find the function around each finding.
 
 Examples:
   glee merge claude.json codex.json gemini.json
@@ -33,13 +33,13 @@ Examples:
   glee merge --batch < runs.jsonl > answers.jsonl
   glee merge --run last --policy specification   decide a recorded run again, without calls")]
 pub(crate) struct Args {
-    /// The JSON files; `-` (default) reads standard input
+    /// The JSON files with findings, or `-` for standard input [default: -]
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Read one run per line, print one answer per line
+    /// Read one set of findings per line, and print one answer per line
     #[arg(long)]
     batch: bool,
-    /// Decide a recorded run again, given by its id, the first or last digits of the id, or `last`
+    /// Decide this recorded run again (the run's id, the first or last digits of the id, or `last`)
     #[arg(long, value_name = "RUN", conflicts_with_all = ["files", "batch"])]
     run: Option<String>,
     /// The rules by which findings are merged

@@ -19,8 +19,8 @@ use crate::protocol::text::printable;
 /// Print an agent's answer as Glee parses it
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-An answer is complete if it ends with its closing line: the right nonce, and the number of items that \
-were read. Without --nonce, any nonce is accepted.
+An answer is complete if the last line contains the nonce of the request and the correct number of \
+items. Without --nonce, any nonce is accepted.
 
 Examples:
   codex exec - < prompt.md | glee parse --nonce 4f2a...
@@ -28,19 +28,19 @@ Examples:
   echo '[F1] IMPLEMENTED: done' | glee parse --kind response
   glee parse ruling.json --kind ruling --dispute 7")]
 pub(crate) struct Args {
-    /// The file with the answer; `-` (default) reads standard input
+    /// The file with the answer, or `-` for standard input [default: -]
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// The kind of the request
+    /// The kind of request that the agent answered
     #[arg(long, value_enum, value_name = "KIND", default_value_t = Kind::Review)]
     kind: Kind,
-    /// The nonce of the request
+    /// The nonce of the request, which the answer must repeat
     #[arg(long, value_name = "NONCE")]
     nonce: Option<String>,
-    /// The dispute of the request (with `--kind ruling`)
+    /// The number of the dispute that the judge ruled on (with `--kind ruling`)
     #[arg(long, value_name = "NUMBER", value_parser = number::<u64>(1, u64::MAX))]
     dispute: Option<u64>,
-    /// The output format
+    /// The format in which the answer is printed
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ParsedFormat::Json)]
     format: ParsedFormat,
     /// Print JSON, which is the default
@@ -56,15 +56,15 @@ enum Kind {
     Response,
     /// A judge's ruling
     Ruling,
-    /// A reviewer's answer about changes
+    /// A reviewer's verdict on fixes of earlier findings
     Recheck,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ParsedFormat {
-    /// One JSON object
+    /// The answer as one JSON object
     Json,
-    /// Lines for people
+    /// The answer as lines of text for people
     Text,
 }
 

@@ -14,7 +14,7 @@ use crate::domain::ExitReason;
 use crate::protocol::text::printable;
 use crate::rules::votes::vote::{Version, Vote, VoteAction, VoteLists, Voter, decide};
 
-/// Decide by the votes of three voters and fixed rules
+/// Decide the votes of three voters by fixed rules
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The input is `{\"actions_by_tuple\": {ID: {\"A\": VOTE, \"B\": VOTE, \"C\": VOTE}}, \"conflict_flags\": \
@@ -23,7 +23,7 @@ a missing vote, null and {} count as KEEP. FLAGS are `[{\"tuple_ids\": [...], \"
 or `{ID: TYPE}`.
 
 The output for each tuple: `final_action` and `action_type` (KEEP, DROP, FLIP or FLAG), `flag_reason` and \
-`reason_code` (why the rules flag it, else null), `deciding_code` (the voter's code that decided a \
+`reason_code` (why the rules flag the tuple, else null), `deciding_code` (the voter's code that decided a \
 three-way split), `absent` (the voters whose missing vote counted as KEEP), `new_value` of a FLIP, and the \
 number of the `rule`.
 
@@ -33,16 +33,16 @@ Examples:
   glee vote --batch votes.jsonl > decisions.jsonl
   glee vote votes.json --facet-priority REDUNDANT_UPPER_REF=C --facet-priority polarity_mismatch=A,B")]
 pub(crate) struct Args {
-    /// The file with the votes; `-` (default) reads standard input
+    /// The file with the votes, or `-` for standard input [default: -]
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     /// The version of the rules
     #[arg(long, value_parser = one_of(RULES), value_name = "VERSION", default_value = "v2")]
     rules: Version,
-    /// Read one input per line, print one answer per line
+    /// Read one input per line, and print one answer per line
     #[arg(long)]
     batch: bool,
-    /// The voters who cannot be outvoted in this type of conflict; replaces the default
+    /// The voters who cannot be outvoted in this type of conflict, instead of the default voters
     #[arg(long, value_name = "TYPE=VOTERS", value_parser = priority)]
     facet_priority: Vec<(String, BTreeSet<Voter>)>,
     #[command(flatten)]
@@ -50,8 +50,8 @@ pub(crate) struct Args {
 }
 
 const RULES: Words<Version> = &[
-    ("v1", Version::V1, "Majority and structural flips only"),
-    ("v2", Version::V2, "With protected minorities, justified drops and reasons"),
+    ("v1", Version::V1, "Decide by majorities and structural flips only"),
+    ("v2", Version::V2, "Also consider protected minorities, justified drops and reasons"),
 ];
 
 struct Ballot {

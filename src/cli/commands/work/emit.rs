@@ -20,13 +20,14 @@ use crate::workflows::watch::socket::Client;
 use crate::workflows::watch::socket::protocol::{self, KEY, WatchCommand};
 use crate::workflows::watch::status::WatchReport;
 
-/// Send the watch an event of an agent: a milestone, a blocker, a note
+/// Send an agent's event, such as a milestone or a blocker, to the watch
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A milestone, a blocker or a request_review starts a review by the other agents after a burst of \
-events has ended; note and done start none. The event is on disk when the command returns. Questions of \
-reviewers are printed to stdout, with the command that answers them. With --wait the command returns \
-when the review is decided, so that a hook can pass the questions on.
+The events milestone, blocker and request_review start a review by the other agents, shortly after \
+the first event of a burst. The events note and done start no review. When the command returns, \
+the event is on disk. Glee prints the questions of reviewers to stdout, with the command that \
+answers them. With --wait, the command returns after the review, so that a hook can pass the \
+questions to the agent.
 
 Examples:
   glee emit milestone --agent claude --summary 'auth controller with JWT' --file src/auth.py
@@ -41,25 +42,25 @@ pub(crate) struct Args {
         value_parser = PossibleValuesParser::new(EventType::ALL.map(EventType::as_str))
     )]
     kind: Option<String>,
-    /// The agent that reports the event; agents that the watch started can omit it
+    /// The agent that reports the event (the watch sets GLEE_AGENT for agents that it starts)
     #[arg(long, value_name = "NAME", env = "GLEE_AGENT")]
     agent: Option<String>,
-    /// What happened
+    /// A summary of what happened
     #[arg(long, value_name = "TEXT")]
     summary: Option<String>,
-    /// A file that the event concerns; may be repeated
+    /// A file that the event concerns (repeatable)
     #[arg(long = "file", value_name = "PATH")]
     files: Vec<String>,
-    /// The cycle whose question the event answers
+    /// The number of the review cycle whose question the event answers
     #[arg(long, value_name = "CYCLE", value_parser = number::<u32>(1, u64::MAX))]
     clarifies: Option<u32>,
-    /// Send the events in this file, one JSON object per line; `-` reads standard input
+    /// Send the events in this file of JSON lines (`-`: standard input)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["kind", "summary", "files", "clarifies"])]
     from: Option<PathBuf>,
-    /// Wait until the resulting review is decided; exit with code 3 if the work is PAUSED
+    /// Wait for the result of the review, and exit with code 3 if the work is paused
     #[arg(long, conflicts_with = "from")]
     wait: bool,
-    /// If there is no watch, do nothing and exit with code 0; useful in hooks
+    /// Do nothing and exit with code 0 if no watch is running
     #[arg(long)]
     if_running: bool,
     #[arg(long, hide = true, conflicts_with = "if_running")]

@@ -9,15 +9,16 @@ use crate::config::files::stages::{self as files, CHECKPOINTS};
 use crate::domain::StagePlan;
 use crate::workflows::consensus::{self, NextStep};
 
-/// Ask three agents questions about the requirements; a person answers what remains unresolved
+/// Have three or more agents answer questions about the requirements, and ask a person if they disagree
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
     after_help = "\
-Every question goes to three or more agents. If all agree, it is resolved. If a majority agrees, a \
-validator (a judge) confirms or rejects its answer. Otherwise you are asked; without a terminal the \
-exit code is 3.
+Every question goes to three or more agents. If all agents give the same answer, the question is \
+resolved. If a majority of the agents gives the same answer, a validator (an agent with the role \
+judge) confirms or rejects the answer. Glee asks you the remaining questions. Without a terminal, \
+the exit code is 3.
 
 Examples:
   glee gate pre-planning --questions questions.yml --id SPEC-25
@@ -40,7 +41,7 @@ struct Ask {
     /// The checkpoint: pre-planning, post-plan or post-tasks
     #[arg(value_name = "CHECKPOINT", required = true)]
     checkpoint: Option<String>,
-    /// The file with the questions, YAML or JSON
+    /// The YAML or JSON file with the questions
     #[arg(long, value_name = "FILE", required = true)]
     questions: Option<PathBuf>,
     #[command(flatten)]
@@ -56,10 +57,10 @@ struct Answer {
     /// The id of the question
     #[arg(value_name = "QUESTION")]
     question: String,
-    /// The answer
+    /// Your answer to the question
     #[arg(value_name = "VALUE")]
     value: String,
-    /// The checkpoint; required if several checkpoints have this question
+    /// The checkpoint with the question (required if several checkpoints have the question)
     #[arg(long, value_name = "NAME")]
     checkpoint: Option<String>,
     #[command(flatten)]

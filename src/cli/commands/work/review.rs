@@ -25,7 +25,7 @@ use crate::workflows::review::{
 use crate::workspace::root::Workspace;
 use crate::workspace::{ControlFiles, SelectOptions, Target, TargetSpec};
 
-/// Review code, hand the findings to the coder, settle disputes
+/// Review code, and optionally fix findings and settle disputes
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -35,9 +35,10 @@ Examples:
   git diff | glee review --diff -   review a patch
   glee review --with claude src/    review without configuration
 
-Exit codes: 0 clean, 1 mandatory findings open, 2 usage, 3 a dispute waits for a person, \
-4 an agent failed, 5 a reviewer or judge may have modified files, 6 another run has locked this tree, 7 the history \
-cannot be used, 8 the configuration is not trusted, 75 the budget is used up.")]
+Exit codes: 0 no open mandatory findings, 1 open mandatory findings, 2 wrong usage, 3 a dispute \
+waits for a person, 4 an agent failed, 5 files changed while a reviewer or judge worked, 6 another \
+run has locked this tree, 7 the history cannot be used, 8 the configuration is not trusted, 75 the \
+budget is used up.")]
 pub(crate) struct Args {
     /// Files and folders to review, or a range of commits `A..B` [default: uncommitted changes]
     #[arg(value_name = "PATH")]
@@ -45,58 +46,58 @@ pub(crate) struct Args {
     /// Review staged changes
     #[arg(long, group = "target", conflicts_with = "paths")]
     staged: bool,
-    /// Review all changes since this branch diverged from REV, committed or not
+    /// Review all committed and uncommitted changes since this branch diverged from REV
     #[arg(long, value_name = "REV", group = "target", conflicts_with = "paths")]
     base: Option<String>,
-    /// Review one commit
+    /// Review the changes of this commit
     #[arg(long, value_name = "REV", group = "target", conflicts_with = "paths")]
     commit: Option<String>,
-    /// Review a unified diff; `-` reads it from standard input
+    /// Review the unified diff in this file (`-`: standard input)
     #[arg(long, value_name = "FILE", group = "target", conflicts_with = "paths")]
     diff: Option<PathBuf>,
-    /// Hand the findings to the coder, who edits files
+    /// Have the coder edit files to fix the findings
     #[arg(long)]
     fix: bool,
-    /// Hand the findings to the coder and settle disputes
+    /// Have the coder fix the findings, and settle disputes over findings
     #[arg(long)]
     arbitrate: bool,
-    /// Stage the files that the coder changed, except those that were staged only in part
+    /// Stage the files that the coder changed, except partly staged files
     #[arg(long, requires = "staged")]
     restage: bool,
-    /// Review all files instead of reusing recorded answers (see review.reuse)
+    /// Review all files instead of reusing recorded answers (see the key `review.reuse`)
     #[arg(long)]
     full: bool,
-    /// Print the planned calls, the reusable answers and the estimated cost, and call no agent
+    /// Print the planned calls, reusable answers and estimated cost without calling an agent
     #[arg(long)]
     dry_run: bool,
-    /// Settle every dispute in this way, without asking [default: review.on_dispute.default]
+    /// How to settle every dispute without asking the user [default: review.on_dispute.default]
     #[arg(long, value_parser = one_of(ROUTES), value_name = "ROUTE")]
     on_dispute: Option<Route>,
-    /// The maximum number of review rounds after fixes [default: review.rounds]
+    /// The maximum number of rounds of review and fix [default: review.rounds]
     #[arg(long, value_name = "N", value_parser = number::<u32>(1, 20))]
     rounds: Option<u32>,
-    /// Debate the findings: with 2 rounds, reviewers examine the findings of others; with 3 rounds, reviewers also
-    /// defend their own; `auto`: 3 rounds, only on mandatory findings and on findings of a single reviewer
-    /// [default: review.debate]
+    /// The number of rounds in which reviewers debate findings: examinations in round 2, defences in round 3
+    /// (`auto`: 3 rounds, but only on mandatory findings and findings of a single reviewer) [default:
+    /// review.debate]
     #[arg(long, value_name = "ROUNDS", num_args = 0..=1, default_missing_value = "3", value_parser = ["auto", "2", "3", "off"])]
     debate: Option<String>,
-    /// The number of agents that work in parallel [default: review.jobs]
+    /// The maximum number of agents that work in parallel [default: review.jobs]
     #[arg(short, long, value_name = "N", value_parser = number::<u32>(1, 256))]
     jobs: Option<u32>,
-    /// Call only this reviewer; may be repeated [default: review.reviewers]
+    /// Ask only this connected reviewer (repeatable) [default: review.reviewers]
     #[arg(long, value_name = "NAME")]
     reviewer: Vec<String>,
-    /// Let this program review, connected or not (`claude`, `codex:gpt-5.2` with a model, `builtin:rules`); may be
-    /// repeated; only these review
+    /// Ask only this program to review, even if it is not connected: `claude`, `codex:gpt-5.2` (with a model) or
+    /// `builtin:rules` (repeatable)
     #[arg(long, value_name = "PROGRAM[:MODEL]", conflicts_with = "reviewer")]
     with: Vec<String>,
-    /// The model of this run's reviewers [default: agents.NAME.model]
+    /// The model that the reviewers of this run use [default: agents.NAME.model]
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
-    /// Ask one reviewer in one round, without a debate; `glee config list` lists the settings
+    /// Ask one reviewer for one round without a debate (`glee config list` shows which keys this sets)
     #[arg(long, conflicts_with = "thorough")]
     quick: bool,
-    /// Ask all reviewers in up to three rounds, with debates; `glee config list` lists the settings
+    /// Ask all reviewers for up to three rounds with debates (`glee config list` shows which keys this sets)
     #[arg(long)]
     thorough: bool,
     #[command(flatten)]

@@ -16,10 +16,10 @@ use crate::workflows::review::disputes::rulings::{SharedRulings, binding, succes
 /// Check the files of shared rulings
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Reads `.glee/rulings` of the tree. A file that cannot bind is an error. A ruling that has ended, whose code is gone, \
-or that a later ruling supersedes is a warning.
+Reads the files in `.glee/rulings`. Glee reports an error for each invalid file. Glee prints a \
+warning for each ruling that has ended, that a later ruling replaces, or whose code was removed.
 
-Exit codes: 0 no errors, 1 errors.
+Exit codes: 0 no file has an error, 1 a file has an error.
 
 Example: glee disputes check")]
 pub(crate) struct Args {

@@ -26,7 +26,7 @@ pub(crate) struct Filters {
     /// List only open disputes
     #[arg(long)]
     open: bool,
-    /// List only rulings whose code was removed from the tree
+    /// List only rulings on code that was removed from the tree
     #[arg(long)]
     gone: bool,
     /// List only disputes with this ruling or outcome
@@ -35,7 +35,7 @@ pub(crate) struct Filters {
     /// List only disputes on findings of this reviewer
     #[arg(long, value_name = "NAME")]
     reviewer: Option<String>,
-    /// List only disputes that were opened since this date (2026-11-01) or time, or within this period (3d, 2h)
+    /// List only disputes opened since this date (2026-11-01) or time, or within this period (3d, 2h)
     #[arg(long, value_name = "WHEN", value_parser = since)]
     since: Option<Timestamp>,
     #[command(flatten)]

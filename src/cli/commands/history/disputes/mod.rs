@@ -33,7 +33,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// List disputes, as without a command
+    /// List disputes (the default command)
     List(list::Filters),
     Show(show::Args),
     Resolve(resolve::Args),

@@ -5,19 +5,19 @@ use crate::cli::context::{CommandResult, Globals, history, place, print};
 use crate::cli::style;
 use crate::history::queries::rows::{DisputeFilter, DisputeRow};
 
-/// End the rulings whose code is gone
+/// End rulings on code that was removed from the tree
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A ruling ends if its block of code is in no file of the tree any more. The record remains, and \
-`glee disputes reopen` opens a dispute again. Prune on the main branch: on any other branch, code that exists only \
-on main counts as gone.
+A ruling ends if no file of the tree contains the block of code any more. The record remains, and \
+`glee disputes reopen` opens a dispute again. Run this command on the main branch, because on \
+other branches code that exists only on main counts as removed.
 
 Examples:
   glee disputes --gone
   glee disputes prune --dry-run
   glee disputes prune")]
 pub(crate) struct Args {
-    /// List the rulings without ending them
+    /// List the rulings without ending any ruling
     #[arg(long)]
     dry_run: bool,
 }

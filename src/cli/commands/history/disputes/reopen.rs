@@ -8,11 +8,11 @@ use crate::domain::{DisputeId, DisputeNumber, ExitReason};
 /// Revoke the ruling of a settled dispute, and open the dispute again
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The earlier rulings remain in the record.
+The history keeps the earlier rulings.
 
 Example: glee disputes reopen 7 --reason 'the caller passes user input now'")]
 pub(crate) struct Args {
-    /// The dispute's number
+    /// The number of the dispute
     #[arg(value_parser = number::<u64>(1, u64::MAX))]
     number: u64,
     #[command(flatten)]

@@ -17,7 +17,7 @@ use crate::history::JournalError;
 use crate::history::queries::rows::DisputeFilter;
 use crate::protocol::text::printable;
 
-/// Settle an open dispute by your own ruling or by the judge
+/// Settle an open dispute by your ruling or by the judge's ruling
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   glee disputes resolve 7              show the finding, the code and the objection, and choose
@@ -33,7 +33,7 @@ pub(crate) struct Args {
     /// The number of the dispute
     #[arg(required_unless_present = "all", value_parser = number::<u64>(1, u64::MAX))]
     number: Option<u64>,
-    /// The decision; without it, Glee asks you
+    /// The decision on the dispute [default: Glee asks you]
     #[arg(value_enum)]
     word: Option<Word>,
     /// Settle every open dispute, one after the other
@@ -47,23 +47,23 @@ pub(crate) struct Args {
     /// The outcome of a dismissal [default: refuted]
     #[arg(long = "as", value_enum, value_name = "WHAT")]
     disposition: Option<Kind>,
-    /// The issue that tracks a deferred finding, or the original of a duplicate
+    /// The issue that tracks a deferred finding, or the original of a duplicate finding
     #[arg(long = "ref", value_name = "REFERENCE")]
     reference: Option<String>,
-    /// The last day (UTC) on which a dismissal binds: a date (2026-11-01), or a period from today (90d)
+    /// The last day (UTC) on which a dismissal applies, as a date (2026-11-01) or a period from today (90d)
     #[arg(long, value_name = "DATE", value_parser = common::last_day)]
     until: Option<Date>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Word {
-    /// Ask the AI judge
+    /// The AI judge rules on the dispute
     Judge,
-    /// Discard the reviewer's opinion without judging it
+    /// The finding is discarded without a ruling
     Discard,
     /// The coder must implement the finding
     Enforce,
-    /// The finding is wrong, or need not be implemented now
+    /// The coder need not implement the finding
     Dismiss,
 }
 
@@ -73,13 +73,13 @@ enum Kind {
     Refuted,
     /// The finding is right, and the risk is accepted
     AcceptedRisk,
-    /// The finding is right, and is implemented later; needs `--ref`
+    /// The finding is right, but the fix comes later (requires `--ref`)
     Deferred,
-    /// The finding repeats another; needs `--ref`
+    /// The finding repeats another finding (requires `--ref`)
     Duplicate,
     /// The finding is right, but not mandatory
     NotMandatory,
-    /// The finding is discarded and not judged
+    /// The finding is discarded without a ruling
     Discarded,
 }
 

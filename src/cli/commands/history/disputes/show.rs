@@ -17,11 +17,11 @@ use crate::workflows::review::disputes::rulings::succession;
 /// The maximum width of a line in columns. Longer lines are hard to read.
 const WIDEST: usize = 100;
 
-/// Show a dispute: the finding, the objection, the rulings
+/// Show the finding, objection and rulings of a dispute
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   glee disputes show 7
-  glee disputes show 5f3a91c2   by the id, which is the same in all clones, or its first digits")]
+  glee disputes show 5f3a91c2   by the first digits of the id, which is the same in all clones")]
 pub(crate) struct Args {
     /// The number of the dispute, its id, or at least the first four digits of the id
     dispute: String,

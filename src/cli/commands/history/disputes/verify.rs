@@ -5,9 +5,9 @@ use crate::cli::style;
 use crate::domain::ExitReason;
 use crate::protocol::text::printable;
 
-/// Check that no record was altered, removed or moved
+/// Check that no record of the history was altered, removed or moved
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Exit codes: 0 the history is intact, 7 it is not.
+#[command(after_help = "Exit codes: 0 the history is intact, 7 the history was altered.
 Keep the printed hash elsewhere to detect a history that was rewritten as a whole.
 
 Example: glee disputes verify")]

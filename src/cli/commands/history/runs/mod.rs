@@ -21,15 +21,15 @@ use crate::system::log;
 use crate::workflows::review;
 use crate::workflows::review::recorded::view::{self, Recorded};
 
-/// List runs; show, compare, undo, resume, replay or prune them
+/// List, show, compare, undo, resume, replay and prune runs
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   glee runs                  list the newest runs of this repository
   glee runs show last        print the report of the last run again
   glee runs show --calls     print every prompt and raw answer of the last run
-  glee runs diff 5f3a91c2    print the changes of its coder
-  glee runs undo 5f3a91c2    undo the changes of its coder, file by file
+  glee runs diff 5f3a91c2    print the changes of the run's coder
+  glee runs undo 5f3a91c2    undo the changes of the run's coder
   glee runs undo --redo      restore the changes that the last undo reverted
   glee runs resume           resume the last run if it was interrupted or waits for a person
   glee runs resume --on-dispute judge   have the judge rule on open disputes
@@ -52,7 +52,7 @@ struct RunFilters {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// List the newest runs, as without a command
+    /// List the newest runs (the default command)
     List(RunFilters),
     /// Print the report of a run again
     Show {
@@ -60,21 +60,22 @@ enum Command {
         run: RunArg,
         #[command(flatten)]
         report: ReportOutputs,
-        /// Print the log instead of the report: every call with its process, exit status, bytes, tokens and time
+        /// Print the log of the run instead of the report: every call with its process, exit status, bytes, tokens
+        /// and time
         #[arg(long, conflicts_with = "format")]
         log: bool,
-        /// Print prompts and raw answers instead of the report: of all calls, or of one call or agent
+        /// Print the prompts and raw answers of all calls, of one call or of one agent instead of the report
         #[arg(long, value_name = "CALL", num_args = 0..=1, conflicts_with_all = ["format", "log"])]
         calls: Option<Option<String>>,
     },
     /// Print the changes that the coder made in a run
     Diff(RunArg),
     Undo(undo::Args),
-    /// Resume a run that was interrupted or stopped at open disputes
+    /// Resume a run that was interrupted or that waits for a person
     Resume {
         #[command(flatten)]
         run: RunArg,
-        /// Settle every open dispute in this way, without asking [default: as in the run]
+        /// How to settle every open dispute without asking the user [default: as in the run]
         #[arg(long, value_parser = one_of(ROUTES), value_name = "ROUTE")]
         on_dispute: Option<Route>,
         #[command(flatten)]

@@ -10,12 +10,13 @@ use crate::domain::{ExitReason, RunId};
 use crate::history::queries::rows::RunRow;
 use crate::workflows::review::{self, Pruned};
 
-/// Free the disk space of old runs; findings and rulings remain
+/// Delete stored code and answers of old runs, but keep findings and rulings
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Deletes the copies of code that old runs keep: the trees for `glee runs undo`, the reviewed code, prompts and \
-raw answers. Findings, answers and rulings remain, and rulings bind as before. A pruned run can no longer be \
-undone, resumed or replayed. Runs that can still be resumed, or have open disputes, are not pruned.
+Deletes the stored code of old runs: the trees for `glee runs undo`, the reviewed code, prompts \
+and raw answers. Findings, parsed answers and rulings remain, and rulings apply as before. A \
+pruned run can no longer be undone, resumed or replayed. Runs that can still be resumed, or that \
+have open disputes, are not pruned.
 
 Examples:
   glee runs prune --dry-run

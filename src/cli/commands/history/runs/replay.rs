@@ -13,13 +13,13 @@ use crate::protocol::text::printable;
 use crate::rules::consensus::Policy;
 use crate::workflows::review;
 
-/// Decide a recorded run again, optionally by other rules, without calls
+/// Decide a recorded run again without calling agents, optionally by other rules
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Uses the recorded answers of agents and people to decide again which findings are merged, which are mandatory, which \
-are disputed, and how each dispute ends. Without options the rules are those of the run. The report lists the \
-differences. \
-If an answer is missing, the exit code is 4.
+Uses the recorded answers of agents and people to decide again which findings are merged, \
+mandatory or disputed, and how each dispute ends. Without options, the rules of the run apply. The \
+report lists the differences from the run. If the run recorded no answer to a question, the exit \
+code is 4.
 
 Examples:
   glee runs replay last --policy specification
@@ -31,7 +31,7 @@ pub(crate) struct Args {
     /// The rules by which findings of several reviewers are merged [default: as in the run]
     #[arg(long, value_parser = one_of(POLICIES), value_name = "POLICY")]
     policy: Option<Policy>,
-    /// A different value for a setting of the run; may be repeated
+    /// Replace the value of a setting of the run (repeatable)
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     #[command(flatten)]

@@ -15,41 +15,44 @@ use crate::protocol::text::printable;
 use crate::workspace::root::Workspace;
 use crate::workspace::{Forced, Kept, TreeId, UndoConflict, UndoEffect, UndoOptions, UndoPlan, Undone};
 
-/// Undo the changes of a run's coder, file by file
+/// Undo the changes that the coder made in a run
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-First each file is listed with what happens to it. A file that the coder wrote last is restored to its version before \
-the run. If you changed the file since, your changes are kept if they can be merged; otherwise the file stays \
-unchanged, and the exit code is 3. On a terminal you are asked about each such file before anything is changed. Other \
-files, the index, commits and branches are not touched.
+Glee first lists the effect on each file. A file that the coder wrote last is restored to the \
+version before the run. If you changed the file after the coder, Glee merges your changes if \
+possible. If not, the file stays unchanged, and the exit code is 3. On a terminal, Glee asks you \
+about each of these files before any file is changed. Other files, the index, commits and branches \
+are not touched.
 
-Replaced versions are kept: `--redo` restores them by the same rule. A second undo changes nothing.
+Glee keeps the replaced versions, and `--redo` restores them by the same rules. A second undo \
+changes nothing.
 
-If Glee was killed while the coder worked, the coder's changes are not known: every file that existed before \
-the run is restored, and new files are listed; `--remove-new` deletes those too.
+If Glee was killed while the coder worked, the coder's changes are unknown. Glee then restores \
+every file that existed before the run, and lists new files. `--remove-new` also deletes the new \
+files.
 
 Examples:
   glee runs undo --dry-run           list what an undo of the last run would do
   glee runs undo                     undo the last run
   glee runs undo 5f3a91c2 --force    discard your later changes that cannot be merged
   glee runs undo --redo              restore what was undone
-  glee runs undo --to old            write the tree before the run into the folder `old`")]
+  glee runs undo --to old            write the tree from before the run into the folder `old`")]
 pub(crate) struct Args {
     #[command(flatten)]
     run: RunArg,
-    /// Write the tree from before the run into this folder, which must be new or empty; change nothing else
+    /// Write the tree from before the run into this new or empty folder, and change nothing else
     #[arg(long, value_name = "DIR", conflicts_with_all = ["force", "remove_new", "redo"])]
     to: Option<PathBuf>,
-    /// Restore a file even if your later changes cannot be merged; a copy of your version is kept
+    /// Restore files even if your later changes cannot be merged, and keep copies of your versions
     #[arg(long)]
     force: bool,
-    /// Also delete new files of unknown origin
+    /// Also delete new files that Glee cannot attribute to the coder
     #[arg(long, conflicts_with = "redo")]
     remove_new: bool,
-    /// Reverse the earlier undos of this run
+    /// Restore the changes that earlier undos of this run reverted
     #[arg(long)]
     redo: bool,
-    /// List what would be done, and change no file
+    /// List the effect on each file, and change no file
     #[arg(long, conflicts_with = "to")]
     dry_run: bool,
 }

@@ -13,13 +13,13 @@ const LARGEST: u64 = 1;
 /// Ask several agents the same question and settle their conflicts
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The question; `-` reads it from standard input
+    /// The question, or `-` to read the question from standard input
     #[arg(value_name = "PROMPT", conflicts_with = "file")]
     prompt: Option<String>,
     /// Read the question from this file
     #[arg(short, long, value_name = "FILE")]
     file: Option<PathBuf>,
-    /// The stage: ask, plan, tasks, implement, validate, audit, unlock, or one of .glee/stages
+    /// The stage to run: ask, plan, tasks, implement, validate, audit, unlock, or a stage from .glee/stages
     #[arg(long, value_name = "NAME", default_value = "ask")]
     stage: String,
     #[command(flatten)]

@@ -7,14 +7,15 @@ mod run;
 
 use crate::cli::context::{CommandResult, Globals};
 
-/// Have several agents agree on a plan before code: synthesis, conflicts, an arbiter
+/// Have several agents agree on a plan before code is written
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "\
-Several agents answer the same request in parallel. The aggregator (an agent with that role) \
-synthesises their answers and names agreements and conflicts. An arbiter (a judge) or you decide the \
-conflicts; the decision binds. Without a subcommand, the recorded stages are listed.
+Several agents answer the same request in parallel. An agent with the role aggregator summarises \
+the answers and lists agreements and conflicts. An arbiter (an agent with the role judge) or you \
+decide the conflicts. The decision is binding. Without a subcommand, Glee lists the recorded \
+stages.
 
 Examples:
   glee consensus ask 'How should orders be retried?'
@@ -31,7 +32,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// List the recorded stages, as without a command
+    /// List the recorded stages (the default command)
     List(list::StageFilters),
     Ask(ask::Args),
     Run(run::Args),

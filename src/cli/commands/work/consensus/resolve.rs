@@ -3,21 +3,21 @@
 use crate::cli::context::{CommandError, CommandResult, Globals, ReasonFlag, ReportFormat, StageContext, names};
 use crate::workflows::consensus::{self, Last, NextStep};
 
-/// End a deadlock by your own decision
+/// End a deadlock by deciding the conflict yourself
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The name of the work
     #[arg(value_name = "ID")]
     id: String,
-    /// The approach to take: an agent's name, a label such as `approach_a`, or `hybrid`; without it, Glee asks you
+    /// The approach to take: an agent's name, a label such as `approach_a`, or `hybrid` [default: Glee asks you]
     #[arg(value_name = "DECISION")]
     decision: Option<String>,
-    /// The stage to decide; required if several stages wait for a decision
+    /// The stage to decide (required if several stages wait for a decision)
     #[arg(long, value_name = "NAME")]
     stage: Option<String>,
     #[command(flatten)]
     reason: ReasonFlag,
-    /// A change to the approach; may be repeated
+    /// A change to the chosen approach (repeatable)
     #[arg(long = "modify", value_name = "TEXT")]
     modifications: Vec<String>,
     #[command(flatten)]

@@ -10,19 +10,19 @@ use crate::config::files::stages::{self as files, Gate, PipelineStep, Stage};
 use crate::domain::{ExitReason, StagePlan, Untrusted};
 use crate::workflows::consensus::{self, Asking, NextStep, StageOutcome};
 
-/// Run the stages and checkpoints of a pipeline; skip those that an earlier run settled
+/// Run all stages and checkpoints of a pipeline that no earlier run settled
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The pipeline file, with `prompt` and `stages`
+    /// The pipeline file, which has the keys `prompt` and `stages`
     #[arg(value_name = "PIPELINE")]
     pipeline: PathBuf,
-    /// The name of the work; repeat the name to resume the pipeline
+    /// A name for the work, with which an interrupted pipeline can be resumed
     #[arg(long, value_name = "ID")]
     id: String,
-    /// The request, instead of the pipeline's `prompt`; `-` reads it from standard input
+    /// The request that replaces the pipeline's `prompt` (`-`: standard input)
     #[arg(long, value_name = "PROMPT")]
     prompt: Option<String>,
-    /// Ask these agents instead of the agents that the stages name
+    /// Ask these agents instead of the agents that the stages list
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     agents: Vec<String>,
     #[command(flatten)]

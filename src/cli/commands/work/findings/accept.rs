@@ -11,11 +11,11 @@ use crate::domain::{
 };
 use crate::protocol::text::printable;
 
-/// Rule on a finding yourself: accept its risk, refute it or defer it
+/// Rule on a finding: accept the risk, refute the finding or defer the fix
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The ruling opens and settles a dispute. It binds like any other ruling: later reviews apply it until the code \
-changes, `glee disputes` lists it, and `glee disputes reopen` revokes it.
+The ruling opens and settles a dispute. Later reviews apply the ruling until the code changes. \
+`glee disputes` lists the dispute, and `glee disputes reopen` revokes the ruling.
 
 Examples:
   glee accept F3 --reason 'only in tests'
@@ -23,19 +23,19 @@ Examples:
   glee accept F3 --as deferred --ref issue-12 --reason 'after the release'
   glee accept F3 --until 90d --reason 'until the rewrite'")]
 pub(crate) struct Args {
-    /// The number of the finding in its run, such as F3
+    /// The number of the finding, such as F3
     #[arg(value_name = "FINDING", value_parser = finding_id)]
     finding: FindingId,
-    /// The ruling
+    /// Your ruling on the finding
     #[arg(long = "as", value_enum, value_name = "WHAT", default_value = "accepted-risk")]
     ruling: PersonRuling,
-    /// The reason, which is recorded
+    /// The reason for your decision, to be recorded in the history
     #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     reason: String,
     /// The issue that tracks a deferred finding
     #[arg(long = "ref", value_name = "REFERENCE")]
     reference: Option<String>,
-    /// The last day (UTC) on which the ruling binds: a date (2026-11-01), or a period from today (90d)
+    /// The last day (UTC) on which the ruling applies, as a date (2026-11-01) or a period from today (90d)
     #[arg(long, value_name = "DATE", value_parser = common::last_day)]
     until: Option<Date>,
     #[command(flatten)]
@@ -48,7 +48,7 @@ enum PersonRuling {
     AcceptedRisk,
     /// The finding is wrong
     Refuted,
-    /// The finding is right, and is implemented later; needs `--ref`
+    /// The finding is right, but the fix comes later (requires `--ref`)
     Deferred,
 }
 

@@ -9,19 +9,20 @@ use crate::domain::event::Mode;
 use crate::domain::{Dispute, FindingId, FindingState, SettledFinding};
 use crate::workflows::review;
 
-/// Hand single findings to the coder, who edits files
+/// Have the coder edit files to fix single findings
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The run of the findings continues as with `--fix`: the reviewers that raised the findings check the changes, an \
-objection of the coder opens a dispute, and `glee runs undo` undoes the changes. Other findings stay as they are.
+The run of the findings continues as with `glee review --fix`. The reviewers that raised the \
+findings check the changes, an objection of the coder opens a dispute, and `glee runs undo` undoes \
+the changes. The other findings of the run do not change.
 
 Examples:
   glee fix F3 F7
   glee fix F3 --run 5f3a91c2
 
-Exit codes: those of `glee review`, for the whole run.")]
+The exit code describes the whole run, with the codes of `glee review`.")]
 pub(crate) struct Args {
-    /// The numbers of the findings in their run, such as F3
+    /// The numbers of the findings, such as F3
     #[arg(value_name = "FINDING", required = true, value_parser = finding_id)]
     findings: Vec<FindingId>,
     #[command(flatten)]

@@ -14,7 +14,7 @@ use crate::workspace::root::Workspace;
 // This struct has no doc comment, because clap would use it as the help of every command that flattens the struct.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunOption {
-    /// The run that raised the finding: its id, the first or last digits of the id, or `last`
+    /// The run that raised the finding: the run's id, the first or last digits of the id, or `last`
     #[arg(long, value_name = "RUN", default_value = "last")]
     run: String,
 }

@@ -9,14 +9,14 @@ use crate::cli::report::text;
 use crate::domain::{Dispute, ExitReason, FindingId, FindingState, RunId, SettledFinding};
 use crate::protocol::secrets;
 
-/// Show a finding: its text, its code, who raised it, and its dispute
+/// Show the text, code, reviewers and dispute of a finding
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   glee show F3                  a finding of the last review
   glee show F3 --run 5f3a91c2   a finding of another run")]
 pub(crate) struct Args {
-    /// The number of the finding in its run, such as F3
+    /// The number of the finding, such as F3
     #[arg(value_name = "FINDING", value_parser = finding_id)]
     finding: FindingId,
     #[command(flatten)]

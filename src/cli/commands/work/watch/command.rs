@@ -18,26 +18,26 @@ use crate::workflows::watch::{recorded, recorded_issues};
 pub(crate) enum Command {
     /// Print the status of the watch
     Status(JsonFlag),
-    /// Start a review now
+    /// Start a review of the agents' work now
     Review,
-    /// Pause the work
+    /// Pause the work of the agents
     Pause(ReasonFlag),
-    /// Resume paused work
+    /// Resume the paused work of the agents
     Resume(ReasonFlag),
-    /// List the issues that reviews raised, or close one
+    /// List the issues that reviewers raised, or close an issue
     Issues {
         #[command(subcommand)]
         command: Option<Issues>,
         #[command(flatten)]
         output: JsonFlag,
     },
-    /// Stop the watch; the next `glee watch` continues from there
+    /// Stop the watch until the next `glee watch`
     Stop,
 }
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Issues {
-    /// List all issues, also closed ones
+    /// List open and closed issues
     List,
     /// Close an issue
     Close {

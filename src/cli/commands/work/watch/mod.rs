@@ -6,15 +6,17 @@ mod run;
 
 use crate::cli::context::{CommandResult, Globals};
 
-/// Review the work of running agents, triggered by their events
+/// Review the work of running agents when the agents report events
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "\
-Agents report events: those of `watch.agents` on stdout, others with `glee emit` from hooks and \
-scripts. A milestone, a blocker, a review request, `glee watch review` or 15 quiet minutes start a \
-review by the connected reviewers. Any blocker stops the work, two concerns pause it, one concern is \
-listed as an issue. A restarted watch continues where it stopped. docs/watch.md has the details.
+Agents report events: agents in `watch.agents` report them on stdout, and other agents with `glee \
+emit` from hooks and scripts. A milestone, a blocker, a review request, `glee watch review` or 15 \
+minutes without events start a review by the connected reviewers. If one reviewer reports a \
+blocker, the work stops. If two reviewers report concerns, the work pauses. The concerns of a \
+single reviewer become an issue. A restarted watch continues where the last watch stopped. See \
+docs/watch.md for details.
 
 Examples:
   glee watch

@@ -32,16 +32,16 @@ pub(crate) struct WatchOptions {
     /// Start these connected agents instead of the agents in `watch.agents`
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     agents: Option<Vec<String>>,
-    /// The task for an agent that the watch starts, if its program takes a prompt; may be repeated
+    /// Start the agent NAME with the task TEXT (repeatable)
     #[arg(long = "task", value_name = "NAME=TEXT")]
     tasks: Vec<String>,
     /// Use these reviewers instead of the reviewers in `watch.reviewers`
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     reviewers: Option<Vec<String>>,
-    /// Also read events from this file, one JSON object per line; `-` reads standard input
+    /// Also read events from this file of JSON lines (`-`: standard input)
     #[arg(long, value_name = "FILE")]
     events: Option<PathBuf>,
-    /// Keep running after all started agents have ended
+    /// Continue the watch after all started agents have ended
     #[arg(long)]
     stay: bool,
     #[command(flatten)]
