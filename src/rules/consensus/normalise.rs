@@ -238,19 +238,19 @@ fn text_hash(member: &Member, is_located: bool) -> u64 {
 }
 
 /// Numbers the members' paths in alphabetical order. A bare file name means a path if exactly one path has this
-/// file name.
+/// file name. A file at the root of `tree` is such a path, but a bare name that only a member wrote is not.
 fn file_numbers(members: &[Member], tree: &[String]) -> Vec<Option<u32>> {
     let named: Vec<Option<&str>> =
         members.iter().map(|member| member.raw.file.as_deref().filter(|path| !path.trim().is_empty())).collect();
     let written: HashSet<&str> = named.iter().copied().flatten().collect();
     let paths: HashMap<&str, String> = written.into_iter().map(|path| (path, canonical(path))).collect();
     let in_tree: Vec<String> = tree.iter().map(|path| canonical(path)).collect();
-    let known: BTreeSet<&str> = paths.values().chain(&in_tree).map(String::as_str).collect();
+    let in_folders = paths.values().filter(|path| path.contains('/'));
+    let known: BTreeSet<&str> = in_folders.chain(&in_tree).map(String::as_str).collect();
     let mut bare: HashMap<&str, Option<&str>> = HashMap::new();
     for path in known {
-        if let Some((_, name)) = path.rsplit_once('/') {
-            bare.entry(name).and_modify(|only| *only = None).or_insert(Some(path));
-        }
+        let name = path.rsplit('/').next().unwrap_or(path);
+        bare.entry(name).and_modify(|only| *only = None).or_insert(Some(path));
     }
     let meant = |path: &str| {
         let path = paths[path].as_str();
@@ -322,6 +322,25 @@ mod tests {
         let file = |index| entries.iter().find(|entry| entry.index == index).and_then(|entry| entry.file);
         assert_eq!(file(0), file(1));
         assert_ne!(file(2), file(0), "two files have that name");
+    }
+
+    #[test]
+    fn a_file_at_the_root_is_not_the_file_of_that_name_in_a_folder() {
+        let members = [
+            member("a", Some("build.rs"), Some(1), "The script leaks the handle"),
+            member("b", Some("crates/x/build.rs"), Some(1), "The script leaks the handle"),
+        ];
+        let files = |tree: &[&str]| {
+            let tree: Vec<String> = tree.iter().map(ToString::to_string).collect();
+            let entries = entries(&members, &tree);
+            [0, 1].map(|index| entries.iter().find(|entry| entry.index == index).and_then(|entry| entry.file))
+        };
+        let [root, inner] = files(&["build.rs", "crates/x/build.rs"]);
+        assert_ne!(root, inner, "both files are in the tree");
+        let [root, inner] = files(&["./build.rs"]);
+        assert_ne!(root, inner, "the file at the root is in the tree");
+        let [bare, inner] = files(&["crates/x/build.rs"]);
+        assert_eq!(bare, inner, "no file at the root has that name");
     }
 
     #[test]

@@ -229,7 +229,7 @@ impl MergedRound {
         }
         members.extend(observations(context));
         let debate = debate(context, &members);
-        let consensus = consensus::merge(&members, &debate, &context.paths(), context.lists.policy);
+        let consensus = consensus::merge(&members, &debate, &context.tree(&members), context.lists.policy);
         Self { members, revised: revised(context), debate, consensus }
     }
 

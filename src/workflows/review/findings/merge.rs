@@ -45,7 +45,7 @@ pub(crate) type RevisedSeverities = HashMap<String, Severity>;
 impl RoundContext<'_> {
     pub(crate) fn merge(&self, bindings: &[Binding]) -> Vec<EventKind> {
         let members = self.unmerged();
-        let groups = consensus::merge(&members, &self.debate(), &self.paths(), self.lists.policy).groups;
+        let groups = consensus::merge(&members, &self.debate(), &self.tree(&members), self.lists.policy).groups;
         let mut findings = self.findings(&members, &RevisedSeverities::new(), &groups);
         let text_of = |path: &str| self.text(path);
         let repeated = recognition::repeated(self.state, &findings, &text_of);
@@ -139,6 +139,12 @@ impl RoundContext<'_> {
     pub(crate) fn paths(&self) -> Vec<String> {
         let round = usize::try_from(self.round - 1).ok().and_then(|round| self.state.rounds.get(round));
         round.into_iter().flatten().flatten().map(|file| file.file.clone()).collect()
+    }
+
+    /// The paths of this round, and the paths of the members' files that exist in the tree.
+    pub(crate) fn tree(&self, members: &[Member]) -> Vec<String> {
+        let found = members.iter().filter(|member| member.anchor.is_some());
+        self.paths().into_iter().chain(found.filter_map(|member| member.raw.file.clone())).collect()
     }
 
     /// Converts raw findings to members: finds their files, normalises severities, computes anchors, and checks
