@@ -30,13 +30,13 @@ fn agents_are_listed_with_program_and_version() {
     insta::assert_snapshot!(sandbox.glee(&["agents"]).stable(), @r"
     exit: 0
     --- stdout
-    NAME  ROLE  COMMAND  FOR  PROGRAM  VERSION
-    writer  coder  claude  rust, src/**  [BIN]/claude  9.8.7 (Claude Code)
-    reader  reviewer  ./review.sh  security  [ROOT]/review.sh  -
-    absent  reviewer  codex  -             missing  -
-      missing: agent `absent` cannot be run: `codex` was not found in any folder of PATH ([BIN])
+    NAME  ROLE  COMMAND  FOR  VERSION  PROGRAM
+    writer  coder  claude  rust, src/**  9.8.7  [BIN]/claude
+    reader  reviewer  ./review.sh  security  -        [ROOT]/review.sh
+    absent  reviewer  codex  -             -        missing
+      missing: agent `absent` cannot be run: `codex` was not found in any folder of PATH
       hint: install `codex`, or give its path: `glee config set agents.absent.command <path>`
-    rules  reviewer  builtin:rules  -             built in  0.1.0
+    rules  reviewer  builtin:rules  -             0.1.0  built in
     ");
     assert!(!sandbox.exists("it-was-run"));
 }
@@ -83,7 +83,7 @@ fn agents_are_listed_as_json() {
                 "name": "absent", "role": "reviewer", "command": ["codex"], "adapter": "codex",
                 "domain": [], "focus": [], "model": null, "program": null, "version": null,
                 "missing": {
-                    "error": "agent `absent` cannot be run: `codex` was not found in any folder of PATH ([BIN])",
+                    "error": "agent `absent` cannot be run: `codex` was not found in any folder of PATH",
                     "hint": "install `codex`, or give its path: `glee config set agents.absent.command <path>`",
                 },
             },
@@ -104,6 +104,35 @@ fn no_agent_is_no_error() {
     ");
 }
 
+/// The reviewer answers wrongly, the coder edits no file, and the embedded reviewer answers without a call.
+#[test]
+fn each_agent_is_checked_with_one_question() {
+    let sandbox = connected();
+    sandbox.script("review.sh", "#!/bin/sh\ncat > /dev/null\necho hello\n");
+    let text = sandbox.glee(&["agents", "--check"]);
+    let lines: Vec<&str> = text.stdout.lines().filter(|line| !line.starts_with("        ")).collect();
+    assert_eq!(
+        lines,
+        [
+            "FAILED  writer (coder, claude 9.8.7)",
+            "FAILED  reader (reviewer, text)",
+            "FAILED  absent (reviewer, codex)",
+            "ok      rules (reviewer, builtin 0.1.0)",
+        ],
+        "{text}"
+    );
+    let json = sandbox.glee(&["agents", "--check", "--json"]);
+    let agents: Vec<serde_json::Value> = serde_json::from_str(&json.stdout).expect("a list");
+    let facts =
+        |agent: &serde_json::Value| (agent["name"].clone(), agent["passed"].clone(), agent["answered"].clone());
+    assert_eq!(
+        agents.iter().map(facts).collect::<Vec<_>>(),
+        [("writer", false, false), ("reader", false, false), ("absent", false, false), ("rules", true, true)]
+            .map(|(name, passed, answered)| (json!(name), json!(passed), json!(answered)))
+    );
+    assert_eq!((text.code, json.code), (4, 4));
+}
+
 #[test]
 fn an_untrusted_project_runs_nothing() {
     let sandbox = Sandbox::new();
@@ -112,8 +141,8 @@ fn an_untrusted_project_runs_nothing() {
     insta::assert_snapshot!(sandbox.glee(&["agents"]).stable(), @r"
     exit: 0
     --- stdout
-    NAME  ROLE  COMMAND  FOR  PROGRAM  VERSION
-    a  coder  ./claude  -    [ROOT]/claude  -
+    NAME  ROLE  COMMAND  FOR  VERSION  PROGRAM
+    a  coder  ./claude  -    -        [ROOT]/claude
     --- stderr
     this project is not trusted, so no program was asked for its version; see `glee trust`
     ");

@@ -448,7 +448,7 @@ fn connect_writes_the_agent_and_says_what_is_next() {
     exit: 0
     --- stderr
     `api` is connected as coder (.glee/config.yml)
-    warning: `codex` was not found in any folder of PATH ([BIN])
+    warning: `codex` was not found in any folder of PATH
     hint: install `codex`, or give its path: `glee config set agents.api.command <path>`
     next: `glee review`, or `glee review --arbitrate` to have findings fixed and disputes settled
     ");

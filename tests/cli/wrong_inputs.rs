@@ -56,7 +56,6 @@ const WRONG: &[&[&str]] = &[
     &["disconnect", "claude"],
     &["agents", "lst"],
     &["agents", "schema", "requests"],
-    &["agents", "--check", "--json"],
     &["config"],
     &["config", "get"],
     &["config", "get", "review.round"],

@@ -6,6 +6,8 @@ use std::io::{self, Read as _};
 use std::path::Path;
 use std::time::Duration;
 
+use serde::Serialize;
+
 use crate::agents::{AdapterKind, AgentError, Agents, Ask, CallResult, Stop, TranscriptFiles};
 use crate::config::settings::{Limits, Sandbox};
 use crate::domain::{Agent, CallMetadata, FailureKind, Role, Usage};
@@ -28,7 +30,8 @@ pub struct Probed {
     pub metadata: CallMetadata,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Files {
     Untouched,
     Edited,

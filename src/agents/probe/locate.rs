@@ -10,8 +10,8 @@ use crate::agents::probe::executable;
 pub enum LocateError {
     #[error("the command is empty")]
     Empty,
-    #[error("`{name}` was not found in any folder of PATH ({})", searched(.paths))]
-    NotFound { name: String, paths: Vec<PathBuf> },
+    #[error("`{0}` was not found in any folder of PATH")]
+    NotFound(String),
     #[error("`{}` does not exist", .0.display())]
     NoFile(PathBuf),
     #[error("`{}` is a folder, not a program", .0.display())]
@@ -28,7 +28,7 @@ impl LocateError {
     pub fn hint(&self, agent: &str) -> Option<String> {
         let set = |path: &str| format!("`glee config set agents.{agent}.command {path}`");
         match self {
-            Self::NotFound { name, .. } => Some(format!("install `{name}`, or give its path: {}", set("<path>"))),
+            Self::NotFound(name) => Some(format!("install `{name}`, or give its path: {}", set("<path>"))),
             Self::NoFile(..) | Self::Folder(..) | Self::NotRunnable { .. } | Self::Empty => {
                 Some(format!("give the program's path: {}", set("<path>")))
             }
@@ -39,10 +39,6 @@ impl LocateError {
             }
         }
     }
-}
-
-fn searched(paths: &[PathBuf]) -> String {
-    paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
 fn other(outside: &Option<PathBuf>) -> String {
@@ -59,7 +55,6 @@ pub fn find(command: &[String], root: &Path, path: Option<&OsStr>) -> Result<Pat
     let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     let mut inside = None;
     let mut forbidden = None;
-    let mut paths = Vec::new();
     for folder in path.map(std::env::split_paths).into_iter().flatten() {
         let relative = folder.is_relative();
         let folder = root.join(folder);
@@ -74,12 +69,11 @@ pub fn find(command: &[String], root: &Path, path: Option<&OsStr>) -> Result<Pat
         } else if folder.join(name).is_file() {
             forbidden.get_or_insert(folder.join(name));
         }
-        paths.push(folder);
     }
     Err(match (inside, forbidden) {
         (Some(inside), _) => LocateError::Shadowed { name: name.clone(), inside, outside: None },
         (None, Some(path)) => LocateError::NotExecutable(path),
-        (None, None) => LocateError::NotFound { name: name.clone(), paths },
+        (None, None) => LocateError::NotFound(name.clone()),
     })
 }
 
@@ -145,13 +139,7 @@ mod tests {
         let place = tests::Place::new(&[("other/agent", 0o755), ("bin/plain", 0o644)]);
         assert_eq!(place.find("agent", &["/bin", "/other"]), Ok(place.root.join("other/agent")));
         let missing = place.find("missing", &["/bin", "/other"]).unwrap_err();
-        assert_eq!(
-            missing,
-            LocateError::NotFound {
-                name: "missing".to_owned(),
-                paths: vec![place.root.join("bin"), place.root.join("other")],
-            }
-        );
+        assert_eq!(missing, LocateError::NotFound("missing".to_owned()));
         assert_eq!(
             missing.hint("rev").as_deref(),
             Some("install `missing`, or give its path: `glee config set agents.rev.command <path>`")

@@ -203,6 +203,10 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for line in text.trim_end().trim_start_matches('\n').lines() {
         let line = line.trim_end().replace('\t', "    ");
+        if columns(&line) <= width {
+            lines.push(line);
+            continue;
+        }
         let content = line.trim_start();
         let indent = " ".repeat((line.len() - content.len()).min(width / 2));
         let words = content.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -214,6 +218,29 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
         lines.extend(textwrap::wrap(&words, options).into_iter().map(Cow::into_owned));
     }
     lines
+}
+
+/// Wraps the lines of `text` that are wider than `width` columns. A command in backticks stays on one line, so that it
+/// can be copied.
+pub fn fit(text: &str, width: usize) -> String {
+    const NO_BREAK_SPACE: &str = "\u{a0}";
+    let options = Options::new(width.max(8))
+        .subsequent_indent("  ")
+        .break_words(false)
+        .wrap_algorithm(WrapAlgorithm::FirstFit)
+        .word_splitter(WordSplitter::NoHyphenation);
+    let fit_line = |line: &str| {
+        if columns(line) <= width {
+            return line.to_owned();
+        }
+        let parts = line
+            .split('`')
+            .enumerate()
+            .map(|(index, part)| if index % 2 == 1 { part.replace(' ', NO_BREAK_SPACE) } else { part.to_owned() });
+        let protected = parts.collect::<Vec<_>>().join("`");
+        textwrap::fill(&protected, &options).replace(NO_BREAK_SPACE, " ")
+    };
+    text.split('\n').map(fit_line).collect::<Vec<_>>().join("\n")
 }
 
 /// Wraps `text` behind `head`, so that all lines of the text start in the column after `head`. If the head is too
@@ -288,6 +315,17 @@ pub fn size(bytes: u64) -> String {
     BinaryBytes(bytes).to_string()
 }
 
+/// Formats an amount of dollars as `$1.50`, and a smaller amount than a cent as `<$0.01`.
+pub fn dollars(usd: f64) -> String {
+    if usd > 0.0 && usd < 0.01 { "<$0.01".to_owned() } else { format!("${usd:.2}") }
+}
+
+/// The version number in the output of `--version`, as `0.169.0` in `codex-cli 0.169.0`. Without a number, the whole text.
+pub fn version(printed: &str) -> String {
+    let word = printed.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit()));
+    printable::line(word.unwrap_or(printed))
+}
+
 /// Formats milliseconds as `0.2s`, `12.3s`, `3m 05s` or `1h 02m`.
 pub fn duration(millis: u64) -> String {
     let seconds = millis / 1000;
@@ -319,6 +357,17 @@ mod tests {
         assert_eq!(wrap("abcdefghijklmnop", 8), ["abcdefgh", "ijklmnop"]);
         assert_eq!(wrap("日本語日本語", 8), ["日本語日", "本語"]);
         assert_eq!(wrap("", 8), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_message_is_wrapped_outside_of_commands() {
+        let text = "error: a line\nhint: run `glee config list --origin` first of all, and then look\n";
+        assert_eq!(
+            fit(text, 30),
+            "error: a line\nhint: run\n  `glee config list --origin`\n  first of all, and then look\n"
+        );
+        assert_eq!(fit(text, 80), text);
+        assert_eq!(fit("\u{1b}[31merror\u{1b}[0m: 123456", 13), "\u{1b}[31merror\u{1b}[0m: 123456");
     }
 
     #[test]

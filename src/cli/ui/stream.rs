@@ -2,6 +2,10 @@
 
 use std::io::{self, Write};
 
+use console::Term;
+
+use crate::cli::style;
+
 /// Writes to stdout. A closed pipe is not an error, because the reader wants no more output.
 pub fn out(text: &str) -> io::Result<()> {
     match write(&mut io::stdout().lock(), text) {
@@ -10,9 +14,11 @@ pub fn out(text: &str) -> io::Result<()> {
     }
 }
 
-/// Ignores errors, because an error of stderr cannot be reported.
+/// Ignores errors, because an error of stderr cannot be reported. On a terminal, long lines are wrapped between words.
 pub fn err(text: &str) {
-    drop(write(&mut io::stderr().lock(), text));
+    let width = Term::stderr().size_checked().map(|(_, columns)| usize::from(columns));
+    let text = width.map_or_else(|| text.to_owned(), |width| style::fit(text, width));
+    drop(write(&mut io::stderr().lock(), &text));
 }
 
 fn write(stream: &mut impl Write, text: &str) -> io::Result<()> {

@@ -15,7 +15,7 @@ use crate::agents::process::own_process;
 use crate::agents::schema::SchemaForm;
 use crate::agents::{AdapterKind, Agents, ProcessRunner};
 use crate::cli::context::{AlwaysJson, CommandResult, Globals, JsonFlag, pretty, print, settings, stream};
-use crate::cli::style;
+use crate::cli::style::{self, Color, Style};
 use crate::domain::{Agent, AgentName, ExitReason, Role};
 use crate::protocol::{secrets, text::printable};
 
@@ -33,7 +33,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     output: JsonFlag,
     /// Ask every agent one harmless question in a temporary folder, and print the agent's behaviour and cost
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long)]
     check: bool,
     #[command(subcommand)]
     command: Option<Command>,
@@ -61,7 +61,7 @@ fn forms() -> impl TypedValueParser<Value = SchemaForm> {
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     match &args.command {
         Some(Command::Schema { form, .. }) => print_json(&form.schema()),
-        None if args.check => super::check::run(globals),
+        None if args.check => super::check::run(&args.output, globals),
         Some(Command::List(output)) => list(output, globals),
         None => list(&args.output, globals),
     }
@@ -82,7 +82,7 @@ fn list(output: &JsonFlag, globals: &Globals) -> CommandResult {
     if rows.is_empty() {
         globals.say(NO_AGENT);
     }
-    stream::out(&secrets::redact(&table(&rows, globals.color_stdout())))?;
+    stream::out(&secrets::redact(&table(&rows, globals.table_style())))?;
     if !trusted {
         globals.say("this project is not trusted, so no program was asked for its version; see `glee trust`");
     }
@@ -136,26 +136,26 @@ async fn row<'a>(agents: &Agents, agent: &'a Agent, root: &Path, trusted: bool) 
     }
 }
 
-const HEADER: [&str; 6] = ["NAME", "ROLE", "COMMAND", "FOR", "PROGRAM", "VERSION"];
+const HEADER: [&str; 6] = ["NAME", "ROLE", "COMMAND", "FOR", "VERSION", "PROGRAM"];
 
-fn table(rows: &[Row<'_>], color: bool) -> String {
+fn table(rows: &[Row<'_>], style: Style) -> String {
     if rows.is_empty() {
         return String::new();
     }
     let head = std::iter::once(HEADER.map(ToOwned::to_owned));
     let lines = style::table(&head.chain(rows.iter().map(cells)).collect::<Vec<_>>(), &[]);
-    let mut text = format!("{}\n", lines[0]);
-    let (red, reset) = if color { ("\x1b[31m", "\x1b[0m") } else { ("", "") };
+    let mut text = format!("{}\n", style.cut(&lines[0], style.width));
     for (row, line) in rows.iter().zip(&lines[1..]) {
-        let _ = writeln!(text, "{line}");
+        let _ = writeln!(text, "{}", style.cut(line, style.width));
         if let Some(Missing { error, hint }) = &row.missing {
-            let _ = writeln!(text, "  {red}missing{reset}: {}", printable::line(error));
+            let missing = style.paint(Color::Bad, "missing");
+            let _ = writeln!(text, "  {missing}: {}", printable::line(error));
             if let Some(hint) = hint {
                 let _ = writeln!(text, "  hint: {}", printable::line(hint));
             }
         }
     }
-    text
+    style::fit(&text, style.width)
 }
 
 fn cells(row: &Row<'_>) -> [String; 6] {
@@ -170,7 +170,7 @@ fn cells(row: &Row<'_>) -> [String; 6] {
         row.role.to_string(),
         shown(&row.command.join(" ")),
         shown(&[row.domain, row.focus].concat().join(", ")),
+        row.version.as_deref().map_or_else(|| "-".to_owned(), style::version),
         shown(&program),
-        shown(row.version.as_deref().unwrap_or_default()),
     ]
 }

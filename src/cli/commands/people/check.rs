@@ -4,34 +4,100 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use futures_util::StreamExt as _;
+use serde::Serialize;
+
 use crate::agents::error::AgentError;
 use crate::agents::probe::check::{Files, Probed};
 use crate::agents::process::own_process;
 use crate::agents::{AdapterKind, Agents, ProcessRunner};
-use crate::cli::context::{CommandResult, Globals, settings, stream};
+use crate::cli::context::{CommandError, CommandResult, Globals, JsonFlag, pretty, settings, stream};
 use crate::cli::style;
+use crate::cli::ui::live::spinner::spinner;
 use crate::config::settings::Settings;
-use crate::domain::{Agent, ExitReason, Role};
+use crate::domain::{Agent, AgentName, ExitReason, Role, Usage};
 use crate::protocol::{secrets, text::printable};
 
 pub(super) const NO_AGENT: &str = "no agent is connected; connect one with `glee connect <agent> --role <role>`";
 
-pub(crate) fn run(globals: &Globals) -> CommandResult {
+/// The maximum number of agents that are asked at the same time.
+const AT_ONCE: usize = 8;
+
+/// One agent in the output of `--json`.
+#[derive(Debug, Serialize)]
+struct CheckedAgent<'a> {
+    name: &'a AgentName,
+    role: Role,
+    version: Option<String>,
+    passed: bool,
+    /// Whether the answer contains the nonce of the question.
+    answered: bool,
+    files: Files,
+    error: Option<&'a str>,
+    hint: Option<&'a str>,
+    millis: u64,
+    usage: Usage,
+}
+
+pub(crate) fn run(output: &JsonFlag, globals: &Globals) -> CommandResult {
     let (places, Settings { agents, limits, sandbox, .. }) = settings::runnable(globals, Vec::new(), None)?;
-    own_process::provide_open_files(1)?;
+    own_process::provide_open_files(agents.len().min(AT_ONCE))?;
     let programs = Agents::new(Arc::new(ProcessRunner::new()?)).remembering(&places.state);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let agents: Vec<&Agent> =
+        agents.iter().filter(|agent| AdapterKind::of(agent) != Ok(AdapterKind::Replay)).collect();
+    let probes = agents.iter().map(|&agent| {
+        let (programs, places, limits) = (&programs, &places, &limits);
+        async move {
+            let version = programs.version(agent, &places.root).await;
+            Ok::<_, std::io::Error>((version, programs.probe(agent, &places.root, limits, sandbox).await?))
+        }
+    });
     let mut reason = ExitReason::Clean;
-    for agent in agents.iter().filter(|agent| AdapterKind::of(agent) != Ok(AdapterKind::Replay)) {
-        let version = runtime.block_on(programs.version(agent, &places.root));
-        let probed = runtime.block_on(programs.probe(agent, &places.root, &limits, sandbox))?;
-        stream::out(&secrets::redact(&report(agent, version.as_deref(), &probed)))?;
-        reason = reason.strongest(verdict(agent, &probed));
-    }
-    if agents.is_empty() {
+    let mut json = Vec::new();
+    let waiting = spinner(globals.screen());
+    runtime.block_on(async {
+        let mut probes = std::pin::pin!(futures_util::stream::iter(probes).buffered(AT_ONCE));
+        for (index, &agent) in agents.iter().enumerate() {
+            waiting.set_message(format!(
+                "waiting for {}",
+                style::names(agents[index..].iter().map(|agent| &agent.name))
+            ));
+            let Some(probe) = probes.next().await else { break };
+            let (version, probed) = probe?;
+            reason = reason.strongest(verdict(agent, &probed));
+            if output.json {
+                json.push(serde_json::to_value(checked(agent, version, &probed))?);
+            } else {
+                let text = secrets::redact(&report(agent, version.as_deref(), &probed)).into_owned();
+                waiting.suspend(|| stream::out(&text))?;
+            }
+        }
+        Ok::<_, CommandError>(())
+    })?;
+    waiting.finish_and_clear();
+    if output.json {
+        stream::out(&secrets::redact(&pretty(&json)))?;
+    } else if agents.is_empty() {
         globals.say(NO_AGENT);
     }
     Ok(reason)
+}
+
+fn checked<'a>(agent: &'a Agent, version: Option<String>, probed: &'a Probed) -> CheckedAgent<'a> {
+    let error = probed.answered.as_ref().err();
+    CheckedAgent {
+        name: &agent.name,
+        role: agent.role,
+        version,
+        passed: verdict(agent, probed) == ExitReason::Clean,
+        answered: probed.answered == Ok(true),
+        files: probed.files,
+        error: error.map(|error| error.message.as_str()),
+        hint: error.and_then(|error| error.hint.as_deref()),
+        millis: probed.millis,
+        usage: probed.usage,
+    }
 }
 
 fn verdict(agent: &Agent, probed: &Probed) -> ExitReason {
@@ -46,7 +112,7 @@ fn verdict(agent: &Agent, probed: &Probed) -> ExitReason {
 
 fn report(agent: &Agent, version: Option<&str>, probed: &Probed) -> String {
     let adapter = AdapterKind::of(agent).map_or_else(|_| agent.adapter.clone(), |kind| kind.to_string());
-    let version = version.map_or_else(String::new, |version| format!(" {}", printable::line(version)));
+    let version = version.map_or_else(String::new, |version| format!(" {}", style::version(version)));
     let good = verdict(agent, probed) == ExitReason::Clean;
     let mark = if good { "ok    " } else { "FAILED" };
     let mut text = format!("{mark}  {} ({}, {adapter}{version})\n", printable::line(&agent.name.0), agent.role);
@@ -64,7 +130,7 @@ fn report(agent: &Agent, version: Option<&str>, probed: &Probed) -> String {
         }
     }
     say(match (probed.files, agent.role) {
-        (Files::Untouched, Role::Coder) => "changed no file",
+        (Files::Untouched, Role::Coder) => "changed no file, although it was asked to edit one",
         (Files::Untouched, _) => "created and changed no file",
         (Files::Edited, _) => "changed the requested file only",
         (Files::Meddled, Role::Coder) => "changed other files than the requested one",

@@ -73,7 +73,7 @@ pub(super) async fn all(
 
 async fn git(programs: &Agents, places: &Places) -> DoctorCheck {
     match programs.version_of("git", &places.root).await {
-        Some(version) => DoctorCheck::good("git", version),
+        Some(version) => DoctorCheck::good("git", style::version(&version)),
         None => DoctorCheck::bad("git", "not found", Some("install git, and put it on PATH".to_owned())),
     }
 }
@@ -158,7 +158,7 @@ async fn of_agent(programs: &Agents, agent: &Agent, places: &Places, trusted: bo
     }
     let version = if trusted { programs.version(agent, &places.root).await } else { None };
     let version = match (version, trusted) {
-        (Some(version), _) => version,
+        (Some(version), _) => style::version(&version),
         (None, true) => {
             let hint = format!("run `{}` yourself; it did not print its version", agent.command.join(" "));
             return DoctorCheck::bad(&name, format!("{}, of an unknown version", agent.role), Some(hint));

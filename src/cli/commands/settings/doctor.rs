@@ -2,6 +2,7 @@
 //! read, the command prints the error instead.
 
 use std::fmt::Write as _;
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use crate::agents::{AdapterKind, Agents, ProcessRunner};
 use crate::cli::context::{
     CommandError, CommandResult, Globals, JsonFlag, Places, history, pretty, print, settings,
 };
-use crate::config::{self, Loaded};
+use crate::config::{self, Loaded, Origin};
 use crate::domain::Agent;
 use crate::protocol::{secrets, text::printable};
 
@@ -24,7 +25,7 @@ Environment variables, including variables from the configuration, are listed wi
 
 Examples:
   glee doctor
-  glee doctor > report.txt")]
+  glee doctor -v > report.txt          what a bug report needs")]
 pub(crate) struct Args {
     #[command(flatten)]
     output: JsonFlag,
@@ -49,6 +50,10 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         return print(&secrets::redact(&pretty(&checks)));
     }
     let mut text = checks::text(&checks, globals.table_style());
+    if std::io::stdout().is_terminal() && globals.verbose == 0 {
+        text.push_str("`glee doctor -v` prints in addition what a bug report needs.\n");
+        return print(&secrets::redact(&text));
+    }
     let _ = writeln!(text, "\nglee       {}", env!("CARGO_PKG_VERSION"));
     let mut say = |name: &str, what: &str| {
         let _ = writeln!(text, "{name:10} {}", printable::line(what));
@@ -113,12 +118,11 @@ fn configuration(text: &mut String, loaded: &Loaded) {
     let _ = writeln!(text, "project's  {}{trust}", shown(&loaded.project_file));
     let _ = writeln!(text, "user's     {}", shown(&loaded.user_file));
     for (key, setting) in &loaded.values {
-        let origin = setting.origin.to_string();
-        if origin == "default" || key.starts_with("agents.") {
+        if setting.origin == Origin::Default || key.starts_with("agents.") {
             continue;
         }
         let value = config::flow(&setting.value);
-        let _ = writeln!(text, "setting    {key} = {} ({origin})", printable::line(&value));
+        let _ = writeln!(text, "setting    {key} = {} ({})", printable::line(&value), setting.origin.label());
     }
 }
 

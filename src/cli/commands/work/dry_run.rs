@@ -145,7 +145,7 @@ fn size(bytes: usize) -> String {
 pub(crate) fn calls_and_cost(asked: &[Preview]) -> String {
     let calls = count(asked.len(), "call");
     match asked.iter().map(|preview| preview.usd).sum::<Option<f64>>() {
-        Some(usd) => format!("{calls}, about ${usd:.2} for the prompts"),
+        Some(usd) => format!("{calls}, about {} for the prompts", style::dollars(usd)),
         None => format!("{calls}, and its cost is unknown"),
     }
 }
@@ -157,7 +157,8 @@ fn cost(asked: &[&Preview]) -> Option<String> {
     if asked.iter().any(|preview| preview.tokens > 0 && preview.usd.is_some()) {
         let usd: f64 = asked.iter().filter_map(|preview| preview.usd).sum();
         cost.push(format!(
-            "about ${usd:.2} for the prompts (estimated, without answers and files that agents read)"
+            "about {} for the prompts (estimated, without answers and files that agents read)",
+            style::dollars(usd)
         ));
     }
     if !unpriced.is_empty() {

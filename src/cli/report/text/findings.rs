@@ -140,7 +140,7 @@ impl Report<'_> {
         if finding.finding.round > 1 {
             by.push(format!("round {}", finding.finding.round));
         }
-        add("by", Color::Plain, &by.join(&dot).into(), 2);
+        let mut reviewers = None;
         if let Some(consensus) = &finding.finding.consensus {
             let mut facts = vec![agreement(finding)];
             match consensus.class {
@@ -155,8 +155,18 @@ impl Report<'_> {
             }
             facts.extend(positions(consensus));
             facts.extend(consensus.notes.iter().cloned());
-            let color = if consensus.class == Class::Accepted { Color::Plain } else { Color::Warn };
-            add("reviewers", color, &facts.join(&dot).into(), 4);
+            let is_accepted = consensus.class == Class::Accepted;
+            let raisers = finding.finding.raised_by.len();
+            match facts.as_slice() {
+                [all] if is_accepted && raisers > 1 && consensus.confirmed_by.is_empty() => {
+                    by.insert(1, all.clone())
+                }
+                _ => reviewers = Some((if is_accepted { Color::Plain } else { Color::Warn }, facts.join(&dot))),
+            }
+        }
+        add("by", Color::Plain, &by.join(&dot).into(), 2);
+        if let Some((color, facts)) = reviewers {
+            add("reviewers", color, &facts.into(), 4);
         }
         if let Some(earlier) = finding.finding.reverses {
             add("reversal", Color::Warn, &format!("asks to undo what {earlier} asked for").into(), 2);

@@ -185,7 +185,7 @@ fn proof(outcome: &Outcome) -> Vec<String> {
         style::duration(proof.millis),
         tokens(proof.usage.input_tokens, "read"),
         tokens(proof.usage.output_tokens, "written"),
-        proof.usage.usd.map_or_else(String::new, |usd| format!("${usd:.2}")),
+        proof.usage.usd.map_or_else(String::new, style::dollars),
         budget_left(proof),
         format!("run {}", printable::line(outcome.run.short())),
     ]
@@ -196,7 +196,7 @@ fn budget_left(proof: &Proof) -> String {
     let spent = Spent { calls: *calls, usage: *usage }.tokens().unwrap_or(0);
     let left: Vec<String> = [
         caps.tokens.map(|cap| format!("{} tokens", style::thousands(cap.saturating_sub(spent)))),
-        caps.usd.map(|cap| format!("${:.2}", (cap - usage.usd.unwrap_or(0.0)).max(0.0))),
+        caps.usd.map(|cap| style::dollars((cap - usage.usd.unwrap_or(0.0)).max(0.0))),
         caps.calls.map(|cap| style::count(cap.saturating_sub(*calls), "call")),
     ]
     .into_iter()

@@ -17,7 +17,7 @@ use crate::domain::AgentName;
 use crate::domain::event::{CallId, Event, EventKind, RunEvent};
 use crate::workflows::run::ports::EventSink;
 
-const TICK: Duration = Duration::from_millis(120);
+pub(crate) const TICK: Duration = Duration::from_millis(120);
 
 /// Without a terminal, the agents at work are listed at this interval.
 const HEARTBEAT: Duration = Duration::from_secs(30);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use crate::cli::style::{Color, Style, count, duration, thousands};
+use crate::cli::style::{self, Color, Style, count, duration, thousands};
 use crate::domain::event::{CallId, Event, EventKind, Purpose, ReviewEvent, RunEvent};
 use crate::domain::{AgentName, Role, Usage};
 use crate::protocol::text::printable;
@@ -126,7 +126,7 @@ impl Work {
         if tokens > 0 {
             facts.push(format!("{} tokens", thousands(tokens)));
         }
-        facts.extend(self.spent.usd.map(|usd| format!("${usd:.2} so far")));
+        facts.extend(self.spent.usd.map(|usd| format!("{} so far", style::dollars(usd))));
         let line = format!("  {}", style.facts(&facts));
         (!facts.is_empty()).then(|| style.faint(style.cut(&line, style.width.saturating_sub(FREE))))
     }
