@@ -2,9 +2,9 @@
 //!
 //! Each row of the table is a set of cases of the whole program with a scripted agent. Without arguments, a sample
 //! of every row runs. `--full` runs all rows, sampling long ones, and prints the number of passed cases per row;
-//! `--all` runs every case; `--again` retries failed cases at the end, with less load; `--long` kills Glee at
-//! random until it is stopped. A word selects the rows whose names contain it. The variable `FAULTS_ARGS` contains
-//! further arguments.
+//! `--all` runs every case; `--part 1/2` runs every second of the chosen cases, and `--part 2/2` the others;
+//! `--again` retries failed cases at the end, with less load; `--long` kills Glee at random until it is stopped. A
+//! word selects the rows whose names contain it. The variable `FAULTS_ARGS` contains further arguments.
 
 #[cfg(unix)]
 mod agent;

@@ -73,6 +73,8 @@ struct Args {
     again: bool,
     list: bool,
     ignored: bool,
+    /// `(k, n)` runs only the `k`th of `n` parts of the chosen cases.
+    part: Option<(usize, usize)>,
     long: Option<usize>,
     verbose: bool,
 }
@@ -92,6 +94,12 @@ fn args() -> Args {
             "--exact" => args.exact = true,
             "--ignored" => args.ignored = true,
             "--verbose" => args.verbose = true,
+            "--part" => {
+                let word = words.next().unwrap_or_default();
+                let part = word.split_once('/').and_then(|(k, n)| Some((k.parse().ok()?, n.parse().ok()?)));
+                args.part = part.filter(|(k, n)| (1..=*n).contains(k));
+                assert!(args.part.is_some(), "`--part` needs K/N, as in `--part 1/2`");
+            }
             "--long" => {
                 let kills = words.next_if(|word| word.parse::<usize>().is_ok());
                 args.long = Some(kills.and_then(|word| word.parse().ok()).unwrap_or(2_000));
@@ -159,6 +167,8 @@ pub(crate) fn main() -> ExitCode {
             of_row.into_iter().step_by(step.max(1)).collect::<Vec<_>>()
         })
         .collect();
+    let (part, parts) = args.part.unwrap_or((1, 1));
+    let chosen: Vec<&Case> = chosen.into_iter().skip(part - 1).step_by(parts).collect();
     let started = Instant::now();
     let mut failures = run(&chosen, args.verbose);
     if args.again && !failures.is_empty() {
