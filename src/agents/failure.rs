@@ -40,13 +40,13 @@ impl fmt::Display for Cap {
 /// Every variant contains the printable command line, in the field `command` or in the first unnamed field.
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
-    #[error("failed to run `{0}`: it or its interpreter was not found")]
+    #[error("failed to run `{0}`: the program or its interpreter was not found")]
     NotFound(String),
     #[error("failed to start `{0}`")]
     Exhausted(String, #[source] io::Error),
     #[error("failed to run `{0}`")]
     Spawn(String, #[source] io::Error),
-    #[error("`{0}` was not run: `sandbox` is `required`, and this system cannot prevent a program from writing")]
+    #[error("`{0}` was not run: `sandbox` is `required`, but this system cannot prevent a program from writing")]
     NotConfined(String),
     #[error("`{command}` {cap} {after:?} and was ended")]
     TimedOut { command: String, cap: Cap, after: Duration },
@@ -115,7 +115,7 @@ impl ProcessError {
                     .to_owned(),
             ),
             Self::NotFound(..) | Self::Spawn(..) => Some(format!(
-                "install the program, or give its path: `glee config set agents.{name}.command <path>`"
+                "install the program, or give the path of the program: `glee config set agents.{name}.command <path>`"
             )),
             Self::TimedOut { cap: Cap::Total, .. } => {
                 Some(format!("raise the time limit: `glee config set agents.{name}.timeout 60m`"))
@@ -134,14 +134,14 @@ impl ProcessError {
                 Some("use Linux 6.2 or newer with Landlock, or `glee config set --user sandbox auto`".to_owned())
             }
             Self::Survivors(..) | Self::SupervisorDied { left: Some(_), .. } => {
-                Some("list the processes with `ps -ef`".to_owned())
+                Some("list the remaining processes with `ps -ef`".to_owned())
             }
             Self::Exhausted(_, source) | Self::Io(_, source) if is_exhausted(source) => {
                 Some("close other programs, or raise the limits of this shell: `ulimit -n`, `ulimit -u`".to_owned())
             }
             Self::Io(..) => Some("check the free disk space".to_owned()),
             Self::NoProgress(..) => {
-                Some("check whether the service is available, and resume the run later".to_owned())
+                Some("check whether the agent's service is available, and resume the run later".to_owned())
             }
             Self::SupervisorDied { left: None, .. } | Self::Exhausted(..) | Self::Stopped(..) => None,
         }
@@ -203,8 +203,11 @@ mod tests {
         let cases = [
             (
                 ProcessError::NotFound(command()),
-                "failed to run `/bin/rev -x`: it or its interpreter was not found",
-                Some("install the program, or give its path: `glee config set agents.rev.command <path>`"),
+                "failed to run `/bin/rev -x`: the program or its interpreter was not found",
+                Some(
+                    "install the program, or give the path of the program: `glee config set agents.rev.command \
+                      <path>`",
+                ),
             ),
             (
                 ProcessError::Spawn(command(), source()),
@@ -229,7 +232,7 @@ mod tests {
             (
                 ProcessError::Survivors(command(), vec![7, 8]),
                 "`/bin/rev -x` left processes behind that could not be ended: 7, 8",
-                Some("list the processes with `ps -ef`"),
+                Some("list the remaining processes with `ps -ef`"),
             ),
             (
                 ProcessError::SupervisorDied { command: command(), status: "signal: 9".to_owned(), left: None },
@@ -243,7 +246,7 @@ mod tests {
                     left: Some(vec![7]),
                 },
                 "the supervisor of `/bin/rev -x` died (signal: 9); its processes may still run: 7",
-                Some("list the processes with `ps -ef`"),
+                Some("list the remaining processes with `ps -ef`"),
             ),
             (ProcessError::Stopped(command()), "`/bin/rev -x` was stopped", None),
         ];

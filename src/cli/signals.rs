@@ -104,7 +104,7 @@ fn end(signal: u8, run: Option<&SignalScope>) {
     let reason = ExitReason::Signal(signal);
     if let Some(run) = run {
         let terminal = run.terminal.clone();
-        let mut message = CommandError::usage(format!("the run was stopped at once by signal {signal}"));
+        let mut message = CommandError::usage(format!("the run was stopped immediately by signal {signal}"));
         if let Some((hint, _)) = run.resume.as_ref().filter(|(_, recorded)| recorded.load(Ordering::Relaxed)) {
             message = message.hint(hint);
         }

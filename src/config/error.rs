@@ -13,7 +13,7 @@ use crate::domain::{Advice, Role};
 pub enum ConfigError {
     #[error(transparent)]
     File(#[from] FileError),
-    #[error("wrong file name `{0}`")]
+    #[error("wrong name of the configuration file: `{0}`")]
     WrongName(String),
     #[error(transparent)]
     Trust(#[from] TrustError),
@@ -29,7 +29,7 @@ pub enum ConfigError {
     Value { place: Origin, key: String, misfit: Box<InvalidValue> },
     #[error("{place}{} must be a mapping", if key.is_empty() { "the file".to_owned() } else { format!("`{key}`") })]
     NotASection { place: Origin, key: String, known: Vec<String> },
-    #[error("{place}only a project's own file may set `{key}`")]
+    #[error("{place}only the project's file can set `{key}`")]
     OfProject { place: Origin, key: String },
     #[error("{place}`agents` must be a list of agents")]
     AgentsNotAList { place: Origin },
@@ -47,9 +47,9 @@ pub enum ConfigError {
     Adapter { place: Origin, name: String, command: String },
     #[error("the tag `{tag}` is in both `{mandatory}` and `{optional}`")]
     BothWays { tag: String, mandatory: &'static str, optional: &'static str },
-    #[error("{place}a project may not loosen `{key}` from {bound} to {value}")]
+    #[error("{place}a project cannot loosen `{key}` from {bound} to {value}")]
     Looser { place: Origin, key: String, value: String, bound: String },
-    #[error("`review.reviewers` names `{name}`, which is not a connected reviewer")]
+    #[error("`{name}` in `review.reviewers` is not a connected reviewer")]
     NoSuchReviewer { name: String, reviewers: Vec<String> },
     #[error("invalid hash `{0}`")]
     NotAHash(String),
@@ -66,7 +66,7 @@ impl Advice for ConfigError {
         let did_you_mean = |word: &str| format!("did you mean `{word}`?");
         match self {
             Self::File(error) => error.hint(),
-            Self::WrongName(_) => Some(format!("rename it to `{PROJECT_FILE}`")),
+            Self::WrongName(_) => Some(format!("rename the file to `{PROJECT_FILE}`")),
             Self::Trust(_) | Self::Syntax { .. } => None,
             Self::UnknownKey { key, suggestion: Some(suggestion), .. } if key == suggestion => {
                 let (section, name) = key.rsplit_once('.').unwrap_or(("", key));
@@ -76,15 +76,15 @@ impl Advice for ConfigError {
             | Self::UnknownVariable { suggestion: Some(suggestion), .. }
             | Self::Builtin { suggestion: Some(suggestion), .. } => Some(did_you_mean(suggestion)),
             Self::UnknownKey { known, .. } | Self::NotASection { known, .. } => {
-                (!known.is_empty()).then(|| format!("known here: {}", known.join(", ")))
+                (!known.is_empty()).then(|| format!("use one of the keys {}", known.join(", ")))
             }
             Self::UnknownVariable { .. } => Some("`glee config list` shows every key".to_owned()),
-            Self::BothNames { earlier, .. } => Some(format!("remove `{earlier}`, which is the old name")),
+            Self::BothNames { earlier, .. } => Some(format!("remove `{earlier}`, the old name of the key")),
             Self::Value { misfit, .. } => Some(misfit.hint()),
-            Self::OfProject { .. } => Some(format!("set it in `{PROJECT_FILE}`, or run `glee init`")),
-            Self::AgentsNotAList { .. } => {
-                Some("connect one with `glee connect <agent> --role coder|reviewer|judge|aggregator`".to_owned())
-            }
+            Self::OfProject { .. } => Some(format!("set the key in `{PROJECT_FILE}`, or run `glee init`")),
+            Self::AgentsNotAList { .. } => Some(
+                "connect an agent with `glee connect <agent> --role coder|reviewer|judge|aggregator`".to_owned(),
+            ),
             Self::NamelessAgent { .. } => Some("add `name: <name>`".to_owned()),
             Self::TwoAgents { .. } => Some("rename one of the agents".to_owned()),
             Self::Incomplete { missing: "role", .. } => {
@@ -94,21 +94,21 @@ impl Advice for ConfigError {
                 Some(format!("add `{missing}: ...`, or remove the agent with `glee disconnect {name}`"))
             }
             Self::Builtin { .. } => {
-                Some("embedded agents: builtin:rules, builtin:fixer, builtin:referee".to_owned())
+                Some("use an embedded agent: builtin:rules, builtin:fixer, builtin:referee".to_owned())
             }
             Self::BuiltinRole { its, .. } => Some(format!("write `role: {its}`")),
-            Self::Adapter { .. } => Some("remove `adapter`: it is derived from the command".to_owned()),
+            Self::Adapter { .. } => Some("remove `adapter`, which Glee derives from the command".to_owned()),
             Self::BothWays { .. } => Some("remove the tag from one of the two lists".to_owned()),
             Self::Looser { key, value, .. } => Some(format!(
-                "set the value in your own configuration file: `glee config set --user {key} {value}`"
+                "set the value in the user's configuration file: `glee config set --user {key} {value}`"
             )),
             Self::NoSuchReviewer { name, reviewers } => {
                 Some(match closest(name, reviewers.iter().map(String::as_str)) {
                     Some(reviewer) => did_you_mean(reviewer),
                     None if reviewers.is_empty() => {
-                        "connect one with `glee connect <agent> --role reviewer`".to_owned()
+                        "connect an agent with `glee connect <agent> --role reviewer`".to_owned()
                     }
-                    None => format!("connected reviewers: {}", reviewers.join(", ")),
+                    None => format!("use one of the connected reviewers: {}", reviewers.join(", ")),
                 })
             }
             Self::NotAHash(_) => Some(

@@ -52,17 +52,17 @@ section! {
         #[serde(skip_deserializing)]
         #[schemars(!skip_deserializing, with = "Vec<AgentForm>")]
         pub agents: Vec<Agent> = Vec::new(),
-        /// How reviews run.
+        /// The settings of reviews.
         pub review: ReviewSettings = ReviewSettings::default(),
-        /// How long rulings bind.
+        /// How long rulings apply to later runs.
         pub rulings: Rulings = Rulings::default(),
         /// Where security advisories come from.
         pub advisories: Advisories = Advisories::default(),
         /// Whether reviewers and judges run in a read-only sandbox.
         @stricter pub sandbox: Sandbox = Sandbox::default(),
-        /// What is hidden from agents and from the record.
+        /// What Glee hides from agents and from the history.
         pub redaction: Redaction = Redaction::default(),
-        /// Event-driven peer review.
+        /// The settings of `glee watch`, which reviews the work of running agents.
         pub watch: WatchSettings = WatchSettings::default(),
         /// The caps on a whole run.
         pub budget: Budget = Budget::default(),
@@ -78,7 +78,7 @@ pub struct AgentForm {
     /// The unique name of the agent.
     #[serde(with = "As::<Name>")]
     name: AgentName,
-    /// A known program, `builtin:rules|fixer|referee`, or any other command.
+    /// The command that starts the agent: a supported program, `builtin:rules|fixer|referee`, or any other command.
     #[serde(with = "As::<Command>")]
     command: Vec<String>,
     /// The adapter through which Glee calls the agent. The command determines the default.
@@ -89,7 +89,7 @@ pub struct AgentForm {
     /// The code for which a coder is responsible, as path globs, languages or path components.
     #[serde(default, with = "As::<Words>")]
     domain: Vec<String>,
-    /// What a reviewer looks for.
+    /// The kinds of problems that a reviewer looks for.
     #[serde(default, with = "As::<Words>")]
     focus: Vec<String>,
     /// The name of the agent's model.
@@ -119,7 +119,7 @@ section! {
         pub opinions: Opinions = Opinions::default(),
         /// Which issues are mandatory.
         pub issues: Issues = Issues::default(),
-        /// Which connected reviewers are asked.
+        /// The connected reviewers that take part in a review.
         pub reviewers: ReviewerChoice as "As::<Reviewers>" = ReviewerChoice::All,
         /// The maximum number of rounds of review and fix.
         pub rounds: u32 as "As::<Count<1, 100>>" = 1,
@@ -133,9 +133,10 @@ section! {
         pub verify: Vec<Vec<String>> as "As::<Commands>" = Vec::new(),
         /// The maximum number of agents that run at the same time.
         pub jobs: Option<u32> as "As::<OrAll<Count<1, { u32::MAX }>>>" = Some(8),
-        /// The number of calls above which a review on a terminal asks before it starts. Embedded agents do not count.
+        /// The number of planned calls above which Glee asks the user on a terminal before a review starts. Calls
+        /// of embedded agents do not count.
         pub confirm_above: Option<u32> as "As::<OrNone<Count<0, { u32::MAX }>>>" = Some(100),
-        /// The maximum size of a file that is reviewed as a whole. Of a larger file, only changes are reviewed.
+        /// The maximum size of a file that is reviewed as a whole. In a larger file, only changes are reviewed.
         pub max_file_size: u64 as "As::<Size>" = 1 << 20,
         /// What happens if files could not be reviewed.
         @stricter pub skipped: Skipped = Skipped::default(),
@@ -145,7 +146,7 @@ section! {
         pub debate: DebateRounds = DebateRounds::Off,
         /// How findings of several reviewers are combined.
         pub consensus: Consensus = Consensus::default(),
-        /// How disputes are resolved.
+        /// How disputes are settled.
         pub on_dispute: OnDispute = OnDispute::default(),
         /// How the judge rules.
         pub judge: Judge = Judge::default(),
@@ -165,9 +166,9 @@ impl ReviewSettings {
 section! {
     #[derive(Eq)]
     pub struct Opinions {
-        /// Opinions that must be implemented.
+        /// The tags of opinions that the coder must implement.
         pub mandatory: Vec<String> as "As::<Tags>" = vec!["MUST".to_owned()],
-        /// Opinions a coder may discard.
+        /// The tags of opinions that the coder can discard.
         pub optional: Vec<String> as "As::<Tags>" = vec!["SHOULD".to_owned()],
     }
 }
@@ -175,9 +176,9 @@ section! {
 section! {
     #[derive(Eq)]
     pub struct Issues {
-        /// Issues that must be fixed.
+        /// The tags of issues that the coder must fix.
         pub mandatory: Vec<String> as "As::<Tags>" = vec!["HIGH".to_owned()],
-        /// Issues a coder may discard.
+        /// The tags of issues that the coder can discard.
         pub optional: Vec<String> as "As::<Tags>" = vec!["MEDIUM".to_owned(), "LOW".to_owned()],
     }
 }
@@ -185,7 +186,7 @@ section! {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Skipped {
-    /// The files are listed.
+    /// The report lists the files that could not be reviewed.
     #[default]
     Note,
     /// The run ends with exit code 4.
@@ -195,7 +196,7 @@ pub enum Skipped {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DebateRounds {
-    /// None.
+    /// No debate.
     #[default]
     Off,
     /// Three rounds, limited to mandatory findings and findings of a single reviewer.
@@ -221,19 +222,20 @@ section! {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Validate {
-    /// The findings go to the coder like all other findings.
+    /// Mandatory findings of a single reviewer go to the coder without a decision of the judge.
     #[default]
     Off,
-    /// The judge decides the findings on their content.
+    /// The judge decides mandatory findings of a single reviewer before the coder sees the findings.
     Judge,
 }
 
 section! {
     #[derive(Copy, Eq)]
     pub struct OnDispute {
-        /// Whether Glee asks the user on a terminal.
+        /// Whether Glee asks the user on a terminal how to settle a dispute.
         pub prompt_user: bool = true,
-        /// The preselected route. Without a terminal, Glee takes this route and does not ask.
+        /// The preselected way to settle a dispute. Without a terminal, Glee takes this way without asking the
+        /// user.
         pub default: Route = Route::Judge,
     }
 }
@@ -243,9 +245,9 @@ section! {
     pub struct Judge {
         /// Three judges that vote on every dispute. If the list is empty, the first judge rules.
         pub panel: Vec<String> as "As::<Words>" = Vec::new(),
-        /// What happens when the judge is uncertain.
+        /// What happens to a dispute if the judge is uncertain.
         pub escalate_to: Escalation = Escalation::Human,
-        /// Whether a DISMISS must cite the reviewed code.
+        /// Whether the ruling DISMISS must cite the reviewed code.
         @stricter pub require_evidence: bool = true,
         /// Whether Glee asks the judge once per round which uncertain findings repeat an earlier dispute.
         pub compare: bool = true,
@@ -255,7 +257,7 @@ section! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Escalation {
-    /// A person decides.
+    /// A person decides the dispute.
     Human,
     /// The finding is discarded.
     Discard,
@@ -273,7 +275,7 @@ impl From<Escalation> for Route {
 section! {
     #[derive(Copy, Eq)]
     pub struct Rulings {
-        /// How long a ruling binds, by its disposition.
+        /// The maximum ages of rulings, by disposition.
         pub max_age: MaxAge = MaxAge::default(),
     }
 }
@@ -316,7 +318,7 @@ impl MaxAge {
 section! {
     #[derive(Eq)]
     pub struct Advisories {
-        /// Folders or zip archives of OSV advisories. Glee looks up the packages that are named in findings.
+        /// Folders or zip archives of OSV advisories, in which Glee looks up packages from findings.
         pub path: Vec<String> as "As::<Words>" = Vec::new(),
         /// An API such as `https://api.osv.dev`, to which Glee sends the names of packages in findings.
         pub url: Option<String> as "As::<OrNone<Url>>" = None,
@@ -340,7 +342,7 @@ section! {
     pub struct Redaction {
         /// Whether placeholders replace secrets in prompts, history, transcripts and reports.
         @stricter pub secrets: bool = true,
-        /// Whether Glee withholds code that contains a private key from all agents.
+        /// Whether Glee refuses to send a file with a private key to an agent.
         @stricter pub block_private_keys: bool = true,
     }
 }
@@ -360,13 +362,13 @@ section! {
         pub pause: Pause = Pause::Signal,
         /// How long the watch waits for answers to a clarification.
         pub clarify_timeout: Duration as "As::<Time>" = Duration::from_secs(5 * 60),
-        /// What reviewers check in a watch.
+        /// The topics that reviewers check in a watch.
         pub focus_areas: Vec<String> as "As::<Words>" = ["Security vulnerabilities", "Spec compliance", "Integration correctness"].map(str::to_owned).into(),
         /// The maximum number of words in the summary of a review.
         pub max_words: u32 as "As::<Count<1, 10_000>>" = 200,
         /// Whether the judge rules on issues that a clarification did not settle.
         pub arbitrate: bool = false,
-        /// Commands that run on the action STOP & ESCALATE.
+        /// Commands that run if a review stops the work (the action STOP & ESCALATE).
         pub notify: Vec<Vec<String>> as "As::<Commands>" = Vec::new(),
     }
 }

@@ -48,7 +48,7 @@ impl Advice for JournalError {
                     .to_owned(),
             ),
             Self::Access { .. } => {
-                Some("check for a full disk, a read-only folder, or another process that locks it".to_owned())
+                Some("check for a full disk, a read-only folder, or another process that locks the file".to_owned())
             }
             Self::UnknownRun(_) => Some("`glee runs` lists the runs; `last` is the newest run".to_owned()),
             Self::AmbiguousRun { .. } | Self::AmbiguousDispute { .. } => {

@@ -70,9 +70,9 @@ pub enum Refusal {
     WrongHash,
     #[error("the record is not JSON")]
     NotJson,
-    #[error("unknown kind")]
+    #[error("unknown kind of record")]
     UnknownKind,
-    #[error("unsupported format: {0}")]
+    #[error("unsupported format of the record: {0}")]
     Form(String),
     #[error("the author of the record is not the author of the commit that added it")]
     ForgedAuthor,

@@ -30,7 +30,7 @@ pub enum WorkspaceError {
     Unreadable { path: String, source: io::Error },
     #[error("`{path}` is outside the tree `{}`", root.display())]
     Outside { path: String, root: PathBuf },
-    #[error("`{0}` names no commit")]
+    #[error("there is no commit `{0}`")]
     BadRevision(String),
     #[error("the repository has no commit yet")]
     NoCommit,
@@ -69,9 +69,9 @@ pub enum WorkspaceError {
     LinkedRefs(PathBuf),
     #[error("the recorded tree `{0}` is missing")]
     Gone(String),
-    #[error("the run worked on `{}`, not on `{}`", theirs.display(), root.display())]
+    #[error("the run worked on the tree `{}`, not on `{}`", theirs.display(), root.display())]
     OtherTree { theirs: PathBuf, root: PathBuf },
-    #[error("run {run} worked on another repository than the one at `{}`", root.display())]
+    #[error("run {run} did not work on the repository at `{}`", root.display())]
     OtherRepository { root: PathBuf, run: String },
     #[error("`{}` is not empty", .0.display())]
     Occupied(PathBuf),
@@ -114,10 +114,10 @@ impl Advice for WorkspaceError {
             Self::NoGit => "install git in a folder on the `PATH`",
             Self::GitInside { .. } => "remove folders of the tree from the `PATH`",
             Self::Git { message, .. } if message.contains("dubious ownership") => {
-                "if you trust this repository: `git config --global --add safe.directory <its path>`"
+                "mark the repository as safe, if you trust it: `git config --global --add safe.directory <its path>`"
             }
-            Self::Bare(..) => "run Glee in a work tree: `git worktree add <path>`",
-            Self::InsideGit(..) => "specify files of the work tree",
+            Self::Bare(..) => "create a work tree with `git worktree add <path>`, and run Glee there",
+            Self::InsideGit(..) => "specify files outside the `.git` folder",
             Self::NotGit(..) => "specify files or folders: `glee review src/`",
             Self::Unreadable { .. } => "check the path and its permissions",
             Self::Outside { .. } => "run Glee in the tree that contains the path",
@@ -129,37 +129,36 @@ impl Advice for WorkspaceError {
             Self::Shallow(..) => "fetch the parent: `git fetch --deepen=1`",
             Self::NotADiff(..) => "create a diff with `git diff > changes.diff`",
             Self::CombinedDiff(..) => "compare with one parent: `git diff HEAD^ HEAD` or `git show --first-parent`",
-            Self::BrokenDiff { .. } => {
-                "create the diff again with `git diff > changes.diff`; word diffs are not supported"
-            }
+            Self::BrokenDiff { .. } => "create the diff again with `git diff > changes.diff`, not as a word diff",
             Self::EmptyTarget { skipped, .. } if skipped.is_empty() => {
                 "specify what to review: `glee review .` for the whole project, `--base main` or `--commit HEAD`"
             }
-            Self::EmptyTarget { .. } => "only text files up to `review.max_file_size` are reviewed",
+            Self::EmptyTarget { .. } => "choose text files that are not larger than `review.max_file_size`",
             Self::OnlyConfig => {
                 "review the whole project with `glee review .`, or the configuration with `glee review \
                  .glee/config.yml`"
             }
-            Self::Locked(..) => "wait until that run ends; a review without `--fix` needs no lock",
+            Self::Locked(..) => "wait until the other run ends, or review without `--fix`, which needs no lock",
             Self::State { .. } => "check the folder's permissions, or choose another folder with `GLEE_STATE_DIR`",
-            Self::TooLarge { .. } => "create a git repository in it, or exclude files in `.gleeignore`",
-            Self::LinkedRefs(..) => {
-                "remove the link: git does not create it, and Glee would write refs to its target"
-            }
+            Self::TooLarge { .. } => "create a git repository in the folder, or exclude files in `.gleeignore`",
+            Self::LinkedRefs(..) => "remove the link, because Glee would write git refs to the target of the link",
             Self::Unfollowed { .. } => {
-                "Glee could not undo changes to this folder: review without `--fix`, move the folder out of the \
-                 tree, or list it in `.git/info/exclude` (a submodule: `git submodule deinit <path>`)"
+                "review without `--fix`, because Glee could not undo changes to this folder, or move the folder out \
+                 of the tree, or list the folder in `.git/info/exclude` (a submodule: `git submodule deinit <path>`)"
             }
-            Self::NotKept { .. } => "make the file readable, or add it to an ignore file",
+            Self::NotKept { .. } => "make the file readable, or exclude the file in an ignore file",
             Self::OtherTree { .. } => "run the command in the work tree of the run",
             Self::OtherRepository { run, .. } => {
                 return Some(format!("extract the snapshot of the run: `glee runs undo {run} --to <new folder>`"));
             }
             Self::Occupied(..) => "specify a folder that is empty or does not exist",
-            Self::NotRestored(..) => "fix the causes, then run the command again",
-            Self::NoExchange => "create a git repository, or copy the database (`glee doctor` prints its path)",
+            Self::NotRestored(..) => "fix the listed causes, then run the command again",
+            Self::NoExchange => {
+                "create a git repository, or copy the history database (`glee doctor` prints the \
+                                 path)"
+            }
             Self::NoRemote { known, .. } if known.is_empty() => "add a remote: `git remote add origin <address>`",
-            Self::NoRemote { known, .. } => return Some(format!("remotes: {}", known.join(", "))),
+            Self::NoRemote { known, .. } => return Some(format!("use one of the remotes {}", known.join(", "))),
             Self::NoAuthor(..) => {
                 "set the identity: `git config user.name <name>` and `git config user.email \
                                    <address>`"

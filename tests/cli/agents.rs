@@ -35,7 +35,7 @@ fn agents_are_listed_with_program_and_version() {
     reader  reviewer  ./review.sh  security  -        [ROOT]/review.sh
     absent  reviewer  codex  -             -        missing
       missing: agent `absent` cannot be run: `codex` was not found in any folder of PATH
-      hint: install `codex`, or give its path: `glee config set agents.absent.command <path>`
+      hint: install `codex`, or give the path of the program: `glee config set agents.absent.command <path>`
     rules  reviewer  builtin:rules  -             0.1.0  built in
     ");
     assert!(!sandbox.exists("it-was-run"));
@@ -53,7 +53,8 @@ fn spec_14_an_effort_that_a_program_cannot_be_told_is_refused_before_anybody_is_
     assert_eq!(set("agents.reader.effort", "high").code, 0);
     let refused = sandbox.glee(&["review", "--reviewer", "reader", "a.rs"]);
     assert_eq!(refused.code, 2, "{refused}");
-    let message = "the effort `high` of agent `reader` cannot be set: adapter `text` has no option for it";
+    let message =
+        "the effort `high` of agent `reader` cannot be set: the adapter `text` has no option for an effort";
     assert!(refused.stderr.contains(message), "{refused}");
     assert!(refused.stderr.contains("hint: remove `agents.reader.effort`"), "{refused}");
     assert!(!sandbox.exists("it-was-run"));
@@ -84,7 +85,7 @@ fn agents_are_listed_as_json() {
                 "domain": [], "focus": [], "model": null, "program": null, "version": null,
                 "missing": {
                     "error": "agent `absent` cannot be run: `codex` was not found in any folder of PATH",
-                    "hint": "install `codex`, or give its path: `glee config set agents.absent.command <path>`",
+                    "hint": "install `codex`, or give the path of the program: `glee config set agents.absent.command <path>`",
                 },
             },
             {
@@ -100,7 +101,7 @@ fn no_agent_is_no_error() {
     insta::assert_snapshot!(Sandbox::new().glee(&["agents"]), @r"
     exit: 0
     --- stderr
-    no agent is connected; connect one with `glee connect <agent> --role <role>`
+    no agent is connected; connect an agent with `glee connect <agent> --role <role>`
     ");
 }
 

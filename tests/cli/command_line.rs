@@ -58,7 +58,7 @@ fn an_agent_is_named_by_its_program_or_its_first_letters() {
     let sandbox = project();
     let planned = |name: &str| sandbox.glee(&["review", ".", "--dry-run", "--json", "--reviewer", name]);
     assert!(planned("rules-a").stdout.contains("\"name\": \"rules-again\""));
-    assert!(planned("rul").stderr.contains("`rul` can mean several agents: `rules`, `rules-again`"));
+    assert!(planned("rul").stderr.contains("`rul` matches several agents: `rules`, `rules-again`"));
     assert!(planned("fix").stderr.contains("connected reviewers: rules, rules-again"));
     insta::assert_snapshot!(sandbox.glee(&["connect", "builtin:fixer", "--role", "coder"]), @"
     exit: 0

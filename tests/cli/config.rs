@@ -189,8 +189,8 @@ fn errors_in_the_file_name_line_column_and_key() {
     let sandbox = Sandbox::new();
     sandbox.write(".glee/config.yaml", "version: 1\n");
     insta::assert_snapshot!(refused(&sandbox, &["config", "list"]), @r"
-    error: wrong file name `.glee/config.yaml`
-    hint: rename it to `.glee/config.yml`
+    error: wrong name of the configuration file: `.glee/config.yaml`
+    hint: rename the file to `.glee/config.yml`
     ");
 }
 
@@ -213,7 +213,7 @@ fn earlier_names_of_keys_and_flags_work_and_name_todays() {
     sandbox.write(".glee/config.yml", "limits: {idle: 1m, idle_timeout: 2m}\n");
     insta::assert_snapshot!(refused(&sandbox, &["config", "list"]), @r"
     error: .glee/config.yml:1:20: `limits.idle` and `limits.idle_timeout` are two names of one key, but both are set
-    hint: remove `limits.idle`, which is the old name
+    hint: remove `limits.idle`, the old name of the key
     ");
     let sandbox = Sandbox::new();
     let hook = ["emit", "milestone", "--agent", "a"];
@@ -449,7 +449,7 @@ fn connect_writes_the_agent_and_says_what_is_next() {
     --- stderr
     `api` is connected as coder (.glee/config.yml)
     warning: `codex` was not found in any folder of PATH
-    hint: install `codex`, or give its path: `glee config set agents.api.command <path>`
+    hint: install `codex`, or give the path of the program: `glee config set agents.api.command <path>`
     next: `glee review`, or `glee review --arbitrate` to have findings fixed and disputes settled
     ");
     out(&sandbox, &["connect", "builtin:rules", "--role", "reviewer", "--focus", "security"]);
@@ -564,7 +564,7 @@ fn disconnect_removes_the_agent_alone() {
     exit: 0
     --- stderr
     `reader` is no longer connected (.glee/config.yml)
-    note: `review.reviewers` names `reader`, which is not a connected reviewer; `glee config set review.reviewers all`
+    note: `reader` in `review.reviewers` is not a connected reviewer; `glee config set review.reviewers all`
     ");
     assert_eq!(
         sandbox.read(".glee/config.yml"),
@@ -576,7 +576,7 @@ fn disconnect_removes_the_agent_alone() {
     out(&sandbox, &["connect", "--user", "claude", "--role", "judge"]);
     insta::assert_snapshot!(sandbox.glee(&["disconnect", "claude-judge"]).stderr, @r"
     error: there is no agent `claude-judge` in .glee/config.yml
-    hint: the agent is in your own configuration file: `glee disconnect --user claude-judge`
+    hint: remove the agent from the user's configuration file: `glee disconnect --user claude-judge`
     ");
     out(&sandbox, &["disconnect", "--user", "claude-judge"]);
     assert_eq!(out(&sandbox, &["config", "list"]).matches("agents.").count(), 0);
@@ -666,7 +666,7 @@ fn init_overwrites_nothing_unasked() {
     let stderr = refused(&sandbox, &["init", "--yes"]);
     insta::assert_snapshot!(stderr, @r"
     error: [ROOT]/.glee/config.yml exists already
-    hint: add agents with `glee connect <agent> --role <role>`, edit the file with `glee config edit`, or replace it with `glee init --force`
+    hint: add agents with `glee connect <agent> --role <role>`, edit the file with `glee config edit`, or replace the file with `glee init --force`
     ");
     let output = sandbox.glee(&["init", "--yes", "--force"]);
     assert!(output.stderr.contains("the old configuration is kept in [ROOT]/.glee/config.yml.old\n"), "{output}");

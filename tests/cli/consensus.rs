@@ -335,7 +335,10 @@ fn who_decides_is_no_party() {
     sandbox.write(".glee/stages/plan.yml", format!("{PLAN}arbiter: a\n"));
     let output = ask(&sandbox);
     assert_eq!(output.code, 2, "{output}");
-    assert!(output.stderr.contains("`a` cannot decide about its own answer"), "{output}");
+    assert!(
+        output.stderr.contains("`a` cannot decide a stage, because the agent takes part in the stage"),
+        "{output}"
+    );
 }
 
 #[test]
@@ -488,7 +491,7 @@ fn bad_input_has_one_clear_error() {
         (&["consensus", "run", "none.yml", "--id", "S1"], "there is no file"),
         (&["consensus", "resolve", "S1", "a"], "no stage of `S1` waits"),
         (&["gate", "post-plan", "--questions", "none.yml"], "there is no file"),
-        (&["gate", "later", "--questions", "q.yml"], "checkpoints are pre-planning"),
+        (&["gate", "later", "--questions", "q.yml"], "choose one of the checkpoints pre-planning"),
         (&["stats", "deadlocks", "--fail-above", "much"], "percentage"),
     ] {
         let output = sandbox.glee(args);

@@ -156,7 +156,7 @@ fn an_incomplete_answer_says_why_and_can_be_read() {
     assert_eq!(all.stdout.matches("--- answer\n").count(), 2, "an incomplete answer is asked for twice: {all}");
     let other = sandbox.glee(&["runs", "show", "last", "--calls", "nobody"]);
     assert_eq!(other.code, 2, "{other}");
-    assert!(other.stderr.contains("hint: name one of `review-1-0.lens.1`, `review-1-0.lens.2`"), "{other}");
+    assert!(other.stderr.contains("hint: choose one of `review-1-0.lens.1`, `review-1-0.lens.2`"), "{other}");
 }
 
 #[test]

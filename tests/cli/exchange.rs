@@ -94,9 +94,10 @@ fn a_ruling_is_listed_in_another_clone_and_changes_nothing_there() {
         assert_eq!(sandbox.git(&["-C", "../mirror.git", "for-each-ref", "refs/glee"]), "");
     }
     assert_eq!(sandbox.git(&["-C", "../c1", "status", "--porcelain"]), "");
-    for (args, hint) in
-        [(&["history", "push", "nowhere"][..], "remotes: origin"), (&["history", "fetch", "--all"], "")]
-    {
+    for (args, hint) in [
+        (&["history", "push", "nowhere"][..], "use one of the remotes origin"),
+        (&["history", "fetch", "--all"], ""),
+    ] {
         let output = glee(&sandbox, 1, args);
         assert!(output.code == 2 && output.stderr.contains(hint), "{output}");
     }

@@ -135,7 +135,8 @@ fn other_rules_decide_a_golden_run_otherwise() {
     for (flags, expected) in [
         (
             ["--set", "review.rounds"],
-            "error: `review.rounds` is not of the form KEY=VALUE\nhint: for example `--set review.recheck=false`\n",
+            "error: `review.rounds` is not of the form KEY=VALUE\nhint: give a key and a value, for example `--set \
+             review.recheck=false`\n",
         ),
         (
             ["--set", "agents.ada.role=judge"],
@@ -144,8 +145,8 @@ fn other_rules_decide_a_golden_run_otherwise() {
         (["--set", "review.round=2"], "error: unknown key `review.round`\nhint: did you mean `review.rounds`?\n"),
         (
             ["--format", "jsonl"],
-            "error: a replay records no events\nhint: `--format json` prints the outcome of the replay; `glee runs \
-             show --format jsonl` prints the events of the run\n",
+            "error: a replay has no events to print\nhint: print the outcome of the replay with `--format json`, or \
+             the events of the run with `glee runs show --format jsonl`\n",
         ),
     ] {
         let output = sandbox.glee(&[&["--history", &history, "runs", "replay"], &flags[..]].concat());

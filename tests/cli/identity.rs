@@ -310,7 +310,7 @@ fn init_writes_an_id_and_nobody_else_sets_one() {
     sandbox.env("GLEE_PROJECT_ID", "mine-1");
     let refused = sandbox.glee(&["config", "list"]);
     assert!(
-        refused.code == 2 && refused.stderr.contains("only a project's own file may set `project.id`"),
+        refused.code == 2 && refused.stderr.contains("only the project's file can set `project.id`"),
         "{refused}"
     );
 }

@@ -320,7 +320,7 @@ echo "GLEE-REVIEW-END nonce=$GLEE_NONCE findings=$n"
     sandbox.glee(&["connect", "mine", "--role", "reviewer", "--command", "./reviewer.sh"]);
     let refused = sandbox.glee(&["review", "a.py", "deploy"]);
     assert_eq!((refused.code, refused.stdout.as_str()), (2, ""));
-    assert!(refused.stderr.starts_with("error: `deploy/server.pem:1` holds a private key\nhint: "), "{refused}");
+    assert!(refused.stderr.starts_with("error: `deploy/server.pem:1` contains a private key\nhint: "), "{refused}");
     sandbox.write(".gleeignore", "*.pem\n");
     assert_eq!(sandbox.glee(&["review", "a.py", "deploy"]).code, 0);
     sandbox.write(".gleeignore", "");

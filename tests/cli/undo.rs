@@ -139,7 +139,7 @@ fn a_person_is_asked_before_anything_is_changed() {
     assert_eq!(tree(&sandbox), before);
     pty.send("\x1b");
     let (code, shown) = pty.end();
-    assert!(code == 2 && shown.contains("no file was changed"), "{shown}");
+    assert!(code == 2 && shown.contains("run the command again, because no file was changed"), "{shown}");
     assert_eq!(tree(&sandbox), before);
     for (key, clash) in [("n", TEXT.replace("one", "mine")), ("y", TEXT.to_owned())] {
         let mut pty = Pty::open(&sandbox, &["runs", "undo"]);

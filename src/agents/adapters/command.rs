@@ -57,7 +57,7 @@ fn effort(profile: &Profile, query: &Query<'_>) -> Result<Option<&'static str>, 
     if !profile.effort.is_empty() && !program.may_have(profile.effort) {
         let message = format!("{program} has no `{}`, which `agents.{}.effort` needs", profile.effort, agent.name);
         return Err(AgentError::new(FailureKind::BadFlags, message).hint(format!(
-            "update the program, or unset the effort: `glee config unset agents.{}.effort`",
+            "update the agent's program, or remove the effort: `glee config unset agents.{}.effort`",
             agent.name
         )));
     }

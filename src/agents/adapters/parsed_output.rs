@@ -131,8 +131,9 @@ impl ParsedOutput {
         }
         if !self.done {
             let message = format!("`{name}` ended without reporting completion");
-            return Err(AgentError::new(FailureKind::Protocol, message)
-                .hint("check the recorded output of the program: a newer version may use another format"));
+            return Err(AgentError::new(FailureKind::Protocol, message).hint(
+                "check the recorded output for a new format, which a newer version of the program can have",
+            ));
         }
         let text = self.answer.take().unwrap_or_else(|| self.written());
         if !text.trim().is_empty() {

@@ -69,14 +69,14 @@ impl Profile {
                 "check the agent's `command` and `model`; `glee agents --check` tries every connected agent"
             }
             FailureKind::OverQuota { reset: None } => {
-                "check the plan or the credit of the account; the agent's key `backup` names a substitute"
+                "check the plan or credit of the account, or set the agent's key `backup` to another agent"
             }
             FailureKind::RateLimited { reset: Some(reset) } | FailureKind::OverQuota { reset: Some(reset) } => {
-                &format!("the limit ends at {reset:.0}; then resume the run with `glee runs resume`")
+                &format!("resume the run with `glee runs resume` when the limit ends, at {reset:.0}")
             }
             FailureKind::RateLimited { reset: None } => "resume the run later with `glee runs resume`",
-            FailureKind::TooLong => "review less at a time: `glee config set review.max_shard_size 64KiB`",
-            FailureKind::Unavailable => "check whether the service is available, and resume the run later",
+            FailureKind::TooLong => "send less code in one call: `glee config set review.max_shard_size 64KiB`",
+            FailureKind::Unavailable => "check whether the agent's service is available, and resume the run later",
             _ => return None,
         };
         Some(hint.to_owned())

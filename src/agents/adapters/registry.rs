@@ -56,7 +56,7 @@ impl AdapterKind {
         Self::parse(configured.unwrap_or_else(|| adapter_of(&agent.command))).ok_or_else(|| {
             let known = Self::ALL.map(|kind| format!("`{kind}`")).join(", ");
             let message = format!("agent `{}` has an unknown adapter `{}`", agent.name, agent.adapter);
-            AgentError::new(FailureKind::NotInstalled, message).hint(format!("the adapters are {known}"))
+            AgentError::new(FailureKind::NotInstalled, message).hint(format!("use one of the adapters {known}"))
         })
     }
 
@@ -98,13 +98,15 @@ pub(crate) fn check_effort(agent: &Agent) -> Result<(), AgentError> {
         return Ok(());
     }
     let (name, effort) = (&agent.name, effort.as_str());
-    let message =
-        format!("the effort `{effort}` of agent `{name}` cannot be set: adapter `{kind}` has no option for it");
+    let message = format!(
+        "the effort `{effort}` of agent `{name}` cannot be set: the adapter `{kind}` has no option for an \
+                 effort"
+    );
     let known: Vec<String> =
         AdapterKind::PROGRAMS.iter().filter(|kind| has_option(kind)).map(|kind| format!("`{kind}`")).collect();
     Err(AgentError::new(FailureKind::BadFlags, message).hint(format!(
-        "remove `agents.{name}.effort` and choose a suitable `model`, or add the flag of a custom program to \
-         `command`; the option exists for {}",
+        "remove `agents.{name}.effort` and choose a suitable `model`, or add an option of the program to `command`; \
+         adapters with an effort option: {}",
         known.join(", ")
     )))
 }

@@ -65,20 +65,20 @@ impl Builtin {
 pub enum BuiltinError {
     #[error("unknown embedded agent `builtin:{0}`")]
     Unknown(String),
-    #[error("the request is not valid")]
+    #[error("the request to the embedded agent is not valid")]
     Request(#[source] serde_json::Error),
-    #[error("`builtin:{agent}` cannot take a task for a {role}")]
+    #[error("`builtin:{agent}` cannot answer a request to a {role}")]
     WrongTask { agent: &'static str, role: Role },
     #[error("embedded agents do not take part in debates or compare findings")]
     Argues,
     #[error("embedded agents do not support stages, checkpoints or review requests of a watch")]
     Plans,
-    #[error("this glee was built without its embedded agents (feature `astgrep`)")]
+    #[error("Glee was built without its embedded agents (feature `astgrep`)")]
     NotBuilt,
     #[cfg(feature = "astgrep")]
     #[error(transparent)]
     Rules(#[from] CatalogError),
-    #[error("the answer is not valid")]
+    #[error("the answer of the embedded agent is not valid")]
     Answer(#[source] serde_json::Error),
 }
 
@@ -87,9 +87,9 @@ impl Advice for BuiltinError {
         match self {
             Self::Unknown(_) => {
                 let names = Builtin::ALL.map(|builtin| format!("`{PREFIX}{}`", builtin.as_str()));
-                Some(format!("the embedded agents are {}", names.join(", ")))
+                Some(format!("use one of the embedded agents {}", names.join(", ")))
             }
-            Self::NotBuilt => Some("build it with the default features".to_owned()),
+            Self::NotBuilt => Some("build Glee with the default features".to_owned()),
             #[cfg(feature = "astgrep")]
             Self::Rules(error) => error.hint(),
             Self::Request(_) | Self::WrongTask { .. } | Self::Argues | Self::Plans | Self::Answer(_) => None,

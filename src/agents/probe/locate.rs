@@ -8,7 +8,7 @@ use crate::agents::probe::executable;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LocateError {
-    #[error("the command is empty")]
+    #[error("the agent's command is empty")]
     Empty,
     #[error("`{0}` was not found in any folder of PATH")]
     NotFound(String),
@@ -18,9 +18,9 @@ pub enum LocateError {
     Folder(PathBuf),
     #[error("`{}` is not executable", .0.display())]
     NotExecutable(PathBuf),
-    #[error("`{}` cannot be run here: {objection}", .path.display())]
+    #[error("`{}` cannot be run on this system: {objection}", .path.display())]
     NotRunnable { path: PathBuf, objection: String },
-    #[error("`{name}` on PATH is `{}`, which the reviewed repository controls{}", .inside.display(), other(.outside))]
+    #[error("`{name}` on PATH is `{}`, a file in the reviewed repository{}", .inside.display(), other(.outside))]
     Shadowed { name: String, inside: PathBuf, outside: Option<PathBuf> },
 }
 
@@ -28,7 +28,9 @@ impl LocateError {
     pub fn hint(&self, agent: &str) -> Option<String> {
         let set = |path: &str| format!("`glee config set agents.{agent}.command {path}`");
         match self {
-            Self::NotFound(name) => Some(format!("install `{name}`, or give its path: {}", set("<path>"))),
+            Self::NotFound(name) => {
+                Some(format!("install `{name}`, or give the path of the program: {}", set("<path>")))
+            }
             Self::NoFile(..) | Self::Folder(..) | Self::NotRunnable { .. } | Self::Empty => {
                 Some(format!("give the program's path: {}", set("<path>")))
             }
@@ -42,7 +44,9 @@ impl LocateError {
 }
 
 fn other(outside: &Option<PathBuf>) -> String {
-    outside.as_ref().map_or_else(String::new, |path| format!("; outside it, PATH has `{}`", path.display()))
+    outside
+        .as_ref()
+        .map_or_else(String::new, |path| format!("; outside the repository, PATH has `{}`", path.display()))
 }
 
 /// Returns the absolute path of a command's program. If the first word contains `/`, the word is a path relative to
@@ -142,7 +146,7 @@ mod tests {
         assert_eq!(missing, LocateError::NotFound("missing".to_owned()));
         assert_eq!(
             missing.hint("rev").as_deref(),
-            Some("install `missing`, or give its path: `glee config set agents.rev.command <path>`")
+            Some("install `missing`, or give the path of the program: `glee config set agents.rev.command <path>`")
         );
         assert_eq!(place.find("plain", &["/bin"]), Err(LocateError::NotExecutable(place.root.join("bin/plain"))));
         assert_eq!(place.find("", &["/bin"]), Err(LocateError::Empty));
@@ -167,8 +171,8 @@ mod tests {
         assert_eq!(
             place.find("agent", &["/repo/bin", "/bin"]).unwrap_err().to_string(),
             format!(
-                "`agent` on PATH is `{0}/repo/bin/agent`, which the reviewed repository controls; outside it, PATH \
-                 has `{0}/bin/agent`",
+                "`agent` on PATH is `{0}/repo/bin/agent`, a file in the reviewed repository; outside the repository, \
+                 PATH has `{0}/bin/agent`",
                 place.root.display()
             )
         );

@@ -104,7 +104,7 @@ fn commands(settings: &Settings) -> Vec<Vec<String>> {
 fn not_at_base(what: &str, why: &str) -> CommandError {
     let message = format!("a command names `{}`, and {why}", printable::line(what));
     CommandError::new(ExitReason::Untrusted, anyhow::Error::msg(message)).hint(
-        "a change cannot bring the configuration of its own review: merge the file into the base branch first",
+        "merge the file into the base branch first, because a change cannot configure the review of the same change",
     )
 }
 
@@ -120,7 +120,7 @@ pub(crate) fn programs(agents: &[Agent], backups: &[Agent], root: &Path) -> Resu
 pub(crate) fn require_sandbox(settings: &Settings) -> Result<(), CommandError> {
     if settings.sandbox == Sandbox::Required && !sandbox::layers().landlock {
         return Err(CommandError::usage(
-            "`sandbox` is `required`, and this system cannot prevent an agent from writing",
+            "`sandbox` is `required`, but this system cannot prevent an agent from writing",
         )
         .hint("use Linux 6.2 or newer with Landlock, or `glee config set --user sandbox auto`"));
     }

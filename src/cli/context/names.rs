@@ -23,7 +23,7 @@ pub(crate) fn full(agents: &[Agent], given: &str, usual: Option<Role>) -> Result
         [..] if usual.is_some() && of_usual.is_empty() => Ok(given.to_owned()),
         several => {
             let names = several.iter().map(|agent| format!("`{}`", agent.name)).collect::<Vec<_>>().join(", ");
-            Err(CommandError::usage(format!("`{given}` can mean several agents: {names}"))
+            Err(CommandError::usage(format!("`{given}` matches several agents: {names}"))
                 .hint("write the full name of the agent"))
         }
     }
@@ -92,7 +92,7 @@ mod tests {
             assert_eq!(full(given, usual).as_deref(), Ok(expected), "{given}");
         }
         insta::assert_snapshot!(full("claude", None).expect_err("two agents match"), @"
-        error: `claude` can mean several agents: `claude-coder`, `claude-judge`
+        error: `claude` matches several agents: `claude-coder`, `claude-judge`
         hint: write the full name of the agent
         ");
     }

@@ -49,7 +49,11 @@ impl Advice for ShareError {
     fn hint(&self) -> Option<String> {
         match self {
             Self::Invalid(..) | Self::Size => None,
-            Self::Changed(_) => Some("compare the two rulings; `--force` replaces the existing file".to_owned()),
+            Self::Changed(_) => Some(
+                "compare the two rulings, or replace the existing file with \
+                                      `--force`"
+                    .to_owned(),
+            ),
             Self::File(error) => error.hint(),
         }
     }

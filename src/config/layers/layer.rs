@@ -253,11 +253,13 @@ mod tests {
             ("review.rounds: 2\n", "c.yml:1:1: unknown key `review.rounds` | write `rounds` under `review`"),
             (
                 "xyz: 2\n",
-                "c.yml:1:1: unknown key `xyz` | known here: version, project, agents, review, rulings, advisories, sandbox, redaction, watch, budget, limits",
+                "c.yml:1:1: unknown key `xyz` | use one of the keys version, project, agents, review, rulings, \
+                 advisories, sandbox, redaction, watch, budget, limits",
             ),
             (
                 "budget: {energy: null}\n",
-                "c.yml:1:10: unknown key `budget.energy` | known here: budget.tokens, budget.usd, budget.calls, budget.duration",
+                "c.yml:1:10: unknown key `budget.energy` | use one of the keys budget.tokens, budget.usd, \
+                 budget.calls, budget.duration",
             ),
             (
                 "review:\n  on_dispute:\n    default: judg\n",
@@ -269,19 +271,24 @@ mod tests {
             ),
             (
                 "review: 3\n",
-                "c.yml:1:9: `review` must be a mapping | known here: opinions, issues, reviewers, rounds, recheck, reuse, quorum, verify, jobs, confirm_above, max_file_size, skipped, max_shard_size, debate, consensus, on_dispute, judge",
+                "c.yml:1:9: `review` must be a mapping | use one of the keys opinions, issues, reviewers, rounds, \
+                 recheck, reuse, quorum, verify, jobs, confirm_above, max_file_size, skipped, max_shard_size, \
+                 debate, consensus, on_dispute, judge",
             ),
             (
                 "- a\n",
-                "c.yml:1:1: the file must be a mapping | known here: version, project, agents, review, rulings, advisories, sandbox, redaction, watch, budget, limits",
+                "c.yml:1:1: the file must be a mapping | use one of the keys version, project, agents, review, \
+                 rulings, advisories, sandbox, redaction, watch, budget, limits",
             ),
             (
                 "agents: {a: b}\n",
-                "c.yml:1:9: `agents` must be a list of agents | connect one with `glee connect <agent> --role coder|reviewer|judge|aggregator`",
+                "c.yml:1:9: `agents` must be a list of agents | connect an agent with `glee connect <agent> --role \
+                 coder|reviewer|judge|aggregator`",
             ),
             (
                 "agents: [a]\n",
-                "c.yml:1:10: `agents[0]` must be a mapping | known here: name, command, adapter, role, domain, focus, model, effort, env, timeout, backup, price",
+                "c.yml:1:10: `agents[0]` must be a mapping | use one of the keys name, command, adapter, role, \
+                 domain, focus, model, effort, env, timeout, backup, price",
             ),
             (
                 "agents:\n  - rol: coder\n",
@@ -314,7 +321,8 @@ mod tests {
             let (_, said) = said.split_once(": `").unwrap();
             assert_eq!(
                 said,
-                "budget.wall` and `budget.duration` are two names of one key, but both are set | remove `budget.wall`, which is the old name"
+                "budget.wall` and `budget.duration` are two names of one key, but both are set | remove \
+                 `budget.wall`, the old name of the key"
             );
         }
         let set = |names: &[&str]| {

@@ -242,7 +242,7 @@ mod tests {
         assert_eq!(check("[a]"), Ok(()));
         assert_eq!(
             check("[a, b]"),
-            Err("`review.reviewers` names `b`, which is not a connected reviewer | connected reviewers: a"
+            Err("`b` in `review.reviewers` is not a connected reviewer | use one of the connected reviewers: a"
                 .to_owned())
         );
     }

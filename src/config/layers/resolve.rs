@@ -429,7 +429,8 @@ review: {issues: {mandatory: [HIGH]}}
                 "",
                 "31m",
                 Err(
-                    "project.yml:1:24: a project may not loosen `limits.call_timeout` from 30m to 31m | set the value in your own configuration file: `glee config set --user limits.call_timeout 31m`",
+                    "project.yml:1:24: a project cannot loosen `limits.call_timeout` from 30m to 31m | set the value \
+                     in the user's configuration file: `glee config set --user limits.call_timeout 31m`",
                 ),
             ),
             ("1h", "45m", Ok("45m (project.yml:1)")),
@@ -438,7 +439,8 @@ review: {issues: {mandatory: [HIGH]}}
                 "1h",
                 "61m",
                 Err(
-                    "project.yml:1:24: a project may not loosen `limits.call_timeout` from 1h to 61m | set the value in your own configuration file: `glee config set --user limits.call_timeout 61m`",
+                    "project.yml:1:24: a project cannot loosen `limits.call_timeout` from 1h to 61m | set the value \
+                     in the user's configuration file: `glee config set --user limits.call_timeout 61m`",
                 ),
             ),
             // A project cannot set a limit that is looser than both the default and the user's limit.
@@ -447,7 +449,8 @@ review: {issues: {mandatory: [HIGH]}}
                 "5m",
                 "40m",
                 Err(
-                    "project.yml:1:24: a project may not loosen `limits.call_timeout` from 30m to 40m | set the value in your own configuration file: `glee config set --user limits.call_timeout 40m`",
+                    "project.yml:1:24: a project cannot loosen `limits.call_timeout` from 30m to 40m | set the value \
+                     in the user's configuration file: `glee config set --user limits.call_timeout 40m`",
                 ),
             ),
         ] {
@@ -462,13 +465,15 @@ review: {issues: {mandatory: [HIGH]}}
         let evidence = |on: bool| format!("review: {{judge: {{require_evidence: {on}}}}}");
         assert_eq!(
             refusal("", &evidence(false)),
-            "project.yml:1:36: a project may not loosen `review.judge.require_evidence` from true to false | set the value in your own configuration file: `glee config set --user review.judge.require_evidence false`"
+            "project.yml:1:36: a project cannot loosen `review.judge.require_evidence` from true to false | set the \
+             value in the user's configuration file: `glee config set --user review.judge.require_evidence false`"
         );
         assert!(resolve(&layers(&evidence(false), &evidence(false))).is_ok());
         let sandbox = |word: &str| format!("sandbox: {word}");
         assert_eq!(
             refusal("", &sandbox("off")),
-            "project.yml:1:10: a project may not loosen `sandbox` from auto to off | set the value in your own configuration file: `glee config set --user sandbox off`"
+            "project.yml:1:10: a project cannot loosen `sandbox` from auto to off | set the value in the user's \
+             configuration file: `glee config set --user sandbox off`"
         );
         assert_eq!(value(&layers(&sandbox("required"), &sandbox("auto")), "sandbox"), "required (user.yml:1)");
         assert_eq!(value(&layers(&sandbox("off"), &sandbox("required")), "sandbox"), "required (project.yml:1)");
@@ -522,7 +527,8 @@ review: {issues: {mandatory: [HIGH]}}
             ),
             (
                 "role: coder, command: claude, adapter: builtin",
-                "the adapter of the agent `a` does not match its command `claude` | remove `adapter`: it is derived from the command",
+                "the adapter of the agent `a` does not match its command `claude` | remove `adapter`, which Glee \
+                 derives from the command",
             ),
         ] {
             assert_eq!(agent(rest), format!("project.yml:1:10: {expected}"), "{rest}");

@@ -187,8 +187,9 @@ pub fn json_schema() -> Value {
         .to_value();
     finish(&mut schema);
     schema["title"] = json!("Glee's configuration: .glee/config.yml");
-    schema["description"] =
-        json!("Every key has its default; a project's file may make those marked `stricter` only stricter.");
+    schema["description"] = json!(
+        "Every key has a default. A project's file can set a key marked `stricter` only to a stricter value."
+    );
     schema["type"] = json!("object");
     schema
 }

@@ -30,13 +30,13 @@ impl Role {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Effort {
-    /// Little.
+    /// Little reasoning.
     Low,
-    /// The default of most models.
+    /// The effort that most models use by default.
     Medium,
-    /// High effort; the default for an arbiter.
+    /// High effort. An arbiter uses this effort by default.
     High,
-    /// The maximum that the program supports.
+    /// The maximum effort that the program supports.
     Max,
 }
 

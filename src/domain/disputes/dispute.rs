@@ -77,9 +77,9 @@ impl EarlierDispute {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Route {
-    /// The judge rules.
+    /// The judge rules on the dispute.
     Judge,
-    /// A person decides.
+    /// A person decides the dispute.
     Human,
     /// The finding is discarded.
     Discard,

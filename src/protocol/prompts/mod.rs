@@ -71,7 +71,7 @@ impl Advice for PromptError {
             Self::TooLarge { .. } | Self::Template { .. } => {
                 Some("docs/prompts.md lists the values that a template may use".to_owned())
             }
-            Self::NoClosing { .. } => Some("put `{{ closing }}` on a line of its own, at the end".to_owned()),
+            Self::NoClosing { .. } => Some("put `{{ closing }}` on the last line, without other text".to_owned()),
         }
     }
 }

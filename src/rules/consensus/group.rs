@@ -93,10 +93,10 @@ impl Member {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Policy {
-    /// Agreement decides the rank and class of a finding; findings are never deleted.
+    /// The agreement of reviewers decides the rank and class of a finding. No finding is deleted.
     #[default]
     Panel,
-    /// The debate arbitrator's phases, exactly as specified.
+    /// Findings are combined exactly as the specification of the debate arbitrator describes.
     Specification,
 }
 

@@ -21,11 +21,11 @@ pub enum StagePlanError {
     Prompt(Arc<PromptError>),
     #[error("`{0}` is not connected")]
     Unknown(String),
-    #[error("`{0}` is embedded and cannot answer questions")]
+    #[error("the embedded agent `{0}` cannot answer questions")]
     Embedded(AgentName),
     #[error("{what} requires at least {at_least} agents, but only {found} can be asked")]
     TooFew { what: &'static str, at_least: usize, found: usize },
-    #[error("`{0}` cannot decide about its own answer")]
+    #[error("`{0}` cannot decide a stage, because the agent takes part in the stage")]
     Party(AgentName),
 }
 
@@ -41,7 +41,7 @@ impl Advice for StagePlanError {
                  a,b,c`"
                     .to_owned()
             }
-            Self::Party(_) => "name another agent in the file of the stage".to_owned(),
+            Self::Party(_) => "choose another agent in the file of the stage".to_owned(),
         })
     }
 }

@@ -18,15 +18,15 @@ pub enum ReviewPlanError {
     MissingRole(Role),
     #[error("no agent has the role `judge`, which disputes require")]
     NoJudge,
-    #[error("the backup of `{agent}` must be another connected {role}, and `{backup}` is none")]
+    #[error("the backup of `{agent}` must be another connected {role}, but is `{backup}`")]
     Backup { agent: AgentName, backup: AgentName, role: Role },
-    #[error("`review.reviewers` names `{0}`, which is not a connected reviewer")]
+    #[error("`{0}` in `review.reviewers` is not a connected reviewer")]
     UnknownReviewer(String),
-    #[error("a panel has three judges, but `review.judge.panel` names {0}")]
+    #[error("a panel has three judges, but `review.judge.panel` lists {0}")]
     Panel(usize),
-    #[error("`review.judge.panel` names `{0}`, which is not a connected judge")]
+    #[error("`{0}` in `review.judge.panel` is not a connected judge")]
     UnknownJudge(String),
-    #[error("`{file}:{line}` holds a private key")]
+    #[error("`{file}:{line}` contains a private key")]
     PrivateKey { file: String, line: u32 },
     #[error("`review.quorum` is {quorum}, but only {reviewers} reviewers take part")]
     Quorum { quorum: u32, reviewers: usize },
@@ -36,16 +36,16 @@ impl Advice for ReviewPlanError {
     fn hint(&self) -> Option<String> {
         Some(match self {
             Self::MissingRole(role) => format!(
-                "connect one with `glee connect <agent> --role {role}`, or connect all agents with `glee init`"
+                "connect an agent with `glee connect <agent> --role {role}`, or connect all agents with `glee init`"
             ),
             Self::NoJudge => {
-                "connect one with `glee connect <agent> --role judge`, or settle disputes without a judge: \
+                "connect an agent with `glee connect <agent> --role judge`, or settle disputes without a judge: \
                  `--on-dispute \
                  human|discard`, or `glee config set review.on_dispute.default human|discard`"
                     .to_owned()
             }
             Self::Panel(_) => {
-                "name three judges with `glee config set review.judge.panel \"[a, b, c]\"`, or disable the panel \
+                "set three judges with `glee config set review.judge.panel \"[a, b, c]\"`, or disable the panel \
                  with `glee config unset \
                  review.judge.panel`"
                     .to_owned()
@@ -62,7 +62,7 @@ impl Advice for ReviewPlanError {
             }
             Self::Backup { .. } => "`glee agents` lists the agents and their roles".to_owned(),
             Self::UnknownReviewer(_) => "`glee agents` lists the connected agents".to_owned(),
-            Self::Quorum { .. } => "lower it with `glee config set review.quorum <number>`".to_owned(),
+            Self::Quorum { .. } => "lower the quorum with `glee config set review.quorum <number>`".to_owned(),
         })
     }
 }

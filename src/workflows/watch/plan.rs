@@ -9,9 +9,9 @@ use crate::workspace::root::Workspace;
 pub(crate) enum WatchPlanError {
     #[error("no reviewer is connected")]
     NoReviewer,
-    #[error("`{key}` names `{name}`, which is not connected")]
+    #[error("the agent `{name}` in `{key}` is not connected")]
     Unknown { key: &'static str, name: String },
-    #[error("`{name}` is not a reviewer")]
+    #[error("the agent `{name}` is not a reviewer")]
     NotReviewer { name: String },
     /// An embedded agent cannot read the events of other agents.
     #[error("the embedded agent `{name}` cannot answer review requests of a watch")]
@@ -31,19 +31,18 @@ impl Advice for WatchPlanError {
     fn hint(&self) -> Option<String> {
         Some(match self {
             Self::NoReviewer => {
-                "connect one: `glee connect codex --role reviewer` (the embedded `builtin:rules` cannot do this)"
+                "connect a reviewer other than the embedded `builtin:rules`: `glee connect codex --role reviewer`"
                     .to_owned()
             }
             Self::Unknown { .. } => "`glee agents` lists the connected agents".to_owned(),
             Self::NotReviewer { name } => {
-                format!("`glee config set agents.{name}.role reviewer`, or remove it from `watch.reviewers`")
+                format!("`glee config set agents.{name}.role reviewer`, or remove the agent from `watch.reviewers`")
             }
-            Self::NoJudge => "connect one: `glee connect claude --role judge`".to_owned(),
-            Self::Embedded { .. } => "name other agents in `watch.reviewers`".to_owned(),
-            Self::NoTask { name, .. } => format!(
-                "add `--task {name}='...'`; to resume an earlier task, repeat its \
-                                                  text"
-            ),
+            Self::NoJudge => "connect a judge: `glee connect claude --role judge`".to_owned(),
+            Self::Embedded { .. } => "list other agents in `watch.reviewers`".to_owned(),
+            Self::NoTask { name, .. } => {
+                format!("add `--task {name}='...'` (use the same text to resume an earlier task)")
+            }
             Self::NotCoder { name } => {
                 format!(
                     "`glee config set agents.{name}.role coder`, or have the program send its events with `glee \

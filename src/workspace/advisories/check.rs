@@ -38,10 +38,10 @@ impl Advice for AdvisoryError {
     fn hint(&self) -> Option<String> {
         Some(match self {
             Self::Read { .. } => {
-                "set `advisories.path` to a folder or a zip archive of OSV's JSON, or unset it".to_owned()
+                "set `advisories.path` to a folder or a zip archive of OSV's JSON, or remove the key".to_owned()
             }
             Self::Ask { .. } => {
-                "set `advisories.url` to the root of an API like https://api.osv.dev, or unset it".to_owned()
+                "set `advisories.url` to the root of an API like https://api.osv.dev, or remove the key".to_owned()
             }
         })
     }

@@ -204,12 +204,12 @@ fn bad_revisions_are_refused_and_options_are_no_revisions() {
     tree.write("a.rs", "1\n");
     tree.commit("one");
     for revision in ["nope", "--output=x", "-x", "", "HEAD^{tree}", "a\nb", "HEAD:a.rs"] {
-        let expected = format!("`{revision}` names no commit");
+        let expected = format!("there is no commit `{revision}`");
         assert_eq!(tree.refuse(TargetSpec::Commit(revision.to_owned())), expected);
         assert_eq!(tree.refuse(TargetSpec::Base(revision.to_owned())), expected);
     }
-    assert_eq!(tree.refuse(TargetSpec::Range("--output=x..HEAD".to_owned())), "`--output=x` names no commit");
-    assert_eq!(tree.refuse(TargetSpec::Range("HEAD".to_owned())), "`HEAD` names no commit");
+    assert_eq!(tree.refuse(TargetSpec::Range("--output=x..HEAD".to_owned())), "there is no commit `--output=x`");
+    assert_eq!(tree.refuse(TargetSpec::Range("HEAD".to_owned())), "there is no commit `HEAD`");
     assert!(!tree.root().join("x").exists());
 }
 

@@ -67,13 +67,13 @@ pub enum MeasureError {
         #[source]
         source: std::io::Error,
     },
-    #[error("`{LABELS}`, line {line}")]
+    #[error("invalid line {line} of `{LABELS}`")]
     Label {
         line: usize,
         #[source]
         source: serde_json::Error,
     },
-    #[error("`{LABELS}` names no file")]
+    #[error("`{LABELS}` lists no file")]
     Empty,
     #[error(transparent)]
     Rules(#[from] CatalogError),
@@ -83,7 +83,7 @@ impl Advice for MeasureError {
     fn hint(&self) -> Option<String> {
         match self {
             Self::Rules(error) => error.hint(),
-            _ => Some("`glee rules test --help` describes the folder".to_owned()),
+            _ => Some("`glee rules test --help` describes the folder of labelled files".to_owned()),
         }
     }
 }

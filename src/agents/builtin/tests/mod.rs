@@ -451,9 +451,16 @@ fn a_recheck_asks_the_rule_again() {
 fn an_agent_takes_only_its_own_tasks() {
     let tree = Tree::new(&[]);
     let review = json!({"kind": "review", "files": [], "focus": [], "rulings": []});
-    assert_eq!(tree.try_ask("fixer", &review), Err("`builtin:fixer` cannot take a task for a reviewer".to_owned()));
+    assert_eq!(
+        tree.try_ask("fixer", &review),
+        Err("`builtin:fixer` cannot answer a request to a reviewer".to_owned())
+    );
     assert_eq!(tree.try_ask("nobody", &review), Err("unknown embedded agent `builtin:nobody`".to_owned()));
-    assert_eq!(answer("rules", b"{", tree.root()).unwrap_err().to_string(), "the request is not valid");
+    assert_eq!(
+        answer("rules", b"{", tree.root()).unwrap_err().to_string(),
+        "the request to the embedded agent is \
+                                                                             not valid"
+    );
 }
 
 #[test]

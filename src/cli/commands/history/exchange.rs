@@ -131,7 +131,7 @@ fn fetch(globals: &Globals, workspace: &Workspace, remote: Option<&str>) -> Comm
     let message = format!("{} of {remote} refused", style::count(refused.len(), "record"));
     let tip = std::fs::read_to_string(&last).unwrap_or_default();
     Err(CommandError::new(ExitReason::History, anyhow::Error::msg(message)).hint(format!(
-        "`git log -p {} -- <record>` shows who sent a rejected record; all other records were fetched",
+        "`git log -p {} -- <record>` shows who sent a refused record; the other records were fetched",
         tip.get(..12).unwrap_or(&tip)
     )))
 }

@@ -18,7 +18,8 @@ use crate::config::settings::Settings;
 use crate::domain::{Agent, AgentName, ExitReason, Role, Usage};
 use crate::protocol::{secrets, text::printable};
 
-pub(super) const NO_AGENT: &str = "no agent is connected; connect one with `glee connect <agent> --role <role>`";
+pub(super) const NO_AGENT: &str =
+    "no agent is connected; connect an agent with `glee connect <agent> --role <role>`";
 
 /// The maximum number of agents that are asked at the same time.
 const AT_ONCE: usize = 8;

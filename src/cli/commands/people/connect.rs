@@ -214,7 +214,7 @@ fn command(args: &Args, role: Role) -> Result<String, CommandError> {
             None => {
                 let hint = match config::closest(kind, BUILTINS.map(|(name, _)| name)) {
                     Some(name) => format!("did you mean `builtin:{name}`?"),
-                    None => "embedded agents: builtin:rules, builtin:fixer, builtin:referee".to_owned(),
+                    None => "use an embedded agent: builtin:rules, builtin:fixer, builtin:referee".to_owned(),
                 };
                 Err(CommandError::usage(format!("there is no embedded agent `{agent}`")).hint(hint))
             }

@@ -41,9 +41,14 @@ fn unknown(args: &Args, globals: &Globals, target: &ConfigTarget<'_>) -> Command
     if names.contains(&args.name.as_str()) {
         return error.hint(match target.owner {
             Owner::Project => {
-                format!("the agent is in your own configuration file: `glee disconnect --user {}`", args.name)
+                format!(
+                    "remove the agent from the user's configuration file: `glee disconnect --user {}`",
+                    args.name
+                )
             }
-            Owner::User => format!("the agent is in {}: `glee disconnect {}`", paths::PROJECT_FILE, args.name),
+            Owner::User => {
+                format!("remove the agent from {}: `glee disconnect {}`", paths::PROJECT_FILE, args.name)
+            }
         });
     }
     error.hint(match config::closest(&args.name, names) {

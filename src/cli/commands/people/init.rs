@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     if old.is_some() && !args.force {
         return Err(CommandError::usage(format!("{} exists already", target.path.display())).hint(
             "add agents with `glee connect <agent> --role <role>`, edit the file with `glee config edit`, or replace \
-             it with `glee init --force`",
+             the file with `glee init --force`",
         ));
     }
     let path = std::env::var_os("PATH");

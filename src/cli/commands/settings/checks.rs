@@ -137,7 +137,7 @@ fn roles(loaded: &Loaded) -> DoctorCheck {
         .filter(|role| !has(*role))
         .map(Role::as_str)
         .collect();
-    let connect = |role: &str| format!("connect one with `glee connect <agent> --role {role}`");
+    let connect = |role: &str| format!("connect an agent with `glee connect <agent> --role {role}`");
     match missing.as_slice() {
         [] => DoctorCheck::good("roles", "a coder, a reviewer and a judge are connected"),
         ["reviewer", ..] => DoctorCheck::bad("roles", "no reviewer is connected", Some(connect("reviewer"))),

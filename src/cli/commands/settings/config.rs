@@ -124,7 +124,7 @@ fn get(globals: &Globals, key: &str, output: &JsonFlag) -> CommandResult {
 fn missing(loaded: &Loaded, key: &str) -> CommandError {
     if key == "agents" {
         return CommandError::usage("no agent is connected")
-            .hint("connect one with `glee connect <agent> --role coder|reviewer|judge|aggregator`");
+            .hint("connect an agent with `glee connect <agent> --role coder|reviewer|judge|aggregator`");
     }
     let Some(rest) = key.strip_prefix("agents.") else { return config::unknown_key(key).into() };
     let (name, field) = rest.rsplit_once('.').unwrap_or((rest, ""));
@@ -246,7 +246,9 @@ fn edit_file(globals: &Globals, user: bool) -> CommandResult {
         }
         let (_, kept) = draft.keep().map_err(|error| error.error)?;
         let kept = kept.display();
-        return Err(error.hint(format!("{} is unchanged; your version is kept in `{kept}`", target.name)));
+        return Err(
+            error.hint(format!("correct your version, which is kept in `{kept}`; {} is unchanged", target.name))
+        );
     }
 }
 
@@ -258,7 +260,7 @@ fn open_editor(path: &Path) -> Result<(), CommandError> {
         .unwrap_or_default();
     let hint = "set the variable `EDITOR` to the command of your editor";
     let Some((program, args)) = words.split_first() else {
-        return Err(CommandError::usage("`EDITOR` is not a command").hint(hint));
+        return Err(CommandError::usage("`EDITOR` is not a valid command line").hint(hint));
     };
     let status =
         process::Command::new(program).args(args).arg(path).status().map_err(|error| {

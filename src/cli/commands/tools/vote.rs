@@ -76,7 +76,7 @@ const HINT: &str = "name a file with votes, or pipe one in: `glee vote < votes.j
 
 fn malformed(place: &str, error: &serde_json::Error) -> CommandError {
     CommandError::usage(format!("{place} has no valid votes: {}", printable::line(&error.to_string())))
-        .hint("`glee vote --help` describes the input; several inputs in one stream require `--batch`")
+        .hint("`glee vote --help` describes the input; use `--batch` for several inputs in one stream")
 }
 
 fn priority(text: &str) -> Result<(String, BTreeSet<Voter>), String> {

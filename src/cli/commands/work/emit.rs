@@ -88,7 +88,7 @@ fn one(mut client: Client, args: &Args, kind: &str, globals: &Globals) -> Comman
     if let Some(name) = &args.agent {
         protocol::name(name).map_err(|_| {
             CommandError::usage(format!("invalid agent name `{}`", printable::line(name)))
-                .hint("a name has up to 64 letters, digits, `.`, `_` and `-`")
+                .hint("use up to 64 letters, digits, `.`, `_` and `-`")
         })?;
     }
     let key = client.key().filter(|_| kind == EventType::UserManual.as_str());

@@ -96,7 +96,7 @@ pub(crate) fn plan(
     files::name(id)?;
     let Some(checkpoint) = files::checkpoint(checkpoint) else {
         return Err(CommandError::usage(format!("there is no checkpoint `{checkpoint}`"))
-            .hint(format!("the checkpoints are {}", CHECKPOINTS.join(", "))));
+            .hint(format!("choose one of the checkpoints {}", CHECKPOINTS.join(", "))));
     };
     let questions = files::questions(questions)?;
     Ok(consensus::checkpoint(&context.settings, context.workspace.root(), id, checkpoint, agents, questions)?)

@@ -43,7 +43,7 @@ pub(crate) fn apply(settings: &mut Settings, with: &[String], model: Option<&str
     }
     if !is_used {
         return Err(CommandError::usage("`--model` applies to no reviewer of this run")
-            .hint("remove `--model`, or name a program: `--with claude --model <model>`"));
+            .hint("remove `--model`, or choose a program: `--with claude --model <model>`"));
     }
     Ok(())
 }
@@ -87,7 +87,7 @@ impl Named {
 fn unknown(text: &str) -> CommandError {
     let known = KNOWN_PROGRAMS.join(", ");
     CommandError::usage(format!("`{}` is not a reviewer that Glee knows", printable::line(text))).hint(format!(
-        "name one of {known} (with a model: `claude:opus`), or `builtin:rules`; `--reviewer <name>` asks a connected \
+        "use one of {known} (with a model: `claude:opus`), or `builtin:rules`; `--reviewer <name>` asks a connected \
          agent"
     ))
 }
@@ -128,9 +128,9 @@ fn set_model(agent: &mut Agent, model: Option<&str>) -> Result<(), CommandError>
     if kind.adapter().profile().model.is_empty() && kind != AdapterKind::Replay {
         let name = &agent.name;
         return Err(CommandError::usage(format!(
-            "the model of `{name}` cannot be set: adapter `{kind}` has no option for it"
+            "the model of `{name}` cannot be set: the adapter `{kind}` has no option for a model"
         ))
-        .hint("add the model to the agent's `command`, or name another reviewer with `--with`"));
+        .hint("add the model to the agent's `command`, or choose another reviewer with `--with`"));
     }
     agent.model = Some(model.to_owned());
     Ok(())
@@ -174,7 +174,7 @@ mod tests {
         );
         assert_eq!(chosen(&[], None).unwrap(), "all");
         let model = chosen(&[], Some("m")).unwrap_err();
-        assert!(model.contains("the model of `codex` cannot be set: adapter `text`"), "{model}");
+        assert!(model.contains("the model of `codex` cannot be set: the adapter `text`"), "{model}");
         for (with, model, error) in [
             ("clade", None, "`clade` is not a reviewer"),
             ("builtin:fixer", None, "`builtin:fixer` is not a reviewer"),

@@ -267,12 +267,12 @@ fn is_ci() -> bool {
 fn added_config(steering: &ControlFiles, role: Role) -> CommandError {
     let base = short(&steering.base);
     CommandError::usage(format!(
-        "no agent has the role `{role}`: the change adds `.glee/config.yml`, which applies only after it is merged; \
-         the base commit {base} has none"
+        "no agent has the role `{role}`: `.glee/config.yml` is missing in the base commit {base}, and applies only \
+         after it is merged"
     ))
     .hint(
-        "merge the configuration in a change of its own; until then, review the change on your own machine, where the \
-         files of the work tree apply",
+        "merge the configuration in a separate change, or review this change on your machine, where the \
+         configuration of the work tree applies",
     )
 }
 

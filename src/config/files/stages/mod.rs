@@ -127,7 +127,7 @@ impl Advice for StagesError {
                 Some(similar) => format!("did you mean `{similar}`?"),
                 None => {
                     let packaged = PACKAGED.map(|(name, _)| name).join(", ");
-                    format!("packaged stages: {packaged}; define your own in {FOLDER}/{name}.yml")
+                    format!("use a packaged stage ({packaged}), or define the stage in {FOLDER}/{name}.yml")
                 }
             }),
             Self::Name(_) => None,

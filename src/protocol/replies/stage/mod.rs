@@ -28,7 +28,7 @@ pub enum StageError {
     Missing,
     #[error("{0}")]
     Malformed(String),
-    #[error("the answer has several JSON objects with the `nonce`, and they differ")]
+    #[error("the answer has several different JSON objects with the `nonce`")]
     Several,
     #[error("text follows the JSON object, which has to be the last thing in the answer")]
     TextBehind,

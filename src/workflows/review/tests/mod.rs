@@ -281,12 +281,9 @@ fn a_panel_names_three_connected_judges() {
         plan(&settings, Mode::Arbitrate, true, target.root(), &selected).map(drop).map_err(|e| e.to_string())
     };
     assert_eq!(planned(&[]), Ok(()));
-    assert_eq!(planned(&["j"]), Err("a panel has three judges, but `review.judge.panel` names 1".into()));
-    assert_eq!(planned(&["j", "j", "j"]), Err("a panel has three judges, but `review.judge.panel` names 1".into()));
-    assert_eq!(
-        planned(&["j", "c", "x"]),
-        Err("`review.judge.panel` names `c`, which is not a connected judge".into())
-    );
+    assert_eq!(planned(&["j"]), Err("a panel has three judges, but `review.judge.panel` lists 1".into()));
+    assert_eq!(planned(&["j", "j", "j"]), Err("a panel has three judges, but `review.judge.panel` lists 1".into()));
+    assert_eq!(planned(&["j", "c", "x"]), Err("`c` in `review.judge.panel` is not a connected judge".into()));
 }
 
 #[test]

@@ -66,7 +66,7 @@ impl Advice for SocketError {
             Self::Taken(_) => "show the status of that watch with `glee watch status`",
             Self::Foreign(_) => "set `GLEE_STATE_DIR` to a folder that you own, with a short path",
             Self::Unreadable(_) => {
-                "restart the watch, which may run another version of Glee: `glee watch stop`, then `glee watch`"
+                "restart the watch with this version of Glee: `glee watch stop`, then `glee watch`"
             }
             Self::Io { .. } => return None,
         };

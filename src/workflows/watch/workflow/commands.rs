@@ -126,7 +126,7 @@ impl WatchWorkflow {
             }
             WatchCommand::Pause { reason } => {
                 if self.state.status == WatchStatus::Paused {
-                    return Ok(CommandReply::refused("the work is paused already"));
+                    return Ok(CommandReply::refused("the work is already paused"));
                 }
                 let reason = Untrusted::from(reason);
                 self.append(WatchEvent::WatchPaused { by: by.into(), reason: reason.clone() })?;

@@ -35,12 +35,12 @@ impl Adapter for Acp {
         if !cfg!(feature = "acp") {
             let message = "this `glee` was built without the Agent Client Protocol";
             return Err(AgentError::new(FailureKind::NotInstalled, message)
-                .hint("`cargo install --path . --locked --features acp`"));
+                .hint("build Glee with ACP: `cargo install --path . --locked --features acp`"));
         }
         if let Some(model) = &query.agent.model {
             let message = format!("the model `{model}` of `{}` cannot be set over ACP", query.agent.name);
             return Err(AgentError::new(FailureKind::BadFlags, message)
-                .hint("pass the model as an argument: `command: [gemini, --acp, -m, <model>]`"));
+                .hint("pass the model as an argument in `command`: `command: [gemini, --acp, -m, <model>]`"));
         }
         Ok(Invocation { stdin: Vec::new(), ..assemble(&self.profile(), query, Vec::new(), Vec::new())? })
     }

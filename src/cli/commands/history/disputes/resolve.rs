@@ -90,14 +90,18 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         Some(Word::Judge) | None => None,
     };
     if args.until.is_some() && word != Some(Word::Dismiss) {
-        return Err(CommandError::usage("`--until` requires `dismiss`")
-            .hint("for example `glee disputes resolve 7 dismiss --as accepted-risk --until 90d`"));
+        return Err(CommandError::usage("`--until` requires the decision `dismiss`").hint(
+            "dismiss the finding, for example: `glee disputes resolve 7 dismiss --as accepted-risk --until \
+                   90d`",
+        ));
     }
     if own.is_none() && (args.disposition.is_some() || args.reference.is_some() || !args.reason.reason.is_empty()) {
         return Err(CommandError::usage(
-            "`--reason`, `--as` and `--ref` require `enforce`, `dismiss` or `discard`",
+            "`--reason`, `--as` and `--ref` require the decision `enforce`, `dismiss` or `discard`",
         )
-        .hint("for example `glee disputes resolve 7 dismiss --reason 'the value is a constant'`"));
+        .hint(
+            "add a decision, for example: `glee disputes resolve 7 dismiss --reason 'the value is a constant'`",
+        ));
     }
     let disputes = wanted(args, globals)?;
     if disputes.is_empty() {
@@ -215,8 +219,8 @@ fn disposition(args: &Args, word: Option<Word>) -> Result<Option<Disposition>, C
         (Some(Word::Enforce), None) if args.reference.is_none() => return Ok(Some(Disposition::Enforced)),
         (Some(Word::Discard), None) if args.reference.is_none() => return Ok(Some(Disposition::Discarded)),
         (Some(Word::Enforce | Word::Discard), _) => {
-            return Err(CommandError::usage("`--as` and `--ref` require `dismiss`")
-                .hint("remove these options, or rule `dismiss`"));
+            return Err(CommandError::usage("`--as` and `--ref` require the decision `dismiss`")
+                .hint("remove these options, or choose the decision `dismiss`"));
         }
         (Some(Word::Dismiss), kind) => kind.unwrap_or(Kind::Refuted),
     };
@@ -229,9 +233,9 @@ fn dismissed(args: &Args, kind: Kind) -> Result<Disposition, CommandError> {
         (Kind::Deferred, Some(reference)) => Ok(Disposition::Deferred { reference: reference.to_owned() }),
         (Kind::Duplicate, Some(of)) => Ok(Disposition::Duplicate { of: of.to_owned() }),
         (Kind::Deferred, None) => Err(CommandError::usage("`--as deferred` requires `--ref`")
-            .hint("name the issue that tracks it: `--as deferred --ref <issue or link>`")),
+            .hint("add the issue that tracks the finding: `--as deferred --ref <issue or link>`")),
         (Kind::Duplicate, None) => Err(CommandError::usage("`--as duplicate` requires `--ref`")
-            .hint("name the original: `--as duplicate --ref <finding or dispute>`")),
+            .hint("add the original finding: `--as duplicate --ref <finding or dispute>`")),
         (_, Some(_)) => Err(CommandError::usage("`--ref` requires `--as deferred` or `--as duplicate`")),
         (Kind::Refuted, None) => Ok(Disposition::Refuted),
         (Kind::AcceptedRisk, None) => Ok(Disposition::AcceptedRisk),

@@ -73,8 +73,13 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let list = unnamed.iter().map(ToString::to_string).collect::<Vec<_>>();
     let message =
         format!("closing the security findings of disputes {} needs a responsible person", list.join(", "));
-    Err(CommandError::usage(message)
-        .hint(format!("read the rulings, then run `glee disputes share {} --by '<your name>'`", list.join(" "))))
+    Err(CommandError::usage(message).hint(format!(
+        "read the rulings, then share them: `glee disputes share {} --by '<your name>'`",
+        list.join(
+            " \
+                       "
+        )
+    )))
 }
 
 /// Returns each dispute whose ruling is in force and has no file yet, if the ruling's code still exists.
@@ -110,7 +115,7 @@ fn form(
     };
     if settlement.by == Ruler::Human && person.is_none() {
         return Err(CommandError::usage(format!("the person who ruled on dispute {number} has no name"))
-            .hint("name the person: `--by '<name>'`, or `git config user.name '<name>'`"));
+            .hint("give the name of the person: `--by '<name>'`, or `git config user.name '<name>'`"));
     }
     let plan = journal.events(&record.run)?;
     let ruling = review::disputes::rulings::shared_form(&record, &plan, person).ok_or_else(|| {

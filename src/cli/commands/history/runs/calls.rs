@@ -39,15 +39,17 @@ fn unreadable(run: &RunId, folder: &Path, error: io::Error) -> CommandError {
         format!("failed to read the calls of run {} in `{}`", run.short(), folder.display()),
         error,
     )
-    .hint("`glee runs prune` deletes prompts and answers; `glee runs show` prints the findings of a pruned run")
+    .hint(
+        "print the findings of the run with `glee runs show` if `glee runs prune` deleted the prompts and answers",
+    )
 }
 
 fn unknown(run: &RunId, only: &str, calls: &[(String, CallRecord)]) -> CommandError {
     let message = format!("run {} has no call `{}`", run.short(), printable::line(only));
     let names: Vec<String> = calls.iter().map(|(name, _)| format!("`{}`", printable::line(name))).collect();
     CommandError::usage(message).hint(match names.as_slice() {
-        [] => "no call of this run is stored; `glee runs` lists the runs".to_owned(),
-        names => format!("name one of {}", names.join(", ")),
+        [] => "choose another run, because no call of this run is stored; `glee runs` lists the runs".to_owned(),
+        names => format!("choose one of {}", names.join(", ")),
     })
 }
 

@@ -114,8 +114,10 @@ pub(crate) fn refuse_pruned(journal: &Journal, run: &RunId) -> Result<(), Comman
         return Ok(());
     };
     let (day, id) = (pruned.at.to_zoned(jiff::tz::TimeZone::system()).date(), run.short());
-    Err(CommandError::usage(format!("the stored code of run {id} was pruned on {day}"))
-        .hint(format!("the findings and rulings of the run remain: `glee runs show {id}`, `glee runs diff {id}`")))
+    Err(CommandError::usage(format!("the stored code of run {id} was pruned on {day}")).hint(format!(
+        "print the findings or changes of the run, which remain: `glee runs show {id}`, `glee runs \
+                       diff {id}`"
+    )))
 }
 
 pub(crate) fn refuse_undone(events: &[Event], run: &RunId) -> Result<(), CommandError> {

@@ -137,7 +137,7 @@ fn show_log(globals: &Globals, text: &str) -> CommandResult {
     let path = journal.folder_of(&run).join(log::FILE);
     let text = std::fs::read(&path).map_err(|error| {
         CommandError::usage(format!("the log of run {} cannot be read: {}: {error}", run.short(), path.display()))
-            .hint("`glee runs prune` deletes logs together with raw answers; early versions of Glee wrote no log")
+            .hint("choose a newer run: early versions of Glee wrote no log, and `glee runs prune` deletes logs")
     })?;
     print(&printable::block(&String::from_utf8_lossy(&text)))
 }

@@ -41,9 +41,9 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let outputs = args.report.check(globals)?;
     if outputs.formats().any(|format| format == Format::Jsonl) {
-        return Err(CommandError::usage("a replay records no events").hint(
-            "`--format json` prints the outcome of the replay; `glee runs show --format jsonl` prints the \
-                   events of the run",
+        return Err(CommandError::usage("a replay has no events to print").hint(
+            "print the outcome of the replay with `--format json`, or the events of the run with `glee runs show \
+             --format jsonl`",
         ));
     }
     let changed = changed(args)?;
@@ -85,7 +85,10 @@ fn changed(args: &Args) -> Result<Vec<(String, Value)>, CommandError> {
     for given in &args.set {
         let Some((key, value)) = given.split_once('=') else {
             let message = format!("`{}` is not of the form KEY=VALUE", printable::line(given));
-            return Err(CommandError::usage(message).hint("for example `--set review.recheck=false`"));
+            return Err(CommandError::usage(message).hint(
+                "give a key and a value, for example `--set \
+                                                          review.recheck=false`",
+            ));
         };
         if key.starts_with("agents.") {
             return Err(CommandError::usage("the agents of a recorded run cannot be changed")

@@ -101,7 +101,12 @@ fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
         match decide(globals, &plan, &mut options) {
             Ok(()) => {}
             Err(AskError::Interrupted) => return Ok(ExitReason::Signal(2)),
-            Err(error) => return Err(CommandError::new(ExitReason::Usage, error).hint("no file was changed")),
+            Err(error) => {
+                return Err(CommandError::new(ExitReason::Usage, error).hint(
+                    "run the command again, \
+                                                                                       because no file was changed",
+                ));
+            }
         }
     }
     let undone = match args.redo {

@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         }
         None => {
             return Err(CommandError::usage("a decision is required, because there is no terminal to ask on")
-                .hint(format!("name an agent or `hybrid`: `glee consensus resolve {} <decision>`", args.id)));
+                .hint(format!("choose an agent or `hybrid`: `glee consensus resolve {} <decision>`", args.id)));
         }
     };
     context.finish(outcome)

@@ -94,10 +94,10 @@ fn disposition(args: &Args) -> Result<Disposition, CommandError> {
         (PersonRuling::Refuted, None) => Ok(Disposition::Refuted),
         (PersonRuling::Deferred, Some(reference)) => Ok(Disposition::Deferred { reference: reference.to_owned() }),
         (PersonRuling::Deferred, None) => Err(CommandError::usage("`--as deferred` requires `--ref`")
-            .hint("name the issue that tracks it: `--as deferred --ref <issue or link>`")),
+            .hint("add the issue that tracks the finding: `--as deferred --ref <issue or link>`")),
         (PersonRuling::AcceptedRisk | PersonRuling::Refuted, Some(_)) => {
             Err(CommandError::usage("`--ref` requires `--as deferred`")
-                .hint("remove `--ref`, or defer the finding"))
+                .hint("remove `--ref`, or defer the finding with `--as deferred`"))
         }
     }
 }
@@ -109,11 +109,11 @@ fn refuse_decided(settled: &SettledFinding, dispute: Option<&Dispute>) -> Result
         (_, Some(dispute)) => dispute.number.to_string(),
         (FindingState::AlreadyRuled { dispute, .. }, None) => dispute.to_string(),
         (FindingState::Resolved | FindingState::Unchecked, None) => {
-            return Err(CommandError::usage(format!("{id} is already implemented"))
+            return Err(CommandError::usage(format!("the finding {id} is already implemented"))
                 .hint(format!("`glee show {id}` shows the finding")));
         }
         (_, None) => return Ok(()),
     };
-    Err(CommandError::usage(format!("dispute {ruling} has already decided {id}"))
+    Err(CommandError::usage(format!("dispute {ruling} has already settled the finding {id}"))
         .hint(format!("to rule again, reopen the dispute with `glee disputes reopen {ruling}`")))
 }

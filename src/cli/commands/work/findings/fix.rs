@@ -67,7 +67,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 fn refuse_settled(settled: &SettledFinding, dispute: Option<&Dispute>) -> Result<(), CommandError> {
     let id = settled.finding.id;
     let closed = |dispute: String| {
-        Err(CommandError::usage(format!("dispute {dispute} has closed {id}"))
+        Err(CommandError::usage(format!("dispute {dispute} has closed the finding {id}"))
             .hint(format!("to rule again, reopen the dispute with `glee disputes reopen {dispute}`")))
     };
     match (&settled.state, dispute) {
@@ -77,11 +77,11 @@ fn refuse_settled(settled: &SettledFinding, dispute: Option<&Dispute>) -> Result
         }
         (FindingState::Dismissed { dispute }, _) => closed(dispute.to_string()),
         (FindingState::Disputed { dispute }, _) => {
-            Err(CommandError::usage(format!("{id} waits for dispute {dispute}"))
+            Err(CommandError::usage(format!("the finding {id} waits for a decision on dispute {dispute}"))
                 .hint(format!("settle the dispute first: `glee disputes resolve {dispute}`")))
         }
         (FindingState::Resolved | FindingState::Unchecked, _) => {
-            Err(CommandError::usage(format!("{id} is already implemented"))
+            Err(CommandError::usage(format!("the finding {id} is already implemented"))
                 .hint(format!("`glee show {id}` shows the finding")))
         }
         (

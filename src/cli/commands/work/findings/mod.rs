@@ -40,8 +40,10 @@ impl RecordedRun {
     fn finding(&self, id: FindingId) -> Result<&SettledFinding, CommandError> {
         let run = self.run.short();
         self.outcome().finding(id).ok_or_else(|| {
-            CommandError::usage(format!("run {run} has no finding {id}"))
-                .hint(format!("`glee runs show {run}` lists its findings; `--run <run>` names another run"))
+            CommandError::usage(format!("run {run} has no finding {id}")).hint(format!(
+                "`glee runs show {run}` lists the findings of the run; `--run <run>` selects another \
+                               run"
+            ))
         })
     }
 
