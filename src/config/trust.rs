@@ -59,7 +59,7 @@ pub(crate) fn needed(project: &Layer, roots: Option<&Roots>) -> Option<Untrusted
         content.insert("advisories.url".to_owned(), given.value.clone());
     }
     if let Some(roots) = roots {
-        let files: BTreeMap<String, String> = commands.iter().flat_map(|command| roots.files(command)).collect();
+        let files = roots.files(commands.iter().map(Vec::as_slice));
         let templates = templates(roots.project());
         for (key, what, hashes) in
             [("files", "a file that a command names", files), ("prompts", "a template of prompts", templates)]

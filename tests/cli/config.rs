@@ -782,6 +782,25 @@ fn nothing_of_an_untrusted_project_runs() {
     assert!(code != 8 && sandbox.exists("ran"), "{code}");
 }
 
+#[test]
+fn trust_covers_a_script_in_the_project_and_its_namesake_in_the_surrounding_tree() {
+    let sandbox = Sandbox::new();
+    sandbox.git_init().script("lint.sh", "#!/bin/sh\n").script("app/lint.sh", "#!/bin/sh\n");
+    sandbox.write("app/.glee/config.yml", "agents: [{name: lint, command: ./lint.sh, role: reviewer}]\n");
+    let shown = || out(&sandbox, &["-C", "app", "trust", "--show"]);
+    for changed in ["app/lint.sh", "lint.sh"] {
+        out(&sandbox, &["-C", "app", "trust"]);
+        assert!(shown().ends_with(" (trusted)\n"));
+        sandbox.write(changed, "#!/bin/sh\ntouch ran\n");
+        assert!(shown().ends_with(" (not trusted)\n"), "{changed}");
+    }
+    insta::assert_snapshot!(shown().rsplit_once("blake3:").expect("a hash").0, @"
+    ./lint.sh (agent `lint`)
+    ../lint.sh (a file that a command names, d5a10844d299)
+    lint.sh (a file that a command names, d5a10844d299)
+    ");
+}
+
 // ---- on a terminal
 
 #[cfg(unix)]

@@ -31,16 +31,25 @@ impl Roots {
         &self.0[0]
     }
 
-    pub(crate) fn files(&self, command: &[String]) -> BTreeMap<String, String> {
+    /// Returns the path and the hash of each file whose name occurs in one of the commands. Paths are relative to
+    /// the folder that contains the file. If both folders contain a file of the same path, the path in the
+    /// surrounding work tree begins with `../`.
+    pub(crate) fn files<'a>(
+        &self,
+        commands: impl IntoIterator<Item = &'a [String], IntoIter: Clone>,
+    ) -> BTreeMap<String, String> {
+        let commands = commands.into_iter();
         let mut files = BTreeMap::new();
         for root in &self.0 {
-            for path in paths(command, root) {
+            let found: BTreeSet<String> = commands.clone().flat_map(|command| paths(command, root)).collect();
+            for path in found {
                 let place = root.join(&path);
                 if place.is_file() {
                     // This text replaces the hash of an unreadable file. The trust hash changes when the file
                     // becomes readable.
                     let hash = hash(&place).unwrap_or_else(|error| format!("unreadable: {error}"));
-                    files.insert(path, hash);
+                    let name = if files.contains_key(&path) { format!("../{path}") } else { path };
+                    files.insert(name, hash);
                 }
             }
         }
@@ -179,9 +188,35 @@ mod tests {
         ];
         for (line, expected) in rows {
             let found: Vec<String> =
-                Roots(vec![root.path().to_owned()]).files(&command(line)).into_keys().collect();
+                Roots(vec![root.path().to_owned()]).files([command(line).as_slice()]).into_keys().collect();
             assert_eq!(found, *expected, "{line}");
         }
+    }
+
+    #[test]
+    fn the_project_and_the_surrounding_tree_can_contain_the_same_path() {
+        let tree = tempfile::tempdir().unwrap();
+        let project = tree.path().join("app");
+        for folder in [tree.path().join(".git"), project.clone()] {
+            std::fs::create_dir(folder).unwrap();
+        }
+        let write = |file: &str, text: &str| std::fs::write(tree.path().join(file), text).unwrap();
+        let files = || Roots::of(&project).files([command("./x.sh").as_slice()]);
+        write("x.sh", "outer");
+        let outer = files();
+        assert_eq!(outer.keys().collect::<Vec<_>>(), ["x.sh"], "this form must not change: trust depends on it");
+        write("app/x.sh", "inner");
+        let both = files();
+        assert_eq!(both.keys().collect::<Vec<_>>(), ["../x.sh", "x.sh"]);
+        assert_eq!(both["../x.sh"], outer["x.sh"]);
+        write("app/x.sh", "changed");
+        assert_ne!(files()["x.sh"], both["x.sh"], "the project's copy is covered");
+        write("x.sh", "changed");
+        assert_ne!(files()["../x.sh"], both["../x.sh"], "the copy of the surrounding tree is covered");
+        // The second command refers only to the copy of the surrounding tree.
+        let absolute = command(&format!("{}/x.sh", tree.path().display()));
+        let commands = [command("./x.sh"), absolute];
+        assert_eq!(Roots::of(&project).files(commands.iter().map(Vec::as_slice)), files());
     }
 
     #[test]

@@ -20,14 +20,14 @@ impl Scripts {
     pub(crate) fn of(plan: &Plan, settings: &Settings, root: &Path) -> Self {
         let roots = Roots::of(root);
         let readers = plan.agents.iter().filter(|agent| plan.mode != Mode::Review && agent.role != Role::Coder);
-        let files = |agent| roots.files(&resources::with_secrets(settings, agent).command);
+        let files = |agent| roots.files([resources::with_secrets(settings, agent).command.as_slice()]);
         let files = readers.map(|agent| (agent.name.clone(), files(agent))).collect();
         Self { roots, files }
     }
 
     pub(crate) fn changed(&self, agent: &Agent) -> Option<String> {
         let before = self.files.get(&agent.name)?;
-        let now = self.roots.files(&agent.command);
+        let now = self.roots.files([agent.command.as_slice()]);
         let paths = before.keys().chain(now.keys());
         paths.into_iter().find(|path| before.get(*path) != now.get(*path)).cloned()
     }

@@ -64,7 +64,7 @@ pub(crate) async fn reviewer_keys(
             "adapter": agent.adapter,
             "command": recorded,
             "program": program,
-            "files": Roots::of(root).files(&agent.command),
+            "files": Roots::of(root).files([agent.command.as_slice()]),
             "outside": outside,
             "model": agent.model,
             "effort": agent.effort,
