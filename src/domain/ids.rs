@@ -85,7 +85,8 @@ impl RulingRef {
     pub fn among<'a>(text: &str, shown: &'a [Self]) -> Option<&'a Self> {
         let text = text.trim();
         let digits = text.strip_prefix(['D', 'd']).unwrap_or(text).to_ascii_lowercase();
-        let number = digits.parse().ok().map(|number| Self::Number(DisputeNumber(number)));
+        let number = digits.parse().ok().filter(|_| !digits.starts_with('0'));
+        let number = number.map(|number| Self::Number(DisputeNumber(number)));
         if let Some(known) = number.and_then(|number| shown.iter().find(|known| **known == number)) {
             return Some(known);
         }

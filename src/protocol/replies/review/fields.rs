@@ -120,11 +120,13 @@ impl<'a> FindingFields<'a> {
     }
 }
 
-/// Parses a reference to a ruling, such as `D12`.
+/// Parses a reference to a ruling, such as `D12`. Digits that begin with 0 are the beginning of an id, because no
+/// number begins with 0.
 fn ruling(word: &str) -> Option<RulingRef> {
     let digits = word.trim().trim_start_matches(['D', 'd']);
     let is_id = (8..=16).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let number = digits.parse().ok().map(|number| RulingRef::Number(DisputeNumber(number)));
+    let number = digits.parse().ok().filter(|_| !(is_id && digits.starts_with('0')));
+    let number = number.map(|number| RulingRef::Number(DisputeNumber(number)));
     number.or_else(|| is_id.then(|| RulingRef::Shared(DisputeId(digits.to_ascii_lowercase()))))
 }
 

@@ -44,6 +44,34 @@ pub(crate) fn split(text: &str, paths: &Paths, shown: &[RulingRef]) -> Option<(S
 mod tests {
     use super::*;
     use crate::domain::{DisputeId, DisputeNumber};
+    use crate::protocol::replies::review::reader;
+
+    #[test]
+    fn a_json_answer_refers_to_an_id_by_its_first_digits() {
+        let shown = [
+            RulingRef::Number(DisputeNumber(1234567)),
+            RulingRef::Shared(DisputeId("0123456755667788".to_owned())),
+            RulingRef::Shared(DisputeId("1234567801111111".to_owned())),
+            RulingRef::Shared(DisputeId("abcdef0111111111".to_owned())),
+            RulingRef::Shared(DisputeId("abcdef0122222222".to_owned())),
+        ];
+        for (word, expected) in [
+            (r#""D01234567""#, Some("D01234567")),
+            (r#""01234567""#, Some("D01234567")),
+            (r#""D1234567""#, Some("D1234567")),
+            ("1234567", Some("D1234567")),
+            (r#""D12345678""#, Some("D12345678")),
+            ("12345678", Some("D12345678")),
+            (r#""Dabcdef01""#, None),
+            (r#""Dabcdef0111""#, Some("Dabcdef01")),
+            (r#""D00000012""#, None),
+        ] {
+            let answer = format!(r#"{{"findings": [{{"title": "a", "insists_on": {word}}}]}}"#);
+            let read = reader::parse_of(answer.as_bytes(), None, &Paths::default(), &shown).expect("an answer");
+            let ruling = read.findings[0].insists_on.as_ref().map(RulingRef::mark);
+            assert_eq!(ruling.as_deref(), expected, "{word}");
+        }
+    }
 
     #[test]
     fn the_table_of_references() {

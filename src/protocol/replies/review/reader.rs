@@ -54,7 +54,8 @@ pub fn parse_of<R: BufRead>(
     results.leave_out_prompt(&mut prose, closing.number());
     let mut answer = results.unite(prose, &closing, walk.json.too_large, walk.json.broken);
     for finding in &mut answer.findings {
-        let named = finding.insists_on.take().map(|ruling| ruling.mark());
+        // The mark of a ruling is too short here, because the reviewer may have written more digits of the id.
+        let named = finding.insists_on.take().map(|ruling| ruling.to_string());
         finding.insists_on = named.and_then(|named| RulingRef::among(&named, shown)).cloned();
     }
     if !answer.status.is_complete() {
