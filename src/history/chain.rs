@@ -13,8 +13,8 @@ use crate::domain::RunId;
 use crate::history::projections::{self, VIEWS};
 use crate::history::{queries::query, recover, store::Journal};
 
-/// Computes the BLAKE3 hash of a record from the previous record's hash and the columns. Each value is hashed
-/// together with its length.
+/// Computes the BLAKE3 hash of a record from the hash of the previous record and the columns of the new record.
+/// Each value is hashed together with its length.
 pub(crate) fn link(prev: &str, run: &str, seq: i64, at: &str, body: &str) -> String {
     let mut hasher = blake3::Hasher::new();
     for part in [prev.as_bytes(), run.as_bytes(), &seq.to_le_bytes(), at.as_bytes(), body.as_bytes()] {

@@ -1,6 +1,6 @@
-//! Creates, validates and stores the records that clones of a repository exchange. A record is an immutable JSON
-//! object. The name of a record is the hexadecimal BLAKE3 hash of its bytes. Records of other clones do not affect
-//! runs, are not in the hash chain, and get no dispute number.
+//! Creates, validates and stores records of runs and disputes. The clones of a repository send their records to
+//! each other. A record is an immutable JSON object. The name of a record is the hexadecimal BLAKE3 hash of its
+//! bytes. Records of other clones do not affect runs, are not in the hash chain, and get no dispute number.
 
 use std::collections::BTreeSet;
 
@@ -288,7 +288,7 @@ impl Journal {
     }
 
     /// Stores records from a remote, and returns the indices of duplicates. A duplicate has the same kind, subject,
-    /// author and time as a known record.
+    /// author and time as a record that is already stored.
     pub fn import(
         &mut self,
         source: &str,
@@ -350,7 +350,7 @@ impl Journal {
         let mut seen = BTreeSet::new();
         let mut found = Vec::new();
         for (source, body) in rows {
-            // This version of Glee cannot read every record of other versions.
+            // Glee skips a record that another version of Glee created and this version cannot parse.
             let Ok(HistoryRecord { author, content: RecordContent::Dispute(record), .. }) =
                 serde_json::from_str(&body)
             else {

@@ -18,7 +18,7 @@ pub(crate) fn empty() -> rusqlite::Result<Connection> {
 }
 
 impl Journal {
-    /// Opens the readable events of a damaged history. Leaves out unreadable events.
+    /// Opens a damaged history without its unreadable events.
     pub fn open_damaged(path: &Path) -> Result<Self, JournalError> {
         let damaged = open::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         let db = readable(&damaged).map_err(|error| open::fault(path, error))?;
@@ -27,7 +27,7 @@ impl Journal {
 }
 
 fn readable(damaged: &Connection) -> rusqlite::Result<Connection> {
-    // Without this setting, SQLite refuses a file that is shorter than its header states.
+    // Without `writable_schema`, SQLite refuses a file that is shorter than its header states.
     damaged.pragma_update(None, "writable_schema", true)?;
     let number = |sql| damaged.query_row(sql, [], |row| row.get::<_, i64>(0));
     let last = number("SELECT events FROM chain").or_else(|_| number("SELECT coalesce(max(id), 0) FROM event"))?;

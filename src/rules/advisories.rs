@@ -70,7 +70,7 @@ pub struct Locked {
     pub version: String,
 }
 
-/// Whether a locked version of a package is affected by an advisory or contains the fix.
+/// What an advisory states about a locked version of a package: the version is affected, or contains the fix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AdvisoryMatch {
     Affected,
@@ -150,7 +150,6 @@ impl Advisory {
             let ranges = affected.ranges.iter().filter(|range| range.kind != "GIT");
             listed.map(|_| AdvisoryMatch::Affected).chain(ranges.filter_map(|range| range.check(locked)))
         });
-        // `Affected` takes precedence over `Patched`.
         matches.max_by_key(|found| *found == AdvisoryMatch::Affected)
     }
 }

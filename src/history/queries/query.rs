@@ -18,7 +18,7 @@ const OF_DISPUTES: &str = "run = ?1 AND kind IN ('dispute_opened', 'disputes_reo
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extent {
-    /// The latest 100 commits in the plans of reviews, newest first.
+    /// The ids of at most 100 commits from the plans of reviews. The commit of the newest review is first.
     pub commits: Vec<String>,
     pub began: Option<Timestamp>,
 }

@@ -11,8 +11,8 @@ const RECENT: u32 = 4;
 
 impl Journal {
     /// Finds earlier reviews of a file by the same reviewer (`asker`), except in the run `now`. Returns the run and
-    /// the event number of each review. Reviews of the same content (`key`) come first, and then the newest other
-    /// reviews.
+    /// the event number of each review. Reviews of the same content (`key`) come first, and reviews of other
+    /// contents follow.
     pub fn reviewed(
         &self,
         (asker, file, key): (&str, &str, &str),
@@ -38,7 +38,8 @@ impl Journal {
         Ok(self.rows(sql, params![run.0, seq.cast_signed()], query::event)?.pop())
     }
 
-    /// Whether all records of a run are intact and linked in the hash chain, and no read-only agent modified files.
+    /// Whether all records of a run are intact and linked in the hash chain. Returns false if a read-only agent
+    /// modified files during the run.
     pub fn is_sound(&self, run: &RunId) -> Result<bool, JournalError> {
         let sql = "SELECT seq, at, body, prev, hash, kind,
                 coalesce((SELECT hash FROM event AS other WHERE other.id = event.id - 1), '') AS before,

@@ -49,7 +49,7 @@ pub struct DisputeRow {
     /// The last day, in UTC, on which the ruling is in force.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Date>,
-    /// The time at which the ruling ended, because the code of the finding was removed.
+    /// The time at which the removal of the finding's code ended the ruling.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
 }
@@ -64,7 +64,7 @@ pub struct DisputeRecord {
     /// The time and the reason of the last reopening.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reopened: Option<Reopened>,
-    /// The time at which the ruling ended, because the code of the finding was removed.
+    /// The time at which the removal of the finding's code ended the ruling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
 }

@@ -36,12 +36,12 @@ static PHRASES: LazyLock<[Phrases; 4]> =
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Evidence {
-    /// Whether the finding cites a line or an identifier of the code, and no check shows that the cited code is
+    /// Whether the finding cites a line or an identifier of the code. False if a check shows that the cited code is
     /// missing.
     pub(crate) cites: bool,
     pub(crate) line: bool,
     pub(crate) trigger: bool,
-    /// Whether the finding describes a known pattern of defects, or a rule or an advisory confirms the finding.
+    /// Whether the finding describes a typical pattern of defects, or is confirmed by a rule or an advisory.
     pub(crate) known: bool,
     pub(crate) against: bool,
     pub(crate) suggests: bool,

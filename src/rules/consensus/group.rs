@@ -226,7 +226,7 @@ pub struct EvidenceChallenge {
     pub weakest: String,
     pub test: String,
     pub criteria: Criteria,
-    /// Whether at least two of the four criteria are met.
+    /// Whether the finding meets at least two of the four [`Criteria`].
     pub holds: bool,
 }
 

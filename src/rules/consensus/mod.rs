@@ -18,8 +18,8 @@
 //! - If no reviewer states a confidence, the result has no confidence. In the score of a finding of one reviewer, a
 //!   missing confidence counts like a confidence of 60 to 79.
 //! - If only one reviewer raised a finding, the score alone decides how the confidence changes (phase 4).
-//! - A critical finding of one reviewer needs a confidence of at least 85 and concrete evidence (rule 9). Without the
-//!   confidence or the evidence, the finding is disputed instead of accepted (rule 10).
+//! - A critical finding of one reviewer needs a confidence of at least 85 and concrete evidence (rule 9). If the
+//!   confidence is lower or the evidence is not concrete, the finding is disputed instead of accepted (rule 10).
 
 mod debate;
 mod evidence;
@@ -43,8 +43,8 @@ pub use output::MergeAnswer;
 
 crate::domain::words!(Level, Policy);
 
-/// Groups the findings and decides each group. The known paths are the paths in `tree` and in the members. A bare
-/// file name means a known path if exactly one known path ends with this name.
+/// Groups the findings and decides each group. The known paths are the paths in `tree`, and the members' paths that
+/// contain a folder. If exactly one known path ends with a bare file name, the bare name means this path.
 pub fn merge(members: &[Member], debate: &Debate, tree: &[String], policy: Policy) -> Consensus {
     let entries = normalise::entries(members, tree);
     let mut groups = match policy {

@@ -42,8 +42,8 @@ struct Lists<'a> {
     disputed: Rows<'a>,
 }
 
-/// A list of rows in the JSON result. For each group, `of` returns the rows of the group. The last argument of `of`
-/// is the group's index in the list `findings`.
+/// A list of rows in the JSON result. The function `of` returns the rows of one group. The function's last argument
+/// is the index of the group in the list `findings`.
 struct Rows<'a> {
     answer: &'a MergeAnswer<'a>,
     of: fn(&View<'_>, &Group, usize) -> Vec<Value>,

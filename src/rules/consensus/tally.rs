@@ -20,7 +20,7 @@ impl Statistics {
             ..Self::default()
         };
         for member in members {
-            // Every reviewer has a count already, and `get_mut` needs no copy of the name.
+            // `get_mut` suffices, because every reviewer already has a count.
             if let Some(count) = sum.findings_per_model.get_mut(&member.model) {
                 *count += 1;
             }

@@ -32,7 +32,7 @@ pub fn disposition(ruling: &Ruling) -> Option<Disposition> {
             (None, Some(Grounds::NotMandatory)) => Disposition::NotMandatory,
             (None, _) if ruling.new_tag.is_some() => Disposition::NotMandatory,
             (None, Some(Grounds::Duplicate)) => Disposition::Duplicate { of: String::new() },
-            // A DISMISS on any grounds other than NotMandatory and Duplicate means that the finding is wrong.
+            // A DISMISS means that the finding is wrong, unless the grounds are `NotMandatory` or `Duplicate`.
             (None, _) => Disposition::Refuted,
         }),
     }

@@ -1,6 +1,6 @@
 //! Detects findings that ask the coder to undo a change of an earlier round.
 //!
-//! A request to undo a change becomes a dispute. Otherwise, the coder could follow two contradictory findings in
+//! A request to undo a change becomes a dispute, so that the coder does not follow two contradictory findings in
 //! turn.
 
 use std::collections::BTreeSet;

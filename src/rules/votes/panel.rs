@@ -26,7 +26,7 @@ fn reason_code(grounds: Grounds) -> String {
 }
 
 /// Adds the judges' grounds to the default lists. A FLIP with the ground `NotMandatory` wins a three-way split. If
-/// no FLIP wins the split, a DROP with any other ground wins.
+/// no FLIP wins the split, a DROP with a ground other than `NotMandatory` wins.
 fn lists() -> VoteLists {
     let mut lists = VoteLists::default();
     lists.structural.insert(reason_code(Grounds::NotMandatory));

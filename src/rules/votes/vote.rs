@@ -66,7 +66,7 @@ pub enum Version {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum FlagReason {
-    /// The outvoted voter is protected from being outvoted in conflicts of this type.
+    /// The two other voters outvoted a voter that is protected from being outvoted in conflicts of this type.
     FacetMinoritySignal,
     /// No two votes agree, and the votes are not FLIP, DROP and KEEP.
     PolarityUncertain,
@@ -163,8 +163,8 @@ pub fn decide<'a, V: PartialEq>(
     VoteDecision { action, reason, new_value, deciding_code, rule }
 }
 
-/// The effective action of a vote, and the value that the vote proposes. The value is `None` if all proposed values
-/// are equal.
+/// The effective action of a vote, and the new value that a FLIP proposes. If no two votes propose different
+/// values, the value cannot prevent an agreement, and is `None`.
 type Wish<'a, V> = (VoteAction, Option<&'a V>);
 
 /// A FLIP without a value agrees with every other FLIP, unless two other FLIPs propose different values.

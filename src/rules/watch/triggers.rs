@@ -92,8 +92,8 @@ impl Triggers {
         self.in_cycle = true;
     }
 
-    /// Ends the current cycle. The caller passes `is_paused`, because a person or a blocker can pause the work
-    /// whatever the action is.
+    /// Ends the current cycle. The caller passes `is_paused`, because a person or a blocker can pause the work even
+    /// if `action` does not.
     pub fn decided(&mut self, action: Action, is_paused: bool, now: Duration) {
         self.in_cycle = false;
         self.is_paused = is_paused;

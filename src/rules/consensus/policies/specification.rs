@@ -73,7 +73,7 @@ fn assemble(groups: Vec<Group>, members: &[Member]) -> Vec<Vec<Group>> {
 }
 
 /// Merges several groups into one group. The first finding of each reviewer becomes a member, with the highest
-/// severity and confidence of all findings of this reviewer. The reviewer's other findings become repeats.
+/// severity and confidence of all findings of this reviewer. The reviewer's other findings become `repeats`.
 fn join<'a>(
     voting: &Voting<'_>,
     all: &[Member],
@@ -333,8 +333,8 @@ fn unique_decision(confidence: Option<u8>, score: i32) -> (bool, i32) {
     }
 }
 
-/// Applies a failed challenge. A group that meets no criterion becomes disputed. A group that meets a criterion
-/// gets a lower severity.
+/// Applies a failed challenge. If the finding meets no criterion of the challenge, the group becomes disputed. If
+/// the finding meets a criterion, the group gets a lower severity.
 fn weaken(group: &mut Group, EvidenceChallenge { criteria, weakest, test, .. }: EvidenceChallenge) {
     if criteria == Criteria::default() {
         group.class = Class::Disputed;

@@ -2,8 +2,8 @@
 //!
 //! Different problems can be at the same location, so the location alone is not sufficient. Each finding is
 //! compared with the findings near its lines. If many findings are near, a finding is compared only with findings
-//! that contain its rarest terms, so the cost is nearly linear. The most similar pairs are joined first. Two groups
-//! are joined only if the average similarity of their findings is sufficient.
+//! that contain its rarest terms, so the cost is nearly linear in the number of findings. The most similar pairs
+//! are joined first. Two groups are joined only if the average similarity of their findings is sufficient.
 
 use std::ops::Range;
 
@@ -233,7 +233,7 @@ pub(crate) fn by_place(entries: &[NormalMember<'_>]) -> Vec<Vec<usize>> {
 }
 
 /// Whether two entries are on the same line, at most five lines apart, or in the same function. The categories must
-/// also be equal, except that `bug` matches every category on the same line.
+/// also be equal. On the same line, `bug` matches every category.
 fn matches_place(a: &NormalMember<'_>, b: &NormalMember<'_>) -> bool {
     match a.place(b) {
         // Reviewers use `bug` for any kind of defect.

@@ -38,15 +38,17 @@ pub const NEAR: u32 = 3;
 /// The minimum number of terms in a long text. A long text has enough words for a comparison by words alone.
 const LONG: usize = 5;
 
-/// The minimum cosine at which two long texts match, or two short texts that mention the same kind of defect. The
-/// value was measured with eight models that reviewed the same code several times. With the value 0.2, 1 of 1,750
-/// pairs of different findings matches. With the value 0.25, 1% of the pairs of equal findings do not match.
+/// The minimum cosine at which two findings match if the texts are long, if the texts mention the same kind of
+/// defect, or if the findings have the same rule. The value was measured with eight models that reviewed the same
+/// code several times. With the value 0.2, 1 of 1,750 pairs of different findings matches. With the value 0.25, 1%
+/// of the pairs of equal findings do not match.
 const SAME: f32 = 0.21;
 /// The minimum cosine at which two short texts match if one of the texts mentions no kind of defect.
 const SHORT: f32 = 0.5;
-/// The minimum cosines at which two long texts match despite a difference. `APART` applies if each text mentions a
-/// kind of defect that is not in the other text. `DISJOINT` applies if both texts mention kinds of defects, but no
-/// common kind. `OTHER_NAMES` applies if both texts mention identifiers, but no common identifier.
+/// Higher minimum cosines for two long texts that mention different kinds of defects or different identifiers.
+/// `APART` applies if each text mentions a kind of defect that is not in the other text. `DISJOINT` applies if both
+/// texts mention kinds of defects, but no common kind. `OTHER_NAMES` applies if both texts mention identifiers, but
+/// no common identifier.
 const APART: f32 = 0.3;
 const DISJOINT: f32 = 0.5;
 const OTHER_NAMES: f32 = 0.35;
@@ -128,7 +130,7 @@ pub fn identifiers(code: &str) -> impl Iterator<Item = &str> {
     code.split(|c: char| !is_part(c)).filter(|word| word.len() >= 3)
 }
 
-/// Returns the words of a title for which `is_known` returns true, sorted and without plain English words.
+/// Returns the words of a title that satisfy `is_known`, sorted and without plain English words.
 pub fn names_among(title: &str, is_known: impl Fn(&str) -> bool) -> Vec<String> {
     let named = title.split(|c: char| !is_part(c)).filter(|word| is_known(word));
     let named: BTreeSet<&str> = named.filter(|word| !PLAIN.contains(&word.to_lowercase().as_str())).collect();

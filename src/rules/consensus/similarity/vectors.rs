@@ -33,7 +33,7 @@ pub(crate) struct Vectors {
     /// The number and the weight of each term, sorted by number within each text. The vector of each text has
     /// length 1.
     terms: Vec<(u32, f32)>,
-    /// For each term, the index of the term's first entry in `holders`. An entry is a text with the term.
+    /// For each term, the index of the term's first entry in `holders`. Each entry is a text with the term.
     held: Vec<u32>,
     holders: Vec<u32>,
 }
@@ -163,7 +163,7 @@ impl Comparer<'_> {
 struct Counts {
     words: Vec<Box<str>>,
     lengths: Vec<u32>,
-    /// The number and the logarithmic count of each word, in the order of the texts.
+    /// For each text, the number and the logarithmic count of each word in the text.
     terms: Vec<(u32, f32)>,
 }
 
@@ -271,7 +271,8 @@ fn parts(bytes: &[u8], give: &mut impl FnMut(Range<usize>)) {
         let capitals = at - start;
         let is_small = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_lowercase);
         if capitals > 1 && is_small(at) {
-            // The last capital letter belongs to the next part, such as the `S` in `HTTPServer`.
+            // The last of several capital letters belongs to the next part. In `HTTPServer`, `S` belongs to
+            // `Server`.
             at -= 1;
         } else {
             while is_small(at) {
