@@ -20,7 +20,7 @@ use crate::workspace::select::walk;
 
 const IDS: [&str; 8] = ["CVE-", "GHSA-", "RUSTSEC-", "PYSEC-", "GO-", "OSV-", "MAL-", "SNYK-"];
 
-/// If one of these words is next to a name, the name counts as the name of a package.
+/// A name next to one of these words counts as the name of a package.
 const KINDS: [&str; 6] = ["crate", "package", "module", "library", "dependency", "version"];
 
 /// The maximum size of an advisory file, in bytes.
@@ -118,8 +118,8 @@ fn ids(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether `text` mentions the package `name`. A name of letters only can be an ordinary word. Such a name counts
-/// only in quotes, next to a version, or next to one of [`KINDS`].
+/// Whether `text` mentions the package `name`. A name that consists only of letters can be an ordinary word, so the
+/// name counts only in quotes, next to a version, or next to one of [`KINDS`].
 fn names(text: &str, name: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '@');
     let is_distinct = name.contains(|c: char| !c.is_ascii_alphabetic());
@@ -208,8 +208,8 @@ fn matching(path: &Path, wanted: &BTreeSet<&str>) -> io::Result<Vec<Advisory>> {
 }
 
 impl Question {
-    /// Returns `Confirmed` if an advisory affects a locked version. Otherwise, returns `Patched` if a locked
-    /// version contains the fix of an advisory. Without an affected or a fixed version, returns `Nothing`.
+    /// Returns `Confirmed` if an advisory affects a locked version. Without an affected version, returns `Patched`
+    /// if a locked version contains a fix, and `Nothing` if no locked version contains a fix.
     fn answer(&self, advisories: &[Advisory]) -> AdvisoryStatus {
         let mut patched = None;
         for advisory in advisories {

@@ -34,7 +34,7 @@ struct Paragraph {
 #[derive(Debug, PartialEq, Eq)]
 struct Index {
     known: Vec<Known>,
-    /// The innermost block around each line, stored as its index in `known` plus 1. The value 0 means no block.
+    /// For each line, 1 plus the index in `known` of the innermost block around the line; 0 if there is no block.
     at: Vec<u32>,
     paragraphs: Vec<Paragraph>,
 }
@@ -197,8 +197,8 @@ impl<'a> Blocks<'a> {
         hasher.finalize().to_hex().to_string()
     }
 
-    /// Returns the block that contains the paragraph `index`. The block starts with the nearest paragraph, at or
-    /// above `index`, whose first line is not indented more deeply than every line of `index`. The block also
+    /// Returns the block that contains the paragraph `index`. Going up from `index`, the block starts at the first
+    /// paragraph whose first line has at most the smallest indentation in the paragraph `index`. The block also
     /// contains the next paragraphs that are indented more deeply than the block's first line.
     fn around(&self, index: usize) -> RangeInclusive<u32> {
         let paragraphs = &self.index.paragraphs;

@@ -75,7 +75,7 @@ fn decoded(chars: impl Iterator<Item = Option<char>>) -> Option<String> {
     (invalid * 10 <= all).then_some(text)
 }
 
-/// Whether the first 4,096 code units contain no NUL and at least half of them are printable ASCII.
+/// Whether the first 4,096 code units contain no NUL, and at least half of these units are printable ASCII.
 fn is_mostly_ascii(units: impl Iterator<Item = u16>) -> bool {
     let (mut all, mut ascii) = (0_usize, 0_usize);
     for unit in units.take(4096) {

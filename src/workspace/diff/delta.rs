@@ -46,7 +46,7 @@ pub fn line_hashes(salt: &str, text: &str) -> String {
 }
 
 /// Hashes the headers of a file's diff and the content before the change. For a deleted file, hashes the whole
-/// diff. Two reviews of a file are compared line by line only if their hashes are equal.
+/// diff. Two reviews of a file are compared line by line only if both reviews have the same `frame`.
 pub fn frame(file: &SourceFile) -> String {
     let mut hasher = blake3::Hasher::new();
     match &file.diff {
@@ -121,8 +121,8 @@ impl Delta {
             };
             around(lines.0) || around(lines.1)
         };
-        // A finding is read again if its block changed, even if no line of the finding changed. The changed lines
-        // of a finding are already in `marks`, so `rest` returns only the unchanged lines.
+        // An unchanged finding has to be read again if its block changed. If a line of a finding changed, the
+        // changed line is already in `marks`, and `rest` returns the range of the unchanged lines.
         let read_again = |finding: &RawFinding| match delta.place(finding) {
             Some(lines) => Some(lines).filter(has_changed),
             None => delta.rest(finding),
@@ -178,8 +178,8 @@ impl Delta {
         finding.line.is_some_and(|line| self.left.contains(&line))
     }
 
-    /// Updates a finding to the new text. If the finding's line changed, uses the next or else the previous
-    /// unchanged line.
+    /// Updates a finding to the new text. If the finding's line changed, uses the next unchanged line. If no
+    /// unchanged line follows, uses the previous unchanged line.
     pub fn last_place(&self, finding: &RawFinding) -> RawFinding {
         let first = finding.line.map_or(0, |line| line.saturating_sub(1) as usize);
         let mut below = self.moved.iter().skip(first).flatten();

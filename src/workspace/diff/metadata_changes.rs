@@ -19,7 +19,7 @@ pub(crate) fn is_regular(mode: u32) -> bool {
     !matches!(mode, 0 | LINK | SUBMODULE)
 }
 
-/// Returns the diff lines for a changed file mode, or `None` if the modes are equal or one of them is 0.
+/// Returns the diff lines for a changed file mode, or `None` if the modes are equal or one mode is 0.
 pub(crate) fn modes(path: &[u8], old: u32, new: u32) -> Option<String> {
     if old == new || old == 0 || new == 0 {
         return None;
@@ -39,7 +39,7 @@ pub(crate) struct MetadataEdit<'a> {
 
 impl MetadataEdit<'_> {
     /// Converts the change to a file for review. If git converts the line endings of the file, `compared` is the
-    /// converted content. The diff is computed from `compared` instead of `bytes`.
+    /// converted content, from which the diff is computed.
     pub(crate) fn file(self, bytes: Vec<u8>, compared: Option<Vec<u8>>) -> Result<SourceFile, SkipReason> {
         let Self { path, old, generated, modes } = self;
         let before = match &old {
@@ -95,7 +95,7 @@ pub(crate) fn named(file: SourceFile) -> SourceFile {
     SourceFile { diff: Some(diff), ..file }
 }
 
-/// Glee reads a changed file up to this multiple of the size limit, and reviews only the changed part of the file.
+/// The maximum size of a changed file that Glee reads, as a multiple of the size limit for files under review.
 pub(crate) const FACTOR: u64 = 16;
 
 /// The number of lines shown before and after each changed line, in a file over the size limit.

@@ -69,7 +69,7 @@ impl Hunk {
         marked
     }
 
-    /// Parses the lines of a hunk, and all added lines after the hunk. Returns `None` if the hunk is incomplete.
+    /// Parses a hunk and all added lines directly after the hunk. Returns `None` if the hunk is incomplete.
     fn read<'a>(
         &mut self,
         mut old_left: u32,
@@ -131,7 +131,7 @@ pub(crate) enum Broken {
 }
 
 impl Patch {
-    /// Whether `text` fits every hunk: the hunk's lines of the given side are in `text` at their line numbers.
+    /// Whether every hunk fits `text`: `text` has the hunk's lines of the given side at the hunk's line numbers.
     pub(crate) fn matches(&self, text: &str, side: Side) -> bool {
         let lines: Vec<&str> = text.lines().collect();
         self.hunks.iter().all(|hunk| {
@@ -410,7 +410,7 @@ fn header_names(rest: &str) -> Option<(Vec<u8>, Vec<u8>)> {
     }
     let splits = || rest.match_indices(' ').map(|(at, _)| (&rest[..at], &rest[at + 1..]));
     let tail = |name: &str| name.split_once('/').map(|(_, tail)| tail.to_owned());
-    // Splits the line between two names that are equal with or without their prefixes. A name can contain spaces.
+    // Names can contain spaces, so the line is split at a space between two equal names. The prefixes can differ.
     let same = splits().find(|(one, other)| tail(one).is_some_and(|tail_of_one| tail(other) == Some(tail_of_one)));
     let same = same.or_else(|| splits().find(|(one, other)| one == other));
     let (one, other) = same.or_else(|| splits().next())?;

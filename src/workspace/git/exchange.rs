@@ -17,7 +17,7 @@ use crate::workspace::git::{object_id, path_bytes};
 use crate::workspace::{Result, Workspace, WorkspaceError};
 
 const REF: &str = "refs/glee/history";
-/// Limits on the data that Glee reads from a remote. `MOST_BYTES` is the total size of new records.
+/// Limits on the data that Glee reads from a remote. `MOST_BYTES` is the maximum total size of new records.
 const MOST_RECORDS: usize = 20_000;
 const MOST_COMMITS: usize = 20_000;
 const MOST_BYTES: usize = 64 << 20;
@@ -43,7 +43,7 @@ pub struct FetchedRecord {
     pub content: std::result::Result<Vec<u8>, String>,
 }
 
-/// A remote whose records are exchanged.
+/// A remote with which Glee exchanges records.
 #[derive(Clone, Copy, Debug)]
 pub struct ExchangeRemote<'a> {
     pub name: &'a str,
@@ -91,8 +91,8 @@ impl Workspace {
         Ok((name.to_owned(), email.to_owned()))
     }
 
-    /// Fetches the records of a remote, and returns every record whose hash is not `known`. An invalid record is
-    /// returned with the reason for its refusal. Fails if the remote cannot be reached in time.
+    /// Fetches the records of a remote, and returns every record whose hash is new (`known` returns false). An
+    /// invalid record is returned with the reason for its refusal. Fails if the remote cannot be reached in time.
     pub fn fetch_records(
         &self,
         remote: ExchangeRemote<'_>,
@@ -237,7 +237,7 @@ impl Repository {
         if let Some(tip) = tip {
             input += &format!("from {tip}\n");
         }
-        // The new tree omits entries that are not records.
+        // The tree of the new commit omits entries of the remote's tree that are not records.
         if !listing.bad.is_empty() {
             input += "deleteall\n";
             for (hash, id) in &listing.good {

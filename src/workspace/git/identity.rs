@@ -1,12 +1,12 @@
 //! Finds the history that belongs to a work tree, even if the repository was moved or cloned.
 //!
 //! A history is a folder below `repos` in the state folder. A repository has several names. From the most to the
-//! least reliable, these names are the `project.id`, the root commit, an id that Glee generates before the first
-//! commit, the address of the remote, and the path of the folder. The most reliable name is the identity of the
-//! repository. For each name, there is a folder below `repos`. This folder contains either the history, or a file
-//! `same-as` with the name of the history's folder. A history therefore stays in its folder when the repository
-//! gets a more reliable name. The folder of a history records the names of its repository, so that Glee can reject
-//! a copied `project.id`.
+//! least reliable, the names of a repository are the `project.id`, the root commit, an id that Glee generates
+//! before the first commit, the address of the remote, and the path of the folder. The most reliable name is the
+//! identity of the repository. For each name, there is a folder below `repos`. The folder of a name contains either
+//! the history, or a file `same-as` with the name of the history's folder. A history therefore stays in its folder
+//! when the repository gets a more reliable name. The folder of a history records the names of its repository, so
+//! that Glee can reject a copied `project.id`.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -203,7 +203,7 @@ impl Workspace {
     }
 
     /// The name under which earlier versions of Glee stored the history: the BLAKE3 hash (hex) of a path. In git,
-    /// the path is the common git folder, without `.git` at its end. Outside git, the path is the root.
+    /// the path is the common git folder without a final `.git`. Outside git, the path is the root of the tree.
     fn path_key(&self) -> String {
         let place = match &self.repository {
             None => &self.root,
@@ -215,9 +215,9 @@ impl Workspace {
         blake3::hash(&path_bytes::bytes(place)).to_hex().to_string()
     }
 
-    /// Whether this tree may use the history of a repository with the same `project.id`. A full clone must contain
-    /// a root commit in `record`. A shallow clone must have a remote in `record`. Every clone passes if `record`
-    /// has no root commits. A shallow clone also passes if `record` has no remotes.
+    /// Whether this tree may use the history of a repository with the same `project.id`. If `record` lists root
+    /// commits, a full clone must contain one of the root commits. A shallow clone also passes if `record` lists
+    /// the remote of the clone, or if `record` lists no remotes.
     fn may_share(&self, record: &RepositoryRecord, facts: &Facts) -> Result<bool> {
         let Some(git) = &self.repository else { return Ok(record.roots.is_empty()) };
         if record.roots.is_empty() || facts.root.as_ref().is_some_and(|root| record.roots.contains(root)) {
@@ -244,7 +244,7 @@ impl Workspace {
         match &self.repository {
             Some(git) if !commits.is_empty() => git.has_any(&commits),
             None if !commits.is_empty() => Ok(false),
-            // If the history contains no commit ids, the folder must be at least as old as the history.
+            // If the history contains no commit ids, the root of this tree must be at least as old as the history.
             _ => {
                 let created = std::fs::metadata(&self.root).and_then(|meta| meta.created()).ok();
                 let created = created.and_then(|at| Timestamp::try_from(at).ok());
@@ -260,8 +260,8 @@ impl Workspace {
         names.extend(facts.proven_names());
         let mut remotes = Vec::new();
         if let (Some(git), Some(_)) = (&self.repository, &facts.root) {
-            // A shallow clone finds the history by the address from which it was cloned. This address is either
-            // this repository or the remote of this repository.
+            // A shallow clone finds the history by the address of its source. The source is either this repository
+            // or the remote of this repository.
             names.extend(facts.remote.clone().map(Identity::Remote));
             remotes.extend(facts.remote.clone());
             for folder in [&self.root, &git.common] {

@@ -1,4 +1,4 @@
-//! Runs git. This is the only module that starts git.
+//! Runs git. No other module starts git.
 //!
 //! Git is started by its absolute path, without the caller's `GIT_*` variables that could select another repository
 //! or program. A repository can make git run programs or write files during a read. Glee therefore disables
@@ -37,11 +37,11 @@ const SETTINGS: [&str; 11] = [
     "submodule.recurse=false",
 ];
 
-/// The environment variable with the path of the index. During `git commit FILE`, hooks get a temporary index.
+/// The environment variable with the path of the index. Hooks of `git commit FILE` get a temporary index.
 pub(crate) const INDEX: &str = "GIT_INDEX_FILE";
 
-/// The caller's `GIT_*` variables that every git command receives. No such variable selects a repository or a
-/// program.
+/// The caller's `GIT_*` variables that every git command receives. Variables that select a repository or a program
+/// are not in this list.
 const KEPT: [&str; 4] =
     ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CEILING_DIRECTORIES"];
 

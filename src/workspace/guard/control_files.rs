@@ -1,6 +1,6 @@
 //! Recognises files that control agents, editors, CI systems, git or Glee.
 
-/// The configuration of agents, editors, shells and Glee at the root of a tree. Git often ignores these paths.
+/// The files and folders at the root of a tree that configure agents, editors, shells and Glee.
 pub(crate) const PLACES: [&str; 16] = [
     ".glee",
     ".claude",

@@ -22,7 +22,7 @@ use crate::workspace::{Result, Workspace};
 
 /// If a file has more bytes than this limit, only its timestamps and size are compared.
 const DIGESTED: u64 = 16 << 20;
-/// The assumed resolution of file timestamps. A second change within this time can leave the timestamps equal.
+/// The assumed resolution of file timestamps. A second change within this time can leave the timestamps unchanged.
 const TICK: Duration = Duration::from_millis(20);
 /// The approximate maximum number of files per control folder. Some agents store large trees in such a folder.
 const CONTROL_FILES: usize = 2_000;
@@ -71,7 +71,7 @@ pub enum ChangedSubject {
     Content,
     /// The permissions of a file changed, but not the file's content.
     Permissions,
-    /// HEAD, a ref, the index, a hook or a setting of the repository.
+    /// HEAD, a ref, the index, a hook or a setting of the repository changed.
     Repository,
 }
 

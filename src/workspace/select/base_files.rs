@@ -58,8 +58,8 @@ impl Workspace {
                     found.files.insert(other.clone(), (bytes, *executable));
                 }
                 let now = text_files::read_capped(&self.root.join(other), CAP).ok().flatten();
-                // For a script at the root of the tree, only changes of the script itself count, because scripts at
-                // the root rarely load other files at the root.
+                // A script at the root of the tree rarely loads other files at the root, so only changes of the
+                // script itself count.
                 let counts = other == path || !folder.is_empty();
                 is_edited |= counts && now.as_ref() != found.files.get(other).map(|(bytes, _)| bytes);
             }

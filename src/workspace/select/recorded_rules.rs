@@ -1,8 +1,8 @@
 //! Records the ignore and attribute rules at the start of a run, so that a coder cannot hide files.
 //!
 //! A coder can change ignore and attribute files in the tree and in `.git`. A coder can also change the git
-//! settings with the paths of such files. Later rounds therefore use the recorded rules. Git reads the recorded
-//! attributes in a temporary tree.
+//! settings that contain the paths of ignore and attribute files. Later rounds therefore use the recorded rules.
+//! Git reads the recorded attributes in a temporary tree.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -115,8 +115,8 @@ impl Repository {
         Ok((self.named_file("core.excludesFile", "ignore")?, text(&self.common.join("info/exclude"))))
     }
 
-    /// Returns the content of the file at the path in a git setting. If the setting is missing, reads the file
-    /// `default`.
+    /// Returns the content of the file whose path is in the git setting `key`. If the setting is missing, reads the
+    /// file `default`.
     fn named_file(&self, key: &str, default: &str) -> Result<String> {
         let named = self.call(["config", "--type=path", "--get", key]).answer()?;
         let named = named.map(|path| self.top.join(path_bytes::path(path.trim_ascii_end())));

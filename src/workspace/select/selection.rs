@@ -82,9 +82,9 @@ pub(crate) struct Selection {
     pub(crate) skipped: Vec<Skip>,
     /// The total size of the diffs of the deleted files in `files`, in bytes.
     pub(crate) deleted: usize,
-    /// The commit under review, if it is not `HEAD`.
+    /// The commit under review. `None` means the commit at `HEAD`.
     pub(crate) commit: Option<String>,
-    /// The id of the tree under review, if the target has one.
+    /// The id of the git tree under review. `None` if the target is not a git tree.
     pub(crate) tree: Option<String>,
 }
 

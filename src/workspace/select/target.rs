@@ -191,7 +191,7 @@ impl GitCall {
     }
 }
 
-/// Whether all changed files are Glee's configuration. Shared rulings do not count as configuration.
+/// Whether all changed files belong to Glee's configuration. Shared rulings do not count as configuration.
 fn is_only_config(target: &Target) -> bool {
     let folder = format!("{}/", paths::PROJECT_FOLDER);
     let files = target.files.iter().map(|file| &file.path).chain(target.skipped.iter().map(|skip| &skip.file));

@@ -1,8 +1,8 @@
 //! Backup repositories keep snapshots available if a coder rewrites commits, runs `git gc` or removes `.git`.
 //!
 //! The backup of a run is a small git repository in the state folder. The backup contains all objects of the run's
-//! snapshots, as hard links to files in the user's repository and in Glee's store. Hard links take little space and
-//! time. If the state folder is on another file system, the backup contains a pack with copies of the objects.
+//! snapshots, as hard links to files in the user's repository and in the state folder. Hard links take little space
+//! and time. If the state folder is on another file system, the backup contains a pack with copies of the objects.
 
 use std::collections::HashSet;
 use std::io;
@@ -15,7 +15,7 @@ use crate::workspace::git::{Repository, SUBMODULE, object_id, path_bytes, record
 use crate::workspace::snapshot::manifest::{TreeId, run_folder};
 use crate::workspace::{Result, WorkspaceError};
 
-/// Adds a tree to the backup of a run. The objects of the tree must be in the repository or in Glee's store.
+/// Adds a tree to the backup of a run. The objects of the tree must be in the repository or in the state folder.
 pub(crate) fn pin(git: &Repository, run: &RunId, tree: &TreeId, state_dir: &Path) -> Result<()> {
     let folder = run_folder(run, state_dir);
     let failed = WorkspaceError::state(&folder);

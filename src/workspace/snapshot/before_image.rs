@@ -1,7 +1,7 @@
 //! Takes snapshots before and after each call of a run's coder, so that undo can revert the coder's changes.
 //!
 //! Changes between the snapshots before and after a call count as the coder's changes. All other changes count as
-//! the user's changes. The snapshots of a run are in the run's folder inside the state folder. A note in this
+//! the user's changes. The snapshots of a run are in the run's folder inside the state folder. A note in the run's
 //! folder lists the snapshots and identifies the work tree. Glee writes no object and no ref to the repository.
 
 use std::path::Path;
@@ -117,7 +117,7 @@ impl Workspace {
         }
     }
 
-    /// Protects a recorded tree until the run is pruned. Outside git, the run's note protects the tree.
+    /// Keeps a recorded tree until the run is pruned. Outside git, the run's note keeps the tree.
     fn pin(&self, run: &RunId, tree: &TreeId, state_dir: &Path) -> Result<()> {
         match &self.repository {
             Some(git) if git.is_there() => backup_repo::pin(git, run, tree, state_dir),

@@ -73,8 +73,8 @@ impl Workspace {
         }
     }
 
-    /// Finds files for a snapshot: the current ignore rules hide these files, but the rules at the start of the run
-    /// did not.
+    /// Finds the files that a snapshot includes although ignore rules can hide the files: the files of `before`
+    /// that still exist, and the files that the rules at the start of the run did not hide.
     pub(crate) fn beyond(
         &self,
         run: &RunId,

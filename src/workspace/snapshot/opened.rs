@@ -83,7 +83,7 @@ impl Workspace {
             None => noted_root(),
             Some(git) => match root_of_ref(git, kept.kept_as)? {
                 Some(root) => Some(root),
-                // Without the ref, the run is accepted only if the run's backup contains the commit at `HEAD`.
+                // If the ref is missing, the run's backup must contain the commit at `HEAD`.
                 None => {
                     let backup = backup_repo::open(run, self.root(), state_dir)?.ok_or_else(foreign)?;
                     let head = git.head.as_deref().ok_or_else(foreign)?;

@@ -1,11 +1,12 @@
 //! Undoes the changes of a run's coder file by file, and redoes the changes after an undo. A plan lists the effects
 //! of an undo or a redo, and changes nothing.
 //!
-//! Snapshots of the tree are taken before and after each call of the coder. The differences between these snapshots
-//! are the coder's changes. A file without later changes gets its old content back. A file with later changes is
-//! merged. If the merge fails, the file remains unchanged and is reported as a conflict. By default, an undo
-//! removes only files that the coder created. The index, `HEAD`, branches and stashes of git remain unchanged. Glee
-//! records the current content of a file before replacing the file. Ignore files have no effect on an undo.
+//! The differences between the snapshots before and after a call of the coder are the coder's changes. If a file
+//! was not changed again, an undo restores the old content of the file. If a file was changed again, Glee merges
+//! the old content with the later changes. If the merge fails, the file remains unchanged and is reported as a
+//! conflict. By default, an undo removes only files that the coder created. The index, `HEAD`, branches and stashes
+//! of git remain unchanged. Glee records the current content of a file before replacing the file. Ignore files have
+//! no effect on an undo.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -292,7 +293,7 @@ impl Workspace {
 
 struct Work<'a> {
     options: &'a UndoOptions,
-    /// Whether the contents before and after the undo are stored, so that the steps can be executed.
+    /// Whether to store the contents before and after the undo. A plan stores no contents, and is never executed.
     stores: bool,
     steps: Vec<WriteStep>,
     undone: Undone,
@@ -353,7 +354,7 @@ impl<'a> Work<'a> {
             let steps = self.steps.iter().filter(|step| step.removes() == removes);
             steps.map(|step| step.path.clone()).collect()
         });
-        // A step conflicts if another step writes a file at the path of one of its parent folders.
+        // A step cannot write a file if another step writes a file at the path of a parent folder.
         let is_below = |path: &[u8]| path_bytes::above(path).any(|folder| written.contains(folder));
         for step in std::mem::take(&mut self.steps) {
             let above = (!step.removes() && is_below(&step.path)).then_some(Clash::Above);

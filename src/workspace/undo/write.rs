@@ -20,7 +20,7 @@ use crate::workspace::undo::undo_log::{Copied, UndoEntry, UndoLog};
 pub(crate) enum Occupancy {
     Free,
     Folder,
-    /// The path at which something other than a folder replaced a parent folder.
+    /// The path of a parent folder that was replaced by something other than a folder.
     Above(Vec<u8>),
 }
 
