@@ -1,8 +1,8 @@
 //! Stores the events of all runs of a repository in an SQLite database. The database is outside the work tree, so
 //! that a coder cannot rewrite the database. Events are never changed or removed. All tables except `event`,
-//! `chain` and `record` are views of the events. One transaction writes an event and updates the views, and
-//! [`Journal::verify`] compares the views with the events. Several processes can append concurrently, because each
-//! process takes the write lock before it reads the end of the hash chain.
+//! `chain` and `record` are derived from the events. One transaction writes an event and updates the derived
+//! tables, and [`Journal::verify`] compares the derived tables with the events. Several processes can append
+//! concurrently, because each process takes the write lock before it reads the end of the hash chain.
 
 mod append;
 mod chain;

@@ -366,8 +366,8 @@ impl Journal {
         Ok(found)
     }
 
-    /// Finds a dispute by its number, its id, or at least four leading digits of its id. Fails unless `text`
-    /// identifies exactly one dispute.
+    /// Finds a dispute by its number, its id, or at least four leading digits of its id. `text` must identify
+    /// exactly one dispute.
     pub fn find_dispute(&self, text: &str) -> Result<FoundDispute, JournalError> {
         let wanted = text.trim().to_ascii_lowercase();
         let number = wanted.parse().ok().map(DisputeNumber);

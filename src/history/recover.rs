@@ -1,5 +1,5 @@
 //! Reads the intact part of a damaged history. Copies the readable events to a temporary database, and builds the
-//! views from these events.
+//! views from the copied events.
 
 use std::path::Path;
 

@@ -20,7 +20,6 @@ pub struct Workspace {
     pub(crate) repository: Option<Repository>,
     /// The recorded `.gleeignore` files, which replace the `.gleeignore` files in the tree.
     pub(crate) recorded_ignores: Option<ignores::RecordedIgnores>,
-    /// The cached root commit of `HEAD`.
     pub(crate) root_commit: OnceLock<Option<String>>,
 }
 
@@ -61,7 +60,7 @@ impl Workspace {
 
     /// Converts a path in an agent's answer to a path relative to the root, with `/` between components.
     ///
-    /// Returns `None` unless the path leads to a regular file below the root. Rejects `..`, `.git`, NUL, drive
+    /// Returns `None` if the path does not lead to a regular file below the root. Rejects `..`, `.git`, NUL, drive
     /// letters, absolute paths outside the tree, and links to files outside the tree.
     pub fn resolve(&self, path: &str) -> Option<String> {
         let resolve = |path: &str| self.clean(path).filter(|clean| self.is_file_inside(clean));

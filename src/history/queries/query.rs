@@ -41,7 +41,6 @@ impl Journal {
         self.events_where(run, ALL)
     }
 
-    /// Passes the events of a run to `take` one by one.
     pub fn each(&self, run: &RunId, mut take: impl FnMut(&Event)) -> Result<(), JournalError> {
         let sql = format!("SELECT id, run, seq, at, body FROM event WHERE {ALL} ORDER BY seq");
         let mut all = || -> rusqlite::Result<()> {
@@ -173,8 +172,8 @@ impl Journal {
         })
     }
 
-    /// Finds a review by its id, by a prefix or suffix of its id, or by the word `last`. Fails unless `text`
-    /// identifies exactly one review.
+    /// Finds a review by its id, by a prefix or suffix of its id, or by the word `last`. `text` must identify
+    /// exactly one review.
     pub fn find_run(&self, text: &str) -> Result<RunId, JournalError> {
         self.find_in("run", text)
     }

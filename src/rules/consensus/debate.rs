@@ -157,7 +157,6 @@ pub(crate) fn is_substantive(reasoning: &str) -> bool {
 }
 
 pub(crate) fn reviewers<'a>(members: &'a [Member], debate: &'a Debate) -> BTreeSet<&'a str> {
-    // Duplicates are removed before the sort, because most names occur many times.
     let mut names: HashSet<&str> = members.iter().map(|member| member.model.as_str()).collect();
     names.extend(debate.reviewers.iter().map(String::as_str));
     names.into_iter().collect()

@@ -20,7 +20,6 @@ impl Statistics {
             ..Self::default()
         };
         for member in members {
-            // `get_mut` suffices, because every reviewer already has a count.
             if let Some(count) = sum.findings_per_model.get_mut(&member.model) {
                 *count += 1;
             }

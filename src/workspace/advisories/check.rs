@@ -52,7 +52,7 @@ struct Question {
     ids: Vec<String>,
     named: Vec<Locked>,
     /// All packages in the lock files nearest to the finding's file. If the finding mentions the id of an advisory,
-    /// Glee checks all these packages.
+    /// Glee checks all packages in the lock files.
     around: BTreeSet<Locked>,
 }
 

@@ -140,8 +140,8 @@ impl Workspace {
         Ok(found)
     }
 
-    /// Returns the differences between two fingerprints. Requires that one of the fingerprints was taken with the
-    /// other fingerprint as `earlier`, or that both fingerprints were taken with the same `earlier`.
+    /// Returns the differences between two fingerprints. One fingerprint must have the other fingerprint as its
+    /// `earlier`, or both fingerprints must have the same `earlier`.
     pub fn differences(&self, before: &TreeFingerprint, after: &TreeFingerprint) -> Result<Vec<ObservedChange>> {
         let mut found = Vec::new();
         for (path, old, new) in differing(&before.files, &after.files) {

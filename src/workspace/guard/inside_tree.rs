@@ -1,4 +1,4 @@
-//! Checks whether a path is inside a tree. Glee stores its files elsewhere, because a coder can write to the tree.
+//! Checks whether a path is inside a tree. Glee's state is outside the tree, because a coder can write to the tree.
 
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};

@@ -1,9 +1,9 @@
 //! Lists the files of nested repositories: populated submodules, and other folders with a `.git`.
 //!
-//! In the output of git, a nested repository is a single entry. Glee lists the files in the repository, so that
-//! snapshots and fingerprints include these files. The index and the ignore files of the nested repository decide
-//! which files are listed. If git cannot read the repository, Glee walks the folder instead. Glee lists no files of
-//! a repository that exceeds a bound.
+//! In the output of git, a nested repository is a single entry. Glee also lists the files inside a nested
+//! repository, so that snapshots and fingerprints include the files. The index and the ignore files of the nested
+//! repository decide which files are listed. If git cannot read the repository, Glee walks the folder instead. Glee
+//! lists no files of a repository that exceeds a bound.
 
 use std::collections::BTreeSet;
 use std::io;

@@ -2,11 +2,11 @@
 //! of an undo or a redo, and changes nothing.
 //!
 //! The differences between the snapshots before and after a call of the coder are the coder's changes. If a file
-//! was not changed again, an undo restores the old content of the file. If a file was changed again, Glee merges
-//! the old content with the later changes. If the merge fails, the file remains unchanged and is reported as a
-//! conflict. By default, an undo removes only files that the coder created. The index, `HEAD`, branches and stashes
-//! of git remain unchanged. Glee records the current content of a file before replacing the file. Ignore files have
-//! no effect on an undo.
+//! was not changed after the coder's call, an undo restores the old content. If a file was changed after the
+//! coder's call, Glee merges the old content with the later changes. If the merge fails, the file remains unchanged
+//! and is reported as a conflict. By default, an undo removes only files that the coder created. The index, `HEAD`,
+//! branches and stashes of git remain unchanged. Glee records the current content of a file before replacing the
+//! file. Ignore files have no effect on an undo.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -65,7 +65,7 @@ impl UndoConflict {
 pub struct Undone {
     /// The number of files that were written or removed.
     pub files: u64,
-    /// The number of written files that preserve later changes.
+    /// The number of written files in which later changes were merged.
     pub merged: u64,
     /// The changed files that could not be restored.
     pub conflicts: Vec<UndoConflict>,

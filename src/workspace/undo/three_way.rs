@@ -92,8 +92,8 @@ pub(crate) fn reverse(
     }
 }
 
-/// The reverted content, or `None` if a merge is necessary. If the content was not changed later, the result is
-/// `before`. If the change was already reverted or had no effect, the result is `now`.
+/// The reverted content, or `None` if a merge is necessary. If `now` equals `after`, the result is `before`. If the
+/// change was already reverted or had no effect, the result is `now`.
 fn undisputed<'a, T: PartialEq>(before: &'a T, after: &T, now: &'a T) -> Option<&'a T> {
     if now == after { Some(before) } else { (now == before || before == after).then_some(now) }
 }

@@ -28,7 +28,7 @@ pub(crate) enum Occupancy {
 pub(crate) struct WriteStep {
     pub(crate) path: Vec<u8>,
     pub(crate) occupancy: Occupancy,
-    /// The current and the new content. The undo log contains copies of both contents.
+    /// The current and the new content of the file. The undo log contains copies of the two contents.
     pub(crate) entry: UndoEntry,
     pub(crate) effect: UndoEffect,
 }

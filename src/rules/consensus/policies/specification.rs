@@ -17,7 +17,7 @@ use crate::rules::consensus::votes::{Votes, Voting};
 /// One side of a conflict wins if its weight is greater by at least this number.
 const CLEARLY: i32 = 2;
 
-/// [`assemble`] searches this number of preceding lists for a group that contains the current group.
+/// [`assemble`] searches at most this number of preceding lists for a group that contains the current group.
 const NEIGHBOURS: usize = 16;
 
 const SINGLE: &str = "single source: ";
