@@ -126,9 +126,9 @@ impl Workspace {
         Ok(fetched)
     }
 
-    /// Adds `records`, which are pairs of hash and content, to a remote. Returns the number of records that the
-    /// remote lacked. Fails if the remote cannot be reached in time or rejects the push. Also fails if other clones
-    /// push during every attempt.
+    /// Sends `records` to a remote. Each record is a pair of hash and content. Returns the number of records that
+    /// the remote lacked. Fails if the remote cannot be reached in time or rejects the push. Also fails if other
+    /// clones push during every attempt.
     pub fn push_records(
         &self,
         remote: ExchangeRemote<'_>,

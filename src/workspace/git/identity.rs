@@ -385,7 +385,7 @@ impl Repository {
         Ok(false)
     }
 
-    /// The normalised address of the remote `origin`, or else of the only remote.
+    /// The normalised address of `origin`. Without `origin`, the address of the only remote.
     fn address(&self) -> Result<Option<String>> {
         let remotes = self.remotes()?;
         let only = || remotes.values().next().filter(|_| remotes.len() == 1);

@@ -60,7 +60,7 @@ pub(crate) struct Repository {
     pub(crate) index: PathBuf,
     pub(crate) head: Option<String>,
     pub(crate) empty_tree: &'static str,
-    /// Whether git itself finds the repository. If false, Glee passes the repository's paths to each git command.
+    /// Whether git finds the repository. For any other repository, Glee passes the paths to each git command.
     pub(crate) is_discovered: bool,
 }
 

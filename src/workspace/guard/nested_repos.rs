@@ -104,7 +104,7 @@ pub(crate) fn inside(root: &Path, candidates: Vec<Vec<u8>>) -> Inside {
     inside
 }
 
-/// Returns two lists: the files below a folder that are not ignored, and the folders of nested repositories.
+/// Returns two lists for a folder: the files that are not ignored, and the folders of nested repositories.
 fn walked(root: &Path, folder: &[u8]) -> io::Result<[Vec<Vec<u8>>; 2]> {
     let mut candidates = Vec::new();
     let mut is_repository = |path: &[u8], is_dir: bool| {

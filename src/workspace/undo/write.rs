@@ -38,7 +38,7 @@ impl WriteStep {
         self.entry.put.is_none()
     }
 
-    /// The obstacle to the step after the removal of the files in `removed`. `None` if the step can be executed.
+    /// The obstacle that remains after the removal of the files in `removed`. `None` if the step can be executed.
     pub(crate) fn clash(&self, root: &Path, removed: &BTreeSet<Vec<u8>>) -> Option<Clash> {
         match &self.occupancy {
             _ if self.removes() => None,

@@ -1,4 +1,4 @@
-//! Groups findings of different reviewers that report the same problem, by comparing the texts and the locations.
+//! Groups the findings of different reviewers by problem. Findings are compared by their texts and locations.
 //!
 //! Different problems can be at the same location, so the location alone is not sufficient. Each finding is
 //! compared with the findings near its lines. If many findings are near, a finding is compared only with findings
