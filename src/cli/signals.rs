@@ -1,7 +1,8 @@
 //! Ends the program on the signals INT, TERM and HUP. A separate thread receives the signals, so that a busy main
 //! thread cannot delay them. The thread asks the attached run to stop, and the run then ends its agents and writes
-//! a report. If the run's event loop does not respond within [`PATIENCE`], the process exits at once. An immediate
-//! exit is safe, because every write to the history is a transaction and the supervisors end their agents.
+//! a report. If the event loop of an attached run does not respond within [`PATIENCE`], the process exits at once.
+//! An immediate exit is safe, because every write to the history is a transaction and the supervisors end their
+//! agents. After the run has ended, only a further signal ends the process.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError, mpsc};
@@ -51,7 +52,11 @@ impl Loop {
     }
 }
 
-static ATTACHED_RUN: Mutex<Option<SignalScope>> = Mutex::new(None);
+static ATTACHED_RUN: Mutex<Option<Arc<SignalScope>>> = Mutex::new(None);
+
+fn attached_run() -> Option<Arc<SignalScope>> {
+    ATTACHED_RUN.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
 
 /// Starts the signal thread. While no run is attached, a signal ends the process at once.
 pub(crate) fn receive() {
@@ -64,7 +69,7 @@ pub(crate) fn receive() {
 
 pub(crate) fn attach(run: SignalScope) -> Attached {
     receive();
-    *ATTACHED_RUN.lock().unwrap_or_else(PoisonError::into_inner) = Some(run);
+    *ATTACHED_RUN.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(run));
     Attached
 }
 
@@ -78,25 +83,37 @@ impl Drop for Attached {
 
 fn listen() {
     let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) else { return };
-    let number = |signal: i32| u8::try_from(signal).unwrap_or(2);
-    let Some(first) = signals.forever().next().map(number) else { return };
-    let Some(run) = ATTACHED_RUN.lock().unwrap_or_else(PoisonError::into_inner).take() else {
-        return end(first, None);
-    };
-    run.cause.store(first, Ordering::Relaxed);
+    while let Some(signal) = signals.forever().next().map(number) {
+        match attached_run() {
+            Some(run) => stop(&run, signal, &mut signals),
+            None => end(signal, None),
+        }
+    }
+}
+
+/// Asks a run to stop, and waits until the run has ended. Ends the process if the run does not respond, or if
+/// another signal arrives.
+fn stop(run: &Arc<SignalScope>, signal: u8, signals: &mut Signals) {
+    run.cause.store(signal, Ordering::Relaxed);
     run.stop.stop();
     let (mut seen, mut silent) = (run.event_loop.answers.load(Ordering::Relaxed), Duration::ZERO);
-    while silent < PATIENCE {
+    while attached_run().is_some_and(|attached| Arc::ptr_eq(&attached, run)) {
+        if silent >= PATIENCE {
+            return end(signal, Some(run));
+        }
         run.event_loop.asked.notify_one();
         thread::sleep(STEP);
         if let Some(second) = signals.pending().next().map(number) {
-            return end(second, Some(&run));
+            return end(second, Some(run));
         }
         let answers = run.event_loop.answers.load(Ordering::Relaxed);
         silent = if answers == seen { silent + STEP } else { Duration::ZERO };
         seen = answers;
     }
-    end(first, Some(&run));
+}
+
+fn number(signal: i32) -> u8 {
+    u8::try_from(signal).unwrap_or(2)
 }
 
 #[expect(clippy::exit, reason = "the main thread is busy and would not return")]

@@ -1,5 +1,13 @@
 //! Tests recorded runs: replay, and deletion of old ones.
 
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::process::Stdio;
+use std::time::Duration;
+
+use nix::fcntl::{FcntlArg, fcntl};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
 use crate::review::{json, outcome_run, project};
 
 #[test]
@@ -24,6 +32,36 @@ fn a_run_that_a_person_settled_and_carried_on_is_decided_again_in_one_go() {
     assert_eq!(sandbox.read("app.py"), app, "nothing is changed");
     let listed = sandbox.glee(&["disputes", "--json"]);
     assert_eq!(json(&listed.stdout)["disputes"].as_array().map(Vec::len), Some(3), "nothing is recorded: {listed}");
+}
+
+#[test]
+fn a_stopped_run_reports_in_full_even_if_the_report_is_read_slowly() {
+    let sandbox = project();
+    sandbox.script("slow.sh", "#!/bin/sh\nsleep 600\n");
+    let slow = ["connect", "slow", "--role", "reviewer", "--name", "slow", "--command", "./slow.sh"];
+    assert_eq!(sandbox.glee(&slow).code, 0);
+    // The pipe is full, so that Glee waits with its report until the pipe is read.
+    let (mut reader, mut writer) = std::io::pipe().expect("a pipe");
+    let size = fcntl(&writer, FcntlArg::F_GETPIPE_SZ).expect("the size of a pipe");
+    writer.write_all(&vec![b' '; usize::try_from(size).expect("a size")]).expect("the pipe has room");
+    let mut command = sandbox.command(&["review", "app.py", "--reviewer", "slow", "--format", "json"]);
+    let mut glee = command.stdin(Stdio::null()).stdout(writer).stderr(Stdio::piped()).spawn().expect("Glee runs");
+    drop(command);
+    let stderr = BufReader::new(glee.stderr.take().expect("stderr is piped"));
+    let mut said = String::new();
+    for line in stderr.lines().map(|line| line.expect("a line") + "\n") {
+        said += &line;
+        if line.contains("reviewing") {
+            break;
+        }
+    }
+    assert!(said.contains("reviewing"), "{said}");
+    kill(Pid::from_raw(glee.id().cast_signed()), Signal::SIGTERM).expect("Glee is there");
+    std::thread::sleep(Duration::from_millis(1_200));
+    let mut report = String::new();
+    reader.read_to_string(&mut report).expect("a report");
+    assert_eq!(glee.wait().expect("Glee ends").code(), Some(143), "{report}");
+    assert_eq!(json(&report)["exit"]["signal"], 15);
 }
 
 #[test]
