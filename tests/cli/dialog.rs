@@ -304,6 +304,28 @@ fn spec_07_stopped_in_the_dialog_says_what_waits_and_how_to_go_on() {
 }
 
 #[test]
+fn a_key_skips_an_agent_that_hangs_and_the_dialog_keeps_its_keys() {
+    let sandbox = project(ONE, None);
+    for name in ["hung", "stuck"] {
+        sandbox.script(format!("{name}.sh"), "#!/bin/sh\nsleep 600\n");
+        let command = format!("./{name}.sh");
+        let connect = ["connect", name, "--role", "reviewer", "--name", name, "--command", &command];
+        assert_eq!(sandbox.glee(&connect).code, 0);
+    }
+    let mut pty = Pty::arbitrate(&sandbox);
+    pty.expect("1 finding").until_it_reads().send("s");
+    pty.expect("Skip which agent? 1 hung   2 stuck   (another key: none)").send("2");
+    pty.expect("stuck` was skipped by the user").send("s");
+    pty.expect("hung` was skipped by the user");
+    pty.expect("How to resolve?").expect("Esc").until_it_reads().send("2");
+    let (code, shown) = pty.end();
+    assert_eq!(code, 4, "{shown}");
+    has(&shown, &["FAILED", "`hung` was skipped by the user", "`stuck` was skipped by the user"]);
+    let calls = sandbox.glee(&["runs", "show", "last", "--calls", "hung"]).stdout;
+    assert_eq!(calls.matches("--- prompt\n").count(), 1, "a skipped call is not repeated: {calls}");
+}
+
+#[test]
 fn spec_07_what_finished_reviewers_found_is_shown_and_kept_when_a_run_is_stopped() {
     let sandbox = project(ONE, Some(JUDGE));
     sandbox.script(

@@ -13,12 +13,21 @@ impl StopHandle {
 }
 
 #[derive(Clone, Debug)]
-pub struct Stop(watch::Receiver<bool>);
+pub struct Stop {
+    run: watch::Receiver<bool>,
+    call: Option<watch::Receiver<bool>>,
+}
 
 impl Stop {
     pub fn new() -> (StopHandle, Self) {
-        let (sender, receiver) = watch::channel(false);
-        (StopHandle(sender), Self(receiver))
+        let (sender, run) = watch::channel(false);
+        (StopHandle(sender), Self { run, call: None })
+    }
+
+    /// Returns a stop for one call of the run, and a handle that stops only this call.
+    pub fn of_call(&self) -> (StopHandle, Self) {
+        let (sender, call) = watch::channel(false);
+        (StopHandle(sender), Self { run: self.run.clone(), call: Some(call) })
     }
 
     pub fn never() -> Self {
@@ -26,15 +35,29 @@ impl Stop {
     }
 
     pub fn is_stopped(&self) -> bool {
-        *self.0.borrow()
+        *self.run.borrow() || self.call.as_ref().is_some_and(|call| *call.borrow())
+    }
+
+    /// Whether only the call is stopped, and the run goes on.
+    pub fn is_skipped(&self) -> bool {
+        self.is_stopped() && !*self.run.borrow()
     }
 
     /// Waits for a request to stop. Waits forever if the handle is dropped without a request.
     pub async fn stopped(&self) {
-        let mut receiver = self.0.clone();
-        if receiver.wait_for(|stopped| *stopped).await.is_err() {
-            std::future::pending::<()>().await;
+        match &self.call {
+            None => requested(&self.run).await,
+            Some(call) => tokio::select! {
+                () = requested(&self.run) => {}
+                () = requested(call) => {}
+            },
         }
+    }
+}
+
+async fn requested(receiver: &watch::Receiver<bool>) {
+    if receiver.clone().wait_for(|stopped| *stopped).await.is_err() {
+        std::future::pending::<()>().await;
     }
 }
 
@@ -55,5 +78,18 @@ mod tests {
         waiting.await.expect("the waiting task ends");
         stop.stopped().await;
         assert!(stop.is_stopped());
+    }
+
+    #[tokio::test]
+    async fn a_call_is_stopped_alone_or_with_its_run() {
+        let (run, stop) = Stop::new();
+        let (skip, skipped) = stop.of_call();
+        let (_other, other) = stop.of_call();
+        skip.stop();
+        skipped.stopped().await;
+        assert!(skipped.is_skipped() && !stop.is_stopped() && !other.is_stopped());
+        run.stop();
+        other.stopped().await;
+        assert!(other.is_stopped() && !other.is_skipped() && !skipped.is_skipped());
     }
 }

@@ -198,7 +198,7 @@ fn execute<T, F: Future<Output = Result<T, RunError>>>(
         (true, None) | (false, _) => Box::new(NonInteractive::new(&terminal)),
     };
     let is_recorded = Arc::new(AtomicBool::new(false));
-    let sink = sink(context.outputs.stdout == Format::Jsonl, &terminal);
+    let sink = sink(context.outputs.stdout == Format::Jsonl, &terminal, context.globals.interactive());
     let sink = Box::new(StartObserver { sink, is_recorded: Arc::clone(&is_recorded) });
     let resume = resume.map(|resume| (resume.to_owned(), is_recorded));
     let (ended, cause) = drive(settings.budget.duration, &terminal, resume, |stop| {
@@ -207,10 +207,11 @@ fn execute<T, F: Future<Output = Result<T, RunError>>>(
     Ok((ended?, cause))
 }
 
-pub(crate) fn sink(prints_events: bool, terminal: &Terminal) -> Box<dyn EventSink> {
+/// `keys` is whether the user can press keys during the run.
+pub(crate) fn sink(prints_events: bool, terminal: &Terminal, keys: bool) -> Box<dyn EventSink> {
     match prints_events {
         true => Box::new(JsonLines::default()),
-        false => Box::new(Progress::new(terminal)),
+        false => Box::new(Progress::new(terminal).with_keys(keys)),
     }
 }
 
@@ -333,6 +334,10 @@ impl EventSink for StartObserver {
 
     fn activity(&mut self, call: &CallId, line: &str) {
         self.sink.activity(call, line);
+    }
+
+    fn skippable(&mut self, call: &CallId, skip: StopHandle) {
+        self.sink.skippable(call, skip);
     }
 }
 

@@ -95,7 +95,7 @@ impl<'a> StageContext<'a> {
         let _lock = self.workspace.lock(&state_dir, &run)?;
         let journal = self.journal()?;
         let terminal = Terminal::new(self.globals.screen());
-        let sink = execute::sink(self.format == BasicFormat::Jsonl, &terminal);
+        let sink = execute::sink(self.format == BasicFormat::Jsonl, &terminal, self.globals.interactive());
         let asks = self.globals.interactive() && self.settings.review.on_dispute.prompt_user;
         let person = asks.then(|| Box::new(PersonDialog::new(&terminal)) as Box<dyn Prompter>);
         let (settings, workspace) = (self.settings.clone(), Arc::new(place::workspace(self.globals)?));

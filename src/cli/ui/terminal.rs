@@ -2,16 +2,24 @@
 //! removed and other lines are queued, so that code that prints lines never waits for the user.
 
 use std::fmt;
-use std::io;
+use std::io::{self, IsTerminal as _};
+use std::os::fd::AsFd as _;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use console::Term;
 use indicatif::{MultiProgress, ProgressDrawTarget};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
-use nix::unistd::{getpgrp, tcgetpgrp};
+use nix::unistd::{getpgrp, read, tcgetpgrp};
 
 use super::screen::{Screen, Verbosity};
 use super::stream;
+
+/// The interval at which keys are read during a run.
+const KEYS_INTERVAL: Duration = Duration::from_millis(50);
 
 #[derive(Clone)]
 pub struct Terminal {
@@ -22,6 +30,10 @@ struct Shared {
     screen: Screen,
     live: MultiProgress,
     saved: Mutex<Saved>,
+    /// Whether a thread reads single keys during the run.
+    listens: AtomicBool,
+    /// The right to read from the terminal. A dialog keeps this right until the dialog is closed.
+    reading: Mutex<()>,
 }
 
 #[derive(Default)]
@@ -33,7 +45,8 @@ struct Saved {
 impl Terminal {
     pub fn new(screen: Screen) -> Self {
         let live = MultiProgress::with_draw_target(target(&screen));
-        Self { shared: Arc::new(Shared { screen, live, saved: Mutex::default() }) }
+        let (saved, listens, reading) = Default::default();
+        Self { shared: Arc::new(Shared { screen, live, saved, listens, reading }) }
     }
 
     pub fn screen(&self) -> Screen {
@@ -57,9 +70,14 @@ impl Terminal {
 
     /// Runs a dialog with exclusive use of the terminal.
     pub(crate) fn dialog<T>(&self, open: impl FnOnce(&Term) -> T) -> T {
+        let _reading = self.shared.reading.lock().unwrap_or_else(PoisonError::into_inner);
         {
             let mut saved = self.saved();
             saved.lines = Some(Vec::new());
+            if let Some(settings) = saved.settings.as_ref().filter(|_| self.shared.listens.load(Ordering::Relaxed))
+            {
+                let _ = tcsetattr(io::stdin(), SetArg::TCSANOW, settings);
+            }
             saved.settings = saved.settings.take().or_else(|| tcgetattr(io::stdin()).ok());
         }
         // The draw target is hidden instead of suspended, because `suspend` would block all other threads that
@@ -87,7 +105,8 @@ impl Terminal {
     /// Lets the program read single keys without echo until [`Self::restore`] is called. Ctrl-C still raises a
     /// signal.
     pub(crate) fn take_keys(&self) {
-        let settings = tcgetattr(io::stdin()).ok();
+        // A process in the background does not change the settings, because the change would suspend the process.
+        let settings = tcgetattr(io::stdin()).ok().filter(|_| is_foreground());
         if let Some(mut unbuffered) = settings.clone() {
             unbuffered.local_flags.remove(LocalFlags::ICANON | LocalFlags::ECHO);
             let _ = tcsetattr(io::stdin(), SetArg::TCSANOW, &unbuffered);
@@ -96,9 +115,52 @@ impl Terminal {
         saved.settings = saved.settings.take().or(settings);
     }
 
+    /// Passes each key that the user presses to `press`, until [`Self::restore`] is called. While a dialog is open,
+    /// the keys belong to the dialog. Returns false if no keys can be read.
+    pub(crate) fn listen(&self, mut press: impl FnMut(char) + Send + 'static) -> bool {
+        if !self.shared.screen.is_live() || !io::stdin().is_terminal() || !is_foreground() {
+            return false;
+        }
+        self.take_keys();
+        self.shared.listens.store(true, Ordering::Relaxed);
+        let terminal = self.clone();
+        let thread = thread::Builder::new().name("keys".to_owned()).spawn(move || {
+            while let Some(keys) = terminal.keys() {
+                // Only a single character is a key. Several characters are a special key or pasted text.
+                let mut keys = keys.trim_end_matches(['\r', '\n']).chars();
+                if let (Some(key), None) = (keys.next(), keys.next()) {
+                    press(key);
+                }
+            }
+        });
+        thread.is_ok()
+    }
+
+    /// Waits for [`KEYS_INTERVAL`], and returns the keys that the user has pressed. Returns `None` if no keys are to
+    /// be read any more.
+    fn keys(&self) -> Option<String> {
+        thread::sleep(KEYS_INTERVAL);
+        let _reading = self.shared.reading.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.shared.listens.load(Ordering::Relaxed) {
+            return None;
+        }
+        let stdin = io::stdin();
+        let mut files = [PollFd::new(stdin.as_fd(), PollFlags::POLLIN)];
+        // A process in the background must not read, because the terminal would suspend the process.
+        if !is_foreground() || !poll(&mut files, PollTimeout::ZERO).is_ok_and(|ready| ready > 0) {
+            return Some(String::new());
+        }
+        let mut bytes = [0; 64];
+        match read(&stdin, &mut bytes) {
+            Ok(0) | Err(_) => None,
+            Ok(count) => Some(String::from_utf8_lossy(&bytes[..count]).into_owned()),
+        }
+    }
+
     /// Restores the terminal settings as they were before the dialog or before `take_keys`, and prints the queued
-    /// lines. Any thread can call this method, for example when a signal ends the process.
+    /// lines. Keys are no longer read. Any thread can call this method, for example when a signal ends the process.
     pub fn restore(&self) {
+        self.shared.listens.store(false, Ordering::Relaxed);
         let Saved { lines, settings } = std::mem::take(&mut *self.saved());
         // A process in the background does not change the settings, because the change would suspend the process.
         if let Some(settings) = settings.filter(|_| is_foreground()) {
@@ -127,7 +189,12 @@ struct Open<'a>(&'a Terminal);
 
 impl Drop for Open<'_> {
     fn drop(&mut self) {
+        let listens = self.0.shared.listens.load(Ordering::Relaxed);
         self.0.restore();
+        if listens {
+            self.0.take_keys();
+            self.0.shared.listens.store(true, Ordering::Relaxed);
+        }
         self.0.shared.live.set_draw_target(target(&self.0.shared.screen));
     }
 }

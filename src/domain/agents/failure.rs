@@ -45,7 +45,7 @@ pub enum FailureKind {
     TimedOut,
     /// A signal that Glee did not send ended the program.
     Killed,
-    /// Glee ended the program, because the run is stopped.
+    /// Glee ended the program, because the run is stopped or the user skipped the call.
     Stopped,
     /// The program ended with another error.
     Crashed,

@@ -11,7 +11,7 @@ use crate::agents::error::AgentError;
 use crate::agents::{Agents, AnswerText, Ask, CallResult, Session, Stop, TranscriptFiles};
 use crate::config::settings::{Limits, Settings};
 use crate::domain::event::{CallAnswer, CallId, Transcript};
-use crate::domain::{Agent, CallMetadata, Usage};
+use crate::domain::{Agent, CallMetadata, FailureKind, Usage};
 use crate::protocol::request::{Request, Task};
 use crate::workflows::run::answers;
 use crate::workflows::run::ports::Sink;
@@ -96,9 +96,17 @@ impl AgentCall {
             session: session.as_ref(),
             activity: &activity,
             suspended: self.suspended,
-            stop: self.stop,
+            stop: self.stop.clone(),
         };
-        let CallResult { result, transcript, millis, usage, metadata } = agents.ask_or_backup(ask, &backups).await;
+        let asked = agents.ask_or_backup(ask, &backups).await;
+        let CallResult { mut result, transcript, millis, usage, metadata } = asked;
+        if let Err(error) = &mut result
+            && error.kind == FailureKind::Stopped
+            && self.stop.is_skipped()
+        {
+            let name = metadata.by.as_ref().unwrap_or(&agent.name);
+            *error = AgentError::new(FailureKind::Stopped, format!("`{name}` was skipped by the user"));
+        }
         let redaction = Redaction::from(settings.redaction);
         let answer = spawn_blocking(move || read(result, &request, &files, redaction));
         let observation = self.check.map(|check| spawn_blocking(move || check.observe()));

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use crate::agents::StopHandle;
 use crate::domain::event::{CallId, Event};
 use crate::domain::{Approach, Decision, Dispute, Opinion, Question, Route, RulingWord, Untrusted};
 use crate::protocol::request::StagePosition;
@@ -14,6 +15,11 @@ pub trait EventSink: Send {
     /// Receives the latest output line of a running agent. The line is neither escaped nor recorded.
     fn activity(&mut self, call: &CallId, line: &str) {
         let _ = (call, line);
+    }
+
+    /// Receives a handle that ends one call before the call begins. The run goes on without the answer.
+    fn skippable(&mut self, call: &CallId, skip: StopHandle) {
+        let _ = (call, skip);
     }
 }
 

@@ -141,6 +141,8 @@ impl RunResources {
             prompt_bytes: u64::try_from(prompt.len()).unwrap_or(u64::MAX),
             nonce: request.nonce.clone(),
         });
+        let (skip, stop) = self.stop.of_call();
+        self.sink.lock().unwrap_or_else(PoisonError::into_inner).skippable(id, skip);
         let mut protected = self.workspace.folders();
         protected.push(self.state_dir.clone());
         protected.extend(self.journal.path().parent().map(PathBuf::from));
@@ -158,7 +160,7 @@ impl RunResources {
             files: self.files(&id.file_stem())?,
             sink: Arc::clone(&self.sink),
             suspended,
-            stop: self.stop.clone(),
+            stop,
             check: None,
             scope,
         };

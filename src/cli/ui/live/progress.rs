@@ -3,14 +3,16 @@
 
 use std::collections::HashMap;
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
+use crate::agents::StopHandle;
 use crate::cli::ui::live::event_lines::EventLines;
-use crate::cli::ui::live::work::Work;
+use crate::cli::ui::live::skip::SkipKey;
+use crate::cli::ui::live::work::{self, Work};
 use crate::cli::ui::screen::Verbosity;
 use crate::cli::ui::terminal::Terminal;
 use crate::domain::AgentName;
@@ -32,6 +34,8 @@ pub struct Progress {
     work: Arc<Mutex<Work>>,
     rows: HashMap<AgentName, ProgressBar>,
     total: Option<ProgressBar>,
+    /// Whether keys are to be read as soon as an agent is at work.
+    keys: bool,
     /// The heartbeat ends when this sender is dropped.
     _heartbeat: Option<mpsc::Sender<()>>,
 }
@@ -47,11 +51,19 @@ impl Progress {
             work,
             rows: HashMap::new(),
             total: None,
+            keys: false,
         }
     }
 
+    /// If `keys` is set, the user can skip an agent with the key `s`.
+    #[must_use]
+    pub fn with_keys(mut self, keys: bool) -> Self {
+        self.keys = keys;
+        self
+    }
+
     fn work(&self) -> MutexGuard<'_, Work> {
-        lock(&self.work)
+        work::lock(&self.work)
     }
 
     fn begin(&mut self, call: &CallId) {
@@ -59,6 +71,13 @@ impl Progress {
         self.work().begin(call, doing);
         if !self.terminal.screen().is_live() {
             return;
+        }
+        if std::mem::take(&mut self.keys) {
+            let (mut key, terminal) = (SkipKey::new(Arc::clone(&self.work)), self.terminal.clone());
+            let is_heard = self.terminal.listen(move |pressed| {
+                key.press(pressed).iter().for_each(|line| terminal.line(line));
+            });
+            self.work().keys = is_heard;
         }
         let screen = self.terminal.screen();
         let hidden = |work: &Work| work.at_work().count().saturating_sub(ROWS);
@@ -69,7 +88,7 @@ impl Progress {
         if self.total.is_none() && has_total {
             let work = Arc::clone(&self.work);
             let total = move || {
-                let work = lock(&work);
+                let work = work::lock(&work);
                 work.total(screen.style(), hidden(&work)).unwrap_or_default()
             };
             self.total = Some(self.terminal.live().add(bar(total)));
@@ -77,7 +96,7 @@ impl Progress {
         if self.rows.len() < ROWS && !self.rows.contains_key(&call.agent) {
             let work = Arc::clone(&self.work);
             let (name, padded) = (call.agent.clone(), self.lines.name(&call.agent));
-            let row = bar(move || lock(&work).row(screen.style(), &name, &padded));
+            let row = bar(move || work::lock(&work).row(screen.style(), &name, &padded));
             let row = match &self.total {
                 Some(total) => self.terminal.live().insert_before(total, row),
                 None => self.terminal.live().add(row),
@@ -120,6 +139,10 @@ impl EventSink for Progress {
     fn activity(&mut self, call: &CallId, line: &str) {
         self.work().activity(call, line);
     }
+
+    fn skippable(&mut self, call: &CallId, skip: StopHandle) {
+        self.work().skippable(call, skip);
+    }
 }
 
 impl Drop for Progress {
@@ -134,10 +157,6 @@ impl Drop for Progress {
             self.terminal.line("");
         }
     }
-}
-
-fn lock(work: &Mutex<Work>) -> MutexGuard<'_, Work> {
-    work.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Creates a live line. The text is computed each time the line is drawn.
@@ -155,7 +174,7 @@ fn heartbeat(terminal: Terminal, work: Arc<Mutex<Work>>) -> mpsc::Sender<()> {
     let (sender, ended) = mpsc::channel();
     thread::spawn(move || {
         while ended.recv_timeout(HEARTBEAT) == Err(RecvTimeoutError::Timeout) {
-            let line = lock(&work).heartbeat(terminal.screen().style());
+            let line = work::lock(&work).heartbeat(terminal.screen().style());
             line.iter().for_each(|line| terminal.line(line));
         }
     });

@@ -1,8 +1,10 @@
 //! The progress of the agents at work, as text for live lines and for heartbeats.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::agents::StopHandle;
 use crate::cli::style::{self, Color, Style, count, duration, thousands};
 use crate::domain::event::{CallId, Event, EventKind, Purpose, ReviewEvent, RunEvent};
 use crate::domain::{AgentName, Role, Usage};
@@ -10,6 +12,9 @@ use crate::protocol::text::printable;
 
 /// The maximum number of characters of an agent's output in a live line.
 const ACTIVITY: usize = 200;
+
+/// After this time without output, the live line of an agent says that the key `s` skips the agent.
+const SILENCE: Duration = Duration::from_secs(60);
 
 /// The number of columns that stay free at the end of a live line for `^C`, the echo of Ctrl-C. Without free
 /// columns, `^C` would wrap the line, and a wrapped line cannot be erased.
@@ -21,6 +26,10 @@ pub(crate) struct Work {
     shards: usize,
     reviewers: usize,
     spent: Usage,
+    /// The handles that end the calls.
+    skips: BTreeMap<CallId, StopHandle>,
+    /// Whether the key `s` skips an agent.
+    pub(crate) keys: bool,
 }
 
 #[derive(Debug, Default)]
@@ -29,6 +38,8 @@ struct AgentWork {
     /// The start of the current period in which the agent is at work. `None` if the agent is idle.
     since: Option<Instant>,
     activity: String,
+    /// The time of the latest output.
+    heard: Option<Instant>,
     reviewed: BTreeSet<CallId>,
 }
 
@@ -55,6 +66,7 @@ impl Work {
             EventKind::Run(RunEvent::CallFinished { call, usage, .. }) => {
                 self.spent = self.spent.plus(**usage);
                 self.reviewed(call);
+                self.skips.remove(call);
                 let agent = self.agents.entry(call.agent.clone()).or_default();
                 agent.calls.retain(|running| running.id != *call);
                 if agent.calls.is_empty() {
@@ -79,6 +91,7 @@ impl Work {
     pub(crate) fn begin(&mut self, call: &CallId, doing: String) {
         let agent = self.agents.entry(call.agent.clone()).or_default();
         agent.since.get_or_insert_with(Instant::now);
+        agent.heard = Some(Instant::now());
         agent.calls.push(RunningCall { id: call.clone(), doing });
     }
 
@@ -86,7 +99,18 @@ impl Work {
         if let Some(agent) = self.agents.get_mut(&call.agent) {
             let line: String = line.trim().chars().take(ACTIVITY).collect();
             agent.activity = printable::line(&line);
+            agent.heard = Some(Instant::now());
         }
+    }
+
+    pub(crate) fn skippable(&mut self, call: &CallId, skip: StopHandle) {
+        self.skips.insert(call.clone(), skip);
+    }
+
+    /// Ends the calls of an agent that are running now.
+    pub(crate) fn skip(&self, name: &AgentName) {
+        let calls = self.agents.get(name).into_iter().flat_map(|agent| &agent.calls);
+        calls.filter_map(|call| self.skips.get(&call.id)).for_each(StopHandle::stop);
     }
 
     pub(crate) fn at_work(&self) -> impl Iterator<Item = &AgentName> {
@@ -108,7 +132,12 @@ impl Work {
     pub(crate) fn row(&self, style: Style, name: &AgentName, padded: &str) -> String {
         let Some(agent) = self.agents.get(name) else { return String::new() };
         let elapsed = agent.since.map_or(Duration::ZERO, |since| since.elapsed());
-        row(style, elapsed, padded, &self.doing(agent), &agent.activity)
+        let is_silent = agent.heard.is_some_and(|heard| heard.elapsed() >= SILENCE);
+        let mut doing = self.doing(agent);
+        if self.keys && is_silent {
+            doing.push_str(" (s skips)");
+        }
+        row(style, elapsed, padded, &doing, &agent.activity)
     }
 
     /// The progress of the whole run, as in `3 of 24 reviews · 45,210 tokens · $0.42 so far`. `hidden` is the number of
@@ -142,6 +171,10 @@ impl Work {
         let facts: Vec<String> = self.agents.iter().filter(|(_, agent)| is_bounded(agent)).map(fact).collect();
         (!facts.is_empty()).then(|| format!("  at work: {}", style.facts(&facts)))
     }
+}
+
+pub(crate) fn lock(work: &Mutex<Work>) -> MutexGuard<'_, Work> {
+    work.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn seconds(elapsed: Duration) -> String {
@@ -182,6 +215,27 @@ mod tests {
         let colored = at(Style { width: 20, color: true, ..style }, 5);
         assert_eq!(columns(&colored), 17);
         assert!(colored.ends_with("\u{1b}[0m") || !colored.contains("\u{1b}[2m"), "{colored:?}");
+    }
+
+    #[test]
+    fn a_silent_agent_can_be_skipped() {
+        let style = Style { color: false, unicode: true, width: 80 };
+        let review = call("rules", Purpose::Review { round: 1, shard: 0 });
+        let mut work = Work { keys: true, ..Work::default() };
+        work.begin(&review, "reviewing".to_owned());
+        let row = |work: &Work| work.row(style, &"rules".into(), "rules");
+        assert_eq!(row(&work), "⠋ rules  reviewing  0s");
+        let silent = |work: &mut Work| {
+            let agent = work.agents.get_mut(&AgentName::from("rules"));
+            agent.expect("the agent is at work").heard = Instant::now().checked_sub(SILENCE);
+        };
+        silent(&mut work);
+        assert_eq!(row(&work), "⠋ rules  reviewing (s skips)  0s");
+        work.activity(&review, "reading a.py");
+        assert_eq!(row(&work), "⠋ rules  reviewing  0s  reading a.py");
+        silent(&mut work);
+        work.keys = false;
+        assert_eq!(row(&work), "⠋ rules  reviewing  0s  reading a.py");
     }
 
     #[test]

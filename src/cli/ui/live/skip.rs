@@ -1,0 +1,82 @@
+//! The key `s`, which skips an agent: Glee ends the agent's calls, and the run goes on without their answers. If
+//! several agents are at work, the user chooses the agent with a digit.
+
+use std::sync::{Arc, Mutex};
+
+use super::work::{Work, lock};
+use crate::domain::AgentName;
+use crate::protocol::text::printable;
+
+#[derive(Debug)]
+pub(crate) struct SkipKey {
+    work: Arc<Mutex<Work>>,
+    /// The agents that the user can choose now.
+    choices: Vec<AgentName>,
+}
+
+impl SkipKey {
+    pub(crate) fn new(work: Arc<Mutex<Work>>) -> Self {
+        Self { work, choices: Vec::new() }
+    }
+
+    /// Acts on a pressed key. Returns a line for the user if the user has to choose an agent.
+    pub(crate) fn press(&mut self, key: char) -> Option<String> {
+        let work = lock(&self.work);
+        let choices = std::mem::take(&mut self.choices);
+        if let Some(digit) = key.to_digit(10).and_then(|digit| usize::try_from(digit).ok()) {
+            choices.get(digit.wrapping_sub(1)).into_iter().for_each(|name| work.skip(name));
+        } else if key == 's' {
+            let at_work: Vec<AgentName> = work.at_work().take(9).cloned().collect();
+            match at_work.as_slice() {
+                [] => {}
+                [name] => work.skip(name),
+                several => {
+                    let item =
+                        |(index, name): (usize, &AgentName)| format!("{} {}", index + 1, printable::line(&name.0));
+                    let items: Vec<String> = several.iter().enumerate().map(item).collect();
+                    self.choices = at_work.clone();
+                    return Some(format!("  Skip which agent? {}   (another key: none)", items.join("   ")));
+                }
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents::Stop;
+    use crate::cli::style::fixture::call;
+    use crate::domain::event::Purpose;
+
+    #[test]
+    fn the_only_agent_is_skipped_at_once_and_one_of_several_by_its_digit() {
+        let (_run, stop) = Stop::new();
+        let work = Arc::new(Mutex::new(Work::default()));
+        let mut key = SkipKey::new(Arc::clone(&work));
+        let begin = |agent: &str, shard| {
+            let (handle, stop) = stop.of_call();
+            let call = call(agent, Purpose::Review { round: 1, shard });
+            lock(&work).skippable(&call, handle);
+            lock(&work).begin(&call, "reviewing".to_owned());
+            stop
+        };
+        assert_eq!(key.press('s'), None);
+        let slow = begin("slow", 0);
+        assert_eq!((key.press('1'), key.press('x')), (None, None));
+        assert!(!slow.is_skipped(), "a digit alone does nothing");
+        let (first, second) = (begin("hung", 0), begin("hung", 1));
+        let question = Some("  Skip which agent? 1 hung   2 slow   (another key: none)".to_owned());
+        for other in ['x', '3', '0', 's'] {
+            assert_eq!(key.press('s'), question);
+            key.press(other);
+        }
+        assert!(!slow.is_skipped() && !first.is_skipped());
+        assert_eq!(key.press('s'), question);
+        assert_eq!(key.press('1'), None);
+        assert!(first.is_skipped() && second.is_skipped() && !slow.is_skipped());
+        lock(&work).skip(&"slow".into());
+        assert!(slow.is_skipped());
+    }
+}
