@@ -10,8 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::config::schema::values::{
-    Adapter, Age, As, Command, Commands, Count, Delay, Id, Model, Money, Name, OrAll, OrNone, Price,
-    ReviewerChoice, Reviewers, Size, Tags, Time, Url, Variables, Whole, Words,
+    Adapter, Age, As, Command, Commands, ConfirmAbove, Count, Delay, Id, Model, Money, Name, OrAll, OrNone, Price,
+    ReviewerChoice, Reviewers, Size, Tags, Threshold, Time, Url, Variables, Whole, Words,
 };
 use crate::domain::{Agent, AgentName, Caps, Disposition, Effort, Price as Dollars, Role, Route};
 use crate::rules::consensus::Policy;
@@ -133,9 +133,9 @@ section! {
         pub verify: Vec<Vec<String>> as "As::<Commands>" = Vec::new(),
         /// The maximum number of agents that run at the same time.
         pub jobs: Option<u32> as "As::<OrAll<Count<1, { u32::MAX }>>>" = Some(8),
-        /// The number of planned calls above which Glee asks the user on a terminal before a review starts. Calls
-        /// of embedded agents do not count.
-        pub confirm_above: Option<u32> as "As::<OrNone<Count<0, { u32::MAX }>>>" = Some(100),
+        /// The number of planned calls, or their estimated cost such as `$2`, above which Glee asks the user on a
+        /// terminal before a review starts. Calls of embedded agents do not count.
+        pub confirm_above: Option<ConfirmAbove> as "As::<OrNone<Threshold>>" = Some(ConfirmAbove::Calls(100)),
         /// The maximum size of a file that is reviewed as a whole. In a larger file, only changes are reviewed.
         pub max_file_size: u64 as "As::<Size>" = 1 << 20,
         /// What happens if files could not be reviewed.

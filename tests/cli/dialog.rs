@@ -364,4 +364,19 @@ fn a_large_review_asks_before_it_starts() {
     assert_eq!(code, 2, "{shown}");
     has(&shown, &["the review was not started", "glee review --dry-run"]);
     assert_eq!(sandbox.glee(&review).code, 1, "without a terminal, nobody is asked");
+
+    // The limit in dollars needs a price. An unknown cost is above every limit.
+    assert_eq!(sandbox.glee(&["config", "set", "review.confirm_above", "2 USD"]).code, 0);
+    assert_eq!(sandbox.glee(&["config", "set", "review.reuse", "false"]).code, 0);
+    let mut pty = Pty::open(&sandbox, &review);
+    pty.expect("This review makes 1 call, and its cost is unknown. Go on?").send("n");
+    assert_eq!(pty.end().0, 2);
+    assert_eq!(sandbox.glee(&["config", "set", "agents.lens.price", "1/0.1/10"]).code, 0);
+    let (code, shown) = Pty::open(&sandbox, &review).end();
+    assert_eq!(code, 1, "{shown}");
+    assert!(!shown.contains("This review makes"), "{shown}");
+    assert_eq!(sandbox.glee(&["config", "set", "review.confirm_above", "$0"]).code, 0);
+    let mut pty = Pty::open(&sandbox, &review);
+    pty.expect("This review makes 1 call, about <$0.01 for the prompts. Go on?").send("n");
+    assert_eq!(pty.end().0, 2);
 }

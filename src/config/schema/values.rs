@@ -274,6 +274,29 @@ form! {
 }
 
 form! {
+    Threshold: ConfirmAbove = "a whole number of calls, or dollars such as $2 or 2 USD",
+    {"anyOf": [
+        {"type": "integer", "minimum": 0, "maximum": (u32::MAX)},
+        {"type": "string", "pattern": "^([$] ?[0-9]+([.][0-9]+)?|[0-9]+([.][0-9]+)? ?USD)$"}
+    ]},
+    |given| match given {
+        Value::String(text) => {
+            let amount = text.strip_prefix('$').or_else(|| text.strip_suffix("USD"))?.trim();
+            let is_decimal = amount.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+            amount.parse().ok().filter(|_| is_decimal).map(ConfirmAbove::Usd)
+        }
+        _ => Count::<0, { u32::MAX }>::read(given).map(ConfirmAbove::Calls),
+    };
+
+    fn write(value: &ConfirmAbove) -> Value {
+        match value {
+            ConfirmAbove::Calls(calls) => json!(calls),
+            ConfirmAbove::Usd(usd) => json!(format!("${usd}")),
+        }
+    }
+}
+
+form! {
     /// Accepts an HTTP address that contains no user, query or fragment.
     Url: String = "an address such as https://api.osv.dev",
     {"type": "string", "pattern": "^https?://[^\\s/?#@]+[^\\s?#]*$"},
@@ -503,6 +526,14 @@ pub(crate) fn words(value: &Value) -> Vec<String> {
 pub(crate) const ADAPTERS: [&str; 11] =
     ["text", "json", "builtin", "replay", "claude", "codex", "gemini", "opencode", "qwen", "copilot", "acp"];
 
+/// The size of a review above which the user is asked before the review starts.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub enum ConfirmAbove {
+    Calls(u32),
+    /// The estimated cost of all prompts, in US dollars.
+    Usd(f64),
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ReviewerChoice {
@@ -529,6 +560,11 @@ mod tests {
             ("review.rounds", json!(9), json!(9)),
             ("review.quorum", json!("all"), json!("all")),
             ("review.quorum", json!(3), json!(3)),
+            ("review.confirm_above", json!(0), json!(0)),
+            ("review.confirm_above", json!("none"), json!("none")),
+            ("review.confirm_above", json!("$2"), json!("$2")),
+            ("review.confirm_above", json!("2.50 USD"), json!("2.50 USD")),
+            ("review.confirm_above", json!("0USD"), json!("0USD")),
             ("budget.duration", json!("1h30m"), json!("1h30m")),
             ("watch.debounce", json!("0s"), json!("0s")),
             ("review.reviewers", json!(["a", "b.c-1"]), json!(["a", "b.c-1"])),
@@ -567,6 +603,16 @@ mod tests {
                 "review.quorum",
                 json!("al"),
                 "cannot be `al`; allowed: all, or a whole number from 1; did you mean `all`?",
+            ),
+            (
+                "review.confirm_above",
+                json!("$1e3"),
+                "cannot be `$1e3`; allowed: none, or a whole number of calls, or dollars such as $2 or 2 USD",
+            ),
+            (
+                "review.confirm_above",
+                json!(-1),
+                "cannot be `-1`; allowed: none, or a whole number of calls, or dollars such as $2 or 2 USD",
             ),
             (
                 "budget.duration",

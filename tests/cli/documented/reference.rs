@@ -76,6 +76,7 @@ fn kind(schema: &Value) -> String {
         "string" if pattern.contains("(h|m|s|ms)") && pattern.contains('d') => "a time such as `90d`".to_owned(),
         "string" if pattern.contains("(h|m|s|ms)") => "a time such as `10m`".to_owned(),
         "string" if pattern.contains("KiB") => "a size such as `1MiB`".to_owned(),
+        "string" if pattern.contains("USD") => "an amount such as `$2`".to_owned(),
         "string" => "text".to_owned(),
         "boolean" => "`true`, `false`".to_owned(),
         "integer" => "a whole number".to_owned(),

@@ -16,6 +16,7 @@ use crate::cli::report::options::FixCommand;
 use crate::cli::ui::dialogs::questions::{self, AskError};
 use crate::config::files::rulings::is_shared;
 use crate::config::presets;
+use crate::config::schema::values::ConfirmAbove;
 use crate::config::settings::Settings;
 use crate::domain::event::{Mode, Plan, Staged};
 use crate::domain::{Agent, ExitReason, RawFinding, Role, Route, Severity, Tag};
@@ -357,16 +358,21 @@ fn confirm(
     target: &Target,
     shared: &SharedRulings,
 ) -> Result<(), CommandError> {
-    let Some(most) = of.1.review.confirm_above.filter(|_| globals.interactive()) else { return Ok(()) };
-    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    let Some(above) = of.1.review.confirm_above.filter(|_| globals.interactive()) else { return Ok(()) };
+    let is_small = |calls: usize| match above {
+        ConfirmAbove::Calls(most) => calls <= usize::try_from(most).unwrap_or(usize::MAX),
+        ConfirmAbove::Usd(_) => calls == 0,
+    };
     let is_paid = |agent: &&Agent| agent.role == Role::Reviewer && !agent.is_embedded();
-    if plan.agents.iter().filter(is_paid).count() * plan.shards.len() <= most {
+    if is_small(plan.agents.iter().filter(is_paid).count() * plan.shards.len()) {
         return Ok(());
     }
     // Only calls whose answers cannot be reused are counted.
     let mut previews = previews(globals, of, &mut plan.clone(), target, shared)?;
     previews.retain(|preview| preview.tokens > 0);
-    if previews.len() <= most {
+    let is_cheap =
+        |most| previews.iter().map(|preview| preview.usd).sum::<Option<f64>>().is_some_and(|usd| usd <= most);
+    if is_small(previews.len()) || matches!(above, ConfirmAbove::Usd(most) if is_cheap(most)) {
         return Ok(());
     }
     let question = format!("This review makes {}. Go on?", super::dry_run::calls_and_cost(&previews));
