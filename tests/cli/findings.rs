@@ -78,6 +78,24 @@ fn only_the_named_findings_go_to_the_coder() {
 }
 
 #[test]
+fn resume_with_fix_hands_over_what_is_open() {
+    let sandbox = reviewed();
+    let fixed = sandbox.glee(&["runs", "resume", "--fix"]);
+    assert_eq!(fixed.code, 3, "the coder objects, and the disputes wait: {fixed}");
+    assert!(fixed.stderr.starts_with("The run continues as with `glee fix F1 F2 F3 F4 --run "), "{fixed}");
+    assert_eq!(states(&sandbox), "F1 resolved, F2 disputed, F3 disputed, F4 disputed, F5 open");
+    insta::assert_snapshot!(sandbox.glee(&["runs", "resume", "last", "--fix"]).stable(), @"
+    exit: 2
+    --- stderr
+    error: no mandatory finding of run [RUN] is open
+    hint: hand over a single finding with `glee fix F1 --run [RUN]`
+    ");
+    let listed = sandbox.glee(&["runs"]).stdout;
+    assert!(listed.contains("  review, fix  "), "{listed}");
+    assert_eq!(json(&sandbox.glee(&["runs", "--json"]).stdout)[0]["fixed"], true);
+}
+
+#[test]
 fn a_fix_has_the_guards_of_a_review() {
     let sandbox = reviewed();
     insta::assert_snapshot!(session(

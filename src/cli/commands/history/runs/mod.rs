@@ -11,6 +11,7 @@ use std::sync::Arc;
 use clap::Subcommand;
 
 use crate::cli::commands::history::runs::lookup::{Recalled, find, journal, programs, recall, table};
+use crate::cli::commands::work::findings::fix;
 use crate::cli::context::{
     CommandContext, CommandError, CommandResult, Format, Globals, JsonFlag, Outputs, ROUTES, ReportOutputs, RunArg,
     execute, history, json_line, number, one_of, place, print, stream,
@@ -33,6 +34,7 @@ Examples:
   glee runs undo --redo      restore the changes that the last undo reverted
   glee runs resume           resume the last run if it was interrupted or waits for a person
   glee runs resume --on-dispute judge   have the judge rule on open disputes
+  glee runs resume --fix     have the coder fix the findings of the last run
   glee runs replay           decide the last run again from its record, without calls")]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -78,6 +80,9 @@ enum Command {
         /// How to settle every open dispute without asking the user [default: as in the run]
         #[arg(long, value_parser = one_of(ROUTES), value_name = "ROUTE")]
         on_dispute: Option<Route>,
+        /// Hand the open mandatory findings of an ended run to the coder, as `glee fix` does
+        #[arg(long, conflicts_with = "on_dispute")]
+        fix: bool,
         #[command(flatten)]
         report: ReportOutputs,
     },
@@ -94,7 +99,10 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         Some(Command::Show { run, report, .. }) => show(globals, &run.run, &report.check(globals)?),
         Some(Command::Diff(run)) => diff(globals, &run.run),
         Some(Command::Undo(args)) => undo::run(args, globals),
-        Some(Command::Resume { run, on_dispute, report }) => {
+        Some(Command::Resume { run, fix: true, report, .. }) => {
+            fix::run_all(globals, &run.run, &report.check(globals)?)
+        }
+        Some(Command::Resume { run, on_dispute, report, .. }) => {
             resume(globals, &run.run, *on_dispute, &report.check(globals)?)
         }
         Some(Command::Replay(args)) => replay::run(args, globals),

@@ -54,7 +54,7 @@ enum PersonRuling {
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let disposition = disposition(args)?;
-    let found = RecordedRun::find(globals, &args.run)?;
+    let found = RecordedRun::find(globals, &args.run.run)?;
     let settled = found.finding(args.finding)?;
     let (finding, reason) = (&settled.finding, args.reason.clone());
     let mut journal = history::open(globals, &found.workspace)?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{RecordedRun, RunOption, finding_id};
 use crate::cli::commands::history::runs::lookup::{self, Recalled};
-use crate::cli::context::{CommandContext, CommandError, CommandResult, Globals, ReportOutputs, execute};
+use crate::cli::context::{CommandContext, CommandError, CommandResult, Globals, Outputs, ReportOutputs, execute};
 use crate::domain::event::Mode;
 use crate::domain::{Dispute, FindingId, FindingState, SettledFinding};
 use crate::workflows::review;
@@ -33,8 +33,35 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let outputs = args.report.check(globals)?;
-    let found = RecordedRun::find(globals, &args.run)?;
-    let mut findings = args.findings.clone();
+    hand_over(globals, RecordedRun::find(globals, &args.run.run)?, args.findings.clone(), &outputs)
+}
+
+/// Hands all open mandatory findings of a run to the coder.
+pub(crate) fn run_all(globals: &Globals, run: &str, outputs: &Outputs) -> CommandResult {
+    let found = RecordedRun::find(globals, run)?;
+    found.require_end()?;
+    let outcome = found.outcome();
+    let is_open = |settled: &&SettledFinding| {
+        settled.finding.mandatory && refuse_settled(settled, outcome.dispute_of(settled)).is_ok()
+    };
+    let findings: Vec<FindingId> =
+        outcome.findings.iter().filter(is_open).map(|settled| settled.finding.id).collect();
+    let run = found.run.short();
+    if findings.is_empty() {
+        return Err(CommandError::usage(format!("no mandatory finding of run {run} is open"))
+            .hint(format!("hand over a single finding with `glee fix F1 --run {run}`")));
+    }
+    let names = findings.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+    globals.say(&format!("The run continues as with `glee fix {names} --run {run}`"));
+    hand_over(globals, found, findings, outputs)
+}
+
+fn hand_over(
+    globals: &Globals,
+    found: RecordedRun,
+    mut findings: Vec<FindingId>,
+    outputs: &Outputs,
+) -> CommandResult {
     findings.sort();
     findings.dedup();
     let settled = findings.iter().map(|id| found.finding(*id)).collect::<Result<Vec<_>, _>>()?;
@@ -56,7 +83,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     plan.agents.extend(request.coder.clone());
     plan.backups.extend(request.backups.iter().cloned());
     let agents = lookup::programs(&plan, &[], &workspace)?;
-    let context = CommandContext { outputs: &outputs, mode: Mode::Fix, chosen: None, globals, findings: &findings };
+    let context = CommandContext { outputs, mode: Mode::Fix, chosen: None, globals, findings: &findings };
     let fix = execute::fix_command(globals, &plan);
     execute::review(&context, Arc::new(workspace), settings, agents, (&run, &fix), |setup, resolver| {
         review::fix(setup, resolver, run.clone(), request)

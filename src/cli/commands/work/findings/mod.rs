@@ -27,7 +27,7 @@ struct RecordedRun {
 }
 
 impl RecordedRun {
-    fn find(globals: &Globals, RunOption { run }: &RunOption) -> Result<Self, CommandError> {
+    fn find(globals: &Globals, run: &str) -> Result<Self, CommandError> {
         let (workspace, journal, run) = lookup::find(globals, run)?;
         let recorded = view::recorded(&workspace, &place::state_dir()?, &journal, &run)?;
         Ok(Self { workspace, journal, run, recorded })

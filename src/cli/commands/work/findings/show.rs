@@ -36,7 +36,7 @@ struct Shown<'a> {
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
-    let mut found = RecordedRun::find(globals, &args.run)?;
+    let mut found = RecordedRun::find(globals, &args.run.run)?;
     found.recorded.outcome = secrets::redact_value(found.recorded.outcome);
     let finding = found.finding(args.finding)?;
     let about = found.outcome().dispute_of(finding);
