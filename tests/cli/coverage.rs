@@ -57,6 +57,11 @@ fn languages_without_rules_are_not_clean() {
     let output = sandbox.glee(&["review", "a.rb", "a.c"]);
     assert_eq!(output.code, 4, "{output}");
     insta::assert_snapshot!(output.stable());
+    let again = sandbox.glee(&["review", "a.rb", "a.c"]);
+    assert_eq!(again.code, 4, "{again}");
+    assert!(!again.to_string().contains("reused"), "nobody read the files: {again}");
+    let runs = sandbox.glee(&["runs"]).stdout;
+    assert_eq!(runs.matches("not reviewed").count(), 2, "{runs}");
     let outcome = json(&sandbox.glee(&["review", "a.rb", "a.c", "--format", "json"]).stdout);
     assert_eq!(outcome["exit"], "agent_failed");
     assert_eq!(outcome["proof"]["reviewers"][0]["status"], "not_reviewed");

@@ -152,7 +152,13 @@ impl Journal {
                 (SELECT count(*) FROM finding WHERE finding.run = id) AS findings,
                 (SELECT count(*) FROM finding WHERE finding.run = id AND mandatory) AS mandatory,
                 (SELECT count(*) FROM dispute WHERE dispute.run = id) AS disputes,
-                (SELECT count(*) FROM dispute WHERE dispute.run = id AND disposition IS NULL) AS open_disputes
+                (SELECT count(*) FROM dispute WHERE dispute.run = id AND disposition IS NULL) AS open_disputes,
+                EXISTS (SELECT 1 FROM event WHERE event.run = run.id AND kind = 'fix_requested') AS fixed,
+                exit = '\"agent_failed\"' AND NOT EXISTS (
+                    SELECT 1 FROM event WHERE event.run = run.id AND kind = 'call_finished'
+                        AND (body ->> '$.answer' IN ('failed', 'invalid')
+                            OR body ->> '$.status' IN ('incomplete', 'not_reviewed'))
+                ) AS unread
             FROM run ORDER BY number DESC LIMIT ?1";
         self.rows(sql, [recent.map_or(-1, i64::from)], |row| {
             let count = |column| row.get(column).map(i64::unsigned_abs);
@@ -162,7 +168,9 @@ impl Journal {
                 ended: from_time(row, "ended")?,
                 target: row.get("target")?,
                 mode: from_json(row, "mode")?,
+                fixed: row.get("fixed")?,
                 exit: from_json(row, "exit")?,
+                unread: row.get::<_, Option<bool>>("unread")?.unwrap_or_default(),
                 findings: count("findings")?,
                 mandatory: count("mandatory")?,
                 disputes: count("disputes")?,

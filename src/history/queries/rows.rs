@@ -122,7 +122,13 @@ pub struct RunRow {
     pub ended: Option<Timestamp>,
     pub target: String,
     pub mode: Mode,
+    /// Whether findings were handed to the coder after the run had ended (`glee fix`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fixed: bool,
     pub exit: Option<ExitReason>,
+    /// Whether no reviewer could read the files, although no agent failed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unread: bool,
     pub findings: u64,
     pub mandatory: u64,
     pub disputes: u64,

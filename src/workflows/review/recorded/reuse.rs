@@ -11,7 +11,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::agents::{Agents, builtin::rules::PROJECT_RULES};
+use crate::agents::{Agents, builtin, builtin::rules::PROJECT_RULES};
 use crate::config::files::scripts::{self, Roots};
 use crate::config::settings::Settings;
 use crate::domain::event::{CallAnswer, CallId, EventKind, Plan, Purpose, ReviewEvent};
@@ -250,6 +250,10 @@ impl Archive<'_> {
         let salt = uuid::Uuid::new_v4().simple().to_string();
         let mut files = Vec::new();
         for (at, covered) in asked.iter().enumerate().filter(|(_, file)| !stale.contains(&file.file)) {
+            // The answer says nothing about a file that the embedded reviewer cannot read.
+            if is_embedded && builtin::language_without_rules(&covered.file).is_some() {
+                continue;
+            }
             let Some(file) = sources.file(ROUND, &covered.file) else { continue };
             let Shown { file, key, frame, is_comparable } = self.shown(file.clone(), sources, bindings);
             let mut unique: Vec<RawFinding> = Vec::new();

@@ -28,10 +28,11 @@ pub(crate) fn table(rows: &[RunRow]) -> String {
             Mode::Fix => "fix",
             Mode::Arbitrate => "arbitrate",
         };
+        let mode = if row.fixed && row.mode == Mode::Review { format!("{mode}, fix") } else { mode.to_owned() };
         [
             row.run.short().to_owned(),
             local_time(row.started),
-            mode.to_owned(),
+            mode,
             style::thousands(row.findings),
             disputes,
             ended(row),
@@ -162,6 +163,7 @@ fn ended(row: &RunRow) -> String {
         Some(ExitReason::Clean) => "clean",
         Some(ExitReason::FindingsOpen) => "findings open",
         Some(ExitReason::DisputeOpen) => "dispute open",
+        Some(ExitReason::AgentFailed) if row.unread => "not reviewed",
         Some(ExitReason::AgentFailed) => "agent failed",
         Some(ExitReason::Budget) => "over budget",
         Some(ExitReason::ReadOnlyViolation) => "files modified",
