@@ -141,6 +141,10 @@ fn a_person_is_asked_before_anything_is_changed() {
     let (code, shown) = pty.end();
     assert!(code == 2 && shown.contains("run the command again, because no file was changed"), "{shown}");
     assert_eq!(tree(&sandbox), before);
+    let (code, shown) = Pty::open(&sandbox, &["runs", "undo", "-y"]).end();
+    assert_eq!((code, sandbox.read("clash.py")), (3, TEXT.replace("one", "mine")), "{shown}");
+    assert!(!shown.contains("Discard your changes"), "{shown}");
+    assert_eq!(sandbox.glee(&["runs", "undo", "--redo"]).code, 0);
     for (key, clash) in [("n", TEXT.replace("one", "mine")), ("y", TEXT.to_owned())] {
         let mut pty = Pty::open(&sandbox, &["runs", "undo"]);
         pty.expect("Discard your changes to clash.py?").until_it_reads().send(key);

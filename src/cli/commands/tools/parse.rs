@@ -38,7 +38,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NONCE")]
     nonce: Option<String>,
     /// The number of the dispute that the judge ruled on (with `--kind ruling`)
-    #[arg(long, value_name = "NUMBER", value_parser = number::<u64>(1, u64::MAX))]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, value_parser = number::<u64>(1, u64::MAX))]
     dispute: Option<u64>,
     /// The format in which the answer is printed
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ParsedFormat::Json)]

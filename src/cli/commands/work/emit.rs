@@ -52,7 +52,7 @@ pub(crate) struct Args {
     #[arg(long = "file", value_name = "PATH")]
     files: Vec<String>,
     /// The number of the review cycle whose question the event answers
-    #[arg(long, value_name = "CYCLE", value_parser = number::<u32>(1, u64::MAX))]
+    #[arg(long, value_name = "CYCLE", allow_negative_numbers = true, value_parser = number::<u32>(1, u64::MAX))]
     clarifies: Option<u32>,
     /// Send the events in this file of JSON lines (`-`: standard input)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["kind", "summary", "files", "clarifies"])]

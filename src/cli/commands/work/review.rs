@@ -75,7 +75,7 @@ pub(crate) struct Args {
     #[arg(long, value_parser = one_of(ROUTES), value_name = "ROUTE")]
     on_dispute: Option<Route>,
     /// The maximum number of rounds of review and fix [default: review.rounds]
-    #[arg(long, value_name = "N", value_parser = number::<u32>(1, 20))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::<u32>(1, 20))]
     rounds: Option<u32>,
     /// The number of rounds in which reviewers debate findings: examinations in round 2, defences in round 3
     /// (`auto`: 3 rounds, but only on mandatory findings and findings of a single reviewer) [default:
@@ -83,7 +83,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ROUNDS", num_args = 0..=1, default_missing_value = "3", value_parser = ["auto", "2", "3", "off"])]
     debate: Option<String>,
     /// The maximum number of agents that work in parallel [default: review.jobs]
-    #[arg(short, long, value_name = "N", value_parser = number::<u32>(1, 256))]
+    #[arg(short, long, value_name = "N", allow_negative_numbers = true, value_parser = number::<u32>(1, 256))]
     jobs: Option<u32>,
     /// Ask only this connected reviewer (repeatable) [default: review.reviewers]
     #[arg(long, value_name = "NAME")]

@@ -113,7 +113,7 @@ pub enum StagesError {
     Shape { path: PathBuf, message: String },
     #[error("there is no stage `{name}`")]
     UnknownStage { name: String, similar: Option<&'static str> },
-    #[error("invalid name `{0}`: use letters, digits, `-`, `_` and `.`, beginning with a letter or a digit")]
+    #[error("invalid name `{0}`")]
     Name(String),
 }
 
@@ -130,7 +130,9 @@ impl Advice for StagesError {
                     format!("use a packaged stage ({packaged}), or define the stage in {FOLDER}/{name}.yml")
                 }
             }),
-            Self::Name(_) => None,
+            Self::Name(_) => Some(
+                "use up to 100 letters, digits, `-`, `_` and `.`, beginning with a letter or a digit".to_owned(),
+            ),
         }
     }
 }

@@ -21,7 +21,7 @@ use crate::protocol::text::printable;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Filters {
     /// List only the N newest disputes
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = number::<u32>(1, u64::MAX))]
+    #[arg(long, value_name = "N", default_value_t = 20, allow_negative_numbers = true, value_parser = number::<u32>(1, u64::MAX))]
     recent: u32,
     /// List only open disputes
     #[arg(long)]

@@ -46,7 +46,7 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Args)]
 struct RunFilters {
     /// List only the N newest runs
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = number::<u32>(0, u64::MAX))]
+    #[arg(long, value_name = "N", default_value_t = 20, allow_negative_numbers = true, value_parser = number::<u32>(0, u64::MAX))]
     recent: u32,
     #[command(flatten)]
     output: JsonFlag,

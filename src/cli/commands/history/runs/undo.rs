@@ -52,6 +52,9 @@ pub(crate) struct Args {
     /// Restore the changes that earlier undos of this run reverted
     #[arg(long)]
     redo: bool,
+    /// Keep your changes that cannot be merged, without asking
+    #[arg(short, long)]
+    yes: bool,
     /// List the effect on each file, and change no file
     #[arg(long, conflicts_with = "to")]
     dry_run: bool,
@@ -97,7 +100,7 @@ fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
         ))?;
         return Ok(exit(&plan.conflicts, &plan.new));
     }
-    if globals.interactive() {
+    if globals.interactive() && !args.yes {
         match decide(globals, &plan, &mut options) {
             Ok(()) => {}
             Err(AskError::Interrupted) => return Ok(ExitReason::Signal(2)),

@@ -10,7 +10,7 @@ use crate::workflows::consensus::{self, StageOutcome};
 #[derive(Debug, clap::Args)]
 pub(crate) struct StageFilters {
     /// List only the N newest stages
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = number::<usize>(0, u64::MAX))]
+    #[arg(long, value_name = "N", default_value_t = 20, allow_negative_numbers = true, value_parser = number::<usize>(0, u64::MAX))]
     recent: usize,
     #[command(flatten)]
     output: JsonFlag,
