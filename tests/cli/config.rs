@@ -547,6 +547,8 @@ fn spec_05_connect_of_what_is_connected_updates_it() {
     sandbox.glee(&["connect", "codex-reviewer", "--role", "reviewer", "--focus", "speed"]);
     let listed = sandbox.glee(&["config", "list"]).stdout;
     assert!(listed.contains("agents.codex-reviewer.focus = [speed]"), "{listed}");
+    assert_eq!(sandbox.glee(&["config", "set", "agents.codex.focus", "tests"]).code, 0);
+    assert_eq!(out(&sandbox, &["config", "get", "agents.codex.focus"]), "[tests]\n");
     let same = sandbox.glee(&["connect", "codex", "--role", "reviewer", "--model", "large"]);
     assert!(same.stderr.contains("nothing to change"), "{same}");
 }

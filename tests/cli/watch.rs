@@ -406,7 +406,8 @@ fn spec_26_emit_waits_for_the_decision_and_says_how_to_answer() {
     let sandbox = scene(&[]);
     let config = sandbox.user_config();
     let text = fs::read_to_string(&config).expect("the configuration");
-    let second = "agents:\n  - {name: gemini, role: reviewer, adapter: text, command: [reviewer]}\n";
+    let second = "agents:\n  - {name: gemini, role: reviewer, adapter: text, command: [reviewer]}\n  \
+        - {name: claude-coder, role: coder, adapter: text, command: [claude]}\n";
     fs::write(&config, text.replace("agents:\n", second)).expect("a written file");
     fs::write(sandbox.home().join("verdict"), "concerns").expect("a written file");
     let watching = Watching::begin(&sandbox, &[]);
@@ -414,7 +415,7 @@ fn spec_26_emit_waits_for_the_decision_and_says_how_to_answer() {
     let asked = emit(&sandbox, &milestone);
     assert_eq!(asked.code, 3, "{asked}");
     assert!(asked.stdout.contains("look at it"), "the question of this very review: {asked}");
-    let answer = "Answer with: glee emit note --agent claude --clarifies 1 --summary '<your answer>'";
+    let answer = "Answer with: glee emit note --agent claude-coder --clarifies 1 --summary '<your answer>'";
     assert!(asked.stdout.contains(answer), "{asked}");
     fs::write(sandbox.home().join("verdict"), "approved").expect("a written file");
     let note = ["note", "--agent", "claude", "--clarifies", "1", "--summary", "Argon2 it is", "--wait"];

@@ -12,7 +12,7 @@ use crate::cli::error::{CommandError, CommandResult};
 use crate::cli::report::{BasicFormat, formats::json::pretty, stage as report};
 use crate::cli::ui::{dialogs::prompter::PersonDialog, terminal::Terminal};
 use crate::config::settings::Settings;
-use crate::domain::{ExitReason, RunId, StagePlan};
+use crate::domain::{ExitReason, Role, RunId, StagePlan};
 use crate::history::store::Journal;
 use crate::workflows::consensus::{self, Rest, StageOutcome, files};
 use crate::workflows::review::{self, RunSetup};
@@ -42,7 +42,7 @@ impl StageRequest {
         let new = review::new_run();
         let id = self.id.as_deref().unwrap_or(new.short());
         let context = StageContext::new(globals, self.report.format)?;
-        let agents = names::full_all(&context.settings.agents, &self.agents, None)?;
+        let agents = names::full_of_any_role(&context.settings.agents, &self.agents, Role::Reviewer)?;
         let plan = plan(&context, id, &agents)?;
         context.finish(context.ask(plan, self.fresh.is_given(globals))?)
     }

@@ -29,6 +29,39 @@ pub(crate) fn full(agents: &[Agent], given: &str, usual: Option<Role>) -> Result
     }
 }
 
+/// Returns the full names of agents that can have any role. Of several matches, agents with the role `usual` take
+/// precedence.
+pub(crate) fn full_of_any_role(
+    agents: &[Agent],
+    given: &[String],
+    usual: Role,
+) -> Result<Vec<String>, CommandError> {
+    let name = |given: &String| {
+        let name = full(agents, given, Some(usual))?;
+        // If several agents match and none has the usual role, the second search fails and lists the agents.
+        if agents.iter().any(|agent| agent.name.0 == name) { Ok(name) } else { full(agents, given, None) }
+    };
+    given.iter().map(name).collect()
+}
+
+/// Completes the name of an agent in a key such as `agents.codex.focus`. If no agent matches, returns the key.
+pub(crate) fn full_key(agents: &[Agent], key: &str) -> Result<String, CommandError> {
+    let Some(rest) = key.strip_prefix("agents.") else { return Ok(key.to_owned()) };
+    let is_known = |name: &str| agents.iter().any(|agent| agent.name.0 == name);
+    // A name can contain dots, so the name can end at every dot.
+    let ends = || rest.match_indices('.').map(|(at, _)| at).chain([rest.len()]);
+    if ends().any(|end| is_known(&rest[..end])) {
+        return Ok(key.to_owned());
+    }
+    for end in ends() {
+        let name = full(agents, &rest[..end], None)?;
+        if is_known(&name) {
+            return Ok(format!("agents.{name}{}", &rest[end..]));
+        }
+    }
+    Ok(key.to_owned())
+}
+
 pub(crate) fn full_all(
     agents: &[Agent],
     given: &[String],
@@ -91,6 +124,22 @@ mod tests {
         ] {
             assert_eq!(full(given, usual).as_deref(), Ok(expected), "{given}");
         }
+        let given = ["claude".to_owned(), "sec".to_owned(), "nobody".to_owned()];
+        let found = full_of_any_role(&agents, &given, Role::Judge).map_err(|error| error.render(false));
+        assert_eq!(found, Ok(["claude-judge", "security", "nobody"].map(str::to_owned).to_vec()));
+        assert!(full_of_any_role(&agents, &given, Role::Aggregator).is_err(), "two agents match `claude`");
+        for (key, expected) in [
+            ("agents.codex.focus", "agents.security.focus"),
+            ("agents.claude-c.env", "agents.claude-coder.env"),
+            ("agents.rules.role", "agents.rules.role"),
+            ("agents.codex", "agents.security"),
+            ("agents.nobody.role", "agents.nobody.role"),
+            ("agents", "agents"),
+            ("review.rounds", "review.rounds"),
+        ] {
+            assert_eq!(full_key(&agents, key).map_err(|error| error.render(false)).as_deref(), Ok(expected));
+        }
+        assert!(full_key(&agents, "agents.claude.role").is_err(), "two agents match `claude`");
         insta::assert_snapshot!(full("claude", None).expect_err("two agents match"), @"
         error: `claude` matches several agents: `claude-coder`, `claude-judge`
         hint: write the full name of the agent

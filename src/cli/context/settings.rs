@@ -10,7 +10,7 @@ use crate::cli::error::CommandError;
 use crate::config::files::paths;
 use crate::config::settings::Settings;
 use crate::config::{self, ConfigSources, Loaded, UntrustedConfig};
-use crate::domain::ExitReason;
+use crate::domain::{Agent, ExitReason};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Places {
@@ -52,6 +52,12 @@ pub(crate) fn load(globals: &Globals) -> Result<(Places, Loaded), CommandError> 
     let loaded = config::load(&places.sources(globals))?;
     loaded.notices.iter().for_each(|notice| globals.say(notice));
     Ok((places, loaded))
+}
+
+/// Returns the connected agents, without printing notices. Returns no agents if the settings cannot be read.
+pub(crate) fn agents(globals: &Globals) -> Vec<Agent> {
+    let loaded = Places::find(globals).and_then(|places| Ok(config::load(&places.sources(globals))?));
+    loaded.map(|loaded| loaded.settings.agents).unwrap_or_default()
 }
 
 /// Returns the full name of an agent. If no agent matches or the settings cannot be read, returns the given name.

@@ -6,8 +6,8 @@ use std::process;
 use serde_json::{Map, Value, json};
 
 use crate::cli::context::{
-    AlwaysJson, CommandError, CommandResult, ConfigTarget, Globals, HEAD, JsonFlag, UserFlag, print, settings,
-    stream,
+    AlwaysJson, CommandError, CommandResult, ConfigTarget, Globals, HEAD, JsonFlag, UserFlag, names, print,
+    settings, stream,
 };
 use crate::cli::ui::dialogs::questions;
 use crate::config::files::edit;
@@ -88,15 +88,20 @@ Examples:
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     match &args.command {
-        Command::Get { key, output } => get(globals, globals.key_today(key), output),
-        Command::Set { key, value, file } => set(globals, globals.key_today(key), value, file.user),
-        Command::Unset { key, file } => unset(globals, globals.key_today(key), file.user),
+        Command::Get { key, output } => get(globals, &full_key(globals, key)?, output),
+        Command::Set { key, value, file } => set(globals, &full_key(globals, key)?, value, file.user),
+        Command::Unset { key, file } => unset(globals, &full_key(globals, key)?, file.user),
         Command::List { output, .. } if output.json => list_json(globals, |_| true),
         Command::List { origin, .. } => list(globals, *origin),
         Command::Edit(file) => edit_file(globals, file.user),
         Command::Path(file) => redacted(&format!("{}\n", ConfigTarget::find(globals, file.user)?.path.display())),
         Command::Schema(_) => redacted(&format!("{:#}\n", schema::json_schema())),
     }
+}
+
+/// Returns the current name of a key, with the full name of the agent.
+fn full_key(globals: &Globals, key: &str) -> Result<String, CommandError> {
+    names::full_key(&settings::agents(globals), globals.key_today(key))
 }
 
 fn get(globals: &Globals, key: &str, output: &JsonFlag) -> CommandResult {

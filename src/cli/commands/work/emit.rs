@@ -12,9 +12,9 @@ use clap::builder::PossibleValuesParser;
 use serde_json::json;
 
 use crate::cli::commands::work::watch::connection;
-use crate::cli::context::{CommandError, CommandResult, Globals, Input, number, stream};
+use crate::cli::context::{CommandError, CommandResult, Globals, Input, names, number, settings, stream};
 use crate::cli::style;
-use crate::domain::{AgentName, EventType, ExitReason, Trigger, WatchStatus};
+use crate::domain::{AgentName, EventType, ExitReason, Role, Trigger, WatchStatus};
 use crate::protocol::text::printable;
 use crate::workflows::watch::socket::Client;
 use crate::workflows::watch::socket::protocol::{self, KEY, WatchCommand};
@@ -91,11 +91,12 @@ fn one(mut client: Client, args: &Args, kind: &str, globals: &Globals) -> Comman
                 .hint("use up to 64 letters, digits, `.`, `_` and `-`")
         })?;
     }
+    let agent = args.agent.as_deref().map(|name| full_name(globals, name)).transpose()?;
     let key = client.key().filter(|_| kind == EventType::UserManual.as_str());
-    let line = json!({"type": kind, "agent": args.agent, "summary": args.summary, "files": args.files,
+    let line = json!({"type": kind, "agent": agent, "summary": args.summary, "files": args.files,
         "clarifies": args.clarifies, KEY: key});
     let answer = connection::accepted(client.ask(&line.to_string())?)?;
-    let own = |waiting: &AgentName| args.agent.as_ref() == Some(&waiting.0);
+    let own = |waiting: &AgentName| agent.as_ref() == Some(&waiting.0);
     let (asked, status) = if args.wait {
         let report = decided(&mut client)?;
         let asked = report.clarification.filter(|asked| asked.waiting.iter().any(own));
@@ -104,7 +105,7 @@ fn one(mut client: Client, args: &Args, kind: &str, globals: &Globals) -> Comman
         (answer.clarify.map(|asked| (asked.cycle, asked.prompt)), answer.status.unwrap_or_default())
     };
     if let Some((cycle, prompt)) = asked {
-        let agent = printable::line(args.agent.as_deref().unwrap_or_default());
+        let agent = printable::line(agent.as_deref().unwrap_or_default());
         stream::out(&format!(
             "{}\nAnswer with: glee emit note --agent {agent} --clarifies {cycle} --summary '<your answer>'\n",
             printable::block(&prompt).trim_end()
@@ -115,6 +116,17 @@ fn one(mut client: Client, args: &Args, kind: &str, globals: &Globals) -> Comman
         globals.say("note: the work is PAUSED");
     }
     Ok(if paused && args.wait { ExitReason::DisputeOpen } else { ExitReason::Clean })
+}
+
+/// Returns the full name of the connected agent with the program `name`, or with a name such as `<name>-coder`. If
+/// no connected agent matches, returns `name`, because a watch accepts events of all agents.
+fn full_name(globals: &Globals, name: &str) -> Result<String, CommandError> {
+    let agents = settings::agents(globals);
+    let prefix = format!("{name}-");
+    if agents.iter().any(|agent| names::runs(agent, name) || agent.name.0.starts_with(&prefix)) {
+        return names::full(&agents, name, Some(Role::Coder));
+    }
+    Ok(name.to_owned())
 }
 
 const POLL_INTERVAL: Duration = Duration::from_millis(100);

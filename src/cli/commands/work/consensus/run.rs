@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::cli::commands::work::gate;
 use crate::cli::context::{CommandError, CommandResult, Globals, ReportFormat, StageContext, names};
 use crate::config::files::stages::{self as files, Gate, PipelineStep, Stage};
-use crate::domain::{ExitReason, StagePlan, Untrusted};
+use crate::domain::{ExitReason, Role, StagePlan, Untrusted};
 use crate::workflows::consensus::{self, Asking, NextStep, StageOutcome};
 
 /// Run all stages and checkpoints of a pipeline that no earlier run settled
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     };
     let context = StageContext::new(globals, args.report.format)?;
     let steps = steps(&context, &pipeline.stages, path.parent().unwrap_or(Path::new(".")))?;
-    let agents = names::full_all(&context.settings.agents, &args.agents, None)?;
+    let agents = names::full_of_any_role(&context.settings.agents, &args.agents, Role::Reviewer)?;
     let mut pipeline = Pipeline { context: &context, args, agents, prompt, input: None, resolved: Vec::new() };
     let mut outcomes = Vec::new();
     let mut exit = ExitReason::Clean;
