@@ -1,0 +1,279 @@
+//! Answers questions about the state of a review: the states of findings, and what the coder and judges receive.
+
+use std::collections::BTreeSet;
+
+use super::{RecordedCall, Reuse, ReviewState};
+use crate::config::settings::Validate;
+use crate::domain::event::{CallId, Mode, Purpose};
+use crate::domain::{
+    Agent, AgentName, Answer, Class, Disposition, Dispute, DisputeNumber, Finding, FindingId, FindingState,
+    Objector, Role, Route, RulingRecord,
+};
+use crate::rules::consensus::Policy;
+use crate::workflows::run::attempts;
+
+impl ReviewState {
+    pub(crate) fn round(&self) -> u32 {
+        u32::try_from(self.rounds.len()).unwrap_or(u32::MAX).max(1)
+    }
+
+    pub(crate) fn covers(&self, file: &str) -> bool {
+        self.rounds.last().into_iter().flatten().flatten().any(|covered| covered.file == file)
+    }
+
+    pub(crate) fn agents(&self, role: Role) -> impl Iterator<Item = &Agent> {
+        self.plan.iter().flat_map(|plan| &plan.agents).filter(move |agent| agent.role == role)
+    }
+
+    pub(crate) fn judges(&self) -> impl Iterator<Item = &Agent> {
+        self.agents(Role::Judge).chain(&self.called_judges)
+    }
+
+    /// The last ruling of a dispute, ignoring rulings that were made before the dispute was reopened.
+    pub(crate) fn last_ruling<'a>(&self, dispute: &'a Dispute) -> Option<&'a RulingRecord> {
+        let before = self.ruled_before.get(&dispute.number).copied().unwrap_or_default();
+        dispute.rulings.get(before..)?.last()
+    }
+
+    /// The open disputes that a resumed run reopens. If the command line sets a route (`named`), the run reopens
+    /// all open disputes, but the route `judge` leaves out disputes that are already routed to a judge of this run.
+    /// If `named` is `None`, the run reopens disputes that have the default route `human`. If `named` is `None`, a
+    /// run with `--fix` also reopens disputes without a route.
+    pub(crate) fn stayed_open(&self, named: Option<Route>) -> Vec<DisputeNumber> {
+        let is_fix = self.plan.as_ref().is_some_and(|plan| plan.mode == Mode::Fix);
+        let judged = |number| self.calls.keys().any(|id| id.purpose == Purpose::Judge { dispute: number });
+        let waits = |dispute: &&Dispute| match (named, dispute.route) {
+            (Some(Route::Judge), Some(Route::Judge)) => !judged(dispute.number) && !dispute.rulings.is_empty(),
+            (Some(_), _) => true,
+            (None, None) => is_fix && !self.is_judged_first(&dispute.finding),
+            (None, Some(Route::Human)) => !self.chosen.contains(&dispute.number),
+            (None, Some(Route::Judge | Route::Discard)) => false,
+        };
+        self.disputes
+            .values()
+            .filter(|dispute| dispute.is_open())
+            .filter(waits)
+            .map(|dispute| dispute.number)
+            .collect()
+    }
+
+    /// For each open dispute of an earlier run, one finding that repeats the dispute. Excludes disputes that
+    /// already continue in this run.
+    pub(crate) fn left_open(&self) -> impl Iterator<Item = FindingId> {
+        let mut taken: BTreeSet<DisputeNumber> = self.disputes.keys().copied().collect();
+        self.still_disputed.iter().filter(move |(_, number)| taken.insert(**number)).map(|(id, _)| *id)
+    }
+
+    pub(crate) fn finding(&self, id: FindingId) -> Option<&Finding> {
+        self.place(id).map(|index| &self.findings[index])
+    }
+
+    /// Finding n is at index n - 1, except in some runs that an earlier version of Glee recorded.
+    pub(super) fn place(&self, id: FindingId) -> Option<usize> {
+        let has_id = |finding: &Finding| finding.id == id;
+        let expected = usize::try_from(id.0).ok().and_then(|number| number.checked_sub(1));
+        expected
+            .filter(|index| self.findings.get(*index).is_some_and(has_id))
+            .or_else(|| self.findings.iter().position(has_id))
+    }
+
+    pub(crate) fn dispute_of(&self, id: FindingId) -> Option<&Dispute> {
+        self.disputes.get(self.disputed.get(&id)?)
+    }
+
+    pub(crate) fn undecided(&self) -> impl Iterator<Item = DisputeNumber> {
+        let open = self.disputes.values().filter(|dispute| dispute.is_open() && dispute.route.is_none());
+        open.filter(|dispute| !self.is_sent_to_judge(&dispute.finding)).map(|dispute| dispute.number)
+    }
+
+    pub(crate) fn reuse(&self, call: &CallId) -> Option<&Reuse> {
+        self.reused.get(&(call.agent.clone(), call.purpose.clone()))
+    }
+
+    pub(crate) fn last_call(&self, agent: &AgentName, purpose: &Purpose) -> Option<(&CallId, &RecordedCall)> {
+        attempts::last(&self.calls, agent, purpose)
+    }
+
+    pub(crate) fn items(&self, purpose: &Purpose) -> Vec<FindingId> {
+        let asked = |finding: &&Finding| -> bool {
+            match purpose {
+                Purpose::Respond { round } => self.wants_response(finding, *round),
+                Purpose::Enforce { round } => {
+                    finding.round <= *round
+                        && self.is_for_coder(finding.id)
+                        && self
+                            .dispute_of(finding.id)
+                            .is_some_and(|dispute| dispute.disposition == Some(Disposition::Enforced))
+                        && !self.is_done(finding.id)
+                }
+                Purpose::Repair { round } => finding.round <= *round && self.says_implemented(finding.id),
+                Purpose::Review { .. }
+                | Purpose::Examine { .. }
+                | Purpose::Defend { .. }
+                | Purpose::Judge { .. }
+                | Purpose::Recheck { .. }
+                | Purpose::Compare { .. }
+                | Purpose::Stage { .. }
+                | Purpose::Work
+                | Purpose::Peer { .. } => false,
+            }
+        };
+        self.findings.iter().filter(asked).map(|finding| finding.id).collect()
+    }
+
+    pub(crate) fn repairs(&self, round: u32) -> u32 {
+        let is_repair = |id: &&CallId| id.purpose == Purpose::Repair { round };
+        self.calls.keys().filter(is_repair).map(|id| id.attempt).max().unwrap_or(0)
+    }
+
+    pub(crate) fn mode(&self) -> Mode {
+        match (&self.fixing, &self.plan) {
+            (Some(_), _) => Mode::Fix,
+            (None, Some(plan)) => plan.mode,
+            (None, None) => Mode::Review,
+        }
+    }
+
+    fn is_for_coder(&self, id: FindingId) -> bool {
+        self.fixing.as_ref().or(self.handed_over.as_ref()).is_none_or(|findings| findings.contains(&id))
+    }
+
+    /// Whether a call is the coder's first attempt at a request. Later attempts only ask for missing answers.
+    pub(crate) fn is_first_attempt(&self, call: &CallId) -> bool {
+        let before = if matches!(call.purpose, Purpose::Respond { .. }) { self.asked_before } else { 0 };
+        call.attempt == before + 1
+    }
+
+    /// Whether the coder has to answer a finding in a round. A fix request requires answers about its findings. In
+    /// other rounds, the coder answers new findings, and older mandatory findings that are still open.
+    fn wants_response(&self, finding: &Finding, round: u32) -> bool {
+        if !self.is_for_coder(finding.id) || self.is_ruled_by_person(finding.id) {
+            return false;
+        }
+        if self.fixing.is_some() {
+            let is_enforced = |dispute: &Dispute| dispute.disposition == Some(Disposition::Enforced);
+            return !self.dispute_of(finding.id).is_some_and(is_enforced);
+        }
+        if finding.reverses.is_some() || finding.is_rejected() || self.is_judged_first(finding) {
+            return false;
+        }
+        if self.still_disputed.contains_key(&finding.id) {
+            return false;
+        }
+        if self.ruled.get(&finding.id).is_some_and(|(_, disposition)| disposition.closes()) {
+            return false;
+        }
+        if finding.round == round {
+            return true;
+        }
+        finding.round < round
+            && finding.mandatory
+            && self.dispute_of(finding.id).is_none()
+            && matches!(
+                self.finding_state(finding),
+                FindingState::Open | FindingState::Unanswered | FindingState::Claimed | FindingState::NotResolved
+            )
+    }
+
+    fn is_ruled_by_person(&self, id: FindingId) -> bool {
+        self.dispute_of(id).is_some_and(|dispute| dispute.objector == Objector::Person && !dispute.is_open())
+    }
+
+    /// Whether a judge rules on a mandatory finding before the coder receives the finding. The possible reasons are
+    /// a contradiction between reviewers, a finding of a single reviewer that the judge has to validate, and the
+    /// policy `specification`.
+    pub(crate) fn is_judged_first(&self, finding: &Finding) -> bool {
+        let (Some(plan), Some(consensus)) = (&self.plan, &finding.consensus) else { return false };
+        if !finding.mandatory || consensus.withdrawn {
+            return false;
+        }
+        let has_judge = self.agents(Role::Judge).next().is_some();
+        let rules = self.settings.review.consensus;
+        let weighed = has_judge && consensus.doubted && rules.policy == Policy::Specification;
+        match consensus.class {
+            Class::Disputed => plan.mode == Mode::Arbitrate || has_judge,
+            Class::Uncorroborated => rules.validate == Validate::Judge,
+            Class::Accepted | Class::Rejected => weighed,
+        }
+    }
+
+    /// Whether a finding goes directly to the judge, without the choice of a route. With `--arbitrate`, a
+    /// contradiction between reviewers is an ordinary dispute, for which a route is chosen.
+    pub(crate) fn is_sent_to_judge(&self, finding: &Finding) -> bool {
+        let arbitrates = self.plan.as_ref().is_some_and(|plan| plan.mode == Mode::Arbitrate);
+        let contradicted = finding.consensus.as_ref().is_some_and(|consensus| consensus.class == Class::Disputed);
+        self.is_judged_first(finding) && !(arbitrates && contradicted)
+    }
+
+    /// Whether the coder answered `IMPLEMENTED` and changed the code at the finding's anchor.
+    pub(crate) fn is_done(&self, id: FindingId) -> bool {
+        self.says_implemented(id) && self.is_touched(id)
+    }
+
+    fn says_implemented(&self, id: FindingId) -> bool {
+        self.responses.get(&id).is_some_and(|response| response.answer == Answer::Implemented)
+    }
+
+    fn is_touched(&self, id: FindingId) -> bool {
+        let Some(asked) = self.asked_after.get(&id) else { return false };
+        self.tree_changes.iter().skip(*asked).any(|change| change.touched.contains(&id))
+    }
+
+    /// The state of a finding, as defined in section 3.1 of the design.
+    pub(crate) fn finding_state(&self, finding: &Finding) -> FindingState {
+        let id = finding.id;
+        if let Some(dispute) = self.still_disputed.get(&id) {
+            // If another finding repeats the same dispute, the dispute is possibly already settled in this run.
+            let ended = self.disputes.get(dispute).and_then(|here| here.disposition.clone());
+            return match ended {
+                None => FindingState::Disputed { dispute: *dispute },
+                Some(disposition) => FindingState::AlreadyRuled { dispute: (*dispute).into(), disposition },
+            };
+        }
+        if let Some((dispute, disposition)) = self.ruled.get(&id)
+            && (disposition.closes() || !self.says_implemented(id))
+        {
+            return FindingState::AlreadyRuled { dispute: dispute.clone(), disposition: disposition.clone() };
+        }
+        if let Some(dispute) = self.dispute_of(id) {
+            let number = dispute.number;
+            match &dispute.disposition {
+                None => return FindingState::Disputed { dispute: number },
+                Some(Disposition::Discarded) => return FindingState::Discarded,
+                Some(Disposition::Enforced) => {
+                    if !self.says_implemented(id) {
+                        return FindingState::Enforced { dispute: number };
+                    }
+                }
+                Some(_) if self.lowered.contains_key(&id) => {
+                    if !self.says_implemented(id) {
+                        return FindingState::Open;
+                    }
+                }
+                Some(_) => return FindingState::Dismissed { dispute: number },
+            }
+        }
+        match self.responses.get(&id).map(|response| response.answer) {
+            None if finding.is_rejected() => FindingState::Discarded,
+            None if self.asked_after.contains_key(&id) => FindingState::Unanswered,
+            None => FindingState::Open,
+            Some(Answer::Implemented) if !self.is_touched(id) => FindingState::Claimed,
+            Some(Answer::Implemented) => self.checked(finding),
+            Some(Answer::Discarded | Answer::Disagree) if finding.mandatory => FindingState::Open,
+            Some(Answer::Discarded | Answer::Disagree) => FindingState::Discarded,
+        }
+    }
+
+    pub(crate) fn changed_in(&self, round: u32) -> bool {
+        self.tree_changes
+            .iter()
+            .any(|change| change.call.purpose.round() == Some(round) && !change.changes.is_empty())
+    }
+
+    /// An ended call of the coder whose changes are not recorded yet.
+    pub(crate) fn unrecorded_change(&self) -> Option<&CallId> {
+        self.calls
+            .keys()
+            .find(|id| id.purpose.is_coder() && !self.tree_changes.iter().any(|change| change.call == **id))
+    }
+}

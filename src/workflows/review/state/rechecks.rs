@@ -1,0 +1,87 @@
+//! Answers which findings a reviewer still has to re-check, and which findings repeat an earlier dispute.
+
+use std::collections::BTreeSet;
+
+use super::{RECHECKS, ReviewState};
+use crate::domain::event::{CallAnswer, Purpose};
+use crate::domain::{AgentName, EarlierDispute, Finding, FindingId, FindingState, Recheck, Relation, Role};
+
+impl ReviewState {
+    pub(super) fn count_unanswered(&mut self, findings: Vec<FindingId>, agent: &AgentName, tries: u32) {
+        for id in findings {
+            *self.unanswered_checks.entry((id, agent.clone())).or_default() += tries;
+        }
+    }
+
+    /// The implemented findings that the agent raised and still has to re-check.
+    pub(crate) fn recheck_items(&self, agent: &AgentName) -> Vec<FindingId> {
+        let is_changed = |finding: &&Finding| {
+            use FindingState::{NotResolved, Resolved, Unchecked, Unconfirmed};
+            matches!(self.finding_state(finding), Unchecked | Unconfirmed | NotResolved | Resolved)
+        };
+        self.findings
+            .iter()
+            .filter(|finding| self.checkers(finding).any(|name| name == agent))
+            .filter(|finding| self.check(finding.id, agent).is_none() && !self.is_given_up(finding.id, agent))
+            .filter(is_changed)
+            .map(|finding| finding.id)
+            .collect()
+    }
+
+    /// The reviewers that re-check a finding's implementation: all reviewers that raised the finding.
+    pub(crate) fn checkers<'a>(&'a self, finding: &'a Finding) -> impl Iterator<Item = &'a AgentName> {
+        self.agents(Role::Reviewer).map(|agent| &agent.name).filter(|name| finding.raised_by.contains(name))
+    }
+
+    fn check(&self, id: FindingId, agent: &AgentName) -> Option<&Recheck> {
+        self.checks.get(&id)?.get(agent)
+    }
+
+    fn is_given_up(&self, id: FindingId, agent: &AgentName) -> bool {
+        self.unanswered_checks.get(&(id, agent.clone())).is_some_and(|tries| *tries >= RECHECKS)
+    }
+
+    /// The state of an implemented finding. A re-check that is missing or negative keeps the finding open.
+    pub(super) fn checked(&self, finding: &Finding) -> FindingState {
+        let id = finding.id;
+        let said = || self.checks.get(&id).into_iter().flatten().map(|(_, check)| check);
+        if said().any(|check| !check.resolved) {
+            FindingState::NotResolved
+        } else if self.checkers(finding).any(|name| self.is_given_up(id, name)) {
+            FindingState::Unconfirmed
+        } else if said().next().is_some() && self.checkers(finding).all(|name| self.check(id, name).is_some()) {
+            FindingState::Resolved
+        } else {
+            FindingState::Unchecked
+        }
+    }
+
+    /// Pairs of a finding in the round and an earlier dispute that the finding possibly repeats.
+    pub(crate) fn uncertain(&self, round: u32) -> impl Iterator<Item = (&Finding, &EarlierDispute)> {
+        let may_repeat = |id: FindingId| {
+            let related = self.related.get(&id).into_iter().flatten();
+            // Rulings that only changed a tag are not compared, because such rulings do not close findings.
+            related.into_iter().find(|earlier| earlier.relation == Relation::MayRepeat && earlier.new_tag.is_none())
+        };
+        let of_round = self.findings.iter().filter(move |finding| finding.round == round);
+        // A finding that the coder has answered or that is in dispute is not compared with earlier disputes.
+        let is_new = |id| !self.responses.contains_key(id) && !self.disputed.contains_key(id);
+        let of_round = of_round.filter(move |finding| is_new(&finding.id));
+        of_round.filter_map(move |finding| Some((finding, may_repeat(finding.id)?)))
+    }
+
+    pub(crate) fn recognised(&self, round: u32) -> impl Iterator<Item = (&Finding, &EarlierDispute)> {
+        let same: BTreeSet<FindingId> = self
+            .calls
+            .iter()
+            .filter(|(id, _)| id.purpose == Purpose::Compare { round })
+            .flat_map(|(_, call)| match &call.answer {
+                CallAnswer::Compare { comparisons } => comparisons.as_slice(),
+                _ => &[],
+            })
+            .filter(|comparison| comparison.same)
+            .map(|comparison| comparison.finding)
+            .collect();
+        self.uncertain(round).filter(move |(finding, _)| same.contains(&finding.id))
+    }
+}
