@@ -9,10 +9,11 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::schema::values::{
-    Adapter, Age, As, Command, Commands, ConfirmAbove, Count, Delay, Id, Model, Money, Name, OrAll, OrNone, Price,
-    ReviewerChoice, Reviewers, Size, Tags, Threshold, Time, Url, Variables, Whole, Words,
+use crate::config::schema::forms::{
+    Adapter, Age, Command, Commands, Id, Model, Money, Name, Price, Reviewers, Size, Tags, Threshold, Url,
+    Variables, Whole, Words,
 };
+use crate::config::schema::values::{As, ConfirmAbove, Count, Delay, OrAll, OrNone, ReviewerChoice, Time};
 use crate::domain::{Agent, AgentName, Caps, Disposition, Effort, Price as Dollars, Role, Route};
 use crate::rules::consensus::Policy;
 

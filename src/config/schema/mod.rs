@@ -1,5 +1,6 @@
 //! Derives the keys of the configuration and the published JSON Schema from [`Settings`].
 
+pub(crate) mod forms;
 pub mod renamed;
 pub(crate) mod suggest;
 pub(crate) mod units;

@@ -1,0 +1,298 @@
+//! The forms of single values: one entry for each kind of text, number or list that a key accepts.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::Deserialize as _;
+use serde_json::{Value, json};
+
+use super::suggest::closest;
+use super::units;
+use super::values::{ADAPTERS, ConfirmAbove, Count, InvalidValue, ReviewerChoice, ValueForm, words};
+use crate::domain::{AgentName, Price as Dollars, Tag};
+use crate::rules::review::mandatory;
+
+/// Declares a form with the type of its values, the text of [`ValueForm::allowed`], a JSON Schema and a parser.
+macro_rules! form {
+    ($(#[$doc:meta])* $name:ident: $value:ty = $allowed:expr, $schema:tt, $read:expr $(; $($more:item)*)?) => {
+        $(#[$doc])*
+        pub(crate) struct $name;
+
+        impl ValueForm for $name {
+            type Value = $value;
+
+            fn allowed() -> String {
+                $allowed.into()
+            }
+
+            fn schema() -> Value {
+                json!($schema)
+            }
+
+            fn read(given: &Value) -> Option<$value> {
+                let read: fn(&Value) -> Option<$value> = $read;
+                read(given)
+            }
+
+            $($($more)*)?
+        }
+    };
+}
+
+form! {
+    Whole: u64 = "a whole number from 1",
+    {"type": "integer", "minimum": 1},
+    |given| given.as_u64().filter(|count| *count > 0)
+}
+
+form! {
+    Money: f64 = "dollars such as 2.50",
+    {"type": "number", "exclusiveMinimum": 0},
+    |given| given.as_f64().filter(|dollars| *dollars > 0.0 && dollars.is_finite())
+}
+
+form! {
+    Threshold: ConfirmAbove = "a whole number of calls, or dollars such as $2 or 2 USD",
+    {"anyOf": [
+        {"type": "integer", "minimum": 0, "maximum": (u32::MAX)},
+        {"type": "string", "pattern": "^([$] ?[0-9]+([.][0-9]+)?|[0-9]+([.][0-9]+)? ?USD)$"}
+    ]},
+    |given| match given {
+        Value::String(text) => {
+            let amount = text.strip_prefix('$').or_else(|| text.strip_suffix("USD"))?.trim();
+            let is_decimal = amount.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+            amount.parse().ok().filter(|_| is_decimal).map(ConfirmAbove::Usd)
+        }
+        _ => Count::<0, { u32::MAX }>::read(given).map(ConfirmAbove::Calls),
+    };
+
+    fn write(value: &ConfirmAbove) -> Value {
+        match value {
+            ConfirmAbove::Calls(calls) => json!(calls),
+            ConfirmAbove::Usd(usd) => json!(format!("${usd}")),
+        }
+    }
+}
+
+form! {
+    /// Accepts an HTTP address that contains no user, query or fragment.
+    Url: String = "an address such as https://api.osv.dev",
+    {"type": "string", "pattern": "^https?://[^\\s/?#@]+[^\\s?#]*$"},
+    |given| {
+        let text = given.as_str()?;
+        let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"))?;
+        let host = rest.split('/').next().unwrap_or_default();
+        let is_plain = !rest.contains(|c: char| c.is_whitespace() || c.is_control() || "?#".contains(c));
+        (!host.is_empty() && !host.contains('@') && is_plain).then(|| text.to_owned())
+    }
+}
+
+form! {
+    Age: Duration = "an age such as 90d or 12h",
+    {"type": "string", "pattern": "^([0-9]+d|([0-9]+(h|m|s|ms))+)$"},
+    |given| units::age(given.as_str()?);
+
+    fn write(value: &Duration) -> Value {
+        json!(units::age_text(*value))
+    }
+
+    fn suggestion(given: &Value) -> Option<String> {
+        given.is_number().then(|| format!("{given}d"))
+    }
+}
+
+form! {
+    Size: u64 = "a size such as 512KiB or 64MiB",
+    {"type": "string", "pattern": "^[0-9]+ *(B|[kK]B|MB|GB|KiB|MiB|GiB)$"},
+    |given| units::size(given.as_str()?).filter(|bytes| *bytes > 0);
+
+    fn write(value: &u64) -> Value {
+        json!(units::size_text(*value))
+    }
+
+    fn suggestion(given: &Value) -> Option<String> {
+        given.is_number().then(|| format!("{given}B"))
+    }
+}
+
+const LONGEST_NAME: usize = 64;
+
+form! {
+    /// Accepts agent names that are safe in keys, file names and terminals.
+    Name: AgentName =
+        format!("up to {LONGEST_NAME} letters, digits, `.`, `_` and `-`, beginning with a letter or digit"),
+    {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"},
+    |given| {
+        let text = given.as_str()?;
+        let is_name = text.len() <= LONGEST_NAME
+            && text.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'));
+        is_name.then(|| text.into())
+    }
+}
+
+form! {
+    /// Accepts project ids that are safe in file names.
+    Id: String = format!("4 to {LONGEST_NAME} letters, digits, `.`, `_` and `-`, beginning with a letter or digit"),
+    {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{3,63}$"},
+    |given| Name::read(given).map(|name| name.0).filter(|id| id.len() >= 4)
+}
+
+form! {
+    Reviewers: ReviewerChoice = "all, first, or a list of agents' names",
+    {"anyOf": [{"enum": ["all", "first"]}, {"type": "array", "items": (Name::schema()), "minItems": 1}]},
+    |given| match given {
+        Value::String(word) if word == "all" => Some(ReviewerChoice::All),
+        Value::String(word) if word == "first" => Some(ReviewerChoice::First),
+        Value::Array(names) if !names.is_empty() => list(given, Self::item).map(ReviewerChoice::Named),
+        _ => None,
+    };
+
+    const WORDS: &'static [&'static str] = &["all", "first"];
+
+    fn item(item: &Value) -> bool {
+        Name::read(item).is_some()
+    }
+}
+
+form! {
+    Tags: Vec<String> = "a list of severity tags such as [MUST, HIGH]",
+    {"type": "array", "items": {"type": "string", "minLength": 1}},
+    |given| list(given, Self::item);
+
+    /// Accepts the tags of other vendors but refuses misspelt tags, because a misspelt tag would make findings
+    /// optional.
+    fn item(item: &Value) -> bool {
+        item.as_str().is_some_and(|text| {
+            let word = is_line(text)
+                && text.chars().count() <= 20
+                && !text.contains(|c: char| c.is_whitespace() || "[]".contains(c));
+            word && (mandatory::normalise(text).is_some() || closest(text, Tag::ALL.map(Tag::as_str)).is_none())
+        })
+    }
+
+    fn suggestion(given: &Value) -> Option<String> {
+        closest(given.as_str()?, Tag::ALL.map(Tag::as_str)).map(str::to_owned)
+    }
+}
+
+form! {
+    Words: Vec<String> = "a list of words such as [backend, rust]",
+    {"type": ["string", "array"], "minLength": 1, "items": {"type": "string", "minLength": 1}},
+    |given| match given {
+        Value::String(word) => is_line(word).then(|| vec![word.clone()]),
+        _ => list(given, Self::item),
+    };
+
+    fn item(item: &Value) -> bool {
+        item.as_str().is_some_and(is_line)
+    }
+}
+
+form! {
+    /// Accepts the name of a model. The name becomes a command-line argument, so the name must not look like an
+    /// option.
+    Model: String = "the name of a model, which does not begin with `-`",
+    {"type": "string", "pattern": "^[^-]"},
+    |given| {
+        let text = given.as_str()?;
+        let is_word = is_line(text) && !text.contains(char::is_whitespace);
+        (text.len() <= LONGEST_NAME && is_word && !text.starts_with('-')).then(|| text.to_owned())
+    }
+}
+
+form! {
+    Adapter: String = ADAPTERS.join(", "),
+    {"type": "string", "enum": ADAPTERS},
+    |given| given.as_str().filter(|word| ADAPTERS.contains(word)).map(str::to_owned);
+
+    const WORDS: &'static [&'static str] = &ADAPTERS;
+}
+
+form! {
+    Price: Dollars = "dollars for a million tokens of input, cached input and output such as 1.25/0.125/10",
+    {"type": "string", "pattern": "^[0-9.]+/[0-9.]+/[0-9.]+$"},
+    |given| Dollars::parse(given.as_str()?);
+
+    fn write(value: &Dollars) -> Value {
+        json!(format!("{}/{}/{}", value.input, value.cached, value.output))
+    }
+}
+
+form! {
+    /// Accepts a program with its arguments, either as a list of words or as text in shell syntax.
+    Command: Vec<String> = "a program with its arguments, as text or as a list of words",
+    {"type": ["string", "array"], "format": "command", "minLength": 1, "items": {"type": "string"}, "minItems": 1},
+    |given| {
+        let words = match given {
+            Value::String(text) => shlex::split(text)?,
+            _ => list(given, Self::item)?,
+        };
+        let is_named = words.first().is_some_and(|program| !program.trim().is_empty());
+        (is_named && !words.iter().any(|word| word.contains('\0'))).then_some(words)
+    };
+
+    fn item(item: &Value) -> bool {
+        item.is_string()
+    }
+
+    fn problem(wrong: &Value) -> Option<String> {
+        let text = wrong.as_str().filter(|text| shlex::split(text).is_none())?;
+        Some(format!("has an open quote in `{text}`"))
+    }
+}
+
+form! {
+    Commands: Vec<Vec<String>> = "a list of commands such as [cargo test, make lint]",
+    {"type": "array", "items": (Command::schema())},
+    |given| given.as_array()?.iter().map(Command::read).collect();
+
+    fn item(item: &Value) -> bool {
+        Command::read(item).is_some()
+    }
+
+    fn problem(wrong: &Value) -> Option<String> {
+        Command::problem(wrong)
+    }
+}
+
+form! {
+    Variables: BTreeMap<String, String> = "a map of variables such as {NAME: \"value\"}",
+    {"type": "object", "additionalProperties": {"type": "string"}},
+    |given| {
+        let entries = given.as_object()?;
+        entries.iter().all(|(name, value)| is_variable(name, value)).then(|| BTreeMap::deserialize(entries).ok())?
+    };
+
+    fn misfit(given: &Value) -> InvalidValue {
+        let misfit = InvalidValue::of(given, Self::allowed(), None);
+        let mut entries = given.as_object().into_iter().flatten().enumerate();
+        match entries.find(|(_, (name, value))| !is_variable(name, value)) {
+            Some((item, (name, Value::String(_)))) => {
+                InvalidValue { problem: format!("cannot set the variable `{name}`"), item: Some(item), ..misfit }
+            }
+            Some((item, (name, _))) => InvalidValue {
+                problem: format!("sets `{name}` to a value that is not text"),
+                allowed: "text; quote a number, `true` or `null`".to_owned(),
+                item: Some(item),
+                ..misfit
+            },
+            None => misfit,
+        }
+    }
+}
+
+fn is_variable(name: &str, value: &Value) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && value.as_str().is_some_and(|value| !value.contains('\0'))
+}
+
+fn is_line(text: &str) -> bool {
+    !text.trim().is_empty() && !text.chars().any(char::is_control)
+}
+
+fn list(given: &Value, fits: fn(&Value) -> bool) -> Option<Vec<String>> {
+    let items = given.as_array()?;
+    items.iter().all(fits).then(|| words(given))
+}
