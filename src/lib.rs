@@ -35,7 +35,7 @@
 //! | layer | purpose |
 //! |---|---|
 //! | [`cli`] | commands, one file each, grouped as in `glee --help`; code that commands share in `context`; live displays and dialogs in `ui`; outcomes as text and JSON in `report`; colours and widths in `style` |
-//! | [`workflows::watch`], [`workflows::consensus`] | event-driven peer review; agreement in stages and checkpoints |
+//! | [`workflows::watch`], [`workflows::consensus`], [`workflows::audit`] | event-driven peer review; agreement in stages and checkpoints; a second opinion on dismissals |
 //! | [`workflows::review`] | reviews: plan, state, schedule, requests, outcome; findings, disputes, recorded runs |
 //! | [`workflows::run`] | the runner of all workflows: loop, calls, attempts, budget, write guard, redaction |
 //! | [`agents`] | adapters, one file for each program; the embedded agents; processes, sandbox and supervisor; calls and their records |

@@ -10,7 +10,7 @@ use syn::visit::Visit;
 /// Layers from the top; those on one line do not import each other.
 const LAYERS: &[&[&str]] = &[
     &["cli"],
-    &["workflows/watch", "workflows/consensus"],
+    &["workflows/watch", "workflows/consensus", "workflows/audit"],
     &["workflows/review"],
     &["workflows/run"],
     &["agents"],
@@ -120,7 +120,7 @@ fn a_crate_stays_where_it_belongs() {
 const READERS: &[&str] = &[
     "agents/builtin",
     "domain",
-    "history/projections.rs",
+    "history/projections",
     "protocol",
     "rules",
     "workflows/review",

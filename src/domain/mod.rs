@@ -7,6 +7,7 @@ pub(crate) mod agreement;
 pub(crate) mod disputes;
 pub mod event;
 pub(crate) mod ids;
+pub(crate) mod measures;
 pub(crate) mod review;
 mod untrusted;
 pub(crate) mod watch;
@@ -22,10 +23,12 @@ pub use agreement::stage::{
     Approach, Certainty, Decision, Opinion, Question, QuestionAnswer, Resolution, Said, Settler, StageAnswer,
     StagePlan, StageStatus, StageVerdict, Subject, Synthesis, Validation,
 };
+pub use disputes::audit::{AuditPlan, RulingAudit};
 pub use disputes::dispute::{Dispute, EarlierDispute, Objector, Relation, Route, Sides};
 pub use disputes::ruling::{Disposition, Grounds, PanelVote, Ruler, Ruling, RulingRecord, RulingWord};
 pub use disputes::shared_ruling::{RuledBy, SharedAnchor, SharedRuling};
 pub use ids::{AgentName, DisputeId, DisputeNumber, FindingId, RulingRef, RunId};
+pub use measures::{AgreementCount, FindingTally, TallyKind};
 pub use review::advisory::AdvisoryStatus;
 pub use review::finding::{Anchor, Finding, FindingState, RawFinding};
 pub use review::location::{Location, meanings};

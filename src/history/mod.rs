@@ -19,6 +19,7 @@ mod tests;
 
 pub use chain::{Corruption, Fault, Verification};
 pub use error::JournalError;
+pub use queries::measures::Dismissal;
 pub use queries::query::Extent;
 pub use queries::rows::{DisputeFilter, RulingFilter};
 pub use record::{

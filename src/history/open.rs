@@ -9,16 +9,23 @@ use rusqlite::{Connection, Error, ErrorCode, OpenFlags, TransactionBehavior};
 
 use super::JournalError;
 use crate::domain::RunId;
+use crate::history::projections::measures;
+use crate::history::queries::query;
 use crate::history::store::Journal;
 use crate::system::private;
 
 /// The step at index `n` migrates schema version `n` to version `n + 1`. Released steps never change.
-pub(crate) const STEPS: [&str; 4] = [
+pub(crate) const STEPS: [&str; 5] = [
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),
     include_str!("schema/3.sql"),
     include_str!("schema/4.sql"),
+    include_str!("schema/5.sql"),
 ];
+
+/// The step that adds the measures, which are then computed from the events.
+const MEASURES: usize = 4;
+
 const NEWEST: i64 = STEPS.len() as i64;
 
 /// The application id in the header of the database file: `glee` in ASCII.
@@ -112,6 +119,9 @@ impl Journal {
         let done = usize::try_from(version).unwrap_or(0);
         for (step, sql) in STEPS.iter().enumerate().skip(done) {
             tx.execute_batch(sql).map_err(fault)?;
+            if step == MEASURES {
+                fill_measures(&tx).map_err(fault)?;
+            }
             tx.pragma_update(None, "user_version", step as i64 + 1).map_err(fault)?;
         }
         tx.pragma_update(None, "application_id", APPLICATION).map_err(fault)?;
@@ -131,6 +141,19 @@ impl Journal {
             }
         }
     }
+}
+
+/// Computes the measures of a history from an earlier schema. A record that cannot be read is skipped here;
+/// [`Journal::verify`] reports it.
+fn fill_measures(db: &Connection) -> rusqlite::Result<()> {
+    let mut statement = db.prepare("SELECT id, run, seq, at, body FROM event ORDER BY id")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        if let Ok(event) = query::event(row) {
+            measures::apply(db, &event)?;
+        }
+    }
+    Ok(())
 }
 
 pub(crate) fn connect(path: &Path, access: OpenFlags) -> Result<Connection, JournalError> {

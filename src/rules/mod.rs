@@ -3,6 +3,8 @@
 pub mod advisories;
 pub mod budget;
 pub mod consensus;
+pub mod interval;
+pub mod measures;
 pub(crate) mod parallel;
 pub mod review;
 pub mod stages;

@@ -1,5 +1,6 @@
 //! The workflows of Glee. All workflows share the code in [`run`].
 
+pub mod audit;
 pub mod consensus;
 pub mod review;
 pub mod run;

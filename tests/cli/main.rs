@@ -29,6 +29,7 @@ mod rulings;
 mod runs;
 mod screens;
 mod shop;
+mod stats;
 mod steering;
 mod support;
 mod undo;

@@ -87,7 +87,7 @@ const WRONG: &[&[&str]] = &[
     &["disputes", "reopen"],
     &["history"],
     &["history", "push", "one", "two"],
-    &["stats"],
+    &["stats", "--by", "weather"],
     &["stats", "deadlocks", "--fail-above", "500%"],
     &["consensus", "aks", "how?"],
     &["consensus", "ask", ""],

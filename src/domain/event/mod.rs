@@ -13,10 +13,11 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::domain::{
-    Action, AdvisoryStatus, Agent, AgentEvent, AgentName, AskedFile, Ballot, CallMetadata, Coverage, DebateMessage,
-    Decision, Disposition, Dispute, DisputeNumber, EarlierDispute, ExitReason, FileChange, FileReview, Finding,
-    FindingId, RawFinding, Resolution, ReusedFrom, ReviewRequest, Role, Route, Ruler, RulingRecord, RulingRef,
-    RunId, Settler, Skip, StagePlan, StageVerdict, Tag, Trigger, Untrusted, Usage, WatchPlan, WatchStatus,
+    Action, AdvisoryStatus, Agent, AgentEvent, AgentName, AskedFile, AuditPlan, Ballot, CallMetadata, Coverage,
+    DebateMessage, Decision, Disposition, Dispute, DisputeNumber, EarlierDispute, ExitReason, FileChange,
+    FileReview, Finding, FindingId, RawFinding, Resolution, ReusedFrom, ReviewRequest, Role, Route, Ruler,
+    RulingAudit, RulingRecord, RulingRef, RunId, Settler, Skip, StagePlan, StageVerdict, Tag, Trigger, Untrusted,
+    Usage, WatchPlan, WatchStatus,
 };
 
 pub use call::{CallAnswer, CallId, Part, Purpose, Transcript};
@@ -321,6 +322,13 @@ pub enum DisputeEvent {
     },
     /// The ruling no longer binds because the code of the finding was removed (`glee disputes prune`).
     RulingEnded { dispute: DisputeNumber },
+    /// Another judge is asked about a sample of dismissed findings (`glee stats audit`).
+    AuditStarted { plan: Box<AuditPlan> },
+    /// The judge of an audit ruled, or gave no ruling. The ruling of the dispute remains in force.
+    RulingAudited {
+        #[serde(flatten)]
+        audit: Box<RulingAudit>,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -18,6 +18,7 @@ use crate::domain::{
 };
 
 mod files;
+mod measures;
 
 fn run(name: &str) -> RunId {
     RunId(format!("0190aaaa-0000-7000-8000-{name:0>12}"))

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::state::StageState;
 use crate::domain::{Settler, StageStatus};
 use crate::history::store::Journal;
+use crate::rules::interval::wilson;
 use crate::workflows::run::error::RunError;
 
 /// The maximum rate of deadlocks that the specification permits.
@@ -36,15 +37,7 @@ impl Counts {
 
     /// The 95% Wilson confidence interval of the rate.
     pub fn interval(&self) -> Option<(f64, f64)> {
-        /// The 97.5% quantile of the standard normal distribution.
-        const Z: f64 = 1.959_963_984_540_054;
-        let rate = self.rate()?;
-        #[expect(clippy::cast_precision_loss, reason = "counts of stages are far below 2^52")]
-        let n = self.stages as f64;
-        let (square, scale) = (Z * Z, 1.0 + Z * Z / n);
-        let middle = (rate + square / (2.0 * n)) / scale;
-        let half = Z / scale * (rate * (1.0 - rate) / n + square / (4.0 * n * n)).sqrt();
-        Some(((middle - half).max(0.0), (middle + half).min(1.0)))
+        wilson(self.deadlocks, self.stages)
     }
 
     fn add(&mut self, state: &StageState) {

@@ -149,7 +149,7 @@ impl RequestBuilder<'_> {
         Item { finding: finding.clone(), enforced }
     }
 
-    fn judge(&self, dispute: &Dispute) -> Task {
+    pub(crate) fn judge(&self, dispute: &Dispute) -> Task {
         let flagged = dispute.finding.raw.file.as_deref().unwrap_or_default();
         let round = dispute.finding.round;
         let mut files: Vec<SourceFile> = self.shown(round, flagged).into_iter().collect();

@@ -31,13 +31,24 @@ pub(crate) fn due(
     let record = ruling(&judges, finding, &state.findings, review.judge.require_evidence, &|cited| {
         requests.support(finding, cited)
     });
-    let (mandatory, optional) = (review.mandatory(), review.optional());
-    let is_mandatory = |tag: Tag| mandatory::is_mandatory(&Severity::known(tag), &mandatory, &optional);
-    record.map(|record| RulingRecord { ruling: lowered(record.ruling, &is_mandatory), ..record })
+    record.map(|record| RulingRecord { ruling: lowered(record.ruling, review), ..record })
+}
+
+/// The ruling of a single judge as it counts in a review. Fails with a reason if there is no ruling.
+pub(crate) fn counted_by(
+    requests: &RequestBuilder<'_>,
+    finding: &Finding,
+    answer: Option<&CallAnswer>,
+    review: &ReviewSettings,
+) -> Result<Ruling, String> {
+    let support = |cited: &Reference| requests.support(finding, cited);
+    counted(answer, review.judge.require_evidence, &support).map(|ruling| lowered(ruling, review))
 }
 
 /// Escalates a ruling that replaces the tag of a finding if the new tag is mandatory, too.
-fn lowered(ruling: Ruling, is_mandatory: &dyn Fn(Tag) -> bool) -> Ruling {
+fn lowered(ruling: Ruling, review: &ReviewSettings) -> Ruling {
+    let (mandatory, optional) = (review.mandatory(), review.optional());
+    let is_mandatory = |tag: Tag| mandatory::is_mandatory(&Severity::known(tag), &mandatory, &optional);
     match ruling.new_tag.filter(|tag| ruling.duplicate_of.is_none() && is_mandatory(*tag)) {
         None => ruling,
         Some(tag) => {

@@ -328,7 +328,9 @@ impl ReviewState {
                 let id = dispute.finding.id;
                 self.raise(id, &(*number).into());
             }
-            DisputeEvent::RulingEnded { .. } => {}
+            DisputeEvent::RulingEnded { .. }
+            | DisputeEvent::AuditStarted { .. }
+            | DisputeEvent::RulingAudited { .. } => {}
             DisputeEvent::DisputeCarriedOn { dispute, from } => {
                 let (id, number) = (dispute.finding.id, dispute.number);
                 self.still_disputed.remove(&id);

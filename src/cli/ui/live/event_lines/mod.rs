@@ -227,7 +227,16 @@ impl EventLines {
         match event {
             DisputeEvent::DisputesReopened { .. }
             | DisputeEvent::RulingRevoked { .. }
-            | DisputeEvent::RulingEnded { .. } => Vec::new(),
+            | DisputeEvent::RulingEnded { .. }
+            | DisputeEvent::AuditStarted { .. } => Vec::new(),
+            DisputeEvent::RulingAudited { audit } => {
+                let word = match &audit.ruling {
+                    Some(ruling) => style.paint(Color::of_ruling(ruling.ruling), ruling.ruling.as_str()),
+                    None => "no ruling".to_owned(),
+                };
+                let by = printable::line(&audit.judge.0);
+                vec![style.cut(&format!("  dispute {}  audit: {word} by {by}", audit.dispute), style.width)]
+            }
             DisputeEvent::DisputeOpened { dispute } | DisputeEvent::DisputeCarriedOn { dispute, .. } => {
                 vec![self.dispute(dispute)]
             }

@@ -10,7 +10,9 @@ use serde::de::DeserializeOwned;
 use crate::domain::event::{ConsensusEvent, DisputeEvent, Event, EventKind, ReviewEvent, RunEvent, WatchEvent};
 use crate::domain::{Dispute, RunId};
 
-pub(crate) const VIEWS: [(&str, &str); 7] = [
+pub(crate) mod measures;
+
+pub(crate) const VIEWS: [(&str, &str); 14] = [
     ("run", "number"),
     ("finding", "run, number"),
     ("dispute", "number"),
@@ -18,9 +20,21 @@ pub(crate) const VIEWS: [(&str, &str); 7] = [
     ("stage", "number"),
     ("watch", "number"),
     ("reviewed", "number"),
+    ("participant", "run, agent, role"),
+    ("measured", "run, number"),
+    ("opinion", "run, number, reviewer"),
+    ("judgement", "dispute, judge"),
+    ("audit", "dispute, judge"),
+    ("tally", "kind, name, day"),
+    ("pair", "kind, one, other, day"),
 ];
 
 pub(crate) fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
+    lists(db, event)?;
+    measures::apply(db, event)
+}
+
+fn lists(db: &Connection, event: &Event) -> rusqlite::Result<()> {
     let Event { run, seq, at, kind } = event;
     let write = |sql, values: &[&dyn ToSql]| db.prepare_cached(sql)?.execute(values).map(drop);
     match kind {

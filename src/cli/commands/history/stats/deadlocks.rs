@@ -1,21 +1,9 @@
-//! `glee stats`: prints statistics over the whole history.
+//! `glee stats deadlocks`: prints how often stages end in a deadlock.
 
 use crate::cli::context::{CommandResult, Globals, JsonFlag, history, place, print};
 use crate::cli::report::stage as report;
 use crate::domain::ExitReason;
 use crate::workflows::consensus::stats;
-
-/// Print statistics of recorded runs
-#[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(Debug, clap::Subcommand)]
-enum Command {
-    Deadlocks(Deadlocks),
-}
 
 /// Print how often stages of `glee consensus` end in a deadlock, by stage and by agent
 #[derive(Debug, clap::Args)]
@@ -25,7 +13,7 @@ A deadlock is a conflict that only a person can end. The specification allows a 
 Examples:
   glee stats deadlocks
   glee stats deadlocks --fail-above 5%")]
-struct Deadlocks {
+pub(crate) struct Args {
     /// Exit with code 1 if the rate of deadlocks is above PERCENT
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     fail_above: Option<f64>,
@@ -34,7 +22,6 @@ struct Deadlocks {
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
-    let Command::Deadlocks(args) = &args.command;
     let workspace = place::workspace(globals)?;
     let found = match history::open_read(globals, &workspace)? {
         Some(journal) => stats::deadlocks(&journal)?,

@@ -1,0 +1,245 @@
+//! `glee stats audit`: asks another judge about a sample of dismissed findings, without changing a ruling.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use jiff::civil::Date;
+use serde_json::json;
+
+use crate::cli::commands::history::stats::period;
+use crate::cli::context::{
+    CommandError, CommandResult, Globals, JsonFlag, execute, history, names, number, place, print, settings,
+};
+use crate::cli::report::formats::json::pretty;
+use crate::cli::style::{self, Color, Style, count, thousands};
+use crate::cli::ui::terminal::Terminal;
+use crate::config::settings::Settings;
+use crate::domain::{Agent, ExitReason, Role, RulingAudit, RulingWord};
+use crate::protocol::text::printable;
+use crate::rules::interval::Share;
+use crate::workflows::audit::{self, AuditOutcome, AuditSample};
+use crate::workflows::review::{Rest, ReviewPlanError, RunSetup};
+use crate::workflows::run::budget;
+
+/// Ask another judge about a random sample of dismissed findings
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The judge gets the recorded code and both sides of each dispute, but not the first ruling. Findings that the judge has \
+dismissed itself are left out. No ruling changes; `glee stats` shows how often the judges agree. The same seed draws the \
+same sample from the same history.
+
+Examples:
+  glee stats audit --dry-run
+  glee stats audit --judge opus --sample 50 --seed 7
+
+Exit codes: 0 audited, 4 the judge gave no ruling, 75 the budget is used up.")]
+pub(crate) struct Args {
+    /// The judge to ask [default: the first connected judge]
+    #[arg(long, value_name = "NAME")]
+    judge: Option<String>,
+    /// The number of findings to draw
+    #[arg(long, value_name = "N", default_value = "20", value_parser = number::<usize>(1, 10_000))]
+    sample: usize,
+    /// The seed of the sample [default: random]
+    #[arg(long, value_name = "N", value_parser = number::<u64>(0, u64::MAX))]
+    seed: Option<u64>,
+    /// Draw only from findings raised from this day (UTC) on: a date (2026-11-01), or an age (90d)
+    #[arg(long, value_name = "DATE", value_parser = period::first_day)]
+    since: Option<Date>,
+    /// Print the sample without asking the judge
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    output: JsonFlag,
+}
+
+pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
+    let workspace = place::workspace(globals)?;
+    let (settings::Places { root: project, .. }, settings) = settings::runnable(globals, Vec::new(), None)?;
+    let judge = judge(&settings, args.judge.as_deref())?;
+    let seed = args.seed.unwrap_or_else(audit::new_seed);
+    let Some(journal) = history::open_read(globals, &workspace)? else {
+        return print("No dismissal is recorded. Start a review with `glee review`.\n");
+    };
+    let sample = audit::sample(&journal, &judge, args.sample, seed, args.since)?;
+    drop(journal);
+    let report = Report::of(&sample);
+    if sample.disputes.is_empty() || args.dry_run {
+        return print(&if args.output.json { report.json(None) } else { report.text(globals.style(), None) });
+    }
+    execute::require_sandbox(&settings)?;
+    let state_dir = place::state_dir()?;
+    place::refuse_inside(&workspace, &state_dir)?;
+    let agents = execute::programs(std::slice::from_ref(&judge), &[], workspace.root())?;
+    let journal = history::open(globals, &workspace)?;
+    let terminal = Terminal::new(globals.screen());
+    let (sink, time_limit) = (execute::sink(false, &terminal, false), settings.budget.duration);
+    let (workspace, limits) = (Arc::new(workspace), settings.clone());
+    let (outcome, cause) = execute::drive(time_limit, &terminal, None, |stop| {
+        let templates = project.join(".glee").join("prompts");
+        let setup = RunSetup { workspace, state_dir, journal, agents, settings, sink, stop };
+        async move { audit::start(setup, &templates, sample).await }
+    })?;
+    let outcome = outcome?;
+    print(&if args.output.json {
+        report.json(Some(&outcome))
+    } else {
+        report.text(globals.style(), Some(&outcome))
+    })?;
+    let has_ruling = outcome.audits.iter().any(|audit| audit.ruling.is_some());
+    Ok(match outcome.rest {
+        Rest::Stopped => cause.unwrap_or(ExitReason::Signal(2)),
+        Rest::OverBudget => {
+            let then = format!("repeat the command with `--seed {seed}`");
+            budget::notices(&limits, &outcome.spent, &then).iter().for_each(|notice| globals.say(notice));
+            ExitReason::Budget
+        }
+        Rest::Ended if outcome.violated => ExitReason::ReadOnlyViolation,
+        Rest::Ended if !has_ruling => ExitReason::AgentFailed,
+        Rest::Ended => ExitReason::Clean,
+    })
+}
+
+fn judge(settings: &Settings, named: Option<&str>) -> Result<Agent, CommandError> {
+    let mut judges = settings.agents.iter().filter(|agent| agent.role == Role::Judge);
+    let Some(named) = named else { return Ok(judges.next().ok_or(ReviewPlanError::NoJudge)?.clone()) };
+    let name = names::full(&settings.agents, named, Some(Role::Judge))?;
+    let found = judges.find(|agent| agent.name.0 == name).cloned();
+    found.ok_or_else(|| {
+        CommandError::usage(format!("no judge has the name `{}`", printable::line(named)))
+            .hint("name an agent with the role judge; `glee agents` lists the agents")
+    })
+}
+
+/// The sample as it is printed. The cases themselves are handed to the audit.
+struct Report {
+    judge: String,
+    seed: u64,
+    population: u64,
+    unavailable: u64,
+    /// The number of each dispute, with the title of its finding.
+    drawn: Vec<(u64, String)>,
+}
+
+impl Report {
+    fn of(sample: &AuditSample) -> Self {
+        let title = |dispute: &crate::domain::Dispute| printable::line(&dispute.finding.raw.title);
+        Self {
+            judge: sample.plan.judge.name.0.clone(),
+            seed: sample.plan.seed,
+            population: sample.plan.population,
+            unavailable: sample.unavailable,
+            drawn: sample.disputes.iter().map(|dispute| (dispute.number.0, title(dispute))).collect(),
+        }
+    }
+
+    fn audit(outcome: Option<&AuditOutcome>, number: u64) -> Option<&RulingAudit> {
+        outcome?.audits.iter().find(|audit| audit.dispute.0 == number)
+    }
+
+    fn agreed(outcome: &AuditOutcome) -> Share {
+        let words = || outcome.audits.iter().filter_map(|audit| audit.ruling.as_ref()).map(|ruling| ruling.ruling);
+        let agreed = words().filter(|word| *word == RulingWord::Dismiss).count() as u64;
+        let decided = words().filter(|word| *word != RulingWord::Escalate).count() as u64;
+        Share::new(agreed, decided)
+    }
+
+    fn json(&self, outcome: Option<&AuditOutcome>) -> String {
+        let drawn = self.drawn.iter().map(|(number, title)| {
+            let audit = Self::audit(outcome, *number);
+            let ruling = audit.and_then(|audit| audit.ruling.as_ref());
+            let error = audit.and_then(|audit| audit.error.as_ref());
+            json!({ "dispute": number, "title": title, "ruling": ruling, "agrees": agrees(ruling.map(|it| it.ruling)),
+                "error": error })
+        });
+        pretty(&json!({
+            "schema": 1,
+            "run": outcome.map(|outcome| &outcome.run),
+            "judge": self.judge,
+            "seed": self.seed,
+            "population": self.population,
+            "unavailable": self.unavailable,
+            "sample": drawn.collect::<Vec<_>>(),
+            "agreed": outcome.map(Self::agreed),
+            "calls": outcome.map(|outcome| outcome.spent.calls),
+            "usage": outcome.map(|outcome| outcome.spent.usage),
+        }))
+    }
+
+    fn text(&self, style: Style, outcome: Option<&AuditOutcome>) -> String {
+        let judge = printable::line(&self.judge);
+        if self.drawn.is_empty() {
+            let pruned = match self.unavailable {
+                0 => String::new(),
+                number => format!(" The code of {} was pruned.", count(number, "dismissal")),
+            };
+            return format!("No dismissal by another judge than {judge} can be audited.{pruned}\n");
+        }
+        let mut out = String::new();
+        let number = self.drawn.len() as u64;
+        let title = format!(
+            "Audit of {} of {} by {judge}, seed {}",
+            thousands(number),
+            count(self.population, "dismissal"),
+            self.seed
+        );
+        let _ = writeln!(out, "{}", style.strong(title));
+        if self.unavailable > 0 {
+            let _ = writeln!(
+                out,
+                "The code of {} was pruned; others were drawn.",
+                count(self.unavailable, "dismissal")
+            );
+        }
+        let width = style::widest(self.drawn.iter().map(|(number, _)| number.to_string()));
+        for (number, title) in &self.drawn {
+            let audit = Self::audit(outcome, *number);
+            let said = audit.map(|audit| audit.ruling.as_ref().map(|ruling| ruling.ruling));
+            let word = match said {
+                None => String::new(),
+                Some(None) => format!("{:<9}  ", "no ruling"),
+                Some(Some(word)) => {
+                    format!("{}  ", style.paint(Color::of_ruling(word), &format!("{:<9}", word.as_str())))
+                }
+            };
+            let line = format!("  dispute {number:>width$}  {word}{title}");
+            let _ = writeln!(out, "{}", style.cut(&line, style.width));
+        }
+        let Some(outcome) = outcome else {
+            let calls = count(number, "call");
+            let _ = writeln!(out, "\nNo agent was called. Without `--dry-run`, {calls} will be made.");
+            return out;
+        };
+        let share = Self::agreed(outcome);
+        if let (Some(rate), Some(low), Some(high)) = (share.rate, share.low, share.high) {
+            let line = format!(
+                "{judge} agrees with {} of {}: {:.1}% ({:.1} to {:.1}). No ruling was changed.",
+                thousands(share.count),
+                count(share.of, "dismissal"),
+                rate * 100.0,
+                low * 100.0,
+                high * 100.0
+            );
+            out.push('\n');
+            style::paragraph(&mut out, style, "", &line);
+        }
+        let enforced = self.drawn.iter().find(|(number, _)| {
+            Self::audit(Some(outcome), *number).and_then(|audit| audit.ruling.as_ref()).map(|it| it.ruling)
+                == Some(RulingWord::Enforce)
+        });
+        if let Some((number, _)) = enforced {
+            let line =
+                format!("Next: `glee disputes show {number}`; `glee disputes reopen {number}` revokes a ruling.");
+            style::paragraph(&mut out, style, "", &line);
+        }
+        out
+    }
+}
+
+fn agrees(word: Option<RulingWord>) -> Option<bool> {
+    match word? {
+        RulingWord::Dismiss => Some(true),
+        RulingWord::Enforce => Some(false),
+        RulingWord::Escalate => None,
+    }
+}

@@ -1,0 +1,153 @@
+//! `glee stats`: prints measures of reviewers, judges, models and categories from the whole history.
+
+mod audit;
+mod deadlocks;
+mod period;
+mod text;
+
+use std::cmp::Reverse;
+
+use clap::ValueEnum;
+use jiff::civil::Date;
+
+use crate::cli::context::{CommandResult, Globals, JsonFlag, history};
+use crate::domain::TallyKind;
+use crate::history::{Journal, JournalError};
+use crate::rules::measures::{Measures, PairAgreement, ReviewStatistics};
+
+/// Print statistics of recorded runs
+#[derive(Debug, clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+A share is printed with its denominator and its 95% interval (Wilson). A dispute without a decision is held: it is open, \
+was discarded without a ruling, or the judge escalated it. Shares of decisions leave held disputes out.
+
+Examples:
+  glee stats
+  glee stats --by judge --since 90d
+  glee stats --json
+  glee stats audit --judge opus --sample 20"
+)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// Print only the measures of reviewers, judges, models or categories
+    #[arg(long, value_enum, value_name = "WHAT")]
+    by: Option<By>,
+    /// Count only findings and calls from this day (UTC) on: a date (2026-11-01), or an age (90d)
+    #[arg(long, value_name = "DATE", value_parser = period::first_day)]
+    since: Option<Date>,
+    #[command(flatten)]
+    output: JsonFlag,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    Audit(audit::Args),
+    Deadlocks(deadlocks::Args),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum By {
+    /// Who raised the findings
+    Reviewer,
+    /// Who ruled on the disputes
+    Judge,
+    /// The models of reviewers and judges
+    Model,
+    /// The kind of defect
+    Category,
+}
+
+pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
+    match &args.command {
+        Some(Command::Audit(args)) => audit::run(args, globals),
+        Some(Command::Deadlocks(args)) => deadlocks::run(args, globals),
+        None => {
+            let found = match history::open_read_here(globals)? {
+                Some(journal) => statistics(&journal, args.by, args.since)?,
+                None => ReviewStatistics { schema: ReviewStatistics::SCHEMA, ..ReviewStatistics::default() },
+            };
+            args.output.print(&found, || text::statistics(globals.style(), &found))
+        }
+    }
+}
+
+fn statistics(journal: &Journal, by: Option<By>, since: Option<Date>) -> Result<ReviewStatistics, JournalError> {
+    let of = |kind| -> Result<Vec<Measures>, JournalError> {
+        let mut rows = journal.tallies(kind, since)?;
+        rows.sort_by_key(|(_, tally)| Reverse(tally.raised));
+        Ok(rows.into_iter().map(|(name, tally)| Measures::of(name, &tally)).collect())
+    };
+    let wanted = |what| by.is_none_or(|by| by == what);
+    let list = |what, kind| wanted(what).then(|| of(kind)).transpose();
+    let pairs = |what, kind| -> Result<Option<Vec<PairAgreement>>, JournalError> {
+        let pairs = wanted(what).then(|| journal.agreements(kind, since)).transpose()?;
+        Ok(pairs.map(|pairs| pairs.into_iter().map(PairAgreement::from).collect()))
+    };
+    Ok(ReviewStatistics {
+        schema: ReviewStatistics::SCHEMA,
+        since: since.map(|day| day.to_string()),
+        all: of(TallyKind::All)?.pop().unwrap_or_default(),
+        reviewers: list(By::Reviewer, TallyKind::Reviewer)?,
+        judges: list(By::Judge, TallyKind::Judge)?,
+        models: list(By::Model, TallyKind::Model)?,
+        judge_models: list(By::Model, TallyKind::JudgeModel)?,
+        categories: list(By::Category, TallyKind::Category)?,
+        reviewer_agreement: pairs(By::Reviewer, TallyKind::Reviewer)?,
+        judge_agreement: pairs(By::Judge, TallyKind::Judge)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::domain::FindingTally;
+
+    const PUBLISHED: &str = include_str!("../../../../../docs/schema/stats.json");
+
+    /// Run `UPDATE_SCHEMA=1 cargo test schema` to regenerate the schema.
+    #[test]
+    fn the_published_schema_of_statistics_is_the_one_of_the_code() {
+        let generated = serde_json::to_value(schemars::schema_for!(ReviewStatistics)).expect("a schema");
+        if std::env::var_os("UPDATE_SCHEMA").is_some() {
+            let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/schema/stats.json");
+            let text = serde_json::to_string_pretty(&generated).expect("a schema") + "\n";
+            std::fs::write(path, text).expect("a writable folder");
+        } else {
+            assert_eq!(serde_json::from_str::<Value>(PUBLISHED).expect("JSON"), generated);
+        }
+    }
+
+    #[test]
+    fn statistics_follow_the_published_schema() {
+        let schema = serde_json::from_str(PUBLISHED).expect("JSON");
+        let schema = jsonschema::validator_for(&schema).expect("a schema");
+        let folder = tempfile::tempdir().expect("a folder");
+        let journal = Journal::open(&folder.path().join("history.db")).expect("a history");
+        let mut found = statistics(&journal, None, None).expect("statistics");
+        let tally = FindingTally {
+            raised: 3,
+            disputed: 2,
+            upheld: 1,
+            calls: 4,
+            micros: 250_000,
+            ..FindingTally::default()
+        };
+        for full in [false, true] {
+            if full {
+                found.reviewers = Some(vec![Measures::of("ada".to_owned(), &tally)]);
+                found.since = Some("2026-11-01".to_owned());
+            }
+            let value = serde_json::to_value(&found).expect("JSON");
+            let errors: Vec<String> = schema.iter_errors(&value).map(|error| error.to_string()).collect();
+            assert_eq!(errors, Vec::<String>::new());
+        }
+        let mut broken = serde_json::to_value(&found).expect("JSON");
+        broken["reviewers"][0]["raised"] = "three".into();
+        assert!(!schema.is_valid(&broken));
+    }
+}

@@ -1,0 +1,29 @@
+//! Audits: another judge rules again on a sample of dismissed findings. An audit changes no ruling.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::{Agent, AgentName, DisputeNumber, Ruling};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AuditPlan {
+    /// The sample depends only on the seed and on the dismissals in the history.
+    pub seed: u64,
+    pub judge: Agent,
+    /// The sample, in the order in which it was drawn.
+    pub disputes: Vec<DisputeNumber>,
+    /// The number of dismissals from which the sample was drawn.
+    pub population: u64,
+}
+
+/// A second ruling on a dismissed finding.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RulingAudit {
+    pub dispute: DisputeNumber,
+    pub judge: AgentName,
+    /// Absent if the judge gave no valid ruling.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ruling: Option<Ruling>,
+    /// The reason for a missing ruling.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}

@@ -1,0 +1,432 @@
+//! Updates the measures of reviewers, judges, models and categories. The view `addend` of the schema defines what one
+//! finding adds to the sums. Before a finding changes, its addends are subtracted, and afterwards they are added.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use rusqlite::{Connection, OptionalExtension as _, ToSql, params};
+
+use crate::domain::event::{CallAnswer, CallId, DisputeEvent, Event, EventKind, Purpose, ReviewEvent, RunEvent};
+use crate::domain::{
+    Agent, Answer, CallMetadata, Disposition, Dispute, DisputeNumber, Finding, FindingId, Response, Role, Ruler,
+    RulingRecord, RulingWord, RunId, Usage,
+};
+
+/// The model of an agent that has none of its own, or whose model is not known.
+const UNKNOWN: &str = "unknown";
+
+/// The largest number that one call adds to a sum. A program may report any number, and no sum may overflow.
+const MOST: u64 = 1_000_000_000_000;
+
+/// The most characters of a category, which a reviewer chooses.
+const CATEGORY: usize = 60;
+
+pub(crate) fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
+    let measures = Measures { db, run: &event.run, at: event.at };
+    match &event.kind {
+        EventKind::Run(event) => measures.of_run(event),
+        EventKind::Review(event) => measures.of_review(event),
+        EventKind::Dispute(event) => measures.of_dispute(event),
+        EventKind::Consensus(_) | EventKind::Watch(_) => Ok(()),
+    }
+}
+
+struct Measures<'a> {
+    db: &'a Connection,
+    run: &'a RunId,
+    at: Timestamp,
+}
+
+impl Measures<'_> {
+    fn of_run(&self, event: &RunEvent) -> rusqlite::Result<()> {
+        match event {
+            RunEvent::CallFinished { call, answer, millis, usage, told, .. } => {
+                self.call(call, *millis, usage, told)?;
+                self.answer(call, answer)
+            }
+            RunEvent::RunUndone { .. } => self.undo(true),
+            RunEvent::RunRedone { .. } => self.undo(false),
+            RunEvent::RunResumed
+            | RunEvent::CallStarted { .. }
+            | RunEvent::ReadOnlyViolated { .. }
+            | RunEvent::Notice { .. }
+            | RunEvent::RunEnded { .. }
+            | RunEvent::RunPruned { .. } => Ok(()),
+        }
+    }
+
+    fn of_review(&self, event: &ReviewEvent) -> rusqlite::Result<()> {
+        match event {
+            ReviewEvent::RunStarted { plan } => plan.agents.iter().try_for_each(|agent| self.participant(agent)),
+            ReviewEvent::AnswersReused { call, asked, .. } if asked.is_empty() => self.answered(call),
+            ReviewEvent::FindingsMerged { findings, .. } | ReviewEvent::DebateConcluded { findings, .. } => {
+                findings.iter().try_for_each(|finding| self.raise(finding))
+            }
+            ReviewEvent::TreeChanged { touched, .. } => touched.iter().try_for_each(|finding| {
+                self.change(*finding, "UPDATE measured SET changed = 1 WHERE run = ?1 AND number = ?2", &[])
+            }),
+            ReviewEvent::FixRequested { request } => request.findings.iter().try_for_each(|finding| {
+                let sql = "UPDATE measured SET implemented = 0, changed = 0, objected = 0
+                           WHERE run = ?1 AND number = ?2";
+                self.change(*finding, sql, &[])
+            }),
+            ReviewEvent::RoundStarted { .. }
+            | ReviewEvent::AnswersReused { .. }
+            | ReviewEvent::FilesReviewed { .. }
+            | ReviewEvent::AdvisoriesAsked { .. }
+            | ReviewEvent::DebateRound { .. }
+            | ReviewEvent::DebateShutdown { .. }
+            | ReviewEvent::AlreadyRuled { .. }
+            | ReviewEvent::RelatedDispute { .. }
+            | ReviewEvent::StillDisputed { .. }
+            | ReviewEvent::BeforeImage { .. }
+            | ReviewEvent::Verified { .. } => Ok(()),
+        }
+    }
+
+    fn of_dispute(&self, event: &DisputeEvent) -> rusqlite::Result<()> {
+        match event {
+            DisputeEvent::DisputeOpened { dispute } => self.open(dispute),
+            DisputeEvent::DisputesReopened { judges, .. } => {
+                judges.iter().try_for_each(|agent| self.participant(agent))
+            }
+            DisputeEvent::RulingGiven { dispute, ruling } => self.rule(*dispute, ruling),
+            DisputeEvent::DisputeSettled { dispute, settlement } => {
+                let side = match settlement.by {
+                    Ruler::Policy => None,
+                    Ruler::Judge { .. } | Ruler::Panel | Ruler::Human => side(&settlement.disposition),
+                };
+                let person = side.filter(|_| settlement.by == Ruler::Human);
+                self.change_disputed(*dispute, |finding| {
+                    let sql = "UPDATE measured SET side = ?3, person = ?4 WHERE run = ?1 AND number = ?2";
+                    finding.write(sql, &[&side, &person])
+                })
+            }
+            DisputeEvent::RulingRevoked { dispute, .. } => self.change_disputed(*dispute, |finding| {
+                finding.write("UPDATE measured SET side = NULL, person = NULL WHERE run = ?1 AND number = ?2", &[])
+            }),
+            DisputeEvent::RulingAudited { audit } => {
+                let side = audit.ruling.as_ref().and_then(|ruling| decided(ruling.ruling));
+                self.change_disputed(audit.dispute, |_| {
+                    self.db
+                        .prepare_cached("INSERT OR REPLACE INTO audit (dispute, judge, side) VALUES (?1, ?2, ?3)")?
+                        .execute(params![audit.dispute.0.cast_signed(), audit.judge.0, side])
+                        .map(drop)
+                })
+            }
+            DisputeEvent::DisputeCarriedOn { .. }
+            | DisputeEvent::RouteChosen { .. }
+            | DisputeEvent::RulingEnded { .. }
+            | DisputeEvent::AuditStarted { .. } => Ok(()),
+        }
+    }
+
+    fn day(&self) -> String {
+        self.at.to_zoned(TimeZone::UTC).date().to_string()
+    }
+
+    fn participant(&self, agent: &Agent) -> rusqlite::Result<()> {
+        let Some(role) = role_name(agent.role) else { return Ok(()) };
+        let model = match (&agent.model, agent.is_embedded(), agent.adapter.as_str()) {
+            (Some(model), ..) => model.clone(),
+            (None, true, _) => agent.command.first().cloned().unwrap_or_else(|| UNKNOWN.to_owned()),
+            (None, false, _) => UNKNOWN.to_owned(),
+        };
+        self.db
+            .prepare_cached("INSERT OR IGNORE INTO participant (run, agent, role, model) VALUES (?1, ?2, ?3, ?4)")?
+            .execute([&self.run.0, &agent.name.0, role, &model])
+            .map(drop)
+    }
+
+    fn answered(&self, call: &CallId) -> rusqlite::Result<()> {
+        let sql = "UPDATE participant SET answered = 1 WHERE run = ?1 AND agent = ?2 AND role = 'reviewer'";
+        self.db.prepare_cached(sql)?.execute([&self.run.0, &call.agent.0]).map(drop)
+    }
+
+    /// Counts a call of a reviewer or a judge of the run.
+    fn call(&self, call: &CallId, millis: u64, usage: &Usage, told: &CallMetadata) -> rusqlite::Result<()> {
+        let Some(role) = role_of(&call.purpose) else { return Ok(()) };
+        if let Some(model) = &told.model {
+            let sql = "UPDATE participant SET model = ?4 WHERE run = ?1 AND agent = ?2 AND role = ?3";
+            self.db.prepare_cached(sql)?.execute([&self.run.0, &call.agent.0, role, model])?;
+        }
+        let models = if role == "judge" { "judge_model" } else { "model" };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the value is in range")]
+        let micros = usage.usd.map(|usd| (usd * 1e6).round().clamp(0.0, MOST as f64) as u64);
+        let number = |number: u64| number.min(MOST).cast_signed();
+        let sql = "INSERT INTO tally (kind, name, day, calls, unpriced, millis, input, output, micros)
+             SELECT column1, column2, ?4, 1, ?5, ?6, ?7, ?8, ?9
+             FROM (VALUES ('all', ''), (?3, ?2), (?10, (SELECT model FROM participant WHERE run = ?1 AND agent = ?2
+                AND role = ?3)))
+             WHERE EXISTS (SELECT 1 FROM participant WHERE run = ?1 AND agent = ?2 AND role = ?3)
+             ON CONFLICT DO UPDATE SET calls = calls + 1, unpriced = unpriced + excluded.unpriced,
+                millis = millis + excluded.millis, input = input + excluded.input,
+                output = output + excluded.output, micros = micros + excluded.micros";
+        self.db
+            .prepare_cached(sql)?
+            .execute(params![
+                self.run.0,
+                call.agent.0,
+                role,
+                self.day(),
+                usage.usd.is_none(),
+                number(millis),
+                number(usage.input_tokens.unwrap_or(0)),
+                number(usage.output_tokens.unwrap_or(0)),
+                number(micros.unwrap_or(0)),
+                models,
+            ])
+            .map(drop)
+    }
+
+    fn answer(&self, call: &CallId, answer: &CallAnswer) -> rusqlite::Result<()> {
+        match answer {
+            CallAnswer::Review { status, .. } if status.is_complete() => self.answered(call),
+            CallAnswer::Respond { responses, .. } => {
+                responses.iter().try_for_each(|response| self.respond(&call.purpose, response))
+            }
+            CallAnswer::Recheck { checks } => {
+                let denied = checks.iter().filter(|check| !check.resolved);
+                denied.into_iter().try_for_each(|check| {
+                    let sql = "UPDATE measured SET objected = 1 WHERE run = ?1 AND number = ?2";
+                    self.change(check.finding, sql, &[])
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A new response makes earlier changes and re-checks of the finding void. A repair keeps the changes.
+    fn respond(&self, purpose: &Purpose, response: &Response) -> rusqlite::Result<()> {
+        let is_repair = matches!(purpose, Purpose::Repair { .. });
+        let implemented = response.answer == Answer::Implemented;
+        let sql = "UPDATE measured SET implemented = ?3, changed = changed AND ?4, objected = 0
+             WHERE run = ?1 AND number = ?2";
+        self.change(response.finding, sql, &[&implemented, &is_repair])
+    }
+
+    fn undo(&self, undone: bool) -> rusqlite::Result<()> {
+        self.add_all(-1)?;
+        self.db
+            .prepare_cached("UPDATE measured SET undone = ?2 WHERE run = ?1")?
+            .execute(params![self.run.0, undone])?;
+        self.add_all(1)
+    }
+
+    fn raise(&self, finding: &Finding) -> rusqlite::Result<()> {
+        if !self.is_known(finding.id)? {
+            self.keep(finding)?;
+            return self.add(finding.id.0, 1);
+        }
+        self.count(finding.id, -1)?;
+        self.keep(finding)?;
+        self.count(finding.id, 1)
+    }
+
+    fn is_known(&self, finding: FindingId) -> rusqlite::Result<bool> {
+        let sql = "SELECT 1 FROM measured WHERE run = ?1 AND number = ?2";
+        self.db.prepare_cached(sql)?.exists(params![self.run.0, finding.0])
+    }
+
+    /// Stores a finding, and what each reviewer of the run said about it. The day and the reversed finding of a known
+    /// finding do not change.
+    fn keep(&self, finding: &Finding) -> rusqlite::Result<()> {
+        let raw = &finding.raw;
+        let category = finding.anchor.as_ref().map(|anchor| &anchor.category);
+        let category = category.or(raw.category.as_ref()).or(raw.rule.as_ref()).map_or("bug", String::as_str);
+        let category: String = category.chars().take(CATEGORY).collect();
+        self.db
+            .prepare_cached(
+                "INSERT INTO measured (run, number, day, category, reverses) VALUES (?1, ?2, ?3, ?4, ?5)
+                 ON CONFLICT DO UPDATE SET category = excluded.category",
+            )?
+            .execute(params![
+                self.run.0,
+                finding.id.0,
+                self.day(),
+                category,
+                finding.reverses.map(|reversed| reversed.0)
+            ])?;
+        self.db
+            .prepare_cached("DELETE FROM opinion WHERE run = ?1 AND number = ?2")?
+            .execute(params![self.run.0, finding.id.0])?;
+        let confirmed = finding.consensus.iter().flat_map(|consensus| &consensus.confirmed_by);
+        let said = finding.raised_by.iter().map(|name| (name, "raised"));
+        let mut insert = self.db.prepare_cached(
+            "INSERT OR IGNORE INTO opinion (run, number, reviewer, model, said) VALUES (?1, ?2, ?3,
+                coalesce((SELECT model FROM participant WHERE run = ?1 AND agent = ?3 AND role = 'reviewer'), ?5), ?4)",
+        )?;
+        for (name, word) in said.chain(confirmed.map(|name| (name, "confirmed"))) {
+            insert.execute(params![self.run.0, finding.id.0, name.0, word, UNKNOWN])?;
+        }
+        self.db
+            .prepare_cached(
+                "INSERT OR IGNORE INTO opinion (run, number, reviewer, model, said)
+                 SELECT run, ?2, agent, model, 'silent' FROM participant
+                 WHERE run = ?1 AND role = 'reviewer' AND answered",
+            )?
+            .execute(params![self.run.0, finding.id.0])
+            .map(drop)
+    }
+
+    fn open(&self, dispute: &Dispute) -> rusqlite::Result<()> {
+        let id = dispute.finding.id;
+        if !self.is_known(id)? {
+            self.raise(&dispute.finding)?;
+        }
+        self.count(id, -1)?;
+        let sql = "UPDATE measured SET dispute = ?3, side = NULL, judged = NULL, person = NULL
+             WHERE run = ?1 AND number = ?2";
+        self.db.prepare_cached(sql)?.execute(params![self.run.0, id.0, dispute.number.0.cast_signed()])?;
+        self.count(id, 1)
+    }
+
+    fn rule(&self, dispute: DisputeNumber, record: &RulingRecord) -> rusqlite::Result<()> {
+        let votes: Vec<(&str, Option<&str>)> = match &record.by {
+            Ruler::Judge { name } => vec![(&name.0, decided(record.ruling.ruling))],
+            Ruler::Panel => {
+                let side = |ruling: &crate::domain::Ruling| decided(ruling.ruling);
+                let votes = record.votes.iter();
+                votes.map(|vote| (vote.judge.0.as_str(), vote.ruling.as_ref().and_then(side))).collect()
+            }
+            Ruler::Human | Ruler::Policy => return Ok(()),
+        };
+        self.change_disputed(dispute, |finding| {
+            let judged = decided(record.ruling.ruling);
+            finding.write("UPDATE measured SET judged = ?3 WHERE run = ?1 AND number = ?2", &[&judged])?;
+            let mut insert = self.db.prepare_cached(
+                "INSERT OR REPLACE INTO judgement (dispute, judge, model, side) VALUES (?1, ?2,
+                    coalesce((SELECT model FROM participant WHERE run = ?4 AND agent = ?2 AND role = 'judge'),
+                        (SELECT model FROM judgement WHERE dispute = ?1 AND judge = ?2), ?5), ?3)",
+            )?;
+            votes.iter().try_for_each(|(judge, side)| {
+                insert.execute(params![dispute.0.cast_signed(), judge, side, self.run.0, UNKNOWN]).map(drop)
+            })
+        })
+    }
+
+    /// Changes a finding of this run with a statement whose first two parameters are the run and the finding.
+    fn change(&self, finding: FindingId, sql: &str, values: &[&dyn ToSql]) -> rusqlite::Result<()> {
+        self.count(finding, -1)?;
+        self.finding(self.run.0.clone(), finding).write(sql, values)?;
+        self.count(finding, 1)
+    }
+
+    /// Changes the finding of a dispute, which may be a finding of another run.
+    fn change_disputed(
+        &self,
+        dispute: DisputeNumber,
+        change: impl FnOnce(&Disputed<'_>) -> rusqlite::Result<()>,
+    ) -> rusqlite::Result<()> {
+        let sql = "SELECT run, number FROM measured WHERE dispute = ?1";
+        let place = self
+            .db
+            .prepare_cached(sql)?
+            .query_row([dispute.0.cast_signed()], |row| Ok((row.get::<_, String>(0)?, FindingId(row.get(1)?))));
+        let Some((run, id)) = place.optional()? else { return Ok(()) };
+        let of = Measures { db: self.db, run: &RunId(run.clone()), at: self.at };
+        of.count(id, -1)?;
+        change(&self.finding(run, id))?;
+        of.count(id, 1)
+    }
+
+    fn finding(&self, run: String, finding: FindingId) -> Disputed<'_> {
+        Disputed { db: self.db, run, finding }
+    }
+
+    /// Adds the addends of a finding to the sums, or subtracts them if `sign` is -1. A change of the finding can also
+    /// change the addends of the finding that it reverses.
+    fn count(&self, finding: FindingId, sign: i64) -> rusqlite::Result<()> {
+        self.add(finding.0, sign)?;
+        let sql = "SELECT reverses FROM measured WHERE run = ?1 AND number = ?2 AND reverses <> number";
+        let reversed = self.db.prepare_cached(sql)?.query_row(params![self.run.0, finding.0], |row| row.get(0));
+        reversed.optional()?.map_or(Ok(()), |reversed| self.add(reversed, sign))
+    }
+
+    fn add(&self, number: u32, sign: i64) -> rusqlite::Result<()> {
+        for sum in [TALLY, PAIR] {
+            self.db.prepare_cached(sum)?.execute(params![self.run.0, number, sign])?;
+        }
+        Ok(())
+    }
+
+    fn add_all(&self, sign: i64) -> rusqlite::Result<()> {
+        let sql = "SELECT number FROM measured WHERE run = ?1";
+        let numbers: Vec<u32> =
+            self.db.prepare_cached(sql)?.query_map([&self.run.0], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        numbers.into_iter().try_for_each(|number| self.add(number, sign))
+    }
+}
+
+struct Disputed<'a> {
+    db: &'a Connection,
+    run: String,
+    finding: FindingId,
+}
+
+impl Disputed<'_> {
+    fn write(&self, sql: &str, values: &[&dyn ToSql]) -> rusqlite::Result<()> {
+        let mut all: Vec<&dyn ToSql> = vec![&self.run, &self.finding.0];
+        all.extend(values);
+        self.db.prepare_cached(sql)?.execute(all.as_slice()).map(drop)
+    }
+}
+
+const TALLY: &str = "
+    INSERT INTO tally (kind, name, day, raised, shared, alone, disputed, upheld, dismissed, judged, checked, overturned,
+        fixed, reverted, audited, confirmed)
+    SELECT kind, name, day, ?3 * sum(raised), ?3 * sum(shared), ?3 * sum(alone), ?3 * sum(disputed), ?3 * sum(upheld),
+        ?3 * sum(dismissed), ?3 * sum(judged), ?3 * sum(checked), ?3 * sum(overturned), ?3 * sum(fixed),
+        ?3 * sum(reverted), ?3 * sum(audited), ?3 * sum(confirmed)
+    FROM addend WHERE run = ?1 AND number = ?2 GROUP BY kind, name, day
+    ON CONFLICT DO UPDATE SET raised = raised + excluded.raised, shared = shared + excluded.shared,
+        alone = alone + excluded.alone, disputed = disputed + excluded.disputed, upheld = upheld + excluded.upheld,
+        dismissed = dismissed + excluded.dismissed, judged = judged + excluded.judged,
+        checked = checked + excluded.checked, overturned = overturned + excluded.overturned,
+        fixed = fixed + excluded.fixed, reverted = reverted + excluded.reverted, audited = audited + excluded.audited,
+        confirmed = confirmed + excluded.confirmed";
+
+const PAIR: &str = "
+    INSERT INTO pair (kind, one, other, day, compared, agreed)
+    SELECT kind, one, other, day, ?3 * sum(compared), ?3 * sum(agreed)
+    FROM comparison WHERE run = ?1 AND number = ?2 GROUP BY kind, one, other, day
+    ON CONFLICT DO UPDATE SET compared = compared + excluded.compared, agreed = agreed + excluded.agreed";
+
+fn role_name(role: Role) -> Option<&'static str> {
+    match role {
+        Role::Reviewer => Some("reviewer"),
+        Role::Judge => Some("judge"),
+        Role::Coder | Role::Aggregator => None,
+    }
+}
+
+fn role_of(purpose: &Purpose) -> Option<&'static str> {
+    match purpose {
+        Purpose::Review { .. } | Purpose::Examine { .. } | Purpose::Defend { .. } | Purpose::Recheck { .. } => {
+            Some("reviewer")
+        }
+        Purpose::Judge { .. } | Purpose::Compare { .. } => Some("judge"),
+        Purpose::Respond { .. }
+        | Purpose::Enforce { .. }
+        | Purpose::Repair { .. }
+        | Purpose::Stage { .. }
+        | Purpose::Work
+        | Purpose::Peer { .. } => None,
+    }
+}
+
+/// Whether a disposition says that the finding is right and has to be settled. `None` if nothing was decided.
+fn side(disposition: &Disposition) -> Option<&'static str> {
+    match disposition {
+        Disposition::Enforced | Disposition::AcceptedRisk | Disposition::Deferred { .. } => Some("upheld"),
+        Disposition::Refuted | Disposition::Duplicate { .. } | Disposition::NotMandatory => Some("dismissed"),
+        Disposition::Discarded => None,
+    }
+}
+
+fn decided(word: RulingWord) -> Option<&'static str> {
+    match word {
+        RulingWord::Enforce => Some("upheld"),
+        RulingWord::Dismiss => Some("dismissed"),
+        RulingWord::Escalate => None,
+    }
+}

@@ -1,0 +1,112 @@
+//! Queries the measures, which the history keeps as sums by day.
+
+use jiff::civil::Date;
+use rusqlite::params;
+
+use crate::domain::{AgreementCount, DisputeNumber, FindingTally, RunId, TallyKind};
+use crate::history::projections::from_json;
+use crate::history::{JournalError, store::Journal};
+
+/// A finding that a judge or a panel dismissed. The dismissal is in force.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dismissal {
+    pub dispute: DisputeNumber,
+    pub run: RunId,
+    /// Who ruled on the dispute.
+    pub judges: Vec<String>,
+}
+
+impl Journal {
+    /// Returns the counts of one kind by name, sorted by name. Findings count from the day (UTC) on which they were
+    /// raised, and calls from the day on which they ended.
+    pub fn tallies(
+        &self,
+        kind: TallyKind,
+        since: Option<Date>,
+    ) -> Result<Vec<(String, FindingTally)>, JournalError> {
+        const COUNTS: [&str; 19] = [
+            "raised",
+            "shared",
+            "alone",
+            "disputed",
+            "upheld",
+            "dismissed",
+            "judged",
+            "checked",
+            "overturned",
+            "fixed",
+            "reverted",
+            "audited",
+            "confirmed",
+            "calls",
+            "unpriced",
+            "millis",
+            "input",
+            "output",
+            "micros",
+        ];
+        let sums = COUNTS.map(|count| format!("sum({count})")).join(", ");
+        let all = COUNTS.join(" + ");
+        let sql = format!(
+            "SELECT name, {sums} FROM tally WHERE kind = ?1 AND day >= ?2 GROUP BY name HAVING sum({all}) > 0
+             ORDER BY name"
+        );
+        self.rows(&sql, params![kind.as_str(), first_day(since)], |row| {
+            let sum = |index: usize| row.get(index + 1).map(i64::unsigned_abs);
+            let tally = FindingTally {
+                raised: sum(0)?,
+                shared: sum(1)?,
+                alone: sum(2)?,
+                disputed: sum(3)?,
+                upheld: sum(4)?,
+                dismissed: sum(5)?,
+                judged: sum(6)?,
+                checked: sum(7)?,
+                overturned: sum(8)?,
+                fixed: sum(9)?,
+                reverted: sum(10)?,
+                audited: sum(11)?,
+                confirmed: sum(12)?,
+                calls: sum(13)?,
+                unpriced: sum(14)?,
+                millis: sum(15)?,
+                input_tokens: sum(16)?,
+                output_tokens: sum(17)?,
+                micros: sum(18)?,
+            };
+            Ok((row.get(0)?, tally))
+        })
+    }
+
+    /// Returns how often each two reviewers or judges agreed. `kind` is [`TallyKind::Reviewer`] or
+    /// [`TallyKind::Judge`]; the other kinds have no pairs.
+    pub fn agreements(&self, kind: TallyKind, since: Option<Date>) -> Result<Vec<AgreementCount>, JournalError> {
+        let sql = "SELECT one, other, sum(compared), sum(agreed) FROM pair WHERE kind = ?1 AND day >= ?2
+             GROUP BY one, other HAVING sum(compared) > 0 ORDER BY one, other";
+        self.rows(sql, params![kind.as_str(), first_day(since)], |row| {
+            let count = |index: usize| row.get(index).map(i64::unsigned_abs);
+            Ok(AgreementCount { between: [row.get(0)?, row.get(1)?], compared: count(2)?, agreed: count(3)? })
+        })
+    }
+
+    /// Returns the dismissals of judges that are in force, in the order of their disputes.
+    pub fn dismissals(&self, since: Option<Date>) -> Result<Vec<Dismissal>, JournalError> {
+        let sql = "SELECT dispute, run, (SELECT json_group_array(judge) FROM judgement j
+                 WHERE j.dispute = measured.dispute) AS judges
+             FROM measured WHERE side = 'dismissed' AND judged = 'dismissed' AND person IS NULL AND day >= ?1
+                 AND dispute NOT IN (SELECT number FROM dispute WHERE ended IS NOT NULL)
+             ORDER BY dispute";
+        self.rows(sql, [first_day(since)], |row| {
+            Ok(Dismissal {
+                dispute: DisputeNumber(row.get::<_, i64>(0)?.unsigned_abs()),
+                run: RunId(row.get(1)?),
+                judges: from_json(row, "judges")?,
+            })
+        })
+    }
+}
+
+/// Days are stored as texts, and the empty text is before all of them.
+fn first_day(since: Option<Date>) -> String {
+    since.map(|day| day.to_string()).unwrap_or_default()
+}

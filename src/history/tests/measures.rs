@@ -1,0 +1,595 @@
+//! Tests that the measures are what the events add up to, for random events, and for histories of earlier schemas.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use super::*;
+use crate::domain::event::{CallAnswer, CallId, FixRequest, Purpose};
+use crate::domain::{
+    Agent, AgreementCount, CallMetadata, Class, Corroboration, DebateMessage, Dispute, FindingTally, Objector,
+    PanelVote, Recheck, Role, RulingAudit, Sides, TallyKind, Usage,
+};
+use crate::history::projections;
+
+const REVIEWERS: [&str; 3] = ["ada", "bob", "cyd"];
+const JUDGES: [&str; 3] = ["jo", "kim", "lee"];
+/// The models of [`REVIEWERS`] and [`JUDGES`]. Two reviewers share a model.
+const MODELS: [&str; 6] = ["m1", "m1", "m2", "j1", "j2", "unknown"];
+
+#[derive(Clone, Debug)]
+enum Op {
+    Answer { run: usize, reviewer: usize },
+    Merge { run: usize, finding: u32, raisers: u8, confirmed: u8, category: bool, debated: bool },
+    Open { run: usize, finding: u32 },
+    Rule { dispute: u64, run: usize, judge: usize, word: RulingWord },
+    Panel { dispute: u64, words: [Option<RulingWord>; 3], word: RulingWord },
+    Settle { dispute: u64, disposition: Disposition, by: usize },
+    Revoke { dispute: u64 },
+    End { dispute: u64 },
+    Audit { dispute: u64, judge: usize, word: Option<RulingWord> },
+    Respond { run: usize, finding: u32, implemented: bool, repair: bool },
+    Touch { run: usize, finding: u32 },
+    Recheck { run: usize, finding: u32, resolved: bool },
+    Fix { run: usize, finding: u32 },
+    Undo { run: usize, redo: bool },
+    Call { run: usize, judge: bool, who: usize, usd: Option<u32>, model: bool },
+}
+
+fn word() -> impl Strategy<Value = RulingWord> {
+    select(vec![RulingWord::Enforce, RulingWord::Dismiss, RulingWord::Escalate])
+}
+
+fn ops() -> impl Strategy<Value = Vec<Op>> {
+    let (run, finding, dispute) = (0..2_usize, 1..5_u32, 1..6_u64);
+    let at = (run.clone(), finding.clone());
+    let disposition = select(vec![
+        Disposition::Enforced,
+        Disposition::Refuted,
+        Disposition::Discarded,
+        Disposition::AcceptedRisk,
+        Disposition::Deferred { reference: "#1".to_owned() },
+        Disposition::Duplicate { of: "F1".to_owned() },
+        Disposition::NotMandatory,
+    ]);
+    let words = [proptest::option::of(word()), proptest::option::of(word()), proptest::option::of(word())];
+    let op = prop_oneof![
+        (run.clone(), 0..3_usize).prop_map(|(run, reviewer)| Op::Answer { run, reviewer }),
+        (at.clone(), 1..8_u8, 0..8_u8, any::<bool>(), any::<bool>()).prop_map(
+            |((run, finding), raisers, confirmed, category, debated)| Op::Merge {
+                run,
+                finding,
+                raisers,
+                confirmed,
+                category,
+                debated
+            }
+        ),
+        at.clone().prop_map(|(run, finding)| Op::Open { run, finding }),
+        at.clone().prop_map(|(run, finding)| Op::Open { run, finding }),
+        (dispute.clone(), run.clone(), 0..3_usize, word()).prop_map(|(dispute, run, judge, word)| Op::Rule {
+            dispute,
+            run,
+            judge,
+            word
+        }),
+        (dispute.clone(), words, word()).prop_map(|(dispute, words, word)| Op::Panel { dispute, words, word }),
+        (dispute.clone(), disposition, 0..4_usize).prop_map(|(dispute, disposition, by)| Op::Settle {
+            dispute,
+            disposition,
+            by
+        }),
+        dispute.clone().prop_map(|dispute| Op::Revoke { dispute }),
+        dispute.clone().prop_map(|dispute| Op::End { dispute }),
+        (dispute, 0..3_usize, proptest::option::of(word())).prop_map(|(dispute, judge, word)| Op::Audit {
+            dispute,
+            judge,
+            word
+        }),
+        (at.clone(), any::<bool>(), any::<bool>()).prop_map(|((run, finding), implemented, repair)| Op::Respond {
+            run,
+            finding,
+            implemented,
+            repair
+        }),
+        at.clone().prop_map(|(run, finding)| Op::Touch { run, finding }),
+        (at.clone(), any::<bool>()).prop_map(|((run, finding), resolved)| Op::Recheck { run, finding, resolved }),
+        at.prop_map(|(run, finding)| Op::Fix { run, finding }),
+        (run.clone(), any::<bool>()).prop_map(|(run, redo)| Op::Undo { run, redo }),
+        (run, any::<bool>(), 0..3_usize, proptest::option::of(0..1000_u32), any::<bool>())
+            .prop_map(|(run, judge, who, usd, model)| Op::Call { run, judge, who, usd, model }),
+    ];
+    proptest::collection::vec(op, 1..60)
+}
+
+fn agent(name: &str, role: Role, model: &str) -> Agent {
+    Agent {
+        name: AgentName::from(name),
+        role,
+        command: vec!["x".to_owned()],
+        adapter: "text".to_owned(),
+        domain: Vec::new(),
+        focus: Vec::new(),
+        model: (model != "unknown").then(|| model.to_owned()),
+        effort: None,
+        env: BTreeMap::new(),
+        timeout: None,
+        backup: None,
+        price: None,
+    }
+}
+
+fn agents() -> Vec<Agent> {
+    let reviewers = REVIEWERS.iter().zip(MODELS).map(|(name, model)| agent(name, Role::Reviewer, model));
+    let judges = JUDGES.iter().zip(&MODELS[3..]).map(|(name, model)| agent(name, Role::Judge, model));
+    reviewers.chain(judges).collect()
+}
+
+fn started_with(agents: Vec<Agent>) -> EventKind {
+    match started("src/") {
+        EventKind::Review(ReviewEvent::RunStarted { mut plan }) => {
+            plan.agents = agents;
+            EventKind::Review(ReviewEvent::RunStarted { plan })
+        }
+        _ => unreachable!("a run starts with its plan"),
+    }
+}
+
+fn chosen<'a>(mask: u8, names: &[&'a str]) -> Vec<&'a str> {
+    names.iter().enumerate().filter(|(bit, _)| mask & (1 << bit) != 0).map(|(_, name)| *name).collect()
+}
+
+fn merged(id: u32, raisers: u8, confirmed: u8, category: bool) -> Finding {
+    let mut found = finding(id, Tag::Must, &chosen(raisers, &REVIEWERS));
+    found.anchor = None;
+    found.raw.category = category.then(|| "sql-injection".to_owned());
+    // Finding 2 reverses finding 1.
+    found.reverses = (id == 2).then_some(FindingId(1));
+    found.consensus = Some(Corroboration {
+        class: Class::Accepted,
+        reviewers: 3,
+        positions: Vec::new(),
+        confirmed_by: chosen(confirmed, &REVIEWERS).into_iter().map(AgentName::from).collect(),
+        confidence: None,
+        formula: String::new(),
+        score: None,
+        why: String::new(),
+        would_decide: String::new(),
+        notes: Vec::new(),
+        escalate: false,
+        doubted: false,
+        withdrawn: false,
+    });
+    found
+}
+
+fn finished(agent: &str, purpose: Purpose, answer: CallAnswer, usage: Usage, model: Option<&str>) -> EventKind {
+    EventKind::Run(RunEvent::CallFinished {
+        call: CallId { agent: AgentName::from(agent), purpose, attempt: 1 },
+        answer,
+        transcript: None,
+        millis: 1500,
+        usage: Box::new(usage),
+        told: Box::new(CallMetadata { model: model.map(str::to_owned), ..CallMetadata::default() }),
+    })
+}
+
+/// A straightforward fold over the operations, which knows nothing about the database.
+#[derive(Default)]
+struct Fold {
+    answered: BTreeSet<(usize, usize)>,
+    findings: BTreeMap<(usize, u32), Known>,
+    opened: u64,
+    judgements: BTreeMap<u64, BTreeMap<usize, (String, Option<bool>)>>,
+    audits: BTreeMap<u64, BTreeMap<usize, Option<bool>>>,
+    models: BTreeMap<(usize, String), String>,
+    sums: BTreeMap<(TallyKind, String), FindingTally>,
+}
+
+#[derive(Clone, Default)]
+struct Known {
+    category: String,
+    /// For each reviewer with an opinion: its model, and whether it raised (2), confirmed (1) or kept silent (0).
+    said: BTreeMap<usize, (String, u8)>,
+    dispute: Option<u64>,
+    side: Option<bool>,
+    judged: Option<bool>,
+    person: Option<bool>,
+    implemented: bool,
+    changed: bool,
+    objected: bool,
+    undone: bool,
+}
+
+impl Known {
+    fn is_fixed(&self) -> bool {
+        self.implemented && self.changed && !self.objected
+    }
+}
+
+fn as_side(word: RulingWord) -> Option<bool> {
+    match word {
+        RulingWord::Enforce => Some(true),
+        RulingWord::Dismiss => Some(false),
+        RulingWord::Escalate => None,
+    }
+}
+
+impl Fold {
+    fn model(&self, run: usize, name: &str, standard: &str) -> String {
+        self.models.get(&(run, name.to_owned())).cloned().unwrap_or_else(|| standard.to_owned())
+    }
+
+    fn of_dispute(&mut self, dispute: u64) -> Option<&mut Known> {
+        self.findings.values_mut().find(|known| known.dispute == Some(dispute))
+    }
+
+    fn raise(&mut self, run: usize, id: u32, raisers: u8, confirmed: u8, category: &str) {
+        let said: BTreeMap<usize, (String, u8)> = (0..3)
+            .filter_map(|reviewer| {
+                let word = match (raisers & (1 << reviewer) != 0, confirmed & (1 << reviewer) != 0) {
+                    (true, _) => 2,
+                    (false, true) => 1,
+                    (false, false) if self.answered.contains(&(run, reviewer)) => 0,
+                    (false, false) => return None,
+                };
+                Some((reviewer, (self.model(run, REVIEWERS[reviewer], MODELS[reviewer]), word)))
+            })
+            .collect();
+        let known = self.findings.entry((run, id)).or_default();
+        (known.category, known.said) = (category.to_owned(), said);
+    }
+
+    /// Applies an operation, and returns the event that records it, with the run to which it belongs.
+    fn apply(&mut self, op: &Op) -> Option<(usize, EventKind)> {
+        match op.clone() {
+            Op::Answer { run, reviewer } => {
+                self.answered.insert((run, reviewer));
+                let from = Vec::new();
+                let call = CallId {
+                    agent: AgentName::from(REVIEWERS[reviewer]),
+                    purpose: Purpose::Review { round: 1, shard: 0 },
+                    attempt: 1,
+                };
+                let (findings, asked, superseded) = (Vec::new(), Vec::new(), Vec::new());
+                Some((run, ReviewEvent::AnswersReused { call, from, findings, asked, superseded }.into()))
+            }
+            Op::Merge { run, finding, raisers, confirmed, category, debated } => {
+                self.raise(run, finding, raisers, confirmed, if category { "sql-injection" } else { "bug" });
+                let findings = vec![merged(finding, raisers, confirmed, category)];
+                let event = if debated {
+                    let report = DebateMessage::ShutdownRequest { request_id: String::new() };
+                    ReviewEvent::DebateConcluded { round: 1, findings, silent: Vec::new(), report }
+                } else {
+                    ReviewEvent::FindingsMerged { round: 1, findings }
+                };
+                Some((run, event.into()))
+            }
+            Op::Open { run, finding } => {
+                self.opened += 1;
+                if !self.findings.contains_key(&(run, finding)) {
+                    self.raise(run, finding, 1, 0, "bug");
+                }
+                let known = self.findings.get_mut(&(run, finding)).unwrap();
+                (known.dispute, known.side, known.judged, known.person) = (Some(self.opened), None, None, None);
+                let sides = Sides {
+                    finding: merged(finding, 1, 0, false),
+                    objection: objection(finding),
+                    objector: Objector::Coder,
+                    earlier: Vec::new(),
+                };
+                let dispute: Box<Dispute> = Box::new(sides.numbered(DisputeNumber(self.opened)));
+                Some((run, DisputeEvent::DisputeOpened { dispute }.into()))
+            }
+            Op::Rule { dispute, run, judge, word } => {
+                let model = self.model(run, JUDGES[judge], MODELS[3 + judge]);
+                if let Some(known) = self.of_dispute(dispute) {
+                    known.judged = as_side(word);
+                    self.judgements.entry(dispute).or_default().insert(judge, (model, as_side(word)));
+                }
+                Some((run, ruled(dispute, word, Ruler::Judge { name: AgentName::from(JUDGES[judge]) })))
+            }
+            Op::Panel { dispute, words, word } => {
+                let models: Vec<String> =
+                    (0..3).map(|judge| self.model(0, JUDGES[judge], MODELS[3 + judge])).collect();
+                if let Some(known) = self.of_dispute(dispute) {
+                    known.judged = as_side(word);
+                    for (judge, word) in words.iter().enumerate() {
+                        let vote = (models[judge].clone(), word.and_then(as_side));
+                        self.judgements.entry(dispute).or_default().insert(judge, vote);
+                    }
+                }
+                let vote = |(judge, word): (&str, &Option<RulingWord>)| PanelVote {
+                    judge: AgentName::from(judge),
+                    ruling: word.map(Ruling::bare),
+                    error: None,
+                };
+                let votes = JUDGES.into_iter().zip(&words).map(vote).collect();
+                let ruling = RulingRecord { ruling: Ruling::bare(word), by: Ruler::Panel, votes };
+                Some((0, DisputeEvent::RulingGiven { dispute: DisputeNumber(dispute), ruling }.into()))
+            }
+            Op::Settle { dispute, disposition, by } => {
+                let by = [judge(), Ruler::Panel, Ruler::Human, Ruler::Policy][by].clone();
+                let side = match &disposition {
+                    _ if by == Ruler::Policy => None,
+                    Disposition::Discarded => None,
+                    Disposition::Enforced | Disposition::AcceptedRisk | Disposition::Deferred { .. } => Some(true),
+                    Disposition::Refuted | Disposition::Duplicate { .. } | Disposition::NotMandatory => Some(false),
+                };
+                if let Some(known) = self.of_dispute(dispute) {
+                    known.side = side;
+                    known.person = side.filter(|_| by == Ruler::Human);
+                }
+                Some((0, settled(dispute, disposition, by)))
+            }
+            Op::Revoke { dispute } => {
+                if let Some(known) = self.of_dispute(dispute) {
+                    (known.side, known.person) = (None, None);
+                }
+                let (dispute, reason) = (DisputeNumber(dispute), "".into());
+                Some((1, DisputeEvent::RulingRevoked { dispute, reason }.into()))
+            }
+            Op::End { dispute } => Some((1, DisputeEvent::RulingEnded { dispute: DisputeNumber(dispute) }.into())),
+            Op::Audit { dispute, judge, word } => {
+                if self.of_dispute(dispute).is_some() {
+                    self.audits.entry(dispute).or_default().insert(judge, word.and_then(as_side));
+                }
+                let (judge, ruling) = (AgentName::from(JUDGES[judge]), word.map(Ruling::bare));
+                let audit = RulingAudit { dispute: DisputeNumber(dispute), judge, ruling, error: None };
+                Some((1, DisputeEvent::RulingAudited { audit: Box::new(audit) }.into()))
+            }
+            Op::Respond { run, finding, implemented, repair } => {
+                if let Some(known) = self.findings.get_mut(&(run, finding)) {
+                    known.implemented = implemented;
+                    known.changed &= repair;
+                    known.objected = false;
+                }
+                let answer = if implemented { Answer::Implemented } else { Answer::Disagree };
+                let responses = vec![Response { answer, ..objection(finding) }];
+                let purpose = if repair { Purpose::Repair { round: 1 } } else { Purpose::Respond { round: 1 } };
+                let answer = CallAnswer::Respond { responses, complete: true };
+                Some((run, finished("coder", purpose, answer, Usage::default(), None)))
+            }
+            Op::Touch { run, finding } => {
+                if let Some(known) = self.findings.get_mut(&(run, finding)) {
+                    known.changed = true;
+                }
+                let call =
+                    CallId { agent: AgentName::from("coder"), purpose: Purpose::Respond { round: 1 }, attempt: 1 };
+                let (tree, changes, touched) = (String::new(), Vec::new(), vec![FindingId(finding)]);
+                Some((run, ReviewEvent::TreeChanged { call, tree, changes, touched }.into()))
+            }
+            Op::Recheck { run, finding, resolved } => {
+                if let Some(known) = self.findings.get_mut(&(run, finding)) {
+                    known.objected |= !resolved;
+                }
+                let check = Recheck { finding: FindingId(finding), resolved, reason: "".into() };
+                let answer = CallAnswer::Recheck { checks: vec![check] };
+                // A call of an agent that is not in the plan counts for nobody.
+                Some((run, finished("dan", Purpose::Recheck { round: 1 }, answer, Usage::default(), None)))
+            }
+            Op::Fix { run, finding } => {
+                if let Some(known) = self.findings.get_mut(&(run, finding)) {
+                    (known.implemented, known.changed, known.objected) = (false, false, false);
+                }
+                let request = FixRequest { findings: vec![FindingId(finding)], coder: None, backups: Vec::new() };
+                Some((run, ReviewEvent::FixRequested { request }.into()))
+            }
+            Op::Undo { run, redo } => {
+                let findings = self.findings.iter_mut().filter(|((of, _), _)| *of == run);
+                findings.for_each(|(_, known)| known.undone = !redo);
+                let (undone, redone) = (RunEvent::RunUndone { files: 1 }, RunEvent::RunRedone { files: 1 });
+                Some((run, if redo { redone } else { undone }.into()))
+            }
+            Op::Call { run, judge, who, usd, model } => {
+                let (name, standard) =
+                    if judge { (JUDGES[who], MODELS[3 + who]) } else { (REVIEWERS[who], MODELS[who]) };
+                if model {
+                    self.models.insert((run, name.to_owned()), "told".to_owned());
+                }
+                let model_name = self.model(run, name, standard);
+                let kinds = if judge {
+                    [(TallyKind::All, ""), (TallyKind::Judge, name), (TallyKind::JudgeModel, &model_name)]
+                } else {
+                    [(TallyKind::All, ""), (TallyKind::Reviewer, name), (TallyKind::Model, &model_name)]
+                };
+                for (kind, name) in kinds {
+                    let sum = self.sums.entry((kind, name.to_owned())).or_default();
+                    sum.calls += 1;
+                    sum.unpriced += u64::from(usd.is_none());
+                    sum.millis += 1500;
+                    sum.input_tokens += 100;
+                    sum.micros += u64::from(usd.unwrap_or(0));
+                }
+                let usage = Usage {
+                    input_tokens: Some(100),
+                    usd: usd.map(|micros| f64::from(micros) / 1e6),
+                    ..Usage::default()
+                };
+                let error = "no".to_owned();
+                let purpose =
+                    if judge { Purpose::Compare { round: 1 } } else { Purpose::Review { round: 1, shard: 0 } };
+                Some((run, finished(name, purpose, CallAnswer::Invalid { error }, usage, model.then_some("told"))))
+            }
+        }
+    }
+
+    fn tallies(&self) -> BTreeMap<(TallyKind, String), FindingTally> {
+        let mut sums = self.sums.clone();
+        for ((run, id), known) in &self.findings {
+            let shared = known.said.len() > 1;
+            let reversing = self.findings.get(&(*run, 2)).is_some_and(Known::is_fixed) && *id == 1;
+            let audits = || known.dispute.and_then(|number| self.audits.get(&number)).into_iter().flatten();
+            let judgements = || known.dispute.and_then(|number| self.judgements.get(&number)).into_iter().flatten();
+            let mut add = |kind, name: &str, own: Option<(usize, Option<bool>)>| {
+                let sum = sums.entry((kind, name.to_owned())).or_default();
+                let (side, judged) = own.map_or((known.side, known.judged), |(_, side)| (side, side));
+                sum.raised += 1;
+                sum.shared += u64::from(shared);
+                sum.alone += u64::from(shared && known.said.values().filter(|(_, word)| *word > 0).count() == 1);
+                sum.disputed += u64::from(known.dispute.is_some());
+                sum.upheld += u64::from(side == Some(true));
+                sum.dismissed += u64::from(side == Some(false));
+                sum.judged += u64::from(judged.is_some());
+                sum.checked += u64::from(judged.is_some() && known.person.is_some());
+                sum.overturned += u64::from(judged.is_some() && known.person.is_some() && judged != known.person);
+                sum.fixed += u64::from(known.is_fixed());
+                sum.reverted += u64::from(known.is_fixed() && (known.undone || reversing));
+                for (auditor, side) in
+                    audits().filter(|(auditor, _)| own.is_none_or(|(judge, _)| **auditor != judge))
+                {
+                    let _ = auditor;
+                    sum.audited += u64::from(judged.is_some() && side.is_some());
+                    sum.confirmed += u64::from(judged.is_some() && *side == judged);
+                }
+            };
+            add(TallyKind::All, "", None);
+            add(TallyKind::Category, &known.category, None);
+            let raisers = known.said.iter().filter(|(_, (_, word))| *word == 2);
+            let models: BTreeSet<&String> = raisers.clone().map(|(_, (model, _))| model).collect();
+            raisers.for_each(|(reviewer, _)| add(TallyKind::Reviewer, REVIEWERS[*reviewer], None));
+            models.into_iter().for_each(|model| add(TallyKind::Model, model, None));
+            for (judge, (model, side)) in judgements() {
+                add(TallyKind::Judge, JUDGES[*judge], Some((*judge, *side)));
+                add(TallyKind::JudgeModel, model, Some((*judge, *side)));
+            }
+        }
+        sums
+    }
+
+    fn pairs(&self, kind: TallyKind) -> Vec<AgreementCount> {
+        let mut pairs: BTreeMap<[String; 2], (u64, u64)> = BTreeMap::new();
+        let mut compare = |one: &str, other: &str, agreed: bool| {
+            let mut between = [one.to_owned(), other.to_owned()];
+            between.sort();
+            let (compared, equal) = pairs.entry(between).or_default();
+            *compared += 1;
+            *equal += u64::from(agreed);
+        };
+        for known in self.findings.values() {
+            if kind == TallyKind::Reviewer {
+                for (one, (_, word)) in &known.said {
+                    for (other, (_, other_word)) in known.said.range(one + 1..) {
+                        if *word > 0 || *other_word > 0 {
+                            compare(REVIEWERS[*one], REVIEWERS[*other], *word > 0 && *other_word > 0);
+                        }
+                    }
+                }
+                continue;
+            }
+            let judgements = known.dispute.and_then(|number| self.judgements.get(&number)).into_iter().flatten();
+            for (one, (_, side)) in judgements {
+                let Some(side) = side else { continue };
+                let number = known.dispute.unwrap();
+                for (other, (_, other_side)) in self.judgements[&number].range(one + 1..) {
+                    if let Some(other_side) = other_side {
+                        compare(JUDGES[*one], JUDGES[*other], side == other_side);
+                    }
+                }
+                for (auditor, audited) in self.audits.get(&number).into_iter().flatten() {
+                    if let (Some(audited), true) = (audited, auditor != one) {
+                        compare(JUDGES[*one], JUDGES[*auditor], side == audited);
+                    }
+                }
+            }
+        }
+        let pairs = pairs.into_iter();
+        pairs.map(|(between, (compared, agreed))| AgreementCount { between, compared, agreed }).collect()
+    }
+}
+
+fn tallies(journal: &Journal) -> BTreeMap<(TallyKind, String), FindingTally> {
+    let of_kind = |kind| {
+        let rows = journal.tallies(kind, None).unwrap().into_iter();
+        rows.map(move |(name, tally)| ((kind, name), tally))
+    };
+    TallyKind::ALL.into_iter().flat_map(of_kind).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn the_measures_are_what_the_events_add_up_to(ops in ops()) {
+        let db = recover::empty().unwrap();
+        let building = db.unchecked_transaction().unwrap();
+        let mut fold = Fold::default();
+        let mut seqs = [0, 0];
+        let at = Timestamp::from_second(1_790_000_000).unwrap();
+        let mut record = |run: usize, kind: EventKind| {
+            seqs[run] += 1;
+            let event = Event { run: super::run(&run.to_string()), seq: seqs[run], at, kind };
+            projections::apply(&building, &event).unwrap();
+        };
+        [0, 1].into_iter().for_each(|run| record(run, started_with(agents())));
+        for op in &ops {
+            if let Some((run, kind)) = fold.apply(op) {
+                record(run, kind);
+            }
+        }
+        building.commit().unwrap();
+        let journal = Journal { db, path: PathBuf::new() };
+        prop_assert_eq!(tallies(&journal), fold.tallies());
+        for kind in [TallyKind::Reviewer, TallyKind::Judge] {
+            prop_assert_eq!(journal.agreements(kind, None).unwrap(), fold.pairs(kind));
+        }
+        let sum = |table: &str| journal.db.query_row(
+            &format!("SELECT total(raised), total(fixed), total(judged) FROM {table} WHERE kind = 'judge'"), [],
+            |row| <(f64, f64, f64)>::try_from(row),
+        ).unwrap();
+        prop_assert_eq!(sum("tally"), sum("addend"));
+    }
+}
+
+/// The measures of the sample of `super`, counted by hand: three disputes with decisions, one of them by a person after
+/// the judge escalated it.
+#[test]
+fn a_history_of_an_earlier_schema_gets_its_measures() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("history.db");
+    let mut journal = Journal::open(&path).unwrap();
+    sample(&mut journal);
+    let before = tallies(&journal);
+    assert_eq!(before[&(TallyKind::All, String::new())].raised, 5);
+    drop(journal);
+    let old = Connection::open(&path).unwrap();
+    old.execute_batch(
+        "DROP VIEW addend; DROP VIEW comparison; DROP VIEW ruling_fact; DROP VIEW fact; DROP TABLE participant;
+         DROP TABLE measured; DROP TABLE opinion; DROP TABLE judgement; DROP TABLE audit; DROP TABLE tally;
+         DROP TABLE pair; PRAGMA user_version = 4;",
+    )
+    .unwrap();
+    drop(old);
+    let journal = Journal::open(&path).unwrap();
+    assert_eq!(tallies(&journal), before);
+    assert_eq!(journal.verify().unwrap().fault, None);
+}
+
+#[test]
+fn a_changed_sum_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("history.db");
+    let mut journal = Journal::open(&path).unwrap();
+    sample(&mut journal);
+    let changed = Connection::open(&path).unwrap();
+    changed.execute("UPDATE tally SET upheld = upheld + 1 WHERE kind = 'judge'", []).unwrap();
+    let fault = journal.verify().unwrap().fault.unwrap().to_string();
+    assert!(fault.contains("tally judge claude-judge"), "{fault}");
+}
+
+#[test]
+fn absurd_usage_does_not_stop_a_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = Journal::open(&folder.path().join("history.db")).unwrap();
+    let run = run("9");
+    journal.append(&run, started_with(agents())).unwrap();
+    let usage = Usage { input_tokens: Some(u64::MAX), usd: Some(f64::MAX), ..Usage::default() };
+    let error = "no".to_owned();
+    for usd in [Some(f64::MAX), Some(-1.0), Some(f64::MIN_POSITIVE)] {
+        let answer = CallAnswer::Invalid { error: error.clone() };
+        let purpose = Purpose::Review { round: 1, shard: 0 };
+        journal.append(&run, finished("ada", purpose, answer, Usage { usd, ..usage }, None)).unwrap();
+    }
+    let found = &tallies(&journal)[&(TallyKind::Reviewer, "ada".to_owned())];
+    assert_eq!((found.calls, found.input_tokens, found.micros), (3, 3_000_000_000_000, 1_000_000_000_000));
+}

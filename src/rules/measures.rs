@@ -1,0 +1,184 @@
+//! The measures of reviewers, judges, models and categories, computed from their counts.
+//!
+//! A dispute without a decision is held: it is open, it was discarded without a ruling, or the judge escalated it. Held
+//! disputes are in no share of decisions.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::domain::{AgreementCount, FindingTally};
+use crate::rules::interval::Share;
+
+/// The statistics that `glee stats --json` prints. A list is absent if `--by` selects another one.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct ReviewStatistics {
+    /// The version of this form. Within a version, a change may only add optional fields.
+    pub schema: u32,
+    /// The first day (UTC) that counts, as given with `--since`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
+    /// All findings, and all calls of reviewers and judges.
+    pub all: Measures,
+    /// By reviewer. A finding counts for each reviewer that raised it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reviewers: Option<Vec<Measures>>,
+    /// By judge: the findings on which the judge ruled, with the judge's own decisions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judges: Option<Vec<Measures>>,
+    /// By the model of the reviewers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub models: Option<Vec<Measures>>,
+    /// By the model of the judges.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge_models: Option<Vec<Measures>>,
+    /// By category. A category has no calls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub categories: Option<Vec<Measures>>,
+    /// Of the findings that one of two reviewers raised in code that both read: the share that both raised or confirmed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reviewer_agreement: Option<Vec<PairAgreement>>,
+    /// Of the disputes that two judges decided, in a panel or in an audit: the share that both decided the same way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge_agreement: Option<Vec<PairAgreement>>,
+}
+
+impl ReviewStatistics {
+    pub const SCHEMA: u32 = 1;
+}
+
+/// The measures of one reviewer, judge, model or category.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Measures {
+    /// Absent for all findings.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    pub raised: u64,
+    /// Of the findings in code that at least two reviewers read: those that one reviewer saw alone.
+    pub alone: Share,
+    /// Of the findings: those with a dispute.
+    pub disputed: Share,
+    /// The disputes without a decision, which no share below contains.
+    pub held: u64,
+    /// Of the decided disputes: those whose finding was upheld (enforced, accepted as a risk, or deferred).
+    pub upheld: Share,
+    /// Of the decided disputes: those whose finding was dismissed (refuted, not mandatory, or a duplicate).
+    pub dismissed: Share,
+    /// Of the decisions of judges: those that a person overturned.
+    pub overturned: Share,
+    /// Of the decisions of judges on which a person ruled as well: those with which the person agreed.
+    pub agreed_with_person: Share,
+    /// Of the decisions of audits: those that agree with the ruling.
+    pub confirmed_by_audit: Share,
+    /// Of the findings: those that the coder implemented, where the code changed and no re-check objects.
+    pub fixed: Share,
+    /// Of the fixed findings: those whose change was undone, or reversed by a later finding.
+    pub reverted: Share,
+    pub calls: u64,
+    /// The calls whose cost is unknown. If there are any, the real cost is higher.
+    pub unpriced_calls: u64,
+    /// The sum of the durations of the calls, in milliseconds.
+    pub millis: u64,
+    pub input_tokens: u64,
+    pub output_tokens: u64,
+    /// The known cost in US dollars; absent if no call has a known cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usd: Option<f64>,
+    /// The known cost divided by the number of upheld findings; absent if no finding was upheld.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usd_per_upheld: Option<f64>,
+}
+
+impl Measures {
+    pub fn of(name: String, tally: &FindingTally) -> Self {
+        let decided = tally.upheld + tally.dismissed;
+        #[expect(clippy::cast_precision_loss, reason = "costs are far below 2^52 millionths of a dollar")]
+        let usd = (tally.calls > tally.unpriced).then(|| tally.micros as f64 / 1e6);
+        #[expect(clippy::cast_precision_loss, reason = "counts of findings are far below 2^52")]
+        let usd_per_upheld = usd.filter(|_| tally.upheld > 0).map(|usd| usd / tally.upheld as f64);
+        Self {
+            name,
+            raised: tally.raised,
+            alone: Share::new(tally.alone, tally.shared),
+            disputed: Share::new(tally.disputed, tally.raised),
+            held: tally.disputed.saturating_sub(decided),
+            upheld: Share::new(tally.upheld, decided),
+            dismissed: Share::new(tally.dismissed, decided),
+            overturned: Share::new(tally.overturned, tally.judged),
+            agreed_with_person: Share::new(tally.checked.saturating_sub(tally.overturned), tally.checked),
+            confirmed_by_audit: Share::new(tally.confirmed, tally.audited),
+            fixed: Share::new(tally.fixed, tally.raised),
+            reverted: Share::new(tally.reverted, tally.fixed),
+            calls: tally.calls,
+            unpriced_calls: tally.unpriced,
+            millis: tally.millis,
+            input_tokens: tally.input_tokens,
+            output_tokens: tally.output_tokens,
+            usd,
+            usd_per_upheld,
+        }
+    }
+}
+
+/// How often two reviewers or two judges agreed.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct PairAgreement {
+    pub between: [String; 2],
+    pub agreed: Share,
+}
+
+impl From<AgreementCount> for PairAgreement {
+    fn from(AgreementCount { between, compared, agreed }: AgreementCount) -> Self {
+        Self { between, agreed: Share::new(agreed, compared) }
+    }
+}
+
+/// Sorts the keys at random; the first ones are a sample. The result depends only on the set of keys and the seed, and keys that are
+/// added later change it as little as possible.
+pub fn draw(keys: impl IntoIterator<Item = u64>, seed: u64) -> Vec<u64> {
+    let rank = |key: u64| {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&seed.to_le_bytes()).update(&key.to_le_bytes());
+        *hasher.finalize().as_bytes()
+    };
+    let mut drawn: Vec<([u8; 32], u64)> = keys.into_iter().map(|key| (rank(key), key)).collect();
+    drawn.sort_unstable();
+    drawn.into_iter().map(|(_, key)| key).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn held_disputes_are_in_no_share_of_decisions() {
+        let tally = FindingTally {
+            raised: 10,
+            disputed: 6,
+            upheld: 3,
+            dismissed: 1,
+            calls: 4,
+            unpriced: 1,
+            ..FindingTally::default()
+        };
+        let measures = Measures::of("ada".to_owned(), &FindingTally { micros: 750_000, ..tally.clone() });
+        assert_eq!((measures.held, measures.upheld.of, measures.dismissed.of), (2, 4, 4));
+        assert_eq!((measures.usd, measures.usd_per_upheld), (Some(0.75), Some(0.25)));
+        let unpriced = Measures::of(String::new(), &FindingTally { unpriced: 4, ..tally });
+        assert_eq!((unpriced.usd, unpriced.usd_per_upheld), (None, None), "an unknown cost is not zero");
+    }
+
+    #[test]
+    fn a_seed_draws_the_same_sample_again() {
+        let first: Vec<u64> = draw(1..=1000, 7).into_iter().take(20).collect();
+        assert_eq!(first, draw((1..=1000).rev(), 7).into_iter().take(20).collect::<Vec<_>>());
+        assert_ne!(first, draw(1..=1000, 8).into_iter().take(20).collect::<Vec<_>>());
+        // Each key is as likely as every other one: over 300 seeds, each of ten keys comes first about 30 times.
+        let mut firsts = [0_u32; 10];
+        for seed in 0..300 {
+            let key = usize::try_from(draw(0..10, seed)[0]).expect("a small key");
+            firsts[key] += 1;
+        }
+        assert!(firsts.iter().all(|times| (12..=52).contains(times)), "{firsts:?}");
+        assert_eq!(draw([], 1), Vec::<u64>::new());
+    }
+}

@@ -1,0 +1,29 @@
+//! Audits: another judge rules again on a sample of dismissed findings, which measures how often dismissals are right.
+//!
+//! The judge receives the recorded code and both sides of a dispute, but no ruling on it. An audit changes no ruling.
+
+mod sample;
+mod workflow;
+
+use std::path::Path;
+
+use crate::domain::event::DisputeEvent;
+use crate::workflows::audit::workflow::AuditWorkflow;
+use crate::workflows::run::error::RunError;
+use crate::workflows::run::resources::{RunResources, RunSetup, new_run};
+use crate::workflows::run::workflow::Workflow as _;
+
+pub use sample::{AuditSample, new_seed, sample};
+pub use workflow::AuditOutcome;
+
+/// Asks the judge about each dispute of the sample, and records the answers. Fails if the history or the work tree
+/// cannot be accessed.
+pub async fn start(setup: RunSetup, templates: &Path, sample: AuditSample) -> Result<AuditOutcome, RunError> {
+    let run = new_run();
+    let mut plan = sample.plan.clone();
+    plan.judge = plan.judge.recorded();
+    let resources = RunResources::new(setup, run, templates.to_owned())?;
+    let mut audit = AuditWorkflow::new(resources, sample);
+    audit.append(DisputeEvent::AuditStarted { plan: Box::new(plan) })?;
+    audit.run().await
+}

@@ -1,0 +1,94 @@
+//! Draws the sample of an audit from the dismissals in the history.
+
+use std::collections::BTreeMap;
+
+use jiff::civil::Date;
+
+use crate::domain::{Agent, AuditPlan, Dispute, DisputeNumber, RunId};
+use crate::history::store::Journal;
+use crate::rules::measures;
+use crate::workflows::review::code::sources::Sources;
+use crate::workflows::review::state::ReviewState;
+use crate::workflows::run::error::RunError;
+use crate::workflows::run::redaction::Redaction;
+use crate::workflows::run::resources::new_run;
+
+/// A sample of dismissals with everything that a judge needs for a ruling on them.
+#[derive(Debug)]
+pub struct AuditSample {
+    pub plan: AuditPlan,
+    pub disputes: Vec<Dispute>,
+    /// The dismissals that were drawn, but whose code was pruned. Others were drawn instead.
+    pub unavailable: u64,
+    pub(crate) cases: BTreeMap<DisputeNumber, RunId>,
+    pub(crate) runs: BTreeMap<RunId, RecordedRun>,
+}
+
+#[derive(Debug)]
+pub(crate) struct RecordedRun {
+    pub(crate) state: ReviewState,
+    pub(crate) sources: Sources,
+}
+
+/// Returns a seed for a sample.
+pub fn new_seed() -> u64 {
+    let hash = blake3::hash(new_run().0.as_bytes());
+    hash.as_bytes().iter().take(4).fold(0, |seed, byte| seed << 8 | u64::from(*byte))
+}
+
+/// Draws up to `size` dismissals of other judges than `judge`. The same seed draws the same sample from the same
+/// history.
+pub fn sample(
+    journal: &Journal,
+    judge: &Agent,
+    size: usize,
+    seed: u64,
+    since: Option<Date>,
+) -> Result<AuditSample, RunError> {
+    let mut dismissals = journal.dismissals(since)?;
+    dismissals.retain(|dismissal| !dismissal.judges.contains(&judge.name.0));
+    let runs: BTreeMap<u64, RunId> =
+        dismissals.into_iter().map(|dismissal| (dismissal.dispute.0, dismissal.run)).collect();
+    let plan = AuditPlan { seed, judge: judge.clone(), disputes: Vec::new(), population: runs.len() as u64 };
+    let mut sample =
+        AuditSample { plan, disputes: Vec::new(), unavailable: 0, cases: BTreeMap::new(), runs: BTreeMap::new() };
+    for number in measures::draw(runs.keys().copied(), seed) {
+        if sample.disputes.len() == size {
+            break;
+        }
+        match dispute(journal, &mut sample.runs, &runs[&number], DisputeNumber(number))? {
+            Some(dispute) => {
+                sample.plan.disputes.push(dispute.number);
+                sample.cases.insert(dispute.number, runs[&number].clone());
+                sample.disputes.push(dispute);
+            }
+            None => sample.unavailable += 1,
+        }
+    }
+    Ok(sample)
+}
+
+/// The dispute as it was before any ruling. `None` if the code of its run is no longer stored.
+fn dispute(
+    journal: &Journal,
+    runs: &mut BTreeMap<RunId, RecordedRun>,
+    run: &RunId,
+    number: DisputeNumber,
+) -> Result<Option<Dispute>, RunError> {
+    if !runs.contains_key(run) {
+        let state = ReviewState::of(&journal.events(run)?);
+        let mut sources = Sources::new(&journal.folder_of(run), Redaction::ON);
+        if state.pruned || sources.load(state.round(), None).is_err() {
+            return Ok(None);
+        }
+        runs.insert(run.clone(), RecordedRun { state, sources });
+    }
+    let recorded = runs[run].state.disputes.get(&number).cloned();
+    Ok(recorded.map(|dispute| Dispute {
+        route: None,
+        rulings: Vec::new(),
+        disposition: None,
+        discarded_by: None,
+        ..dispute
+    }))
+}
