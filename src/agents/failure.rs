@@ -69,7 +69,7 @@ pub enum ProcessError {
     SupervisorDied {
         command: String,
         status: String,
-        /// The ids of descendant processes that may still run, or `None` if all descendants were ended.
+        /// The ids of descendant processes that possibly still run. `None` if all descendants were ended.
         left: Option<Vec<i32>>,
     },
     #[error("the output of `{0}` could not be recorded")]

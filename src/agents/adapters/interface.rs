@@ -17,9 +17,9 @@ const LEGIBLE: usize = 24;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProgressEvent<'a> {
     Message(&'a str),
-    /// A part of a message that the program prints only in parts.
+    /// A part of a message. The program prints this message only in parts.
     Piece(&'a str),
-    /// Text that a later event repeats in full, or text that is not addressed to the user, such as reasoning.
+    /// Text that Glee displays only while the agent runs: a draft that a later event repeats in full, or reasoning.
     Draft(&'a str),
     Tool(String),
 }
@@ -46,7 +46,7 @@ impl<'a> ProgressEvent<'a> {
         match self {
             Self::Message(text) => Some(format!("{text}\n")),
             Self::Piece(text) => Some(text.to_owned()),
-            // If the program printed the message before a tool call in parts, the message can lack a final line
+            // A message that the program printed in parts can lack a final line break, so a tool call adds a line
             // break.
             Self::Tool(_) => Some("\n".to_owned()),
             Self::Draft(_) => None,
@@ -101,8 +101,8 @@ pub trait Adapter: Send + Sync {
         self.progress(&event).into_iter().find_map(ProgressEvent::activity)
     }
 
-    /// Extracts the agent's messages from a line of stdout, and appends a line break to each complete message.
-    /// Returns `None` if the line contains no message.
+    /// Returns the agent's messages in a line of stdout, with a line break after each complete message. Returns
+    /// `None` if the line contains no message.
     fn speech(&self, line: &str) -> Option<String> {
         if !self.profile().prints_events {
             return Some(format!("{line}\n"));

@@ -1,6 +1,6 @@
 //! Derives a program's answer or failure from the program's events. A program has answered only if it reports
-//! completion, reports no error, and prints a text that is not blank. Unless Glee ends the program, the exit code
-//! must also be 0.
+//! completion, reports no error, and prints a text that is not blank. The exit code must also be 0, unless Glee
+//! ended the program.
 
 use std::collections::BTreeMap;
 
@@ -29,8 +29,7 @@ pub struct ParsedOutput {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReportedError {
-    /// The failure's kind, if the program reports a kind. Otherwise, Glee derives the kind from `status` and
-    /// `text`.
+    /// The kind of the failure that the program reports. If `None`, Glee derives the kind from `status` and `text`.
     pub(crate) kind: Option<FailureKind>,
     pub(crate) status: Option<u16>,
     pub(crate) text: String,
@@ -116,7 +115,7 @@ impl ParsedOutput {
         if let Some(code) = code.filter(|code| *code != 0 && !(self.done && profile.ends_when_done)) {
             let stderr = output.stderr_tail.trim();
             let classified = error_classifier::kind(None, stderr, output.ended);
-            // If an argument is invalid, some programs print their help instead of an error.
+            // Some programs print their help instead of an error if an argument is invalid.
             let is_help = output.transcript.stdout_bytes == 0 && stderr.matches("[boolean]").count() > 1;
             if is_help && classified != FailureKind::BadFlags {
                 let about = format!("exit code {code}: it printed its help instead");
@@ -150,7 +149,7 @@ impl ParsedOutput {
 }
 
 /// Returns the first line of stderr that reveals the kind of the failure. If no line reveals the kind, returns the
-/// first line that contains `error`, or else the last line.
+/// first line that contains `error`. If no line contains `error`, returns the last line.
 fn significant_line(stderr: &str, ended: Timestamp) -> &str {
     let lines = || stderr.lines().map(str::trim).filter(|line| !line.is_empty());
     let classified = lines().find(|line| error_classifier::kind(None, line, ended) != FailureKind::Crashed);

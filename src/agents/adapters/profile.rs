@@ -7,14 +7,14 @@ use crate::domain::{Effort, FailureKind};
 const SHOWN: usize = 300;
 
 /// The fields `schema`, `resume`, `model` and `effort` are names of command-line options. If a name ends with `=`,
-/// the value is part of the same argument. An empty name means that the program lacks the option.
+/// the option and its value form one argument. An empty name means that the program lacks the option.
 #[derive(Clone, Copy, Default)]
 pub struct Profile {
     pub name: &'static str,
     pub login: &'static str,
     /// Whether the program prints JSON events instead of a plain answer.
     pub prints_events: bool,
-    /// Each list of arguments makes the program print help. Glee reads the supported flags from the help.
+    /// Lists of arguments. With each list, the program prints help, in which Glee finds the supported flags.
     pub helps: &'static [&'static [&'static str]],
     pub required: &'static [&'static str],
     /// The maximum length of a prompt, in `bytes` or `characters`. Some programs silently truncate longer prompts.
@@ -23,17 +23,16 @@ pub struct Profile {
     pub resume: &'static str,
     pub model: &'static str,
     pub effort: &'static str,
-    /// This field is `None` if the program has no effort setting.
+    /// The program's words for efforts, or `None` if the program has no effort setting.
     pub effort_name: Option<fn(Effort) -> &'static str>,
     /// Whether an arbiter runs with high effort if the user configured no effort.
     pub raises_effort: bool,
-    /// Environment variables that Glee passes to this program in addition to the variables that every program
-    /// receives.
+    /// Environment variables that Glee passes to this program, but not to every program.
     pub sees: &'static [&'static str],
     /// Environment variables with default values. Values in the agent's `env` have precedence.
     pub sets: &'static [(&'static str, &'static str)],
-    /// The name of an environment variable and the content of a settings file. Glee writes the file, and passes the
-    /// file's path to the program in the variable.
+    /// The name of an environment variable, and the content of a file with default settings. Glee writes the file
+    /// before the program starts, and sets the variable to the path of the file.
     pub defaults: Option<(&'static str, &'static str)>,
     /// The folders of the program's settings and data, as (variable, default, subfolder). The path of a folder is
     /// the value of the environment variable joined with `subfolder`. If the variable is not set, the path is the

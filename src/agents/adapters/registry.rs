@@ -38,7 +38,7 @@ impl AdapterKind {
         Self::Acp,
     ];
 
-    /// The adapters that run one known program each. Every adapter in this list has the name of its program.
+    /// Each of these adapters runs one known program, and has the name of this program.
     pub const PROGRAMS: [Self; 6] =
         [Self::Claude, Self::Codex, Self::Gemini, Self::Opencode, Self::Qwen, Self::Copilot];
 
@@ -50,7 +50,8 @@ impl AdapterKind {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
 
-    /// Returns the agent's configured adapter, or else derives the adapter from the agent's command.
+    /// Returns the agent's configured adapter. If no adapter is configured, derives an adapter from the agent's
+    /// command.
     pub fn of(agent: &Agent) -> Result<Self, AgentError> {
         let configured = Some(agent.adapter.as_str()).filter(|adapter| !adapter.is_empty());
         Self::parse(configured.unwrap_or_else(|| adapter_of(&agent.command))).ok_or_else(|| {

@@ -97,7 +97,7 @@ impl Advice for BuiltinError {
     }
 }
 
-/// Returns the language of a file, in words, if the embedded reviewer has no rules for the language.
+/// Returns the name of a file's language if the embedded reviewer has no rules for the language.
 #[cfg(feature = "astgrep")]
 pub(crate) fn language_without_rules(path: &str) -> Option<String> {
     code::language::without_rules(path)

@@ -12,7 +12,8 @@ use crate::agents::builtin::rules::scan;
 use crate::domain::Recheck;
 use crate::protocol::request::{Change, SourceFile};
 
-/// If there is no diff, a match at most this number of lines away counts as the old finding.
+/// If there is no diff, a finding remains unresolved if its rule matches at most this number of lines from the
+/// finding's location.
 const NEAR: u32 = 3;
 
 pub(crate) fn recheck(changes: &[Change], files: &[SourceFile], root: &Path) -> Result<Body, CatalogError> {

@@ -31,7 +31,7 @@ pub struct Ask<'a> {
     pub agent: &'a Agent,
     pub request: &'a Request,
     pub prompt: &'a str,
-    /// The agent's `timeout`, if set, replaces `call_timeout`.
+    /// If the agent has a `timeout`, this `timeout` replaces `call_timeout`.
     pub limits: &'a Limits,
     pub sandbox: Sandbox,
     /// The paths to which a confined agent must not write: the tree, the tree's git folders and Glee's state.
@@ -39,7 +39,7 @@ pub struct Ask<'a> {
     pub files: &'a TranscriptFiles,
     pub session: Option<&'a Session>,
     pub activity: &'a (dyn Fn(&str) + Send + Sync),
-    /// While the received value is true, the agent is suspended. If the field is `None`, the agent is never
+    /// The agent is suspended while the last received value is true. If the field is `None`, the agent is never
     /// suspended.
     pub suspended: Option<watch::Receiver<bool>>,
     pub stop: Stop,
@@ -55,7 +55,7 @@ pub struct Session {
 #[derive(Clone, Debug)]
 pub struct CallResult {
     pub result: Result<AnswerText, AgentError>,
-    /// The transcript of the process, also after a failure. The field is `None` if no process was started.
+    /// The transcript of the process, even if the call failed. `None` if no process was started.
     pub transcript: Option<Transcript>,
     pub millis: u64,
     pub usage: Usage,
@@ -158,7 +158,7 @@ impl Agents {
             asked.millis = millis(started.elapsed());
             let Err(error) = &asked.result else { return asked };
             left = total.saturating_sub(started.elapsed());
-            // The session may have expired, so the next try starts without a session.
+            // An expired session can cause a failure, so the next try starts without a session.
             let may_be_gone =
                 matches!(error.kind, FailureKind::BadFlags | FailureKind::Crashed | FailureKind::Protocol);
             if may_be_gone && session.take().is_some() {
@@ -284,7 +284,7 @@ impl Agents {
         let Reading { answer, partial, usage, metadata } = adapter.reading(&output);
         let result = match (failed, answer) {
             (None, answer) => answer,
-            // The program's output may explain the failure more precisely than the exit code.
+            // The program's output can explain the failure more precisely than the exit code.
             (Some(ProcessError::ExitCode { .. }), Err(reported)) => Err(reported),
             (Some(failed), _) => Err(failed.for_agent(agent)),
         };
@@ -340,7 +340,7 @@ fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Fails if the tree contains modules that the program would load in every role.
+/// Fails if the tree contains modules that the program would load even in a read-only role.
 fn refuse_modules(agent: &Agent, kind: AdapterKind, root: &Path) -> Result<(), AgentError> {
     let loads = kind.adapter().profile().loads;
     let Some(folder) = loads.iter().find(|folder| root.join(folder).symlink_metadata().is_ok()) else {

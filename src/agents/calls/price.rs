@@ -3,8 +3,8 @@
 
 use crate::domain::{Agent, Price, Usage};
 
-/// Maps model names to the vendors' list prices of December 2025, in dollars per million tokens. The model names
-/// omit the date suffix.
+/// Maps model names without a date suffix to the vendors' list prices of December 2025, in dollars per million
+/// tokens.
 const PRICES: [(&str, Price); 10] = [
     ("gpt-5", Price { input: 1.25, cached: 0.125, output: 10.0 }),
     ("gpt-5-codex", Price { input: 1.25, cached: 0.125, output: 10.0 }),

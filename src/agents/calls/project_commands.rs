@@ -13,7 +13,7 @@ use crate::config::settings::Limits;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckResult {
     pub passed: bool,
-    /// After success, the end of stderr. After a failure, the error and the ends of stdout and stderr.
+    /// The end of stderr after a success; the error and the ends of stdout and stderr after a failure.
     pub tail: String,
 }
 

@@ -1,5 +1,5 @@
-//! Reads the end of a rate limit from the message of a program. An ambiguous time is ignored, because a wrong guess
-//! could block an available agent.
+//! Reads the end of a rate limit from the message of a program. An ambiguous time is ignored, because Glee could
+//! wait too long if it guessed the time.
 
 use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;

@@ -23,7 +23,7 @@ pub(crate) struct CallRecord {
     pub(crate) program: PathBuf,
     pub(crate) version: Option<String>,
     pub(crate) args: Vec<String>,
-    /// The names of the environment variables, without the values, because values may be secrets.
+    /// The names of the environment variables. Values are not stored, because values can be secrets.
     pub(crate) environment: Vec<String>,
     pub(crate) directory: PathBuf,
     pub(crate) session: Option<String>,
@@ -73,8 +73,8 @@ impl CallRecord {
     }
 }
 
-/// Returns the record of each try of each call in a run's folder, sorted by time. The text before a record is the
-/// stem of the names of the call's files.
+/// Returns the record of each try of each call in a run's folder, sorted by time. The string in each pair is the
+/// beginning of the names of the try's files.
 pub(crate) fn all(folder: &Path) -> io::Result<Vec<(String, CallRecord)>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder)? {

@@ -1,6 +1,6 @@
 //! Checks with a harmless request that an agent respects its role. The request runs in a temporary folder, and
 //! tells the agent to repeat a nonce and to create or change a file. A reviewer or judge must fail to create the
-//! file, and a coder must change the file. The check relies on the files, because an agent's report may be wrong.
+//! file, and a coder must change the file. The check inspects the files, because an agent's report can be wrong.
 
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -64,7 +64,7 @@ impl Agents {
         };
         let record = |name: &str| records.path().join(name);
         let files = TranscriptFiles { stdout: record("probe.stdout"), stderr: record("probe.stderr") };
-        // A relative program path refers to the project's root, not to the temporary folder.
+        // A relative path in the agent's command refers to the project's root, not to the temporary folder.
         let mut agent = agent.clone();
         let program = self.program(&agent, root);
         if let (Some(word), Ok(program)) = (agent.command.first_mut(), program)

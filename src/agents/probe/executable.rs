@@ -43,7 +43,7 @@ fn machine(head: &[u8]) -> Option<u16> {
     Some(u16::from_ne_bytes(bytes.try_into().ok()?))
 }
 
-/// Returns whether `binfmt_misc` adds executable formats. The kernel can then run more kinds of files.
+/// Returns whether `binfmt_misc` registers formats of executable files that the kernel alone cannot run.
 fn emulates() -> bool {
     let Ok(entries) = std::fs::read_dir("/proc/sys/fs/binfmt_misc") else { return false };
     entries.flatten().any(|entry| !matches!(entry.file_name().to_str(), Some("register" | "status")))

@@ -1,5 +1,6 @@
 //! Finds the program of a command by its path or in PATH. Glee refuses a program from PATH if the program is inside
-//! the tree or the PATH entry is a relative path. A program inside the tree may be part of the code under review.
+//! the tree or the PATH entry is a relative path. The author of the code under review can add or change a program
+//! inside the tree.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -50,7 +51,7 @@ fn other(outside: &Option<PathBuf>) -> String {
 }
 
 /// Returns the absolute path of a command's program. If the first word contains `/`, the word is a path relative to
-/// `root`. Otherwise, the word is looked up in `path`, the value of PATH.
+/// `root`. A word without `/` is looked up in `path`, the value of PATH.
 pub fn find(command: &[String], root: &Path, path: Option<&OsStr>) -> Result<PathBuf, LocateError> {
     let name = command.first().filter(|name| !name.is_empty()).ok_or(LocateError::Empty)?;
     if name.contains(std::path::is_separator) {

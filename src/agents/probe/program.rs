@@ -46,7 +46,7 @@ impl fmt::Display for Program {
     }
 }
 
-/// Returns the words of a help text that may be flags, features or values. Such a word consists of letters, digits,
+/// Returns the possible flags, features and values in a help text. Each returned word consists of letters, digits,
 /// `-`, `_` and `.`.
 pub(crate) fn words(help: &str) -> BTreeSet<String> {
     help.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')))

@@ -27,7 +27,7 @@ const FILE: &str = "programs.json";
 
 impl Agents {
     /// Reads the version and the flags of the program at `path`. Runs only programs in `AdapterKind::PROGRAMS`,
-    /// because a user's script may have side effects.
+    /// because other programs, such as a user's script, can have side effects.
     pub(crate) async fn detect(&self, kind: AdapterKind, agent: &Agent, path: &Path) -> Program {
         let mut program = Program::new(path);
         if !AdapterKind::PROGRAMS.contains(&kind) {

@@ -20,7 +20,7 @@ mod linux {
 
     use crate::agents::process::supervisor::{children, descendants};
 
-    /// The maximum time for killing orphans. Afterwards, the surviving processes are reported.
+    /// The maximum time for killing orphans. Processes that survive this time are reported.
     const SWEEP: Duration = Duration::from_secs(2);
 
     /// The process ids of the running supervisors. The set is locked while a supervisor starts.

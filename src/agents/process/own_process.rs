@@ -12,14 +12,14 @@ const FILES_PER_AGENT: u64 = 10;
 /// Unblocks all signals, and stops ignoring `SIGCHLD`. While `SIGCHLD` is ignored, the system discards exit
 /// statuses. `SIGHUP` remains ignored under `nohup`.
 pub fn reset_signals() {
-    // Both calls fail only for invalid arguments. The system resets the handler of `SIGCHLD` in programs that Glee
-    // starts.
+    // An invalid argument is the only cause of an error here. The system resets the handler of `SIGCHLD` in
+    // programs that Glee starts.
     let _ = SigSet::empty().thread_set_mask();
     drop(signal_hook::flag::register(SIGCHLD, std::sync::Arc::default()));
 }
 
 /// Prepares the process that starts supervisors. If a supervisor is killed, its children become children of this
-/// process (see `orphans`). Only root can read the memory of this process.
+/// process (see `orphans`). After this call, only root can read the memory of this process.
 pub fn prepare() {
     #[cfg(target_os = "linux")]
     {

@@ -94,7 +94,7 @@ pub trait Execute: Send + Sync {
     /// Runs a program until it ends. Dropping the future ends the program and its descendants.
     fn run<'a>(&'a self, job: ProcessJob<'a>) -> Pin<Box<dyn Future<Output = Ran> + Send + 'a>>;
 
-    /// Returns the absolute path of the program in a command. A relative path is resolved against `root`.
+    /// Returns the absolute path of a command's program. A relative path is resolved against `root`.
     fn find(&self, command: &[String], root: &Path) -> Result<PathBuf, LocateError>;
 }
 
@@ -246,7 +246,7 @@ impl Running {
                 }
                 order = next_suspension(&mut suspended) => match order {
                     Some(suspend) => if let Some(pipe) = &mut self.liveness {
-                        // The write fails if the supervisor has exited, and then no process is left to suspend.
+                        // An error is ignored: if the supervisor has exited, no process is left to suspend.
                         drop(pipe.write_all(&[if suspend { supervisor::SUSPEND } else { supervisor::RESUME }]));
                     },
                     None => suspended = None,
@@ -281,7 +281,7 @@ impl Running {
         };
 
         let report = self.report();
-        // If the supervisor sent no report, the supervisor was killed, and its processes may still run.
+        // A supervisor that sent no report was killed, and its processes possibly still run.
         let left = match (&report, self.registered.take()) {
             (None, Some(supervisor)) => orphans::end_all(supervisor).await,
             (Some(_), _) | (None, None) => None,
@@ -402,7 +402,7 @@ fn input<'a>(
         (_, stdin) => {
             let write = async {
                 if let Some(mut stdin) = stdin {
-                    // The write fails if the program ends before it has read all of stdin.
+                    // An error is ignored, because a program can end before it has read all of stdin.
                     drop(stdin.write_all(&job.invocation.stdin).await);
                 }
             };

@@ -66,7 +66,6 @@ impl ScriptedRunner {
         Self::default()
     }
 
-    /// Adds the function that plays `agent` in one kind of task. The function may change the tree, like a coder.
     #[must_use]
     pub(crate) fn on(
         mut self,

@@ -1,5 +1,5 @@
-//! A request to stop, which cannot be withdrawn. Every clone of a [`Stop`] receives the request, even if the clone
-//! begins to wait after the request.
+//! A request to stop, which cannot be withdrawn. Every clone of a [`Stop`] receives the request, even if
+//! [`Stop::stopped`] is called on the clone after the request.
 
 use tokio::sync::watch;
 
@@ -24,7 +24,7 @@ impl Stop {
         (StopHandle(sender), Self { run, call: None })
     }
 
-    /// Returns a stop for one call of the run, and a handle that stops only this call.
+    /// Returns a [`Stop`] for one call of the run, and a handle that stops only this call.
     pub fn of_call(&self) -> (StopHandle, Self) {
         let (sender, call) = watch::channel(false);
         (StopHandle(sender), Self { run: self.run.clone(), call: Some(call) })

@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::time::{Instant, timeout_at};
 
 const TAIL: usize = 4096;
-/// The maximum number of bytes that `drain` reads, which is more than the buffer of a pipe holds.
+/// The maximum number of bytes that `drain` reads. This number exceeds the size of a pipe's buffer.
 const DRAINED: usize = 4 << 20;
 
 #[derive(Debug)]
@@ -108,8 +108,8 @@ impl<R: AsyncRead + Unpin> Stream<R> {
         &self.buffer[..self.fresh]
     }
 
-    /// Reads the rest of the stream, but only until the deadline `until`. Another process may keep the pipe open
-    /// forever.
+    /// Reads the rest of the stream, but stops at the deadline `until`, because another process can keep the pipe
+    /// open forever.
     pub(crate) async fn drain(&mut self, until: Instant, mut on: impl FnMut(&[u8])) -> io::Result<()> {
         let mut room = DRAINED;
         while room > 0 {

@@ -78,8 +78,8 @@ impl Clock {
         self.ticked + TICK
     }
 
-    /// If the wake-up is much too late, the system suspended Glee. All deadlines are then postponed by the length
-    /// of the suspension.
+    /// A wake-up that is much too late means that the system suspended Glee. All deadlines are then postponed by
+    /// the length of the suspension.
     fn woke(&mut self, now: Instant) {
         let stopped = now.saturating_duration_since(self.tick());
         self.ticked = now;

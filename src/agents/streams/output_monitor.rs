@@ -10,7 +10,7 @@ pub struct LineMarks {
     /// Substrings of introductory lines, which precede an answer. A JSON object that contains none of the
     /// substrings belongs to the answer. If the field is `None`, every line belongs to the answer.
     pub preamble: Option<&'static [&'static str]>,
-    /// A substring of each line that reports a failed request. The program retries failed requests by itself.
+    /// A substring of each line that reports a failed request, which the program itself repeats.
     pub fruitless: Option<&'static str>,
 }
 
@@ -31,7 +31,6 @@ impl OutputMonitor {
         self.failed >= MOST_FAILED
     }
 
-    /// Processes the next bytes of output. Returns whether the answer has begun.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> bool {
         let mut lines = bytes.split(|byte| *byte == b'\n').peekable();
         while let (true, Some(line)) = (!self.begun || self.marks.fruitless.is_some(), lines.next()) {

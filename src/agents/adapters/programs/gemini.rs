@@ -87,8 +87,8 @@ impl Adapter for Gemini {
                 if string(event, "/status") == "success" {
                     parsed.failure = None;
                 } else if let Some(error) = text(event, "/error/message") {
-                    // Only the first line states the error. All later lines are advice, which always mentions
-                    // quotas.
+                    // The first line of the message states the error. All later lines are advice, and always
+                    // mention quotas.
                     parsed.failure = error.lines().next().map(ReportedError::text);
                 } else if parsed.failure.is_none() {
                     parsed.failure = Some(ReportedError::text(""));

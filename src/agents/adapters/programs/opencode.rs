@@ -42,7 +42,8 @@ impl Adapter for Opencode {
                 ("XDG_STATE_HOME", ".local/state", "opencode"),
                 ("XDG_CACHE_HOME", ".cache", "opencode"),
             ],
-            // If the service aborts an answer, opencode silently repeats the step, without a limit.
+            // If the service aborts an answer, opencode silently repeats the request, and does not limit the
+            // repetitions.
             marks: LineMarks {
                 preamble: Some(&[r#"{"type":"step_start""#]),
                 fruitless: Some(r#""reason":"unknown""#),

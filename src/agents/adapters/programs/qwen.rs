@@ -50,7 +50,7 @@ impl Adapter for Qwen {
 
     fn parse(&self, parsed: &mut ParsedOutput, event: &Value) {
         Claude.parse(parsed, event);
-        // Only the first line states the error. All later lines are advice, which always mentions quotas.
+        // The first line of the message states the error. All later lines are advice, and always mention quotas.
         if let Some(error) = &mut parsed.failure
             && let Some((first, _)) = error.text.split_once('\n')
         {

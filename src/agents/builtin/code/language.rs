@@ -28,8 +28,8 @@ pub(crate) fn packaged_for(language: SupportLang) -> &'static [SupportLang] {
     }
 }
 
-/// Returns the language of a file, in words, if the embedded reviewer has no rules for the language. If the
-/// language is unknown, returns the file's extension, or else the file's name.
+/// Returns the name of a file's language if the embedded reviewer has no rules for the language. If the language is
+/// unknown, returns the file's extension. If the file has no extension, returns the file's name.
 pub(crate) fn without_rules(path: &str) -> Option<String> {
     if of_path(path).is_some() {
         return None;

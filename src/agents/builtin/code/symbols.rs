@@ -101,8 +101,8 @@ fn chain(tree: &SyntaxTree, line: u32) -> Vec<Syntax<'_>> {
     nodes
 }
 
-/// The kinds of syntax nodes that define functions, types and values. In each entry, the second text is the field
-/// of the syntax node with the defined name.
+/// The kinds of syntax nodes that define functions, types and values. The second text of an entry is the field that
+/// contains the defined name in these nodes.
 const DEFINITIONS: &[(Named, &str, &str)] = &[
     (
         Named::Function,

@@ -55,7 +55,7 @@ pub enum CatalogError {
     #[error("invalid rule at `{file}:{line}`: {problem}")]
     Invalid {
         file: String,
-        /// The line of the error, or the line of the rule if the line of the error is unknown.
+        /// The line of the error, or the first line of the rule if the line of the error is unknown.
         line: u64,
         problem: String,
     },
@@ -121,7 +121,7 @@ impl Catalog {
         for &language in languages {
             loading.packaged(language, ids)?;
         }
-        // Glee validates all rules of the project, even rules for languages that are not needed.
+        // Glee validates all rules of the project, including rules that apply to none of the `languages`.
         for (file, text) in project {
             loading.project(languages, file, text)?;
         }
@@ -216,7 +216,6 @@ fn is_packaged(id: &str) -> bool {
         .any(|document| packaged_id(document) == Some(id))
 }
 
-/// The keys of a rule that Glee parses before the other keys, to check the rule's language.
 #[derive(Deserialize)]
 struct Head {
     #[serde(default)]
@@ -224,7 +223,6 @@ struct Head {
     language: String,
 }
 
-/// The keys that Glee reads in the `metadata` of a rule.
 #[derive(Default, Deserialize)]
 struct Meta {
     tag: Option<String>,

@@ -46,7 +46,7 @@ pub struct Miss {
     pub file: String,
     pub line: u32,
     pub category: String,
-    /// The rule of a finding that has no label; `None` if the entry is a label that has no finding.
+    /// The rule that raised a finding without a label. `None` for a label without a finding.
     pub rule: Option<String>,
 }
 

@@ -20,8 +20,8 @@ pub(crate) struct Waiver {
 struct Line {
     number: u32,
     text: String,
-    /// The bytes to delete: the whole line if it contains only the comment, or else the comment and the blanks
-    /// before the comment.
+    /// The bytes to delete: the comment and the blanks before the comment, or the whole line if the line contains
+    /// nothing else.
     bytes: Range<usize>,
     alone: bool,
 }

@@ -7,11 +7,13 @@
 //! `/dev/shm`, and sockets in the file system are hidden (see `namespace`). Landlock cannot prevent changes of
 //! permissions, which Glee detects by comparing the tree before and after a call.
 //!
-//! Codex has its own sandbox, which fails inside Landlock. With namespaces, Codex therefore runs in a mount namespace
-//! that is read-only except for the same folders. Without namespaces, Codex runs only in its own sandbox.
+//! Codex has its own sandbox, which fails inside Landlock. With namespaces, Codex therefore runs in a mount
+//! namespace that is read-only except for the folders listed above. Without namespaces, Codex runs only in its own
+//! sandbox.
 //!
-//! An agent that may write is only isolated: it cannot inspect processes that it did not start, and therefore
-//! cannot read Glee's memory. An agent that runs as root loses the capabilities to inspect other processes.
+//! An agent that may write is only isolated. An isolated agent cannot inspect processes that it did not start, and
+//! therefore cannot read Glee's memory. An agent that runs as root loses the capabilities to inspect other
+//! processes.
 //!
 //! A folder never becomes writable if it contains a protected folder or is inside a protected folder. Glee creates
 //! the configuration folder of a known program in advance, because the program cannot create the folder inside the
@@ -91,7 +93,7 @@ pub(crate) fn confinement(
         // An error is ignored, because the program that needs the folder reports a more precise error.
         own.iter().filter(|folder| allowed(folder)).for_each(|folder| drop(std::fs::create_dir_all(folder)));
         writable.extend(own);
-        // Files are not created in advance, because programs may reject an empty file.
+        // Only folders are created in advance, because some programs reject an empty file.
         let home = variable(env, "HOME");
         writable.extend(home.iter().flat_map(|home| profile.files.iter().map(|file| home.join(file))));
     }
@@ -143,7 +145,7 @@ impl Surroundings {
         #[cfg(not(target_os = "linux"))]
         let mut made = Self::default();
         if let (Some(cache), None) = (&confinement.cache, &made.cache)
-            // If the program may already write to a folder inside the user's cache, the cache is not replaced.
+            // If the agent has permission to write to a folder inside the user's cache, the cache is not replaced.
             && !confinement.writable.iter().any(|path| Path::new(path).starts_with(cache))
         {
             let instead = temporary.join("cache");
@@ -196,13 +198,15 @@ mod kernel {
             .set_compatibility(CompatLevel::HardRequirement)
             .handle_access(AccessFs::from_write(NEEDED))?
             .set_compatibility(CompatLevel::BestEffort)
-            // On new kernels, the sandbox also blocks signals to outside processes, such as Glee. The sandbox then
-            // also blocks abstract sockets, because another program could write for the agent.
+            // If the kernel supports scopes, the sandbox blocks signals to outside processes, such as Glee. The
+            // sandbox also blocks connections to abstract sockets, because the program behind a socket could write
+            // for the agent.
             .scope(Scope::Signal | Scope::AbstractUnixSocket)?
             .create()
     }
 
-    /// Permanently limits writing by this thread and its descendants to `writable`. Returns true on success.
+    /// Permanently limits writing by this thread and its descendants to the paths in `writable`. Returns true on
+    /// success.
     pub(crate) fn confine<'a>(writable: impl Iterator<Item = &'a Path>) -> bool {
         let rules = path_beneath_rules(writable, AccessFs::from_write(NEEDED));
         ruleset().and_then(|ruleset| ruleset.add_rules(rules)?.restrict_self()).is_ok()
@@ -223,7 +227,7 @@ mod kernel {
 
     /// Drops the capabilities with which root could undo the sandbox, for this thread and its descendants.
     pub(crate) fn drop_capabilities() {
-        // Without root, the call fails, but the thread then has no capabilities that have to be dropped.
+        // Without the rights of root, the call fails, but the thread then has none of these capabilities.
         for capability in DROPPED {
             let _ = remove_capability_from_bounding_set(capability);
         }

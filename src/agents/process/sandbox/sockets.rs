@@ -5,7 +5,8 @@ use std::fs;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
-/// Sockets that remain visible to agents. The services of these sockets only resolve names of hosts and users.
+/// The folders of sockets that remain visible to agents. The services behind these sockets only resolve names of
+/// hosts and users.
 const RESOLVERS: [&str; 4] = ["/run/systemd/resolve/", "/run/systemd/userdb/", "/run/nscd/", "/var/run/nscd/"];
 /// Folders to search for sockets of other network namespaces, for example of a container's host.
 const FOLDERS: [&str; 5] = ["/run", "/var/run", "/tmp", "/tmp/.X11-unix", "/run/dbus"];
@@ -26,7 +27,6 @@ pub(crate) fn all() -> BTreeSet<PathBuf> {
         .collect()
 }
 
-/// Returns the paths in the kernel's socket table, without abstract sockets.
 fn in_table(table: &str) -> Vec<PathBuf> {
     let path = |line: &str| {
         let at = line.match_indices(' ').map(|(at, _)| at + 1).find(|at| line[*at..].starts_with('/'))?;

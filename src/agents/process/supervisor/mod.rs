@@ -49,7 +49,7 @@ pub fn main(args: &[OsString]) -> ExitCode {
     else {
         return ExitCode::from(2);
     };
-    // Glee has ended if the parent is no longer the process that started the supervisor.
+    // If the supervisor's parent is a different process than at the start, Glee has ended.
     if parent_id() != orders.starter {
         return ExitCode::from(2);
     }
@@ -93,8 +93,8 @@ struct Events {
 }
 
 impl Events {
-    /// Must be called before the agent starts. Signal handlers receive the signals. The signals are not blocked,
-    /// because the agent would inherit the signal mask.
+    /// Installs signal handlers, which has to be done before the agent starts. Signals are handled, not blocked,
+    /// because the agent would inherit a mask that blocks signals.
     fn new(liveness: File) -> io::Result<Self> {
         let socket_for = |signals: &[i32]| {
             let (receiver, sender) = UnixStream::pair()?;
@@ -301,7 +301,8 @@ fn signal(agent: Pid, signal: Signal) {
 }
 
 fn kill_group(agent: Pid, signal: Signal) {
-    // The process group existed microseconds ago, so the system cannot have reused the group's id yet.
+    // The process group existed microseconds ago, so the system has not yet given the group's id to another
+    // process.
     let _ = killpg(agent, signal);
 }
 
