@@ -10,6 +10,7 @@ use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Render
 
 use super::{Color, Glyph, Style, behind, columns, wrap};
 use crate::protocol::text::printable;
+use crate::workspace::code::anchors::Excerpt;
 
 /// The maximum number of marked lines. If a range is longer, only its first line is marked.
 const LONGEST_RANGE: u64 = 40;
@@ -73,6 +74,12 @@ pub fn diagnostic(style: Style, heading: &Heading, at: Option<&Code<'_>>, notes:
         lines.extend(behind(style, &head, gutter + 3, &printable::block(text), *most));
     }
     lines.join("\n")
+}
+
+/// Draws recorded code without a heading. If `quoted` quotes a part of the marked line, only that part is marked.
+pub fn excerpt(style: Style, color: Color, excerpt: &Excerpt, quoted: String) -> String {
+    let Excerpt { file, text, first_line, lines } = excerpt;
+    code(style, color, &Code { file, text, first_line: *first_line, lines: *lines, quoted })
 }
 
 /// Draws code without a heading. The result does not end with a line break.

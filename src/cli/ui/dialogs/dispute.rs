@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 use std::io;
 
 use super::menu::{self, LEAVES_OPEN, MenuForm};
-use crate::cli::style::snippet::{self, Code};
-use crate::cli::style::{self, Color, Style, paragraph};
+use crate::cli::style::{self, Color, Style, paragraph, snippet};
 use crate::cli::ui::terminal::Terminal;
 use crate::domain::{DisputeNumber, Route, Ruler, RulingWord};
 use crate::protocol::text::printable;
@@ -160,9 +159,8 @@ fn sheet(style: Style, question: &PersonQuestion) -> String {
     let _ = writeln!(sheet, "{}", style.facts(&[style.faint(raised), style.faint(class)]));
     paragraph(&mut sheet, style, "  ", &printable::block(&raw.body));
 
-    let code = |color: Color, Excerpt { file, text, first_line, lines }: &Excerpt, quoted: String| {
-        let code = Code { file, text, first_line: *first_line, lines: *lines, quoted };
-        format!("\n{}\n", snippet::code(style, color, &code))
+    let code = |color: Color, code: &Excerpt, quoted: String| {
+        format!("\n{}\n", snippet::excerpt(style, color, code, quoted))
     };
     if let Some(excerpt) = &question.excerpt {
         sheet.push_str(&code(color, excerpt, format!("{title}\n{}", printable::block(&raw.body))));

@@ -1,6 +1,12 @@
-//! Checks whether the code that a text refers to exists.
+//! Finds the code that a text refers to.
 
-use crate::protocol::text::references::Reference;
+use crate::domain::{Finding, Untrusted, meanings};
+use crate::protocol::text::references::{self, Reference};
+use crate::workspace::code::anchors::{self, Excerpt};
+
+/// A person is shown at most `CITED` cited places of a dispute, each with `AROUND` lines before and after.
+const CITED: usize = 4;
+const AROUND: u32 = 1;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Support {
@@ -17,4 +23,29 @@ pub(crate) fn exists(reference: &Reference, text_of: &dyn Fn(&str) -> Option<Str
         Some(text) if reference.is_in(&text) => Support::Exists,
         _ => Support::Missing,
     }
+}
+
+/// Cuts out the code that `texts` cite by file and line. Omits lines of the finding itself, and places that do not
+/// exist. A path can be relative to any folder that encloses the file of the finding. `text_of` returns the text of
+/// a file.
+pub(crate) fn cited(
+    finding: &Finding,
+    texts: &[&Untrusted],
+    text_of: &dyn Fn(&str) -> Option<String>,
+) -> Vec<Excerpt> {
+    let raw = &finding.raw;
+    let own = raw.line.map(|line| line..=raw.end_line.unwrap_or(line));
+    let is_own = |place: &Excerpt| {
+        raw.file.as_ref() == Some(&place.file)
+            && own.as_ref().is_some_and(|own| own.contains(&place.lines.0) && own.contains(&place.lines.1))
+    };
+    let mut places: Vec<Excerpt> = Vec::new();
+    for cited in texts.iter().flat_map(|text| references::references(text.as_written())) {
+        let Some((first, last)) = cited.lines else { continue };
+        let mut meant = meanings(&cited.path, raw.file.as_deref().unwrap_or_default());
+        let place = meant.find_map(|path| anchors::excerpt(&path, &text_of(&path)?, first, Some(last), AROUND));
+        places.extend(place.filter(|place| !is_own(place) && !places.contains(place)));
+    }
+    places.truncate(CITED);
+    places
 }

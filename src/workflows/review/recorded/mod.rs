@@ -1,6 +1,8 @@
 //! Handles recorded runs: `view` reads outcomes, `replay` repeats decisions, `reuse` takes answers from earlier
-//! runs, and `prune` deletes stored data. `preview` lists the requests that a planned run would send.
+//! runs, and `prune` deletes stored data. `preview` lists the requests that a planned run would send, and
+//! `dispute_code` reads the code of a dispute.
 
+pub(crate) mod dispute_code;
 pub(crate) mod preview;
 pub(crate) mod prune;
 pub(crate) mod replay;

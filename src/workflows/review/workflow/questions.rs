@@ -1,28 +1,20 @@
 //! Asks a person about the route or the ruling of a dispute.
 
-use crate::domain::{Dispute, DisputeNumber, Route};
-use crate::protocol::text::references;
+use crate::domain::{Dispute, DisputeNumber, Route, Untrusted};
+use crate::workflows::review::disputes::references;
 use crate::workflows::review::schedule::DisputeQuestion;
 use crate::workflows::review::workflow::{ReviewInput, ReviewWorkflow};
 use crate::workflows::run::ports::PersonQuestion;
 use crate::workflows::run::workflow::Pending;
-use crate::workspace::code::anchors::{self, Excerpt};
-
-/// A question shows at most `CITED` citations of an objection, each with `AROUND` lines before and after.
-const CITED: usize = 4;
-const AROUND: u32 = 1;
+use crate::workspace::code::anchors::Excerpt;
 
 impl ReviewWorkflow {
     fn cited(&self, dispute: &Dispute) -> Vec<Excerpt> {
         let requests = self.requests(&[]);
-        let round = dispute.finding.round;
-        let evidence = dispute.objection.evidence.iter();
-        let found = evidence.flat_map(|text| references::references(text.as_written())).filter_map(|found| {
-            let (first, last) = found.lines?;
-            let text = self.resources.redaction().text(&requests.shown_text(round, &found.path)?);
-            anchors::excerpt(&found.path, &text, first, Some(last), AROUND)
-        });
-        found.take(CITED).collect()
+        let (finding, redaction) = (&dispute.finding, self.resources.redaction());
+        let text_of = |path: &str| Some(redaction.text(&requests.shown_text(finding.round, path)?));
+        let evidence: Vec<&Untrusted> = dispute.objection.evidence.iter().collect();
+        references::cited(finding, &evidence, &text_of)
     }
 
     fn question(&self, number: DisputeNumber) -> Option<PersonQuestion> {

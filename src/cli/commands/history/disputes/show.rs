@@ -4,15 +4,20 @@ use serde::Serialize;
 
 use crate::cli::commands::history::disputes::common::{self, outcome};
 use crate::cli::context::{CommandResult, Globals, JsonFlag, history, local_time, place, pretty, stream};
-use crate::cli::style::{self, Color, Style};
+use crate::cli::report::text::layout;
+use crate::cli::style::{self, Color, Style, snippet};
 use crate::config::files::rulings;
 use crate::domain::{
-    Advice as _, DisputeId, DisputeNumber, ExitReason, Finding, Objector, RulingRecord, RulingRef, Untrusted,
+    Advice as _, DisputeId, DisputeNumber, ExitReason, Finding, Objector, Route, RulingRecord, RulingRef, Untrusted,
 };
 use crate::history::queries::rows::DisputeRecord;
+use crate::history::store::Journal;
 use crate::history::{Author, FoundDispute, JournalError};
 use crate::protocol::text::printable;
+use crate::workflows::review::code::coder_changes::Trees;
 use crate::workflows::review::disputes::rulings::succession;
+use crate::workflows::review::recorded::dispute_code::DisputeCode;
+use crate::workspace::root::Workspace;
 
 /// The maximum width of a line in columns. Longer lines are hard to read.
 const WIDEST: usize = 100;
@@ -78,9 +83,11 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     if args.output.json {
         stream::out(&pretty(&shown))?;
     } else {
-        let path = place::workspace(globals).ok().map(|workspace| rulings::path(workspace.root(), &shown.id));
+        let workspace = place::workspace(globals).ok();
+        let path = workspace.as_ref().map(|workspace| rulings::path(workspace.root(), &shown.id));
         let is_shared = path.is_some_and(|path| path.exists());
-        stream::out(&Page::of(&shown, is_shared, globals.table_style()))?;
+        let code = code(&shown, workspace.as_ref(), globals);
+        stream::out(&Page::of(&shown, &code, is_shared, globals.table_style()))?;
     }
     damage.map_or(Ok(ExitReason::Clean), Err)
 }
@@ -92,17 +99,35 @@ fn unknown(text: &str) -> JournalError {
     }
 }
 
+/// The recorded code of a dispute. Empty if the dispute comes from another history, or if the record of the run
+/// cannot be read.
+fn code(shown: &Shown<'_>, workspace: Option<&Workspace>, globals: &Globals) -> DisputeCode {
+    let run = &shown.record.run;
+    let read = |journal: &Journal| Ok((journal.events(run)?, journal.folder_of(run)));
+    let recorded = match shown.elsewhere {
+        None => history::read_here(globals, read).ok().flatten(),
+        Some(_) => None,
+    };
+    let Some(((events, folder), _)) = recorded else { return DisputeCode::default() };
+    let state_dir = place::state_dir().ok();
+    let trees = workspace.zip(state_dir.as_deref()).map(|(workspace, state_dir)| Trees { workspace, state_dir });
+    DisputeCode::of(&shown.record.dispute, &events, &folder, trees)
+}
+
 struct Page {
     look: Style,
     text: String,
 }
 
 impl Page {
-    fn of(shown: &Shown<'_>, is_shared: bool, look: Style) -> String {
+    fn of(shown: &Shown<'_>, code: &DisputeCode, is_shared: bool, look: Style) -> String {
         let (record, elsewhere) = (shown.record, shown.elsewhere);
-        let mut page = Self { look: Style { width: look.width.min(WIDEST), ..look }, text: String::new() };
+        // The lines of a diff are cut at the end of the terminal, because wrapped lines would be hard to read.
+        let columns = look.width;
+        let look = Style { width: look.width.min(WIDEST), ..look };
+        let mut page = Self { look, text: String::new() };
         page.head(record, elsewhere);
-        page.finding(&record.dispute.finding);
+        page.finding(&record.dispute.finding, code);
         match record.dispute.objector {
             Objector::Coder => page.section("Objection"),
             objector => page.section(objector.heading()),
@@ -119,14 +144,21 @@ impl Page {
             page.body(2, &earlier.sentence());
             page.body(2, &earlier.decided().labelled("Decided then: "));
             for line in earlier.diff().map(printable::block).unwrap_or_default().lines() {
-                page.line(&format!("  {line}"));
+                page.text.push_str(&format!("  {}\n", look.cut(line, columns.saturating_sub(2))));
             }
         }
         if let Some(route) = record.dispute.route {
-            page.section(&format!("Route: {route}"));
+            page.section(route_words(route));
         }
         for ruling in &record.dispute.rulings {
             page.ruling(ruling);
+        }
+        if !code.cited.is_empty() {
+            page.section("The code that is cited");
+        }
+        for (index, cited) in code.cited.iter().enumerate() {
+            let gap = if index > 0 { "\n" } else { "" };
+            page.text.push_str(&format!("{gap}{}\n", snippet::excerpt(look, Color::Key, cited, String::new())));
         }
         page.end(record, elsewhere.is_some());
         page.later(shown, is_shared);
@@ -148,14 +180,21 @@ impl Page {
             Some(elsewhere) => printable::line(&common::from(elsewhere.author, elsewhere.source)),
         };
         let opened = format!("opened {}", local_time(*opened_at));
-        self.line(&self.look.facts(&[title, state, opened, format!("run {run}"), from]));
+        layout::facts(&mut self.text, self.look, "", &[title, state, opened, format!("run {run}"), from]);
     }
 
-    fn finding(&mut self, finding: &Finding) {
-        let tag = self.look.tag(finding);
-        let place = finding.raw.location().map(|place| format!("{place} ")).unwrap_or_default();
+    fn finding(&mut self, finding: &Finding, code: &DisputeCode) {
+        let (tag, title) = (self.look.tag(finding), &finding.raw.title);
         self.text.push('\n');
-        self.line(&format!("{tag} {}", printable::line(&finding.raw.title.labelled(&place))));
+        if let Some(excerpt) = &code.finding {
+            self.line(&format!("{tag}: {}", printable::line(title)));
+            let quoted = format!("{}\n{}", printable::line(title), printable::block(&finding.raw.body));
+            let code = snippet::excerpt(self.look, Color::of(&finding.raw.severity), excerpt, quoted);
+            self.text.push_str(&format!("{code}\n\n"));
+        } else {
+            let place = finding.raw.location().map(|place| format!("{place} ")).unwrap_or_default();
+            self.line(&format!("{tag} {}", printable::line(&title.labelled(&place))));
+        }
         self.body(2, &finding.raw.body);
         if let Some(suggestion) = &finding.raw.suggestion {
             self.body(2, &suggestion.labelled("Suggestion: "));
@@ -224,8 +263,9 @@ impl Page {
 
     fn section(&mut self, title: &str) {
         self.text.push('\n');
-        let title = self.look.paint(Color::Strong, &printable::line(title));
-        self.line(&title);
+        for line in style::wrap(&printable::line(title), self.look.width) {
+            self.text.push_str(&format!("{}\n", self.look.paint(Color::Strong, &line)));
+        }
     }
 
     fn body(&mut self, indent: usize, text: &(impl printable::Shown + ?Sized)) {
@@ -236,7 +276,14 @@ impl Page {
     }
 
     fn line(&mut self, line: &str) {
-        self.text.push_str(line);
-        self.text.push('\n');
+        layout::wrapped(&mut self.text, self.look, "", line);
+    }
+}
+
+fn route_words(route: Route) -> &'static str {
+    match route {
+        Route::Judge => "The judge was asked to rule",
+        Route::Human => "The decision was left to a person",
+        Route::Discard => "The finding was to be discarded without a ruling",
     }
 }

@@ -1,0 +1,42 @@
+//! Reads the code of a recorded dispute from the stored data of its run.
+
+use std::path::Path;
+
+use crate::domain::event::Event;
+use crate::domain::{Dispute, Untrusted};
+use crate::workflows::review::code::coder_changes::Trees;
+use crate::workflows::review::code::sources::Sources;
+use crate::workflows::review::disputes::references;
+use crate::workflows::review::state::ReviewState;
+use crate::workflows::run::redaction::Redaction;
+use crate::workspace::code::anchors::Excerpt;
+
+/// The code of a dispute as it was reviewed. Empty if the stored data of the run was deleted.
+#[derive(Debug, Default)]
+pub(crate) struct DisputeCode {
+    pub(crate) finding: Option<Excerpt>,
+    /// The code that the reviewer, the objection and the rulings cite.
+    pub(crate) cited: Vec<Excerpt>,
+}
+
+impl DisputeCode {
+    /// `run_folder` contains the stored data of the run. Without `trees`, files that were not reviewed are omitted.
+    pub(crate) fn of(dispute: &Dispute, events: &[Event], run_folder: &Path, trees: Option<Trees<'_>>) -> Self {
+        let finding = &dispute.finding;
+        let mut sources = Sources::new(run_folder, Redaction::ON);
+        // If a round cannot be loaded, its code is omitted.
+        drop(sources.load(finding.round, None));
+        let before = ReviewState::of(events).before;
+        let text_of = |path: &str| {
+            sources.shown(finding.round, path).or_else(|| {
+                let (_, tree) = before.as_ref()?;
+                let text = String::from_utf8(trees?.read_at(tree, path)?).ok()?;
+                Some(Redaction::ON.text(&text)).filter(|text| !text.contains('\0'))
+            })
+        };
+        let rulings = dispute.rulings.iter().flat_map(|record| &record.ruling.citations);
+        let texts: Vec<&Untrusted> =
+            finding.raw.evidence.iter().chain(&dispute.objection.evidence).chain(rulings).collect();
+        Self { finding: sources.excerpt(finding), cited: references::cited(finding, &texts, &text_of) }
+    }
+}
