@@ -1,4 +1,4 @@
-//! Renders requests to agents as text or JSON, and parses the agents' answers into domain types.
+//! Renders requests to agents as text or JSON, and parses agents' answers into domain types.
 
 pub mod merge_input;
 pub mod prompts;

@@ -30,7 +30,7 @@ pub struct MergeInput {
     pub problems: Vec<String>,
 }
 
-/// Fails if `text` is invalid JSON, or if it contains a number or a boolean where a document is expected.
+/// Fails if `text` is invalid JSON. Fails also if `text` contains a number or a boolean in place of a document.
 pub fn read(text: &str) -> Result<MergeInput, serde_json::Error> {
     let mut input = MergeInput::default();
     let mut debate = Vec::new();
@@ -59,7 +59,7 @@ struct Context {
     observed: bool,
 }
 
-/// A message about a finding in the debate. The finding is looked up after all findings are read.
+/// A message about a finding in the debate. The finding is looked up after all findings have been read.
 struct Message {
     document: LenientValue,
     by: Option<String>,

@@ -1,4 +1,4 @@
-//! Reads the fields of a JSON document in the input of `glee merge`. A field can have any of several names.
+//! Reads the fields of a JSON document in the input of `glee merge`. Each field can have one of several names.
 
 use serde::de::{Error as _, Unexpected};
 

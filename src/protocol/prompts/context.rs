@@ -299,7 +299,7 @@ impl Fence<'_> {
         self.around(&format!("objection={}", dispute.finding.id), &text)
     }
 
-    /// Instructions need no fence, because the user wrote them.
+    /// The instructions have no fence, because the user wrote them.
     fn stage(&self, about: &StageSubject, mut values: Value) -> Value {
         values["id"] = json!(self.line(&about.id));
         values["stage"] = json!(self.line(&about.stage));

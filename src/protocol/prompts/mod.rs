@@ -79,7 +79,7 @@ impl Advice for PromptError {
 /// Renders the prompt for a request. The folder `overrides` contains the project's templates and need not exist.
 pub fn render(request: &Request, overrides: Option<&Path>) -> Result<String, PromptError> {
     let (name, built_in, own) = template(request.task.kind(), overrides)?;
-    // Errors name the file in `.glee/prompts`, because `overrides` may be a temporary copy of this folder.
+    // Error messages name the file in `.glee/prompts`, because `overrides` can be a temporary copy of this folder.
     let place = if own.is_some() { format!(".glee/prompts/{name}") } else { name.to_owned() };
     let values = Value::from(Serde(context::context(request)));
     let text = match &own {
@@ -123,7 +123,7 @@ fn template_error(place: &str, error: &minijinja::Error) -> PromptError {
     PromptError::Template { place: place.to_owned(), line: error.line().unwrap_or(1), message }
 }
 
-/// Returns the file name of a task's template, the built-in template, and the project's template if it exists.
+/// Returns the file name of a task's template, the built-in template, and the project's template (if any).
 fn template(
     task: &str,
     overrides: Option<&Path>,

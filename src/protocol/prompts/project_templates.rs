@@ -16,8 +16,8 @@ const LARGEST_VALUE: usize = 1 << 20;
 
 const TIME_LIMIT: Duration = Duration::from_secs(1);
 
-/// The maximum number of instructions that a template may execute. A loop over a thousand findings executes about
-/// ten thousand instructions.
+/// The maximum number of instructions that a template executes. A loop over a thousand findings executes about ten
+/// thousand instructions.
 pub(crate) const FUEL: u64 = 500_000;
 
 const TAGS: [&str; 6] = ["if", "elif", "else", "endif", "for", "endfor"];
@@ -122,7 +122,7 @@ fn tag<'a>(kind: &str, inside: &'a str) -> Result<&'a str, String> {
 pub(crate) struct Capped {
     pub(crate) text: Vec<u8>,
     since: Instant,
-    /// The description of the limit that was exceeded; `None` if no limit was exceeded.
+    /// A description of the exceeded limit. `None` if no limit was exceeded.
     pub(crate) full: Option<String>,
 }
 

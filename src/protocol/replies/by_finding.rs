@@ -1,7 +1,7 @@
 //! Parses answers that have one entry per finding, either as prose like `[F1] WORD: text` or as a JSON list. The
 //! tasks respond, examine, defend, recheck and compare require one entry per finding.
 //!
-//! Reviewed code may contain lines that look like entries, and an agent may quote these lines. Entries are
+//! Reviewed code can contain lines that look like entries, and an agent can quote these lines. Entries are
 //! therefore accepted only from the signed end of an answer. In prose, the last closing line with the right nonce
 //! states the number of entries. The signed end consists of this number of entries directly before the closing
 //! line. In JSON, the signed end consists of the items of all objects with the nonce. Entries outside the signed
@@ -27,11 +27,10 @@ pub(crate) trait AnswerWord: Copy + Eq + std::fmt::Debug + 'static {
     const LIST: &'static str;
     const EVIDENCE: bool = false;
 
-    /// Whether the caller checks each word against the tree, so that contradictory entries are allowed.
+    /// Whether the caller checks each word against the tree. Words that are checked can contradict each other.
     const CHECKED: bool = false;
 
-    /// Whether the word leaves the finding open. An entry that leaves the finding open may contradict other
-    /// entries.
+    /// Whether the word leaves the finding open. An entry with such a word can contradict other entries.
     fn keeps_open(self) -> bool {
         false
     }
@@ -142,7 +141,7 @@ struct Gathered<W> {
     problems: BTreeSet<String>,
     truncated: bool,
     nonce: Option<String>,
-    /// The number of entries before the last closing line; `None` if the answer has no closing line.
+    /// The number of entries before the last closing line. `None` if the answer has no closing line.
     signed: Option<usize>,
 }
 
@@ -181,8 +180,8 @@ impl<W: AnswerWord> Gathered<W> {
         ids.len() as u64
     }
 
-    /// Returns the index of the first entry in the signed end. The signed end stops before the entry `end` and
-    /// contains entries for `wanted` findings.
+    /// Returns the index of the first entry in the signed end, which ends before the entry `end` and contains
+    /// entries for `wanted` findings.
     fn block(&self, wanted: u64, end: usize) -> usize {
         let mut ids = HashSet::new();
         let mut start = end;
@@ -315,7 +314,7 @@ struct Prose<W> {
     gathered: Gathered<W>,
     weight: usize,
     mode: Mode,
-    /// Whether the last entry is followed by text that does not belong to the entry.
+    /// Whether text that does not belong to the last entry follows the last entry.
     apart: bool,
 }
 
@@ -323,7 +322,7 @@ struct Prose<W> {
 enum Mode {
     Closed,
     Text,
-    /// After a blank line (`gap`), only a list item continues the evidence.
+    /// `gap` is true after a blank line. Only a list item then continues the evidence.
     Evidence {
         gap: bool,
     },

@@ -90,7 +90,7 @@ fn review(object: &Map<String, Value>, request: &ReviewRequest, now: Timestamp) 
     }
 }
 
-/// Whether a severity means CRITICAL, MUST or HIGH. An unknown severity counts as grave.
+/// Whether a severity means CRITICAL, MUST or HIGH. An unknown severity is treated like CRITICAL.
 fn is_grave(severity: &Untrusted) -> bool {
     matches!(mandatory::normalise(severity.as_written()), None | Some(Tag::Critical | Tag::High | Tag::Must))
 }

@@ -43,8 +43,8 @@ impl<'a, R: BufRead> Walk<'a, R> {
         Self { lines, structure, json, nonce, in_data: false }
     }
 
-    /// Returns the next line. The caller identifies the line by the number `mark`, and a JSON object receives the
-    /// `mark` of its first line.
+    /// Returns the next line. The caller marks the line with the number `mark`. A JSON object gets the mark of its
+    /// first line.
     pub(crate) fn next(&mut self, mark: usize) -> io::Result<Option<ReplyLine<'_>>> {
         let Some(line) = self.lines.next()? else { return Ok(None) };
         let Line { text, .. } = line;
@@ -84,7 +84,7 @@ pub(crate) struct Closing<'a> {
     name: &'static str,
     count: &'static str,
     nonce: Option<&'a str>,
-    /// The number in the closing line; `Err` if several closing lines contain different numbers.
+    /// The number in the closing line, or `Err` if several closing lines contain different numbers.
     announced: Option<Result<u64, Disagreement>>,
     rejected: Option<&'static str>,
 }
@@ -124,7 +124,7 @@ impl<'a> Closing<'a> {
     fn read(&self, line: &str) -> Option<u64> {
         let (nonce, digits) = self.count_of(line)?;
         let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-        // A number of more than 64 bits becomes `u64::MAX`, which never equals the actual number.
+        // A number that needs more than 64 bits becomes `u64::MAX`, which differs from every actual number.
         (is_number && is_nonce(self.nonce, nonce)).then(|| digits.parse().unwrap_or(u64::MAX))
     }
 
@@ -148,8 +148,8 @@ impl<'a> Closing<'a> {
         }
     }
 
-    /// The number in the closing line; `None` if there is no closing line, or if several closing lines contain
-    /// different numbers.
+    /// The number in the closing line. `None` without a closing line, or if closing lines contain different
+    /// numbers.
     pub(crate) fn number(&self) -> Option<u64> {
         self.announced.and_then(Result::ok)
     }

@@ -23,8 +23,8 @@ const END: &str = r#"(?:[\x60'"\s;]|\\[nr]|$"#;
 /// argument.
 const PROSE_END: &str = r#"(?:[\x60'"\s;.,:!?/|&*()\[\]{}<>]|\\[nr]|$"#;
 
-/// An expression that contains this part recognises a value by the name before the value. Such an expression keeps
-/// [`END`], because [`PROSE_END`] would match too much prose.
+/// The part of an expression that recognises a value by the name before the value. An expression with this part
+/// keeps [`END`], because [`PROSE_END`] would match too much prose.
 const NAMED: &str = r"[\w.-]{0,50}?";
 
 const LARGEST_REGEX: usize = 64 << 20;
@@ -222,7 +222,7 @@ impl Rule {
                 text[whole.end..].iter().position(|byte| *byte == b'\n').map_or(text.len(), |at| whole.end + at);
             &text[start..end]
         };
-        // The entropy is checked first, because a check of the exceptions may have to compile expressions.
+        // The entropy is checked first, because the exceptions can contain expressions that are not compiled yet.
         let is_random = !secret.is_empty() && (self.entropy == 0.0 || entropy(secret) > self.entropy);
         let exceptions =
             || std::iter::once(always).chain(&self.allowed).filter(|allowed| allowed.condition.is_none());

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
-/// The maximum length of a line in bytes. The rest of a longer line is skipped.
+/// The maximum length of a line in bytes. Bytes beyond this length are skipped.
 pub(crate) const LINE_CAP: usize = 6 << 20;
 
 /// Matches a terminal escape sequence. A control sequence begins with `ESC [`, and its final byte may be missing at

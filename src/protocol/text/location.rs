@@ -23,7 +23,7 @@ struct Lines {
     length: usize,
 }
 
-/// The number of bytes at the beginning of a text in which paths with spaces are found.
+/// Paths with spaces are found only in this number of bytes at the beginning of a text.
 const HEAD: usize = 4 << 10;
 
 /// The given paths that contain a space, a quote or another character at which a word usually ends.
@@ -58,7 +58,7 @@ impl NamedPlace {
     }
 }
 
-/// Whether a path may begin at `start`. No path begins inside a word or inside a longer path with spaces.
+/// Whether a path can begin at `start`. No path begins inside a word or inside a longer path with spaces.
 fn may_begin(text: &str, start: usize) -> bool {
     let before = &text[..start];
     let is_free =
@@ -66,7 +66,7 @@ fn may_begin(text: &str, start: usize) -> bool {
     (is_free || before.ends_with("./") && may_begin(text, start - 2)) && !is_continued(before)
 }
 
-/// Whether the last word before a position may be part of a longer path, like `dir/my ` before `file.py`.
+/// Whether the last word before a position is possibly a part of a longer path, like `dir/my ` before `file.py`.
 fn is_continued(before: &str) -> bool {
     let Some(text) = before.strip_suffix(' ').filter(|text| !text.ends_with(is_boundary)) else { return false };
     let word = text.rsplit(is_boundary).next().unwrap_or(text);
@@ -102,7 +102,7 @@ fn first(text: &str) -> Option<NamedPlace> {
         }
         let end = text[start..].find(is_boundary).map_or(text.len(), |length| start + length);
         let word = &text[start..end];
-        // In a word with a URL or a Windows path, only the text before the URL or path can contain a location.
+        // Only the text before a URL or a Windows path in a word can contain a location.
         let (candidates, next) = if let Some(scheme) = url(word) {
             let end = text[start..].find(|c: char| c.is_whitespace() || matches!(c, '`' | '"' | '<' | '>'));
             (scheme, end.map_or(text.len(), |length| start + length))
@@ -156,7 +156,7 @@ fn drive_path(word: &str) -> Option<usize> {
     }
 }
 
-/// Returns the end of a Windows path whose first word ends at `end`. The path includes the next word if that word
+/// Returns the end of a Windows path whose first word ends at `end`. A second word belongs to the path if the word
 /// contains a backslash.
 fn end_of_drive_path(text: &str, end: usize) -> usize {
     let Some(rest) = text[end..].strip_prefix(' ') else { return end };

@@ -140,7 +140,7 @@ pub(crate) fn peel(line: &str) -> Peeled<'_> {
     }
 }
 
-/// Does the same as [`peel`], and also removes emphasis before a list marker, as in `**1. [MUST] a bold line**`.
+/// Like [`peel`], but also removes emphasis before a list marker, as in `**1. [MUST] a bold line**`.
 pub(crate) fn peel_item(line: &str) -> Peeled<'_> {
     let peeled = peel(line);
     let inner = peel(peeled.rest.trim_start_matches(['*', '_']));

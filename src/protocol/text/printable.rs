@@ -44,7 +44,7 @@ pub fn line(text: &(impl Shown + ?Sized)) -> String {
     shown(text.text(), |_| ' ')
 }
 
-/// Does the same as [`line()`], but keeps line breaks and tabs.
+/// Like [`line()`], but keeps line breaks and tabs.
 pub fn block(text: &(impl Shown + ?Sized)) -> String {
     shown(text.text(), |blank| blank)
 }
@@ -71,7 +71,7 @@ pub fn json(text: String) -> String {
         }
         shown
     });
-    // In JSON, a command can begin only inside a string.
+    // A command in JSON can begin only inside a string, where `\u` escapes are permitted.
     without_commands(shown, "\\u0023", "\\u003a")
 }
 

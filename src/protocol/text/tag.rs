@@ -8,7 +8,7 @@ use crate::protocol::text::location;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BracketTag<'a> {
     pub(crate) word: &'a str,
-    /// The text after the tag, without the marks that close emphasis around the tag.
+    /// The text after the tag. Marks that close emphasis around the tag are removed.
     pub(crate) rest: &'a str,
 }
 

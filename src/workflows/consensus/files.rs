@@ -1,7 +1,7 @@
 //! Writes the outcome of a stage or a checkpoint to the project's folder `.glee/stages-out/<id>/<stage>/`.
 //!
-//! People, scripts and the next stage read the written files. The files contain only data from the history, and git
-//! ignores the files. Each file is written atomically.
+//! People, scripts and the next stage read the files. The files contain only data from the history, and git ignores
+//! the files. Each file is written atomically.
 
 use std::path::{Path, PathBuf};
 

@@ -100,7 +100,7 @@ pub(crate) fn exit(state: &StageState) -> ExitReason {
     let answered = state.questions().iter().any(|question| !state.answers(question).is_empty());
     match state.questions().iter().all(|question| state.resolutions.contains_key(&question.id)) {
         true => ExitReason::Clean,
-        // If no agent answered any question, a person has nothing to choose from, so the run counts as failed.
+        // Without any answer, a person has nothing to choose from, so the run counts as failed.
         false if !answered => lacking,
         false => ExitReason::DisputeOpen,
     }
@@ -184,7 +184,7 @@ pub(crate) fn open_question(state: &StageState, id: &str) -> Option<OpenQuestion
 }
 
 impl StageAnswer {
-    /// The answer as a JSON value: an object if the answer is JSON, otherwise a string.
+    /// The answer as a JSON value. An answer in prose becomes a string.
     pub fn value(&self) -> Value {
         let object = serde_json::from_str(self.content.as_written()).ok().filter(|_| self.json);
         object.unwrap_or_else(|| json!(self.content))

@@ -147,8 +147,8 @@ fn answering(settings: &Settings, named: Option<&[String]>, roles: &[Role]) -> R
     Ok(agents)
 }
 
-/// Returns the agent with the name `named`, and fails if this agent is in `parties`. If `named` is `None`, returns
-/// the first agent that has the role and is not in `parties`.
+/// Returns the agent with the name `named`. Fails if this agent is in `parties`. If `named` is `None`, returns the
+/// first agent that has the role and is not in `parties`.
 fn one(
     settings: &Settings,
     named: Option<&str>,

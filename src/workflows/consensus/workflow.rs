@@ -84,7 +84,7 @@ impl Workflow for ConsensusWorkflow {
             _ => true,
         };
         let steps: Vec<StageStep> = schedule::next_steps(&self.state).into_iter().filter(is_open).collect();
-        // If every remaining step needs a person's answer, this process ends. A later process can resume the run.
+        // If all remaining steps require a person's answer, this process ends. A later process can resume the run.
         if steps.is_empty() && self.state.ended.is_none() { vec![Step::Finish] } else { steps }
     }
 

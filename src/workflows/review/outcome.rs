@@ -62,7 +62,7 @@ fn agent_failed(state: &ReviewState) -> bool {
             failed
                 && match &id.purpose {
                     Purpose::Respond { .. } | Purpose::Enforce { .. } => true,
-                    // A failed repair call does not matter if the commands of `review.verify` pass afterwards.
+                    // A failed repair call is ignored if the commands of `review.verify` pass afterwards.
                     Purpose::Repair { .. } => state.verified.iter().any(|verified| !verified.passed),
                     Purpose::Judge { dispute } => {
                         state.disputes.get(dispute).is_some_and(|dispute| dispute.is_open())
@@ -83,7 +83,7 @@ fn agent_failed(state: &ReviewState) -> bool {
 fn last_calls(state: &ReviewState) -> Vec<(&CallId, &RecordedCall)> {
     let mut last = BTreeMap::new();
     for (id, call) in &state.calls {
-        // The calls of an agent for one purpose are sorted by attempt, so the last attempt remains in the map.
+        // An agent's calls for one purpose are sorted by attempt, so the map keeps the last attempt.
         last.insert((&id.agent, &id.purpose), (id, call));
     }
     last.into_values().collect()
@@ -191,7 +191,7 @@ fn reused(state: &ReviewState) -> Vec<Reused> {
     by_run.into_iter().map(|((reviewer, _), from)| Reused { reviewer: reviewer.clone(), from }).collect()
 }
 
-/// An earlier finding counts as repeated if a finding in the same file is at most this many lines away.
+/// The maximum number of lines between an earlier finding and its repetition in the same file.
 const NEAR: u32 = 5;
 
 /// Returns earlier findings about changed code that a reviewer's complete new answer does not repeat.

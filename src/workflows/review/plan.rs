@@ -146,7 +146,7 @@ fn coder<'a>(settings: &'a Settings, files: &[String]) -> Result<&'a Agent, Revi
     coder_selection::coder_for(&coders, files).ok_or(ReviewPlanError::MissingRole(Role::Coder))
 }
 
-/// Fails if an agent would receive a private key. Embedded agents are exempt, because they send nothing to other
+/// Fails if an agent would receive a private key. The check ignores embedded agents, which send nothing to other
 /// machines.
 fn private_keys<'a>(
     settings: &Settings,
@@ -162,7 +162,8 @@ fn private_keys<'a>(
     found.map_or(Ok(()), |(file, line)| Err(ReviewPlanError::PrivateKey { file, line }))
 }
 
-/// The configured agents, except agents that are the backup of an earlier agent with the same role.
+/// The configured agents, except backups. An agent is a backup here if an earlier agent with the same role has this
+/// agent as its `backup`.
 pub(crate) fn first_choice(settings: &Settings) -> impl Iterator<Item = &Agent> {
     settings
         .agents

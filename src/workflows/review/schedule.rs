@@ -65,7 +65,7 @@ pub(crate) struct SchedulePolicy {
     pub(crate) compare: bool,
     pub(crate) rounds: u32,
     pub(crate) verify: usize,
-    /// The maximum number of calls per round that ask the coder for repairs after a `review.verify` command failed.
+    /// The maximum number of repair calls per round after a failure of a `review.verify` command.
     pub(crate) repairs: u32,
     pub(crate) escalate_to: Route,
 }
@@ -356,7 +356,7 @@ fn rechecks(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Rev
         return Vec::new();
     }
     let purpose = Purpose::Recheck { round };
-    // One answer "not resolved" keeps a finding open, so no other reviewer has to be asked about the finding.
+    // After one answer "not resolved", a finding stays open, so no other reviewer is asked about this finding.
     let is_open = |id: &FindingId| {
         let finding = state.finding(*id);
         finding.is_some_and(|finding| state.finding_state(finding) != FindingState::NotResolved)
@@ -387,7 +387,7 @@ pub(crate) fn sent(state: &ReviewState, dispute: DisputeNumber) -> EventKind {
     })
 }
 
-/// The settlement of a dispute according to its last ruling. Without a decisive ruling, the finding is discarded.
+/// The settlement of a dispute by its last ruling. If no ruling decides the dispute, the finding is discarded.
 pub(crate) fn settlement(state: &ReviewState, number: DisputeNumber) -> Option<crate::domain::event::Settlement> {
     use crate::domain::event::Settlement;
     let dispute = state.disputes.get(&number)?;

@@ -15,7 +15,7 @@ pub(crate) fn last<'a, A>(
     calls.range(attempt(0)..=attempt(u32::MAX)).next_back()
 }
 
-/// The next attempt, if one is due. An agent has up to `at_most` attempts to give a sufficient answer.
+/// The next attempt, or `None` if the last answer is sufficient or `at_most` attempts have been made.
 pub(crate) fn next<A>(
     calls: &BTreeMap<CallId, A>,
     agent: &AgentName,

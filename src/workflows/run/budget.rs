@@ -8,7 +8,7 @@ use crate::domain::{AgentName, Spent};
 use crate::rules::budget;
 use crate::workflows::run::call::CallOutcome;
 
-/// While this number of calls is running, no judge's call begins. `review.jobs` can set a lower limit.
+/// No judge's call begins while this number of calls is running. `review.jobs` can set a lower limit.
 const JUDGES: usize = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,8 +29,8 @@ impl Pace {
     }
 
     /// Adjusts the agent's maximum after a call. `running` is the number of the agent's calls, including the ended
-    /// call. If a limit made the call fail or repeat, the maximum is halved. After any other call, the maximum
-    /// grows by one.
+    /// call. If the call was repeated or failed because of a limit, the maximum is halved. After any other call,
+    /// the maximum grows by one.
     pub(crate) fn ended(&mut self, agent: &AgentName, outcome: &CallOutcome, running: usize) {
         let is_limited = outcome.metadata.retries > 0
             || matches!(&outcome.answer, CallAnswer::Failed { cause: Some(cause), .. } if cause.is_exhausted());

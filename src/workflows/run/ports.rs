@@ -17,7 +17,8 @@ pub trait EventSink: Send {
         let _ = (call, line);
     }
 
-    /// Receives a handle that ends one call before the call begins. The run goes on without the answer.
+    /// Receives a handle for a call that is about to begin. The handle ends only this call, and the run goes on
+    /// without the answer.
     fn skippable(&mut self, call: &CallId, skip: StopHandle) {
         let _ = (call, skip);
     }
@@ -31,7 +32,7 @@ pub struct PersonQuestion {
     /// The code at the finding's location. `None` if the finding has no location or the location does not exist.
     pub excerpt: Option<Excerpt>,
     pub cited: Vec<Excerpt>,
-    /// The names of the connected judges. If `None`, the person cannot choose the route `judge`.
+    /// The names of the connected judges. `None` means that the person cannot choose the route `judge`.
     pub judge: Option<String>,
     pub default: Route,
     /// The route that the setting `review.on_dispute.default` or its command-line option selects.

@@ -44,7 +44,8 @@ impl Redaction {
                 let plan = Box::new(WatchPlan { root, tree, ..secrets::redact_value(*plan) });
                 WatchEvent::WatchStarted { plan }.into()
             }
-            // `EventReceived` occurs up to ten thousand times per second, so only its text fields are redacted.
+            // Only the text fields of `EventReceived` are redacted: up to ten thousand such events occur per
+            // second.
             EventKind::Watch(WatchEvent::EventReceived { mut said }) => {
                 let texts = said.summary.iter_mut().chain(&mut said.files);
                 texts.for_each(|text| *text = self.text(text.as_written()).into());

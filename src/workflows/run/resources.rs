@@ -193,7 +193,7 @@ impl RunResources {
                 events.extend(beyond.into_iter().map(|did| EventKind::notice(format!("{} {did}", id.agent))));
             }
             Some(observation) => {
-                // If there is no transcript, no process was started, and the agent cannot have changed files.
+                // A call without a transcript started no process, so the agent changed no files.
                 let is_held = transcript.as_ref().is_none_or(|transcript| transcript.held);
                 let found = self.guard.end(&self.workspace, &id, observation, is_held);
                 let Found { violations, stale: changed } = found;

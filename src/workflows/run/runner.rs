@@ -28,7 +28,7 @@ pub(crate) async fn drive<W: Workflow>(workflow: &mut W) -> Result<Rest, RunErro
     let mut work = FuturesUnordered::<Pending<(StepOf<W>, Done<W::Input>)>>::new();
     let mut is_stopped = false;
     loop {
-        // A step that has finished immediately can make other steps due, so the steps are computed again.
+        // A step that finished immediately can make other steps due, so the due steps are computed again.
         let (mut again, mut is_held_back) = (!is_stopped, false);
         while std::mem::take(&mut again) {
             is_held_back = false;
@@ -98,7 +98,7 @@ pub(crate) async fn drive<W: Workflow>(workflow: &mut W) -> Result<Rest, RunErro
             () = stop.stopped(), if !is_stopped => None,
             input = workflow.input() => Some(Done::Input(input)),
         };
-        // If a stop ends a call, the loop can receive the result of the call before the stop signal.
+        // When a stop ends a call, the call's result can arrive before the stop signal.
         if !is_stopped && stop.is_stopped() {
             is_stopped = true;
             workflow.stopping()?;

@@ -34,7 +34,7 @@ pub enum Rest {
     OverBudget,
 }
 
-/// A workflow's preparation of a call: a request to send, or an answer that replaces the call.
+/// The result of preparing a call: a request to send, or an answer that replaces the call.
 pub(crate) enum Prepared {
     Call(Box<CallRequest>),
     /// The runner records the start of the call and this answer. The agent is not called.

@@ -101,8 +101,7 @@ impl WriteGuard {
         let seen = self.calls.remove(call).unwrap_or_default();
         let mut found = Found::default();
         if let Err(error) = observed {
-            // The tree was readable when the agent started, so the agent is suspected of making the tree
-            // unreadable.
+            // The agent is suspected of making the tree unreadable, because the tree was readable before the call.
             found.violations.push(format!("left an unreadable tree: {error}"));
         }
         for difference in seen {
@@ -136,7 +135,7 @@ impl WriteGuard {
     ) -> Result<(), WorkspaceError> {
         let look = fingerprint?;
         if let Some((earlier, seen_at)) = &self.last {
-            // If a later observation was processed first, the later observation already included these differences.
+            // A later observation that was processed first already included these differences.
             if at < *seen_at {
                 return Ok(());
             }

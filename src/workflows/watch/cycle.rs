@@ -53,8 +53,8 @@ fn concerns(state: &WatchState) -> Vec<OpenConcern> {
     open[open.len().saturating_sub(CONCERNS)..].to_vec()
 }
 
-/// The issues that a cycle closes because their reviewers now approve. The issues were shown in the review request,
-/// or only record a missing verdict.
+/// The issues that a cycle closes because their reviewers now approve. Each issue was shown in the review request,
+/// or only records a missing verdict.
 pub(crate) fn settled(state: &WatchState, cycle: &Cycle, ballots: &[Ballot]) -> Vec<(u32, AgentName)> {
     let approved = ballots.iter().filter(|ballot| ballot.verdict == Some(Verdict::Approved));
     let approved: BTreeSet<&AgentName> = approved.map(|ballot| &ballot.reviewer).collect();
@@ -149,7 +149,7 @@ fn due_for(cycle: &Cycle, reviewer: &AgentName) -> Result<Ballot, CallId> {
     Ok(Ballot { reviewer: reviewer.clone(), verdict, absent: absent.map(Into::into) })
 }
 
-/// Returns the first call or, after an unreadable answer to the first call, the second call.
+/// Returns the first call. After an unreadable answer to the first call, returns the second call.
 pub(crate) fn next(answers: &CycleAnswers, agent: &AgentName, purpose: Purpose) -> Option<CallId> {
     attempts::next(answers, agent, purpose, 2, attempts::is_invalid)
 }
@@ -161,7 +161,8 @@ pub(crate) fn why_again(answers: &CycleAnswers, call: &CallId) -> Option<String>
     }
 }
 
-/// Chooses the agents that have to clarify a cycle's issues, and writes the question. `None` if no agent is known.
+/// Chooses the agents that have to clarify a cycle's issues, and writes the question. `None` if no agent is
+/// suitable.
 pub(crate) fn clarification(cycle: &Cycle) -> Option<(Vec<AgentName>, Untrusted)> {
     let raised: Vec<(&AgentName, &PeerIssue)> = raised(cycle).collect();
     let named: BTreeSet<&str> =

@@ -12,8 +12,8 @@ use crate::domain::{
 use crate::rules::watch::triggers::trigger;
 use crate::workflows::watch::issues::{Issue, LastEvent};
 
-/// The maximum number of summaries that are kept for an agent, and the maximum number of files. Above the maximum,
-/// a new summary replaces the oldest summary, and new files are ignored.
+/// The maximum number of an agent's summaries and of an agent's files. Above the maximum, a new summary replaces
+/// the oldest summary, and new files are ignored.
 const KEPT: usize = 50;
 /// The maximum number of agents in a watch.
 const AGENTS: usize = 256;
@@ -270,7 +270,7 @@ impl WatchState {
         self.flagged = action == Action::LogAndContinue;
         self.held |= action == Action::StopAndEscalate;
         self.status = status;
-        // While the work is paused, the answers to the clarification are kept for a judge.
+        // The answers to the clarification are kept during a pause, because a judge needs the answers.
         if !action.pauses() {
             self.clarification = None;
         }
@@ -284,7 +284,8 @@ impl WatchState {
         self.flagged &= some_open;
     }
 
-    /// Adds an issue, unless its reviewer has raised the same open or closed issue before.
+    /// Adds an issue, unless the same reviewer has already raised the same issue. The earlier issue can be open or
+    /// closed.
     fn raise(&mut self, cycle: u32, reviewer: &AgentName, issue: PeerIssue) {
         let is_known = |known: &Issue| {
             known.reviewer == *reviewer

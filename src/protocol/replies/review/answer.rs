@@ -10,8 +10,8 @@ pub struct ReviewAnswer {
     pub status: AnswerStatus,
     pub findings: Vec<RawFinding>,
     pub notes: String,
-    /// Whether the parser dropped a part of the answer that was too large and could contain findings. A truncated
-    /// answer is neither complete nor clean.
+    /// Whether the parser dropped a large part of the answer that possibly contained findings. A truncated answer
+    /// is neither complete nor clean.
     #[serde(default)]
     pub truncated: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]

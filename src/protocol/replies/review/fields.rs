@@ -120,8 +120,8 @@ impl<'a> FindingFields<'a> {
     }
 }
 
-/// Parses a reference to a ruling, such as `D12`. Digits that begin with 0 are the beginning of an id, because no
-/// number begins with 0.
+/// Parses a reference to a ruling, such as `D12`. Digits that begin with 0 are read as the beginning of an id,
+/// because no dispute number begins with 0.
 fn ruling(word: &str) -> Option<RulingRef> {
     let digits = word.trim().trim_start_matches(['D', 'd']);
     let is_id = (8..=16).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -161,7 +161,7 @@ fn confidence(value: &LenientValue) -> Option<Confidence> {
     Some(Confidence::clamped(percent.round() as i64))
 }
 
-/// Returns the file, the first line and the last line of a location, which can be a string such as `app.py:12`.
+/// Returns the file, the first line and the last line of an object or of a string such as `app.py:12`.
 fn located(location: &LenientValue) -> [LenientValue; 3] {
     match location {
         LenientValue::Text(text) => {

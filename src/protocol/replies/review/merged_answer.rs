@@ -27,15 +27,15 @@ pub(crate) struct Results<'a> {
     is_last: bool,
     /// Whether the last closing line directly follows a JSON result.
     is_signed_end: bool,
-    /// Whether a line of prose seems to contain a finding in JSON, which the parser ignores.
+    /// Whether a line of prose seems to contain a finding in JSON. The parser ignores JSON inside prose.
     is_within_prose: bool,
 }
 
 #[derive(Debug)]
 struct Block {
     result: JsonResult,
-    /// The number of stored findings in the prose before this result. The field `read` also counts findings that
-    /// exceeded a size limit.
+    /// The number of stored findings in the prose before this result. The field `read` counts these findings and
+    /// the findings that exceeded a size limit.
     kept: usize,
     read: u64,
 }
@@ -65,7 +65,7 @@ impl<'a> Results<'a> {
     }
 
     /// Removes the findings before the prompt's example of the closing line, because these findings belong to a
-    /// repeated prompt. Removes nothing if the number of findings after the example is not `number`.
+    /// repeated prompt. Removes nothing unless exactly `number` findings follow the example.
     pub(crate) fn leave_out_prompt(&mut self, prose: &mut ProseReader<'_>, number: Option<u64>) {
         let Some(form) = prose.form() else { return };
         let results: u64 = self.blocks.iter().map(|block| block.result.count).sum();
@@ -115,8 +115,8 @@ impl<'a> Results<'a> {
         let All { findings, notes, repeated, only_in_prose } = self.all(prose);
         let unique = read - repeated;
         let is_closed = closing.is_given();
-        // If the closing line announces as many findings as were read, the unreadable JSON contains no other
-        // findings.
+        // If the closing line announces the number of findings that were read, the unreadable JSON contains no
+        // other findings.
         let is_unread = malformed || (is_broken || is_within_prose) && (unique == 0 || !is_closed);
         let adds_up = match closing.number() {
             Some(number) => number == unique || number == read,

@@ -56,15 +56,15 @@ enum Owner {
     Row(usize),
 }
 
-/// The kind of the previous line. The next line can turn this line into a heading or a table's header.
+/// The kind of the previous line. The next line can make the previous line a heading or a table's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Previous {
     Other,
-    /// The position of a line of text, which is a heading if the next line is an underline.
+    /// The position of a line of text. The line is a heading if the next line is an underline.
     Paragraph(usize),
-    /// The first line of a finding that has no list marker. The next line may be an underline.
+    /// The first line of a finding without a list marker. The next line can be an underline.
     Item,
-    /// The first row of a table, which is the header if a delimiter row follows. The field `item` is true if the
+    /// The first row of a table. The row is the header if a delimiter row follows. The field `item` is true if the
     /// row was read as a finding.
     FirstRow {
         item: bool,
@@ -108,7 +108,7 @@ impl<'a> ProseReader<'a> {
         }
     }
 
-    /// Records the prompt's example of the closing line. The text before the example may be a repeated prompt.
+    /// Records the prompt's example of the closing line. The text before the example is possibly a repeated prompt.
     pub(crate) fn form_ends(&mut self) {
         self.close();
         self.form = Some(Form { kept: self.findings.len(), count: self.count });

@@ -22,14 +22,13 @@ const WRAPPERS: [&str; 8] = ["files", "results", "result", "reviews", "review", 
 pub(crate) struct JsonResult {
     pub(crate) findings: Vec<RawFinding>,
     pub(crate) count: u64,
-    /// Whether a value that should be a finding cannot be read.
+    /// Whether the document contains an unreadable value in the position of a finding.
     pub(crate) malformed: bool,
     pub(crate) enveloped: bool,
     pub(crate) verdict: Option<String>,
     pub(crate) summary: Option<String>,
     nonces: BTreeSet<String>,
-    /// Whether the document has one of the two forms of the protocol. A document without findings can have such a
-    /// form.
+    /// Whether the document has one of the two forms of the protocol, even if the document contains no findings.
     in_form: bool,
     weight: usize,
     of_text: Option<OfText>,
@@ -56,8 +55,7 @@ impl JsonResult {
         }
     }
 
-    /// Reads the findings inside a string. In a list of findings, a string without findings becomes a finding
-    /// itself.
+    /// Reads the findings inside a string. A string without findings in a list of findings becomes a finding.
     fn take_text(&mut self, text: &str, place: Place) {
         let word = plain(text);
         if word.is_empty() || approves(&word) || word == "na" {

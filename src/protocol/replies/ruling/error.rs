@@ -53,7 +53,7 @@ impl ExpectedRuling<'_> {
 
 #[derive(Debug)]
 pub(crate) enum DisputeMatch {
-    /// A ruling with a different nonce or dispute than the request.
+    /// A ruling whose nonce or dispute differs from the request.
     Foreign(RulingError),
     /// A ruling with the nonce and dispute of the request, or the reason why this ruling is invalid.
     Own(Result<Claimed, RulingError>),

@@ -78,12 +78,12 @@ struct Candidates {
     unfenced: Vec<RulingWord>,
     group: Vec<RulingWord>,
     wrong: Option<RulingError>,
-    /// The error of the last ruling that has a different nonce or dispute than the request.
+    /// The error of the last ruling whose nonce or dispute differs from the request.
     foreign: Option<RulingError>,
     last: Option<Claimed>,
     any: bool,
     text_behind: bool,
-    /// Whether the last lines can be the beginning of another ruling.
+    /// Whether the last lines are possibly the beginning of another ruling.
     pending: bool,
 }
 

@@ -4,7 +4,7 @@ use crate::domain::{FindingId, Grounds, Ruling, RulingWord, Tag, Untrusted};
 use crate::protocol::replies::ruling::error::{Claimed, DisputeMatch, ExpectedRuling, RulingError};
 use crate::protocol::text::json::LenientValue;
 
-/// Reads a ruling from a JSON object; `None` if the object has no field `ruling`.
+/// Reads a ruling from a JSON object. Returns `None` if the object has no field `ruling`.
 pub(crate) fn object(text: &str, asked: ExpectedRuling<'_>) -> Option<DisputeMatch> {
     let object: LenientValue = serde_json::from_str(text).ok()?;
     object.fields().iter().find(|(name, _)| name == "ruling")?;
@@ -77,7 +77,7 @@ fn grounds(given: &str) -> Result<Grounds, RulingError> {
     read("grounds", given, GROUNDS, |_| Grounds::parse(&word))
 }
 
-/// Returns the reason without surrounding white space; `None` if the reason contains no letter or digit.
+/// Returns the reason without surrounding white space. Returns `None` if the reason contains no letter or digit.
 pub(crate) fn reason(given: &str) -> Option<Untrusted> {
     let given = given.trim();
     given.contains(char::is_alphanumeric).then(|| given.into())

@@ -8,7 +8,7 @@ use super::super::markdown::LineKind;
 use super::scan::{OBJECT_CAP, ScanProgress, Scanner, Scope};
 use crate::protocol::text::lines::Line;
 
-/// The JSON key by which an answer is recognised.
+/// The JSON key by which the parser recognises an answer.
 const NONCE: &str = "\"nonce\"";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -171,7 +171,7 @@ impl Extractor {
     fn reject(&mut self, candidate: Option<Candidate>) {
         if let Some(candidate) = candidate {
             self.broken |= candidate.has_findings();
-            // Only the first error is kept, because later errors may be consequences of the first error.
+            // Only the first error is kept, because the first error can cause the later errors.
             self.fault = self.fault.take().or_else(|| candidate.fault());
         }
     }

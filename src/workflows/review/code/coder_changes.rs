@@ -1,4 +1,4 @@
-//! Records the coder's changes to the tree after each call, and selects them for review in the next round.
+//! Records the coder's changes to the tree after each call, and selects the changes for review in the next round.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -67,7 +67,6 @@ impl Trees<'_> {
         Ok(ReviewEvent::TreeChanged { call: call.clone(), tree, changes, touched }.into())
     }
 
-    /// The files that the coder changed in a round, as the target of the next round.
     pub(crate) fn changed_target(
         &self,
         state: &ReviewState,
@@ -82,7 +81,7 @@ impl Trees<'_> {
     }
 
     /// After a review of staged changes, adds the coder's changes to the index if the user chose `--restage`.
-    /// Reports which of the coder's changes are still not in the index.
+    /// Returns which of the coder's changes are not in the index.
     pub(crate) fn restage(&self, state: &ReviewState) -> Result<Option<Restaged>, RunError> {
         let staged = state.plan.as_ref().and_then(|plan| plan.staged);
         let (Some(staged), Some((_, before)), Some(after)) = (staged, &state.before, last_tree(state)) else {
@@ -135,8 +134,8 @@ struct Versions<'a> {
     now: Blocks<'a>,
 }
 
-/// A change touches a finding if the finding's block exists only in one version of the file, or in neither version.
-/// A finding without an anchor is touched by any change.
+/// A change of a file touches a finding unless the finding's block exists in the old and in the new file. A finding
+/// without an anchor is touched by any change.
 fn is_touched(finding: &Finding, changed: &BTreeMap<&str, Option<Versions<'_>>>) -> bool {
     let Some(anchor) = &finding.anchor else { return !changed.is_empty() };
     let Some(Some(file)) = changed.get(anchor.file.as_str()) else { return false };

@@ -18,7 +18,7 @@ pub(crate) fn unread_by(state: &ReviewState, reviewer: &AgentName) -> (Vec<Unrea
     (unread.files(), unread.is_all)
 }
 
-/// The files that no reviewer could read. Files without a complete answer of a reviewer are not included.
+/// The files that no reviewer could read. A file without any complete answer is not included.
 pub(crate) fn unread(state: &ReviewState) -> Vec<UnreadFile> {
     let mut unread = Unread::default();
     for (purpose, files) in shards(state) {
@@ -52,7 +52,6 @@ impl Default for Unread<'_> {
 }
 
 impl<'a> Unread<'a> {
-    /// Adds the files of a shard that none of the `answered` reviewers could read.
     fn take(&mut self, files: &'a [Coverage], answered: &[&Agent]) {
         for file in files {
             let is_embedded = !answered.is_empty() && answered.iter().all(|agent| agent.is_embedded());

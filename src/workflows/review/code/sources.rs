@@ -27,7 +27,7 @@ pub struct Sources {
     redaction: Redaction,
     /// For each round, the files by their redacted paths.
     rounds: BTreeMap<u32, BTreeMap<String, SourceFile>>,
-    /// A cache of redacted texts, by round and path. `None` if the text contains no secrets.
+    /// A cache of redacted texts, by round and path. An entry is `None` if the text contains no secrets.
     shown: RefCell<HashMap<(u32, String), Option<String>>>,
 }
 

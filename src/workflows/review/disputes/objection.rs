@@ -27,7 +27,7 @@ impl ReviewState {
         Sides { finding: finding.clone(), objection, objector, earlier }
     }
 
-    /// Builds the objection to a finding that would undo the implementation of the finding `earlier`.
+    /// Builds the objection to a finding that asks to undo the implementation of the finding `earlier`.
     fn reversal(&self, id: FindingId, earlier: FindingId) -> Response {
         let undone = self.finding(earlier);
         let title = undone.map(|finding| finding.raw.title.clone()).unwrap_or_default();
@@ -41,7 +41,7 @@ impl ReviewState {
         }
     }
 
-    /// The objection to a finding that is judged before the coder receives the finding. The text quotes what
+    /// The objection to a finding that a judge decides before the coder receives the finding. The text quotes what
     /// reviewers said about the finding. The evidence is the code that reviewers cite against the finding.
     fn between_reviewers(&self, finding: &Finding) -> Response {
         let consensus = finding.consensus.as_ref();

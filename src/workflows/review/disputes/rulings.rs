@@ -1,4 +1,4 @@
-//! The rulings that a run applies: rulings of the history, and shared rulings in files of the repository.
+//! The rulings that a run applies: the rulings in the history, and the shared rulings in files of the repository.
 //!
 //! The files of shared rulings are read at the base commit of a change, so that a change cannot influence its own
 //! review. An edit of a shared ruling is reported as a finding. If the history and a file contain the same ruling,
@@ -168,7 +168,7 @@ pub(crate) fn all(journal: Option<&Journal>, shared: &[Binding]) -> Result<Vec<B
     Ok(bindings)
 }
 
-/// Returns the earlier rulings that the ruling `of` supersedes, and the later ruling that supersedes `of`.
+/// Returns the earlier rulings that the ruling `of` replaced, and the later ruling that replaced `of`.
 pub fn succession(bindings: &[Binding], of: &RulingRef) -> (Vec<RulingRef>, Option<RulingRef>) {
     let superseded: BTreeMap<usize, usize> = recognition::superseded(bindings);
     let named = |index: &usize| bindings[*index].dispute.clone();
@@ -193,7 +193,7 @@ pub fn edits(
     let is_ruling = |path: &str| is_shared(path) && !is_note(name_of(path));
     let left_out: BTreeSet<&str> =
         target.skipped.iter().map(|skip| skip.file.as_str()).filter(|path| is_ruling(path)).collect();
-    // Edited files that reviewers do not receive are included, because a person has to approve every edit.
+    // A person has to approve every edit, so edited files that reviewers do not receive are included.
     let mut now: BTreeMap<String, New> = BTreeMap::new();
     if !left_out.is_empty() {
         let files = match (spec, &target.commit) {

@@ -72,7 +72,7 @@ impl ReviewState {
         asked.filter(|(id, _)| !said.contains(id)).collect()
     }
 
-    /// Whether a finding that the debate call asked about has no answer from the agent.
+    /// Whether a call of the debate asked about a finding that the agent has not answered.
     pub(crate) fn left_unanswered(&self, call: &CallId) -> bool {
         match call.purpose {
             Purpose::Examine { round } => !self.unexamined(&call.agent, round).is_empty(),
@@ -299,7 +299,6 @@ pub(crate) fn conclude(context: &RoundContext<'_>, bindings: &[Binding]) -> Vec<
     std::iter::once(concluded.into()).chain(ruled).chain(notices).chain([shutdown.into()]).collect()
 }
 
-/// The ids of the raw findings from which a finding was merged.
 fn sources(finding: &Finding) -> impl Iterator<Item = &str> {
     let positions = finding.consensus.iter().flat_map(|consensus| &consensus.positions);
     positions.map(|position| position.said.as_str())

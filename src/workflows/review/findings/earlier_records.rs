@@ -37,7 +37,6 @@ impl Past<'_> {
         })
     }
 
-    /// The versions of a file that were reviewed in the rounds of a run.
     pub(crate) fn reviewed(&self, run: &RunId, path: &str) -> Vec<String> {
         let folder = self.journal.folder_of(run);
         let rounds = (1..=ROUNDS).map_while(|round| files::read(&Sources::path_in(&folder, round)).ok());

@@ -108,7 +108,7 @@ impl RoundContext<'_> {
             }
         }
         self.members(best.into_values().flat_map(|(_, id, findings)| {
-            // If the answers about all files were reused, no call was made, and the recorded answer already
+            // If no call was made because the answers about all files were reused, the recorded answer already
             // contains the reused findings.
             let part = self.state.reuse(id);
             let part = part.filter(|part| !part.asked.is_empty());
@@ -148,7 +148,7 @@ impl RoundContext<'_> {
     }
 
     /// Converts raw findings to members: finds their files, normalises severities, computes anchors, and checks
-    /// citations. Each raw finding comes with its id and its reviewer.
+    /// citations. Each raw finding is given with its id and its reviewer.
     pub(crate) fn members<'r>(
         &self,
         raised: impl Iterator<Item = (String, &'r AgentName, &'r RawFinding)>,
@@ -192,7 +192,7 @@ impl RoundContext<'_> {
     fn member(&self, id: String, by: &AgentName, mut raw: RawFinding) -> Member {
         raw.severity = mandatory::normalised(raw.severity);
         let agent = self.state.agents(Role::Reviewer).find(|agent| agent.name == *by);
-        // The name of a reviewer is arbitrary, so the vendor is derived from the model or the program.
+        // The vendor is derived from the model or the program, because the user chooses the name of a reviewer.
         let vendor = agent.map(|agent| {
             let program = agent.command.first().map(String::as_str).unwrap_or_default();
             consensus::vendor(agent.model.as_deref().unwrap_or(program))
@@ -212,7 +212,7 @@ impl RoundContext<'_> {
     }
 
     /// The file that a finding refers to: the file with exactly this path, or the only reviewed file with this
-    /// name. `None` if there is no such file.
+    /// name. `None` if no file or several files match.
     fn known_path(&self, path: &str) -> Option<String> {
         let path = path.trim().trim_matches(['`', '"', '\'']);
         let plain = path.strip_prefix("./").unwrap_or(path);

@@ -43,7 +43,8 @@ impl Placed<'_> {
     }
 }
 
-/// The likeness of an earlier and a new anchor, the index of the earlier anchor, and the index of the new anchor.
+/// The likeness of an earlier anchor and a new anchor, followed by the index of the earlier anchor and the index of
+/// the new anchor.
 type Pair = (Likeness, usize, usize);
 
 /// Pairs an earlier anchor with a new anchor if both anchors certainly or possibly describe the same problem.
@@ -56,7 +57,7 @@ fn pairs(known: &[&Anchor], found: &[&Anchor], text_of: TextOf<'_>) -> Vec<Pair>
     for (file, new) in by_file {
         let text = text_of(file);
         let blocks = Blocks::of(file, &text);
-        // A block that still exists in its original file was copied, not moved.
+        // If a block still exists in its original file, the block was copied, not moved.
         let has_moved = |anchor: &Anchor| {
             blocks.place(anchor).is_some()
                 && Blocks::of(&anchor.file, &text_of(&anchor.file)).place(anchor).is_none()
@@ -211,7 +212,7 @@ fn not_reopened(bindings: &[Binding]) -> impl Iterator<Item = &Binding> {
     bindings.iter().filter(move |binding| binding.number().is_none_or(|number| !reopened.contains(&number)))
 }
 
-/// The event for a finding that matches an earlier dispute. `None` if the tag that the ruling assigned is now
+/// The event for a finding that matches an earlier dispute. `None` if the ruling gave the finding a tag that is now
 /// mandatory.
 fn ruled(found: &Finding, binding: &Binding, lists: &MergeSettings) -> Option<EventKind> {
     let (finding, dispute, new_tag) = (found.id, binding.dispute.clone(), binding.new_tag);

@@ -220,7 +220,7 @@ pub(crate) fn changed<'a>(
         let mut texts: BTreeMap<&RulingRef, Option<String>> = BTreeMap::new();
         for (index, (finding, _, line)) in findings.iter().enumerate() {
             let here = blocks.enclosing(*line);
-            // The history lists the newest dispute last, so the search goes backwards.
+            // The search goes backwards, because the newest dispute is the last dispute in the history.
             let changed = old.iter().enumerate().rev().find_map(|(at, known)| {
                 wordings.compare(at, old.len() + index, None).same()?;
                 let before = known.location.as_ref().and_then(|location| location.line)?;
@@ -290,7 +290,8 @@ pub(crate) fn may_repeat(mut unsure: Vec<Unsure<'_>>, related_already: &BTreeSet
     events
 }
 
-/// A shared ruling may close a security finding only if a person vouches for the ruling.
+/// Whether a ruling may close a finding. A security finding can be closed by a shared ruling only if a person is
+/// responsible for the ruling.
 pub(crate) fn may_close(found: &Finding, binding: &Binding) -> bool {
     let (raw, disposition) = (&found.raw, binding.disposition.as_ref());
     let needs_person = |disposition| {

@@ -16,7 +16,7 @@ use crate::workflows::review::{
 use crate::workflows::run::{error::RunError, redaction::Redaction};
 use crate::workspace::{Target, root::Workspace};
 
-/// The average bytes per token of English text and code.
+/// The average number of bytes per token of English text and code.
 const BYTES_A_TOKEN: u64 = 4;
 
 #[derive(Clone, Debug, PartialEq)]

@@ -115,7 +115,7 @@ enum Known {
     Part { place: Place, review: FileReview, delta: Delta },
 }
 
-/// The id of a run, and the number of one of its events.
+/// The id of a run, and the number of an event of this run.
 type Place = (RunId, u64);
 
 struct Record {
@@ -341,8 +341,7 @@ impl Finder<'_> {
             let found = shard.iter().map(|file| self.known(file, !agent.is_embedded()));
             known.push(found.collect::<Result<_, _>>()?);
         }
-        // If an answer contains a finding about none of the answer's files, the answer is reused only if all of the
-        // answer's files are unchanged.
+        // An answer with a finding outside the answer's files is reused only if all of these files are unchanged.
         let keys: BTreeSet<&str> = shown.iter().flatten().map(|file| file.key.as_str()).collect();
         for known in known.iter_mut().flatten() {
             let (Known::Same { place, .. } | Known::Part { place, .. }) = known else { continue };
@@ -439,7 +438,8 @@ impl Finder<'_> {
         }
     }
 
-    /// Finds an earlier review of the same content, or else the review that leaves the fewest lines to review.
+    /// Finds an earlier review of the same content. If there is no such review, finds the review that leaves the
+    /// fewest lines to review.
     fn known(&mut self, shown: &Shown, compares: bool) -> Result<Known, JournalError> {
         let path = shown.file.path.as_str();
         let places = self.archive.journal.reviewed((self.asker, path, &shown.key), self.archive.now)?;
@@ -466,7 +466,7 @@ impl Finder<'_> {
             if best.as_ref().is_none_or(|(fewest, _)| lines < *fewest) {
                 best = Some((lines, Known::Part { place: place.clone(), review: review.clone(), delta }));
             }
-            // If an earlier review leaves few lines to review, even older reviews are not compared.
+            // The search ends at the first earlier review that leaves few lines to review.
             if u64::from(lines) * 5 <= shown.file.text.lines().count() as u64 {
                 break;
             }

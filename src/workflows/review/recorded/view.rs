@@ -33,7 +33,7 @@ pub(crate) fn recorded(
 ) -> Result<Recorded, RunError> {
     let mut state = ReviewState::of(&journal.events(run)?);
     let mut sources = Sources::new(&journal.transcripts(run)?, Redaction::ON);
-    // If the recorded code cannot be loaded, the report lacks only the excerpts of code.
+    // An error is ignored, because without the code the report lacks only excerpts.
     drop(sources.load(state.round(), None));
     if state.ended.is_none() && state.unmerged().next().is_some() {
         let lists = MergeSettings { policy: Policy::Panel, ..MergeSettings::of(&state.settings) };
@@ -100,12 +100,12 @@ pub(crate) fn is_ended(events: &[Event]) -> bool {
     ReviewState::of(events).ended.is_some()
 }
 
-/// The tree after the coder's last recorded call; without such a call, the tree before the coder's first call.
+/// The tree after the coder's last recorded call. If no call is recorded, the tree before the coder's first call.
 pub(crate) fn tree_left(events: &[Event]) -> Option<String> {
     coder_changes::last_tree(&ReviewState::of(events)).cloned()
 }
 
-/// The tree before the coder's first call, if the coder edited control files of Glee; otherwise, `None`.
+/// The tree before the coder's first call. `None` if the coder edited no control files of Glee.
 pub(crate) fn tree_before_steering(events: &[Event]) -> Option<TreeId> {
     let state = ReviewState::of(events);
     let mut changes = state.tree_changes.iter().flat_map(|change| &change.changes);

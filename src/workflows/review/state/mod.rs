@@ -75,7 +75,7 @@ pub(crate) struct ReviewState {
     pub(crate) findings: Vec<Finding>,
     /// The completed debate rounds, as pairs: first the round of the run, then the round of the debate.
     pub(crate) debate_rounds: BTreeSet<(u32, u32)>,
-    /// Each agent whose last debate call left findings unanswered, with the purpose of that call.
+    /// The agents whose last call of the debate left findings unanswered, each with the purpose of the call.
     pub(crate) silent_debaters: BTreeSet<(AgentName, Purpose)>,
     pub(crate) concluded: BTreeSet<u32>,
     pub(crate) ruled: BTreeMap<FindingId, (RulingRef, Disposition)>,
@@ -335,8 +335,8 @@ impl ReviewState {
                 let (id, number) = (dispute.finding.id, dispute.number);
                 self.still_disputed.remove(&id);
                 self.disputed.insert(id, number);
-                // The route is set only if a judge escalated the dispute. After an escalation, the earlier rulings
-                // still apply.
+                // A dispute has a route here only if a judge escalated the dispute. After an escalation, the
+                // earlier rulings still apply.
                 if dispute.route.is_none() {
                     self.ruled_before.insert(number, dispute.rulings.len());
                 }
@@ -402,7 +402,7 @@ impl ReviewState {
     fn finish_call(&mut self, call: &CallId, answer: &CallAnswer) {
         let is_given = match call.purpose {
             Purpose::Enforce { .. } => true,
-            // A repair call is no new request to implement findings, so implemented findings remain implemented.
+            // Implemented findings remain implemented, because a repair call does not request implementations.
             Purpose::Repair { .. } => false,
             _ => call.purpose.is_coder() && self.is_first_attempt(call),
         };
@@ -455,7 +455,7 @@ impl ReviewState {
         }
     }
 
-    /// If the coder answered the call, stores the session of the call. Otherwise, clears the stored session.
+    /// Stores the session of the call if the coder answered the call. Clears the stored session if the call failed.
     fn take_session(&mut self, call: &CallId, answer: &CallAnswer, usage: &Usage, told: &CallMetadata) {
         if !call.purpose.is_coder() {
             return;

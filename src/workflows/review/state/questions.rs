@@ -36,9 +36,9 @@ impl ReviewState {
     }
 
     /// The open disputes that a resumed run reopens. If the command line sets a route (`named`), the run reopens
-    /// all open disputes, but the route `judge` leaves out disputes that are already routed to a judge of this run.
-    /// If `named` is `None`, the run reopens disputes that have the default route `human`. If `named` is `None`, a
-    /// run with `--fix` also reopens disputes without a route.
+    /// all open disputes. If this route is `judge`, the run leaves out disputes that are already routed to a judge
+    /// of this run. If `named` is `None`, the run reopens disputes that have the default route `human`. If `named`
+    /// is `None`, a run with `--fix` also reopens disputes without a route.
     pub(crate) fn stayed_open(&self, named: Option<Route>) -> Vec<DisputeNumber> {
         let is_fix = self.plan.as_ref().is_some_and(|plan| plan.mode == Mode::Fix);
         let judged = |number| self.calls.keys().any(|id| id.purpose == Purpose::Judge { dispute: number });
@@ -144,8 +144,9 @@ impl ReviewState {
         call.attempt == before + 1
     }
 
-    /// Whether the coder has to answer a finding in a round. A fix request requires answers about its findings. In
-    /// other rounds, the coder answers new findings, and older mandatory findings that are still open.
+    /// Whether the coder has to answer a finding in a round. In a round of a fix request, the coder answers the
+    /// findings of the request. In other rounds, the coder answers new findings, and older mandatory findings that
+    /// are still open.
     fn wants_response(&self, finding: &Finding, round: u32) -> bool {
         if !self.is_for_coder(finding.id) || self.is_ruled_by_person(finding.id) {
             return false;
@@ -223,7 +224,7 @@ impl ReviewState {
     pub(crate) fn finding_state(&self, finding: &Finding) -> FindingState {
         let id = finding.id;
         if let Some(dispute) = self.still_disputed.get(&id) {
-            // If another finding repeats the same dispute, the dispute is possibly already settled in this run.
+            // This run possibly already settled the dispute, because another finding can repeat the same dispute.
             let ended = self.disputes.get(dispute).and_then(|here| here.disposition.clone());
             return match ended {
                 None => FindingState::Disputed { dispute: *dispute },

@@ -36,8 +36,8 @@ impl ReviewWorkflow {
         self.append_all(self.context(round, &lists).merge(&self.bindings)).map(drop)
     }
 
-    /// Merges all answers so far into a copy of the state. Records no event. `None` if all answers are merged
-    /// already.
+    /// Merges all recorded answers into a copy of the state, without recording an event. `None` if the answers are
+    /// already merged.
     pub(crate) fn merged_so_far(&self) -> Option<ReviewState> {
         self.state.unmerged().next()?;
         let lists = self.lists();
@@ -95,7 +95,7 @@ impl ReviewWorkflow {
             None => {
                 dispute.finding = self.state.finding(finding).expect("a finding of the run").clone();
                 dispute.objection.finding = finding;
-                // An escalated dispute keeps its route, unless the command line names a route.
+                // An escalated dispute keeps its route, unless the command line sets another route.
                 let is_named = self.state.plan.as_ref().is_some_and(|plan| plan.on_dispute.is_some());
                 let escalated =
                     dispute.rulings.last().is_some_and(|last| last.ruling.ruling == RulingWord::Escalate);

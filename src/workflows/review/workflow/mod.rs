@@ -39,7 +39,7 @@ pub(crate) struct ReviewWorkflow {
     pub(crate) bindings: Vec<Binding>,
     /// The shared rulings at the base commit of the change under review.
     pub(crate) shared: Vec<Binding>,
-    /// A notice about invalid files of shared rulings, until the notice is recorded.
+    /// A notice about invalid files of shared rulings. `None` after the notice is recorded.
     pub(crate) unread: Option<String>,
     pub(crate) reviewer_keys: ReviewerKeys,
     /// `None` while a question to the resolver is pending.
@@ -136,7 +136,7 @@ impl Workflow for ReviewWorkflow {
                 let event = self.trees().record(&self.state, call, &self.resources.run)?;
                 self.append(event)?;
             }
-            // The first `OpenDispute` opens all due disputes, so one transaction assigns all numbers.
+            // The first effect `OpenDispute` opens all due disputes in one transaction, which assigns all numbers.
             ReviewEffect::OpenDispute(finding) if self.state.dispute_of(*finding).is_none() => {
                 self.open_disputes()?
             }

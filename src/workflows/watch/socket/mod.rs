@@ -78,7 +78,7 @@ impl Advice for SocketError {
     }
 }
 
-/// Returns the socket's path: in the state folder, or in `/tmp` if the path in the state folder is too long.
+/// Returns the socket's path in the state folder, or a path in `/tmp` if the path in the state folder is too long.
 pub fn address(state_dir: &Path, root: &Path) -> PathBuf {
     let key = blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex();
     let own = state_dir.join("watch").join(format!("{}.sock", &key[..16]));
@@ -163,7 +163,7 @@ impl Listener {
                         drop(converse(stream, intake, guest, owed, seat).await);
                     });
                 }
-                // Probably too many files are open, so the loop calls `accept` again after a delay.
+                // The usual cause is too many open files, so `accept` is called again after a delay.
                 Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
             }
         }
@@ -337,7 +337,7 @@ impl Client {
 
     pub fn ask(&mut self, line: &str) -> Result<Option<CommandReply>, SocketError> {
         match self.stream.get_mut().write_all(format!("{line}\n").as_bytes()) {
-            // If the watch has refused the connection, writing fails, but the reason can still be read.
+            // Writing fails if the watch has refused the connection, but the reason can still be read.
             Err(source) if source.kind() != io::ErrorKind::BrokenPipe => return Err(self.failed(source)),
             _ => {}
         }

@@ -30,8 +30,8 @@ pub(crate) struct Follower {
     lines: SocketLines,
     said: SocketLines,
     told: Vec<(EventType, Option<Untrusted>)>,
-    /// A new output file can repeat the events of earlier output files. `again` is the index in `told` of the event
-    /// that is repeated next.
+    /// The output file of a new attempt can repeat earlier events. `again` is the index in `told` of the event that
+    /// is expected to be repeated next.
     again: usize,
 }
 
@@ -82,7 +82,7 @@ impl Follower {
 
     fn items(&mut self, is_last: bool) -> Vec<WatchMessage> {
         let mut lines = Vec::new();
-        // A missing file is not an error, but means that the agent has printed nothing so far.
+        // If the file does not exist, the agent has printed nothing so far.
         while let Some(piece) = self.piece().filter(|piece| !piece.is_empty()) {
             for line in self.lines.take(&piece) {
                 self.hear(&line, &mut lines);

@@ -104,7 +104,6 @@ impl Worker {
     }
 }
 
-/// Forwards events from the agent to the watch, and messages from the watch to the agent.
 struct Conversation {
     name: AgentName,
     intake: Intake,
@@ -139,7 +138,7 @@ impl Dialogue for Conversation {
                         return;
                     }
                 }
-                // An agent can close its stdout and continue to run, so the conversation does not end here.
+                // The conversation continues, because an agent can close its stdout and still run.
                 stop.stopped().await;
             };
             let write = async {

@@ -332,7 +332,7 @@ impl WatchWorkflow {
         if self.state.open.is_some() {
             self.triggers.resume_cycle();
         }
-        // An earlier process recorded these triggers, but ended before the review of the work.
+        // An earlier process recorded these triggers, but ended before reviewers saw the work.
         for trigger in self.state.unreviewed.clone() {
             self.triggers.pull(trigger, Duration::ZERO);
         }

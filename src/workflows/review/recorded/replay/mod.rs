@@ -125,7 +125,7 @@ fn earlier(bindings: Vec<Binding>, record: &ReviewState, run: &RunId) -> Vec<Bin
 
 struct Verdict {
     round: u32,
-    /// The number of tree changes that were recorded before the event.
+    /// The number of tree changes that the run recorded before this event.
     after: usize,
     event: EventKind,
 }
@@ -234,7 +234,7 @@ impl Replay<'_> {
             Step::Effect(ReviewEffect::Recognise { round }) => return schedule::recognised(&self.state, *round),
             Step::Effect(ReviewEffect::Conclude { round }) => {
                 let mut events = debate::conclude(&self.context(*round, &self.lists()), &self.bindings());
-                // The state already contains all recorded notices.
+                // The notices are removed, because the state already contains all recorded notices.
                 events.retain(|event| !matches!(event, EventKind::Run(RunEvent::Notice { .. })));
                 return events;
             }
@@ -436,8 +436,9 @@ impl Replay<'_> {
         Some(DisputeEvent::DisputeCarriedOn { dispute: Box::new(dispute), from: from.clone() }.into())
     }
 
-    /// The event that chooses the route of a dispute. The recorded route applies if a person chose the route, or if
-    /// the default route is the same as in the run. Otherwise, the configured default applies.
+    /// The event that chooses the route of a dispute. If a person chose the recorded route, or if the default route
+    /// is the same as in the run, the recorded route applies. If the default route is different and no person chose
+    /// a route, the new default route applies.
     fn choice(&self, dispute: DisputeNumber) -> EventKind {
         let configured = self.settings.review.on_dispute.default;
         let by_person = self.record.chosen.contains(&dispute);
