@@ -28,6 +28,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("clap", &["cli"]),
     ("anyhow", &["cli"]),
     ("dialoguer", &["cli/ui"]),
+    ("quick_junit", &["cli/report/formats/junit.rs"]),
     ("indicatif", &["cli/style", "cli/ui"]),
     ("serde_yaml", &["config"]),
     ("yaml_edit", &["config"]),

@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use crate::review::{json, outcome_run, project};
+use crate::support::Output;
 
 #[test]
 fn one_run_writes_several_reports_and_a_recorded_run_writes_them_again() {
@@ -79,4 +80,41 @@ fn a_report_replaces_its_file_at_once_and_keeps_links_and_permissions() {
     assert!(refused.stderr.contains("write each report to its own file"), "{refused}");
     let streamed = sandbox.glee(&["runs", "show", "--format", "json=/dev/stderr", "--format", "text"]);
     assert_eq!(json(&streamed.stderr)["schema"], 1, "{streamed}");
+}
+
+#[test]
+fn each_format_reports_the_same_run() {
+    let sandbox = project();
+    let reviewed = sandbox.glee(&["review", "app.py", "--arbitrate", "--format", "sarif"]);
+    assert_eq!(reviewed.code, 3, "{reviewed}");
+    let reported = Output { stderr: String::new(), ..reviewed };
+    insta::assert_snapshot!("sarif", without_times(&reported.stable()));
+    for format in ["sarif-github", "junit", "github", "gitlab", "rdjsonl", "markdown"] {
+        let shown = sandbox.glee(&["runs", "show", "--format", format]);
+        assert_eq!(shown.code, 0, "{shown}");
+        insta::assert_snapshot!(format, without_times(&shown.stable()));
+    }
+}
+
+/// The time of a run differs from run to run.
+fn without_times(report: &str) -> String {
+    let time = regex::Regex::new(r#" time="[0-9.]+""#).expect("the pattern is well-formed");
+    time.replace_all(report, r#" time="[TIME]""#).into_owned()
+}
+
+#[test]
+fn github_gets_annotations_and_adds_to_the_job_summary() {
+    let mut sandbox = project();
+    let summary = sandbox.root().parent().expect("a folder").join("summary.md");
+    fs::write(&summary, "# Earlier\n\n").expect("a file");
+    sandbox.env("GITHUB_STEP_SUMMARY", summary.display().to_string());
+    let reviewed = sandbox.glee(&["review", "app.py", "--format", "github"]);
+    assert_eq!(reviewed.code, 1, "{reviewed}");
+    let errors = reviewed.stdout.lines().filter(|line| line.starts_with("::error file=app.py,line=")).count();
+    assert_eq!(errors, 4, "{reviewed}");
+    let written = fs::read_to_string(&summary).expect("a summary");
+    assert!(written.starts_with("# Earlier\n\n## Glee: 4 mandatory findings are open\n"), "{written}");
+    assert_eq!(written.matches("- **MUST**").count(), 4, "{written}");
+    let shown = sandbox.glee(&["runs", "show", "--format", "markdown"]);
+    assert!(written.ends_with(&format!("{}\n", shown.stdout)), "{written}\n{shown}");
 }

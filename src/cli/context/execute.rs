@@ -1,5 +1,7 @@
 //! Executes a run, from its plan and settings to its report and exit reason.
 
+use std::fs::OpenOptions;
+use std::io::Write as _;
 use std::mem::take;
 use std::path::Path;
 use std::sync::Arc;
@@ -16,7 +18,7 @@ use crate::cli::report::options::{Detail, FixCommand, RenderOptions};
 use crate::cli::report::outputs::{self, Outputs};
 use crate::cli::report::{self, Format, fix_command, paths};
 use crate::cli::signals::{self, Loop};
-use crate::cli::style::Style;
+use crate::cli::style::{Style, count};
 use crate::cli::ui::dialogs::dispute::{Dialog, NonInteractive};
 use crate::cli::ui::live::{jsonl::JsonLines, progress::Progress};
 use crate::cli::ui::{screen::Verbosity, stream, terminal::Terminal};
@@ -289,6 +291,15 @@ impl RunReport<'_> {
             paths::show_from(folder, &mut shown);
             report::render(format, &shown, &options)
         };
+        for format in outputs.formats() {
+            let left_out = report::left_out(format, &outcome);
+            if left_out > 0 {
+                let (findings, name) = (count(left_out, "finding"), format.as_str());
+                globals.say(&format!(
+                    "note: the report `{name}` leaves out {findings} that are closed or have no place in a file"
+                ));
+            }
+        }
         let mut failure = None;
         for (format, path) in &outputs.files {
             let detail = if globals.verbose > 0 { Detail::Full } else { Detail::Short };
@@ -309,7 +320,22 @@ impl RunReport<'_> {
         if outputs.stdout != Format::Jsonl {
             stream::out(&render(outputs.stdout, globals.style(), detail))?;
         }
+        if outputs.formats().any(|format| format == Format::Github) {
+            summarise_job(globals, &render(Format::Markdown, globals.style(), Detail::Short));
+        }
         failure.map_or(Ok(()), Err)
+    }
+}
+
+/// The variable with which GitHub's runner names the file for the summary of the job's page.
+const JOB_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
+
+/// Appends to the job summary, because earlier commands of the step may have written to it.
+fn summarise_job(globals: &Globals, text: &str) {
+    let Some(path) = std::env::var_os(JOB_SUMMARY).filter(|path| !path.is_empty()) else { return };
+    let opened = OpenOptions::new().create(true).append(true).open(path);
+    if let Err(error) = opened.and_then(|mut file| writeln!(file, "{text}")) {
+        globals.say(&format!("note: the job summary cannot be written: {error}"));
     }
 }
 

@@ -8,7 +8,8 @@ pub(crate) mod paths;
 pub mod stage;
 pub mod text;
 
-use crate::cli::report::formats::json;
+use crate::cli::report::formats::sarif::Reader;
+use crate::cli::report::formats::{entry, github, gitlab, json, junit, markdown, rdjsonl, sarif};
 use crate::cli::report::options::RenderOptions;
 use crate::domain::Outcome;
 
@@ -19,6 +20,13 @@ pub enum Format {
     Json,
     /// The recorded events. While a run is in progress, each event is printed when it is recorded.
     Jsonl,
+    Sarif,
+    SarifGithub,
+    Junit,
+    Github,
+    Gitlab,
+    Rdjsonl,
+    Markdown,
 }
 
 impl Format {
@@ -27,6 +35,13 @@ impl Format {
         ("text", Self::Text, "A report for people"),
         ("json", Self::Json, "The outcome as one JSON object"),
         ("jsonl", Self::Jsonl, "One line of JSON for each event of the run, at the time of the event"),
+        ("sarif", Self::Sarif, "SARIF 2.1.0, for editors and code scanning services"),
+        ("sarif-github", Self::SarifGithub, "SARIF as code scanning on GitHub accepts it: open findings in files"),
+        ("junit", Self::Junit, "JUnit XML: a suite for each file, a case for each finding"),
+        ("github", Self::Github, "Annotations of the code for GitHub Actions, and the job summary"),
+        ("gitlab", Self::Gitlab, "A Code Quality report for GitLab: open findings in files"),
+        ("rdjsonl", Self::Rdjsonl, "Open findings in files as lines of JSON, for reviewdog"),
+        ("markdown", Self::Markdown, "Markdown for a comment, with at most 65,000 characters"),
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -52,5 +67,27 @@ pub fn render(format: Format, outcome: &Outcome, options: &RenderOptions<'_>) ->
         Format::Text => text::render(outcome, options),
         Format::Json => json::pretty(outcome),
         Format::Jsonl => options.events.iter().map(json::line).collect(),
+        Format::Sarif => sarif::render(outcome, options, Reader::Any),
+        Format::SarifGithub => sarif::render(outcome, options, Reader::GitHub),
+        Format::Junit => junit::render(outcome),
+        Format::Github => github::render(outcome),
+        Format::Gitlab => gitlab::render(outcome),
+        Format::Rdjsonl => rdjsonl::render(outcome),
+        Format::Markdown => markdown::render(outcome),
+    }
+}
+
+/// The number of findings that a format cannot hold and does not mention.
+pub(crate) fn left_out(format: Format, outcome: &Outcome) -> usize {
+    match format {
+        Format::Gitlab | Format::Rdjsonl => outcome.findings.len() - entry::open_in_files(outcome).len(),
+        Format::Text
+        | Format::Json
+        | Format::Jsonl
+        | Format::Sarif
+        | Format::SarifGithub
+        | Format::Junit
+        | Format::Github
+        | Format::Markdown => 0,
     }
 }

@@ -35,15 +35,20 @@ const TITLES: &str = "attack authenti authori certificate cipher credential cryp
 /// Whether a ruling needs a responsible person. A ruling needs a person if it closes a finding whose category, rule
 /// or title indicates a security problem.
 pub fn needs_person(disposition: &Disposition, category: Option<&str>, rule: Option<&str>, title: &str) -> bool {
+    disposition.closes() && is_security(category, rule, title)
+}
+
+/// Whether the category, the rule or the title of a finding indicates a security problem.
+pub fn is_security(category: Option<&str>, rule: Option<&str>, title: &str) -> bool {
     let begins = |text: &str, prefixes: &str| {
         let text = text.to_lowercase();
         let mut words = text.split(|c: char| !c.is_alphanumeric());
         words.any(|word| prefixes.split(' ').any(|prefix| word.starts_with(prefix)))
     };
     let signs = [(category, None, ""), (None, rule, ""), (None, None, title)];
-    let is_security = |(category, rule, title)| consensus::category(category, rule, title) == Category::Security;
+    let is_known = |(category, rule, title)| consensus::category(category, rule, title) == Category::Security;
     let is_named = || category.into_iter().chain(rule).any(|name| begins(name, NAMES)) || begins(title, TITLES);
-    disposition.closes() && (signs.into_iter().any(is_security) || is_named())
+    signs.into_iter().any(is_known) || is_named()
 }
 
 /// Whether a shared ruling needs a responsible person, by the rule of [`needs_person`].

@@ -11,6 +11,7 @@ mod summary;
 use crate::cli::report::options::{Detail, RenderOptions};
 use crate::cli::style::Style;
 use crate::domain::{AnswerStatus, ExitReason, FindingId, Outcome};
+use crate::protocol::text::printable;
 
 /// The maximum width of a line in columns. Wider lines are hard to read.
 const WIDEST: usize = 110;
@@ -35,6 +36,11 @@ pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
         summary::next(outcome, &options),
     ];
     sections.into_iter().filter(|section| !section.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+/// The conclusion in one line, without colours.
+pub(crate) fn conclusion(outcome: &Outcome) -> String {
+    printable::line(&summary::conclusion(outcome).1)
 }
 
 /// Formats one finding with its whole text and its dispute. `None` if the outcome does not contain the finding.

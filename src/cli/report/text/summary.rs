@@ -39,7 +39,7 @@ pub(crate) fn verdict(style: Style, outcome: &Outcome) -> String {
     text
 }
 
-fn conclusion(outcome: &Outcome) -> (Glyph, String) {
+pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
     let blocking = outcome.findings.iter().filter(|finding| finding.blocks()).count();
     let open = outcome.disputes.iter().filter(|dispute| dispute.is_open()).count();
     let are_open = |findings: usize| match findings {

@@ -1,0 +1,299 @@
+//! What the formats for other programs say about a finding. All texts are escaped for display.
+
+use std::collections::BTreeMap;
+
+use crate::cli::report::options::RenderOptions;
+use crate::domain::{
+    Disposition, Dispute, FindingState, Outcome, RawFinding, Ruler, RulingRecord, SettledFinding, Tag,
+};
+use crate::protocol::text::printable::{self, Shown};
+
+/// How much attention a finding needs, in the three degrees that most formats have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AlertLevel {
+    Error,
+    Warning,
+    Note,
+}
+
+/// Whether a finding still asks for a change of the code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Standing {
+    /// It is open and prevents a clean outcome.
+    Mandatory,
+    /// It is open and optional.
+    Optional,
+    /// The coder fixed it.
+    Fixed,
+    /// It was dismissed, discarded, rejected or ruled on before.
+    Dismissed,
+}
+
+/// A part of a file. The last line is included; the last column is not. Columns count UTF-16 code units from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Region {
+    pub(crate) start_line: u32,
+    pub(crate) start_column: u32,
+    pub(crate) end_line: u32,
+    pub(crate) end_column: u32,
+}
+
+pub(crate) struct Entry<'a> {
+    pub(crate) settled: &'a SettledFinding,
+    /// Identifies the finding in later runs until its block of code changes. No two entries share one.
+    pub(crate) fingerprint: String,
+}
+
+/// Escapes a text as one line. Characters that no XML document may contain are replaced.
+pub(crate) fn line(text: &(impl Shown + ?Sized)) -> String {
+    without_noncharacters(printable::line(text))
+}
+
+/// Escapes a text and keeps its line breaks. Tabs become blanks.
+pub(crate) fn block(text: &(impl Shown + ?Sized)) -> String {
+    without_noncharacters(printable::block(text)).replace('\t', "    ")
+}
+
+fn without_noncharacters(text: String) -> String {
+    text.replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
+}
+
+/// All findings, the most important first.
+pub(crate) fn all(outcome: &Outcome) -> Vec<Entry<'_>> {
+    let mut sorted: Vec<&SettledFinding> = outcome.findings.iter().collect();
+    sorted.sort_by_key(|settled| {
+        // A severity that is not known counts as the highest.
+        (standing(settled), settled.finding.raw.severity.tag, settled.finding.id)
+    });
+    let mut seen: BTreeMap<String, u32> = BTreeMap::new();
+    let entry = |settled| {
+        let identity = identity(settled);
+        let before = seen.entry(identity.clone()).and_modify(|number| *number += 1).or_insert(0);
+        let fingerprint = if *before == 0 { identity } else { digest(&[&identity, &before.to_string()]) };
+        Entry { settled, fingerprint }
+    };
+    sorted.into_iter().map(entry).collect()
+}
+
+/// The open findings that have a place in a file, the most important first.
+pub(crate) fn open_in_files(outcome: &Outcome) -> Vec<Entry<'_>> {
+    let mut entries = all(outcome);
+    entries.retain(|entry| entry.is_open() && entry.raw().file.is_some());
+    entries
+}
+
+fn standing(settled: &SettledFinding) -> Standing {
+    match settled.state {
+        FindingState::Resolved | FindingState::Unchecked => Standing::Fixed,
+        _ if settled.state.is_closed() => Standing::Dismissed,
+        _ if settled.blocks() => Standing::Mandatory,
+        _ if settled.finding.is_rejected() => Standing::Dismissed,
+        _ => Standing::Optional,
+    }
+}
+
+fn identity(settled: &SettledFinding) -> String {
+    let raw = &settled.finding.raw;
+    match &settled.finding.anchor {
+        Some(anchor) => {
+            let offset = anchor.offset.map(|offset| offset.to_string()).unwrap_or_default();
+            digest(&[&anchor.file, &anchor.category, &anchor.block, &anchor.text, &offset])
+        }
+        None => {
+            let words = printable::line(&raw.title).to_lowercase();
+            let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+            digest(&[raw.file.as_deref().unwrap_or_default(), &category(raw), &words])
+        }
+    }
+}
+
+fn digest(parts: &[&str]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        hasher.update(&part.len().to_le_bytes()).update(part.as_bytes());
+    }
+    hasher.finalize().to_hex()[..32].to_owned()
+}
+
+/// The defect class as a short word, such as `sql-injection`.
+fn category(raw: &RawFinding) -> String {
+    const MOST: usize = 64;
+    let named = raw.category.as_deref().filter(|name| !name.trim().is_empty()).or(raw.rule.as_deref());
+    let mut word = String::new();
+    for c in named.unwrap_or("bug").to_lowercase().chars() {
+        match c {
+            'a'..='z' | '0'..='9' => word.push(c),
+            _ if word.ends_with('-') || word.is_empty() => {}
+            _ => word.push('-'),
+        }
+    }
+    word.truncate(MOST);
+    match word.trim_end_matches('-') {
+        "" => "bug".to_owned(),
+        word => word.to_owned(),
+    }
+}
+
+impl Entry<'_> {
+    pub(crate) fn raw(&self) -> &RawFinding {
+        &self.settled.finding.raw
+    }
+
+    pub(crate) fn id(&self) -> String {
+        self.settled.finding.id.to_string()
+    }
+
+    pub(crate) fn standing(&self) -> Standing {
+        standing(self.settled)
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(self.standing(), Standing::Mandatory | Standing::Optional)
+    }
+
+    /// A severity that is not known counts as the highest.
+    pub(crate) fn level(&self) -> AlertLevel {
+        match self.raw().severity.tag {
+            Some(Tag::Critical | Tag::Must | Tag::High) | None => AlertLevel::Error,
+            Some(Tag::Should | Tag::Medium) => AlertLevel::Warning,
+            Some(Tag::Low) => AlertLevel::Note,
+        }
+    }
+
+    pub(crate) fn severity(&self) -> String {
+        match line(&self.raw().severity.to_string()) {
+            word if word.trim().is_empty() => "UNRATED".to_owned(),
+            word => word,
+        }
+    }
+
+    pub(crate) fn category(&self) -> String {
+        category(self.raw())
+    }
+
+    /// The category and the severity, as in `sql-injection/high`. It stays the same when titles are worded differently.
+    pub(crate) fn rule(&self) -> String {
+        let severity = self.raw().severity.tag.map_or("unrated", Tag::as_str).to_lowercase();
+        format!("{}/{severity}", self.category())
+    }
+
+    pub(crate) fn title(&self) -> String {
+        match line(&self.raw().title) {
+            title if title.trim().is_empty() => "(no title)".to_owned(),
+            title => title.trim().to_owned(),
+        }
+    }
+
+    /// The path for display. Formats that need the exact path escape it themselves.
+    pub(crate) fn path(&self) -> Option<String> {
+        self.raw().file.as_deref().map(line)
+    }
+
+    /// The first and the last line.
+    pub(crate) fn lines(&self) -> Option<(u32, u32)> {
+        let first = self.raw().line?.max(1);
+        Some((first, self.raw().end_line.unwrap_or(first).max(first)))
+    }
+
+    /// The lines of the finding, from the first to the last column. `None` for a finding about a whole file.
+    pub(crate) fn region(&self, options: &RenderOptions<'_>) -> Option<Region> {
+        let (first, last) = self.lines()?;
+        let source = self.raw().file.as_deref().and_then(|file| (options.source)(file, self.settled.finding.round));
+        let text = source.as_deref().and_then(|source| source.lines().nth(last as usize - 1));
+        // Without the text, the region ends where the next line begins.
+        let (end_line, end_column) = match text.and_then(|text| u32::try_from(text.encode_utf16().count()).ok()) {
+            Some(length) => (last, length + 1),
+            None => (last.saturating_add(1), 1),
+        };
+        Some(Region { start_line: first, start_column: 1, end_line, end_column })
+    }
+
+    /// Title, explanation, evidence and suggestion, separated by empty lines.
+    pub(crate) fn text(&self) -> String {
+        let raw = self.raw();
+        let mut parts = vec![self.title(), block(&raw.body).trim().to_owned()];
+        parts.extend(raw.evidence.iter().map(|evidence| format!("Evidence: {}", block(evidence).trim())));
+        parts.extend(raw.suggestion.iter().map(|fix| format!("Suggestion: {}", block(fix).trim())));
+        parts.retain(|part| !part.is_empty());
+        parts.join("\n\n")
+    }
+
+    pub(crate) fn raised_by(&self) -> Vec<String> {
+        self.settled.finding.raised_by.iter().map(|name| line(&name.0)).collect()
+    }
+
+    /// The last ruling on the finding, with its dispute.
+    pub(crate) fn ruling<'o>(&self, outcome: &'o Outcome) -> Option<(&'o Dispute, &'o RulingRecord)> {
+        let dispute = outcome.dispute_of(self.settled)?;
+        Some((dispute, dispute.rulings.last()?))
+    }
+
+    /// Why the finding is in its state: the ruling, the coder's answer, or the other reviewers' reason. Not empty.
+    pub(crate) fn reason(&self, outcome: &Outcome) -> String {
+        let answer = self.settled.response.as_ref().map(|response| block(&response.text)).unwrap_or_default();
+        let with = |fact: String, why: &str| match why.trim() {
+            "" => fact,
+            why => format!("{fact}: {why}"),
+        };
+        match &self.settled.state {
+            FindingState::Disputed { dispute } => with(format!("dispute {dispute} is open"), &answer),
+            FindingState::Enforced { .. } | FindingState::Dismissed { .. } => match self.ruling(outcome) {
+                Some((dispute, ruling)) => ruled(dispute, ruling),
+                None => self.settled.state.to_string(),
+            },
+            FindingState::AlreadyRuled { dispute, disposition } => {
+                let known = self.settled.earlier.iter().find(|earlier| earlier.dispute == *dispute);
+                let why = match (self.ruling(outcome), known) {
+                    (Some((_, record)), _) => block(&record.ruling.rationale),
+                    (None, Some(earlier)) => block(&earlier.rationale),
+                    (None, None) => String::new(),
+                };
+                with(format!("{} in dispute {}", disposed(disposition), line(&dispute.to_string())), &why)
+            }
+            FindingState::Discarded => match outcome.dispute_of(self.settled) {
+                Some(Dispute { number, discarded_by: Some(by), .. }) => {
+                    format!("discarded by {} in dispute {number}", ruler(by))
+                }
+                _ => with("discarded by the coder".to_owned(), &answer),
+            },
+            FindingState::Resolved => with("fixed by the coder, and checked".to_owned(), &answer),
+            FindingState::Unchecked => with("changed by the coder, and not checked".to_owned(), &answer),
+            state => match &self.settled.finding.consensus {
+                Some(consensus) if self.settled.finding.is_rejected() => {
+                    with("rejected by the reviewers".to_owned(), &line(&consensus.why))
+                }
+                _ => with(state.to_string(), &answer),
+            },
+        }
+    }
+}
+
+fn disposed(disposition: &Disposition) -> String {
+    match disposition {
+        Disposition::Deferred { reference } => format!("deferred to {}", line(reference)),
+        Disposition::Duplicate { of } => format!("duplicate of {}", line(of)),
+        other => other.as_str().to_owned(),
+    }
+}
+
+fn ruler(by: &Ruler) -> String {
+    match by {
+        // `Display` addresses the user, who need not be the reader of the report.
+        Ruler::Human => "a person".to_owned(),
+        by => line(&by.to_string()),
+    }
+}
+
+/// For example `DISMISS by referee in dispute 2: the rationale (tests/a.py:3)`.
+pub(crate) fn ruled(dispute: &Dispute, record: &RulingRecord) -> String {
+    let rationale = block(&record.ruling.rationale);
+    let cited: Vec<String> = record.ruling.citations.iter().map(line).collect();
+    let mut text = format!("{} by {} in dispute {}", record.ruling.ruling, ruler(&record.by), dispute.number);
+    if !rationale.trim().is_empty() {
+        text = format!("{text}: {}", rationale.trim());
+    }
+    if !cited.is_empty() {
+        text = format!("{text} ({})", cited.join(", "));
+    }
+    text
+}

@@ -1,0 +1,70 @@
+//! `--format github`: commands for GitHub's runner that annotate the code. GitHub shows the first 10 annotations of
+//! each kind in a step, so only those are printed; the job summary has the rest.
+
+use crate::cli::report::formats::entry::{self, AlertLevel, Entry};
+use crate::cli::report::formats::gaps;
+use crate::cli::report::text;
+use crate::domain::Outcome;
+
+/// The number of annotations of each kind that GitHub shows for one step.
+const MOST: usize = 10;
+
+pub(crate) fn render(outcome: &Outcome) -> String {
+    let mut printed = [0_usize; 3];
+    let mut lines = String::new();
+    let mut add = |level: AlertLevel, command: String| {
+        let count = &mut printed[level as usize];
+        *count += 1;
+        let fits = *count <= MOST;
+        if fits {
+            lines.push_str(&command);
+        }
+        fits
+    };
+    for gap in gaps::all(outcome) {
+        let file = gap.file.map(|file| format!(" file={}", property(&entry::line(file)))).unwrap_or_default();
+        add(gap.level, format!("::{}{file}::{}\n", name(gap.level), data(&gap.text)));
+    }
+    let entries = entry::all(outcome);
+    let open: Vec<&Entry<'_>> = entries.iter().filter(|entry| entry.is_open()).collect();
+    let annotated = open.iter().filter(|entry| add(entry.level(), annotation(entry))).count();
+    let (left, closed) = (open.len() - annotated, entries.len() - open.len());
+    lines.push_str(&format!("{}\n", text::conclusion(outcome)));
+    if left + closed > 0 {
+        lines.push_str(&format!(
+            "Not annotated: {left} open findings above GitHub's limit of {MOST} of a kind, {closed} closed findings\n"
+        ));
+    }
+    lines
+}
+
+fn name(level: AlertLevel) -> &'static str {
+    match level {
+        AlertLevel::Error => "error",
+        AlertLevel::Warning => "warning",
+        AlertLevel::Note => "notice",
+    }
+}
+
+fn annotation(entry: &Entry<'_>) -> String {
+    let mut properties = Vec::new();
+    if let Some(path) = entry.path() {
+        properties.push(format!("file={}", property(&path)));
+    }
+    if let Some((first, last)) = entry.lines().filter(|_| !properties.is_empty()) {
+        properties.push(format!("line={first},endLine={last}"));
+    }
+    let title = format!("{} {}: {}", entry.severity(), entry.id(), entry.category());
+    properties.push(format!("title={}", property(&title)));
+    format!("::{} {}::{}\n", name(entry.level()), properties.join(","), data(&entry.text()))
+}
+
+/// Escapes the text of a command.
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// Escapes a property of a command.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}

@@ -1,0 +1,88 @@
+//! `--format junit`: JUnit XML. A suite is a file, a case is a finding: it fails if it is mandatory and open, and is
+//! skipped if it was dismissed. The suite `Review` has a case for each reviewer, which is an error if it did not
+//! review.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+
+use crate::cli::report::formats::entry::{self, AlertLevel, Entry, Standing};
+use crate::cli::report::formats::gaps;
+use crate::domain::{Outcome, ReviewerReport};
+
+const GENERAL: &str = "General";
+
+pub(crate) fn render(outcome: &Outcome) -> String {
+    let mut report = Report::new("Glee");
+    report.set_time(Duration::from_millis(outcome.proof.millis));
+    report.add_test_suite(review(outcome));
+    let entries = entry::all(outcome);
+    let mut by_file: BTreeMap<String, Vec<&Entry<'_>>> = BTreeMap::new();
+    for entry in &entries {
+        by_file.entry(entry.path().unwrap_or_else(|| GENERAL.to_owned())).or_default().push(entry);
+    }
+    for (file, entries) in by_file {
+        let mut suite = TestSuite::new(file.as_str());
+        suite.add_test_cases(entries.into_iter().map(|entry| case(entry, &file, outcome)));
+        report.add_test_suite(suite);
+    }
+    let text = report.to_string().expect("a report without I/O serializes");
+    without_skipped_of_root(text)
+}
+
+/// The XML schema of Jenkins allows the attribute `skipped` for suites only. The root is the first element.
+fn without_skipped_of_root(text: String) -> String {
+    let Some((before, rest)) = text.split_once(" skipped=\"") else { return text };
+    match rest.split_once('"') {
+        Some((_, after)) => format!("{before}{after}"),
+        None => text,
+    }
+}
+
+fn case(entry: &Entry<'_>, file: &str, outcome: &Outcome) -> TestCase {
+    let place = entry.lines().map_or_else(|| file.to_owned(), |(line, _)| format!("{file}:{line}"));
+    let text = format!("{place}\n{}\n\nraised by {}", entry.text(), entry.raised_by().join(", "));
+    let reason = entry.reason(outcome);
+    let status = match entry.standing() {
+        Standing::Mandatory => {
+            let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+            status.set_message(entry.title()).set_type(entry.rule()).set_description(format!("{text}\n{reason}"));
+            status
+        }
+        Standing::Dismissed => {
+            let mut status = TestCaseStatus::skipped();
+            status.set_message(reason.as_str());
+            status
+        }
+        Standing::Optional | Standing::Fixed => TestCaseStatus::success(),
+    };
+    let mut case = TestCase::new(format!("{} {} {}", entry.id(), entry.severity(), entry.title()), status);
+    case.set_classname(file);
+    if entry.standing() != Standing::Mandatory {
+        case.set_system_out(format!("{text}\n{reason}"));
+    }
+    case
+}
+
+fn review(outcome: &Outcome) -> TestSuite {
+    let mut suite = TestSuite::new("Review");
+    let complete = |reviewer: &&ReviewerReport| gaps::is_complete(reviewer);
+    for reviewer in outcome.proof.reviewers.iter().filter(complete) {
+        let mut case =
+            TestCase::new(format!("the reviewer {}", entry::line(&reviewer.name.0)), TestCaseStatus::success());
+        case.set_classname("Review").set_time(Duration::from_millis(reviewer.millis));
+        suite.add_test_case(case);
+    }
+    for gap in gaps::all(outcome) {
+        let mut status = match gap.level {
+            AlertLevel::Error => TestCaseStatus::non_success(NonSuccessKind::Error),
+            AlertLevel::Warning | AlertLevel::Note => TestCaseStatus::skipped(),
+        };
+        status.set_message(gap.text.as_str());
+        let mut case = TestCase::new(gap.text, status);
+        case.set_classname("Review");
+        suite.add_test_case(case);
+    }
+    suite
+}

@@ -1,0 +1,64 @@
+//! `--format rdjsonl`: a line of JSON for each open finding that has a place in a file, as reviewdog reads it.
+
+use serde::Serialize;
+
+use crate::cli::report::formats::entry::{self, AlertLevel};
+use crate::cli::report::formats::json;
+use crate::domain::Outcome;
+
+#[derive(Serialize)]
+struct Diagnostic<'a> {
+    message: String,
+    location: DiagnosticLocation<'a>,
+    severity: &'static str,
+    source: Source,
+    code: Code,
+}
+
+#[derive(Serialize)]
+struct DiagnosticLocation<'a> {
+    path: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    range: Option<Range>,
+}
+
+/// Without columns, the last line is included.
+#[derive(Serialize)]
+struct Range {
+    start: Position,
+    end: Position,
+}
+
+#[derive(Serialize)]
+struct Position {
+    line: u32,
+}
+
+#[derive(Serialize)]
+struct Source {
+    name: &'static str,
+}
+
+#[derive(Serialize)]
+struct Code {
+    value: String,
+}
+
+pub(crate) fn render(outcome: &Outcome) -> String {
+    let entries = entry::open_in_files(outcome);
+    let found = entries.iter().filter_map(|entry| {
+        let range = |(first, last)| Range { start: Position { line: first }, end: Position { line: last } };
+        Some(Diagnostic {
+            message: entry.text(),
+            location: DiagnosticLocation { path: entry.raw().file.as_deref()?, range: entry.lines().map(range) },
+            severity: match entry.level() {
+                AlertLevel::Error => "ERROR",
+                AlertLevel::Warning => "WARNING",
+                AlertLevel::Note => "INFO",
+            },
+            source: Source { name: "glee" },
+            code: Code { value: entry.rule() },
+        })
+    });
+    found.map(|diagnostic| json::line(&diagnostic)).collect()
+}

@@ -1,0 +1,380 @@
+//! `--format sarif`: SARIF 2.1.0. `--format sarif-github`: the part of it that code scanning on GitHub accepts.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::cli::report::formats::entry::{self, AlertLevel, Entry, Standing};
+use crate::cli::report::formats::{gaps, json};
+use crate::cli::report::options::RenderOptions;
+use crate::cli::report::text;
+use crate::domain::{FindingState, Outcome, Tag};
+use crate::rules::review::rulings;
+
+/// Who reads the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reader {
+    Any,
+    /// Code scanning ignores suppressions and needs a region for each result, so only open findings with a place in
+    /// a file are included, up to its limit of results.
+    GitHub,
+}
+
+/// The number of results that code scanning accepts in one run.
+const MOST_RESULTS: usize = 25_000;
+
+const ROOT: &str = "%SRCROOT%";
+
+/// The key of Glee's own fingerprints. GitHub computes `primaryLocationLineHash` itself.
+const FINGERPRINT: &str = "gleeFinding/v1";
+
+#[derive(Serialize)]
+struct Log {
+    #[serde(rename = "$schema")]
+    schema: &'static str,
+    version: &'static str,
+    runs: [Run; 1],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Run {
+    tool: Tool,
+    automation_details: AutomationDetails,
+    invocations: [Invocation; 1],
+    original_uri_base_ids: BTreeMap<&'static str, Described>,
+    results: Vec<SarifResult>,
+    column_kind: &'static str,
+    properties: RunProperties,
+}
+
+#[derive(Serialize)]
+struct Tool {
+    driver: Driver,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Driver {
+    name: &'static str,
+    version: &'static str,
+    semantic_version: &'static str,
+    rules: Vec<Rule>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Rule {
+    id: String,
+    short_description: Message,
+    full_description: Message,
+    help: Message,
+    default_configuration: Configuration,
+    properties: RuleProperties,
+}
+
+#[derive(Serialize)]
+struct Configuration {
+    level: &'static str,
+}
+
+#[derive(Serialize)]
+struct RuleProperties {
+    precision: &'static str,
+    #[serde(rename = "problem.severity")]
+    problem_severity: &'static str,
+    #[serde(rename = "security-severity", skip_serializing_if = "Option::is_none")]
+    security_severity: Option<&'static str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tags: Vec<&'static str>,
+}
+
+#[derive(Serialize)]
+struct Message {
+    text: String,
+}
+
+#[derive(Serialize)]
+struct Described {
+    description: Message,
+}
+
+#[derive(Serialize)]
+struct AutomationDetails {
+    id: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Invocation {
+    execution_successful: bool,
+    exit_code: u8,
+    exit_code_description: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_execution_notifications: Vec<Notification>,
+}
+
+#[derive(Serialize)]
+struct Notification {
+    level: &'static str,
+    message: Message,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    locations: Vec<SarifLocation>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SarifResult {
+    rule_id: String,
+    rule_index: usize,
+    kind: &'static str,
+    level: &'static str,
+    message: Message,
+    locations: Vec<SarifLocation>,
+    partial_fingerprints: BTreeMap<&'static str, String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    suppressions: Vec<Suppression>,
+    properties: ResultProperties,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SarifLocation {
+    physical_location: PhysicalLocation,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PhysicalLocation {
+    artifact_location: ArtifactLocation,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    region: Option<SarifRegion>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ArtifactLocation {
+    uri: String,
+    uri_base_id: &'static str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SarifRegion {
+    start_line: u32,
+    start_column: u32,
+    end_line: u32,
+    end_column: u32,
+}
+
+#[derive(Serialize)]
+struct Suppression {
+    kind: &'static str,
+    status: &'static str,
+    justification: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RunProperties {
+    target: String,
+    tree: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    commit: Option<String>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ResultProperties {
+    finding: String,
+    severity: String,
+    state: String,
+    mandatory: bool,
+    raised_by: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    confidence: Option<u8>,
+}
+
+pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>, reader: Reader) -> String {
+    let mut entries = match reader {
+        Reader::Any => entry::all(outcome),
+        Reader::GitHub => entry::open_in_files(outcome),
+    };
+    if reader == Reader::GitHub {
+        entries.truncate(MOST_RESULTS);
+    }
+    let left_out = outcome.findings.len() - entries.len();
+    let (rules, numbers) = rules(&entries);
+    let results = entries.iter().map(|entry| {
+        let rule_id = entry.rule();
+        result(entry, numbers.get(&rule_id).copied().unwrap_or_default(), rule_id, outcome, options, reader)
+    });
+    let run = Run {
+        tool: Tool {
+            driver: Driver {
+                name: "Glee",
+                version: env!("CARGO_PKG_VERSION"),
+                semantic_version: env!("CARGO_PKG_VERSION"),
+                rules,
+            },
+        },
+        automation_details: AutomationDetails { id: format!("glee/{}", entry::line(&outcome.run.0)) },
+        invocations: [invocation(outcome, left_out)],
+        original_uri_base_ids: BTreeMap::from([(
+            ROOT,
+            Described { description: message("The root of the reviewed tree.") },
+        )]),
+        results: results.collect(),
+        column_kind: "utf16CodeUnits",
+        properties: RunProperties {
+            target: entry::line(&outcome.proof.target),
+            tree: entry::line(&outcome.proof.tree),
+            commit: outcome.proof.commit.as_deref().map(entry::line),
+        },
+    };
+    json::pretty(&Log { schema: "https://json.schemastore.org/sarif-2.1.0.json", version: "2.1.0", runs: [run] })
+}
+
+fn message(text: impl Into<String>) -> Message {
+    // `[text](target)` is a link in a message of SARIF.
+    Message { text: text.into().replace("](", "] (") }
+}
+
+/// One rule for each category and severity, with its position by its id.
+fn rules(entries: &[Entry<'_>]) -> (Vec<Rule>, BTreeMap<String, usize>) {
+    let mut by_id: BTreeMap<String, Vec<&Entry<'_>>> = BTreeMap::new();
+    for entry in entries {
+        by_id.entry(entry.rule()).or_default().push(entry);
+    }
+    let numbers = by_id.keys().cloned().zip(0..).collect();
+    let rules = by_id.into_iter().filter_map(|(id, entries)| {
+        let first = entries.first()?;
+        let (category, level) = (first.category(), first.level());
+        let severity = first.raw().severity.tag.map_or("of an unknown severity", Tag::as_str);
+        let is_security = rulings::is_security(Some(&category), None, "");
+        // A finding of a static rule is less likely to be wrong than the reading of a model.
+        let is_static = entries.iter().all(|entry| entry.raw().rule.is_some());
+        Some(Rule {
+            short_description: message(format!("{category} ({severity})")),
+            full_description: message(format!(
+                "A reviewer reports a problem of the category `{category}` and rates it {severity}."
+            )),
+            help: message(
+                "The message of the result explains the problem. Change the code, or object to the finding in Glee, \
+                 where a judge or a person rules on it.",
+            ),
+            default_configuration: Configuration { level: level_name(level) },
+            properties: RuleProperties {
+                precision: if is_static { "high" } else { "medium" },
+                problem_severity: match level {
+                    AlertLevel::Error => "error",
+                    AlertLevel::Warning => "warning",
+                    AlertLevel::Note => "recommendation",
+                },
+                security_severity: is_security.then_some(match first.raw().severity.tag {
+                    Some(Tag::Critical) => "9.5",
+                    Some(Tag::Must | Tag::High) | None => "8.0",
+                    Some(Tag::Should | Tag::Medium) => "5.0",
+                    Some(Tag::Low) => "2.0",
+                }),
+                tags: if is_security { vec!["security"] } else { Vec::new() },
+            },
+            id,
+        })
+    });
+    (rules.collect(), numbers)
+}
+
+fn level_name(level: AlertLevel) -> &'static str {
+    match level {
+        AlertLevel::Error => "error",
+        AlertLevel::Warning => "warning",
+        AlertLevel::Note => "note",
+    }
+}
+
+fn result(
+    entry: &Entry<'_>,
+    rule_index: usize,
+    rule_id: String,
+    outcome: &Outcome,
+    options: &RenderOptions<'_>,
+    reader: Reader,
+) -> SarifResult {
+    let raw = entry.raw();
+    let region = entry.region(options).map(|region| SarifRegion {
+        start_line: region.start_line,
+        start_column: region.start_column,
+        end_line: region.end_line,
+        end_column: region.end_column,
+    });
+    // Code scanning shows a finding about a whole file at its first line.
+    let first_line = || SarifRegion { start_line: 1, start_column: 1, end_line: 2, end_column: 1 };
+    let region = region.or_else(|| (reader == Reader::GitHub).then(first_line));
+    let locations = raw.file.as_deref().map(|file| location(file, region)).into_iter().collect();
+    let (kind, level) = match entry.standing() {
+        Standing::Fixed => ("pass", "none"),
+        Standing::Mandatory | Standing::Optional | Standing::Dismissed => ("fail", level_name(entry.level())),
+    };
+    let status = match (entry.standing(), &entry.settled.state) {
+        (Standing::Dismissed, _) => Some("accepted"),
+        (_, FindingState::Disputed { .. }) => Some("underReview"),
+        (_, FindingState::Enforced { .. } | FindingState::AlreadyRuled { .. }) => Some("rejected"),
+        _ => None,
+    };
+    let suppress = |status| Suppression { kind: "external", status, justification: entry.reason(outcome) };
+    SarifResult {
+        rule_id,
+        rule_index,
+        kind,
+        level,
+        message: message(entry.text()),
+        locations,
+        partial_fingerprints: BTreeMap::from([(FINGERPRINT, entry.fingerprint.clone())]),
+        suppressions: status.map(suppress).into_iter().collect(),
+        properties: ResultProperties {
+            finding: entry.id(),
+            severity: entry.severity(),
+            state: entry.settled.state.to_string(),
+            mandatory: entry.settled.finding.mandatory,
+            raised_by: entry.raised_by(),
+            confidence: raw.confidence.map(|confidence| confidence.get()),
+        },
+    }
+}
+
+fn location(file: &str, region: Option<SarifRegion>) -> SarifLocation {
+    let artifact_location = ArtifactLocation { uri: uri(file), uri_base_id: ROOT };
+    SarifLocation { physical_location: PhysicalLocation { artifact_location, region } }
+}
+
+/// A path as a relative URI.
+fn uri(path: &str) -> String {
+    let encode = |byte: u8| match byte {
+        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => char::from(byte).to_string(),
+        byte => format!("%{byte:02X}"),
+    };
+    path.bytes().map(encode).collect()
+}
+
+fn invocation(outcome: &Outcome, left_out: usize) -> Invocation {
+    let gap = |gap: gaps::Gap<'_>| Notification {
+        level: level_name(gap.level),
+        message: message(gap.text),
+        locations: gap.file.map(|file| location(file, None)).into_iter().collect(),
+    };
+    let note = |text: String| Notification { level: "note", message: message(text), locations: Vec::new() };
+    let mut notifications: Vec<Notification> = gaps::all(outcome).into_iter().map(gap).collect();
+    notifications
+        .extend(outcome.notices.iter().filter(|notice| !notice.trim().is_empty()).map(|it| note(entry::line(it))));
+    if left_out > 0 {
+        notifications
+            .push(note(format!("{left_out} findings are left out: they are closed, or have no place in a file")));
+    }
+    Invocation {
+        execution_successful: gaps::is_conclusive(outcome),
+        exit_code: outcome.exit.code(),
+        exit_code_description: text::conclusion(outcome),
+        tool_execution_notifications: notifications,
+    }
+}
