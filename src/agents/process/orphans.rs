@@ -1,5 +1,5 @@
 //! Ends the processes that a killed supervisor left behind. On Linux, Glee is the subreaper of its supervisors, so
-//! the processes of a dead supervisor become descendants of Glee. Each supervisor leads its own session, and no
+//! the processes of a dead supervisor become descendants of Glee. Each supervisor leads a separate session, and no
 //! descendant of a supervisor can join Glee's session. A child of Glee in another session is therefore a running
 //! supervisor or an orphan.
 

@@ -1,5 +1,5 @@
-//! Tracks the deadlines of a running program, and limits the rate of its activity reports. The [`Clock`] has no
-//! timer of its own. The runner sleeps until [`Clock::next`] and then calls [`Clock::wake`].
+//! Tracks the deadlines of a running program, and limits the rate of its activity reports. The [`Clock`] contains
+//! no timer. The runner sleeps until [`Clock::next`] and then calls [`Clock::wake`].
 
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// Starts the clock. The limits `first_output_timeout` and `idle_timeout` apply only if `streams` is true.
+    /// The limits `first_output_timeout` and `idle_timeout` apply only if `streams` is true.
     pub(crate) fn start(now: Instant, limits: Limits, streams: bool) -> Self {
         Self {
             limits,

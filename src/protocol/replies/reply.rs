@@ -59,7 +59,7 @@ impl<'a, R: BufRead> Walk<'a, R> {
         Ok(Some(ReplyLine { text, kind, json: self.json.line(line, kind, mark) }))
     }
 
-    /// Returns the JSON object in the last code fence, if the answer ends before the fence is closed.
+    /// Returns the JSON object in the last code fence if the answer ends inside this fence.
     pub(crate) fn end(&mut self) -> Option<FoundObject> {
         match self.json.end() {
             ScanState::Found(object) => Some(object),

@@ -1,6 +1,8 @@
-//! Audits: another judge rules again on a sample of dismissed findings, which measures how often dismissals are right.
+//! In an audit, another judge rules again on a sample of dismissed findings. The audit measures how often
+//! dismissals are right.
 //!
-//! The judge receives the recorded code and both sides of a dispute, but no ruling on it. An audit changes no ruling.
+//! The judge receives the recorded code and the statements of both sides, but no earlier ruling. An audit changes
+//! no ruling.
 
 mod sample;
 mod workflow;

@@ -13,12 +13,12 @@ use crate::workflows::run::error::RunError;
 use crate::workflows::run::redaction::Redaction;
 use crate::workflows::run::resources::new_run;
 
-/// A sample of dismissals with everything that a judge needs for a ruling on them.
+/// A sample of dismissals, with all data that a judge needs for new rulings.
 #[derive(Debug)]
 pub struct AuditSample {
     pub plan: AuditPlan,
     pub disputes: Vec<Dispute>,
-    /// The dismissals that were drawn, but whose code was pruned. Others were drawn instead.
+    /// The number of drawn dismissals that are not in the sample, because their code was pruned.
     pub unavailable: u64,
     pub(crate) cases: BTreeMap<DisputeNumber, RunId>,
     pub(crate) runs: BTreeMap<RunId, RecordedRun>,
@@ -30,13 +30,12 @@ pub(crate) struct RecordedRun {
     pub(crate) sources: Sources,
 }
 
-/// Returns a seed for a sample.
 pub fn new_seed() -> u64 {
     let hash = blake3::hash(new_run().0.as_bytes());
     hash.as_bytes().iter().take(4).fold(0, |seed, byte| seed << 8 | u64::from(*byte))
 }
 
-/// Draws up to `size` dismissals of other judges than `judge`. The same seed draws the same sample from the same
+/// Draws up to `size` dismissals by judges other than `judge`. A `seed` always draws the same sample from the same
 /// history.
 pub fn sample(
     journal: &Journal,

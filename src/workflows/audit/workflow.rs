@@ -18,7 +18,7 @@ use crate::workflows::run::resources::RunResources;
 use crate::workflows::run::runner;
 use crate::workflows::run::workflow::{Pending, Prepared, Rest, Step, Workflow};
 
-/// A judge that gives an invalid answer is asked once more, as in a review.
+/// The maximum number of attempts at a ruling. The judge is asked again only after an invalid answer.
 const ATTEMPTS: u32 = 2;
 
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub struct AuditOutcome {
     /// The audits in the order of the sample.
     pub audits: Vec<RulingAudit>,
     pub spent: Spent,
-    /// Whether the judge changed files although it may only read them.
+    /// Whether the judge changed files, which judges must not do.
     pub violated: bool,
     pub rest: Rest,
 }
@@ -68,11 +68,11 @@ impl AuditWorkflow {
         let recorded = &self.sample.runs[&self.sample.cases[&dispute]];
         let RunResources { workspace, state_dir, .. } = &self.resources;
         let trees = Trees { workspace, state_dir };
-        // Earlier rulings of other disputes are left out, because they may be about the same finding.
+        // Earlier rulings are left out, because a ruling on another dispute can be about the same finding.
         RequestBuilder { state: &recorded.state, sources: &recorded.sources, trees, bindings: &[] }
     }
 
-    /// The next call about a dispute, or the event that records the end of its audit.
+    /// The next call about a dispute, or the event that records the end of the dispute's audit.
     fn step(&self, dispute: DisputeNumber) -> Step<Infallible, Infallible> {
         let (judge, purpose) = (&self.sample.plan.judge.name, Purpose::Judge { dispute });
         let next = attempts::next(&self.calls, judge, purpose.clone(), ATTEMPTS, attempts::is_invalid);
@@ -145,7 +145,7 @@ impl Workflow for AuditWorkflow {
         };
         Ok(Prepared::Call(Box::new(CallRequest {
             agent: self.sample.plan.judge.clone(),
-            // A backup could be the judge of the first ruling.
+            // The judge has no backup here, because the backup could be the judge of the first ruling.
             backups: Vec::new(),
             task: self.requests(dispute).judge(case),
             again,

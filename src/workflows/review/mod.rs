@@ -146,8 +146,7 @@ pub async fn fix(
     rest(review).await
 }
 
-/// Fails if the write guard cannot observe a nested repository, because the coder could change the repository
-/// unnoticed.
+/// Fails if the write guard cannot observe a nested repository, because changes by the coder would go unnoticed.
 fn refuse_unfollowed(guard: &WriteGuard) -> Result<(), RunError> {
     match guard.unfollowed().first().cloned() {
         Some(Unfollowed { folder, bound }) => Err(WorkspaceError::Unfollowed { folder, bound }.into()),

@@ -69,7 +69,7 @@ pub struct Deadlock {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PersonAnswer<T> {
-    /// The person's answer, and the reason, which can be empty.
+    /// The person's answer and the reason for the answer. The reason can be empty.
     Given((T, String)),
     /// The person gave no answer, and the run continues.
     LeftOpen,

@@ -16,7 +16,7 @@ pub struct WatchSetup {
     pub intake: Intake,
     pub received: mpsc::Receiver<Batch>,
     pub socket: Option<PathBuf>,
-    /// Whether the watch continues after its last agent has ended.
+    /// Whether the watch continues after the last agent has ended.
     pub stay: bool,
 }
 

@@ -1,6 +1,7 @@
 //! Matches a catalog's rules against one file.
 //!
-//! Comments that disable an ast-grep rule have no effect, because an objection to a finding has to be recorded.
+//! Comments that disable an ast-grep rule are ignored. The author of the code has to object with a waiver, because
+//! waivers are recorded.
 
 use std::ops::Range;
 use std::path::Path;

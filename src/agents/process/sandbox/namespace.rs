@@ -144,7 +144,7 @@ fn bind(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// Mounts an overlay over a folder. Changes to the folder stay in memory, and are lost when the last process in the
-/// namespace ends. Writes to the paths in `own` still reach the disk.
+/// namespace ends. Writes to the paths in `own` bypass the overlay and reach the disk.
 fn cover(folder: &Path, temporary: &Path, own: &[&Path]) -> io::Result<()> {
     let place = temporary.join(".changes");
     fs::create_dir(&place)?;

@@ -1,4 +1,4 @@
-//! The supervisor is a process of Glee's own program that runs one agent and ends all descendants of the agent.
+//! The supervisor is a second process of Glee's program. It runs one agent and ends all descendants of the agent.
 //!
 //! The supervisor leads a new session, so that signals of Glee's terminal do not reach the agent. On Linux, the
 //! supervisor is also the subreaper of the agent's descendants: a process that loses its parent becomes a child of

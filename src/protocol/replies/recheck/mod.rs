@@ -1,4 +1,4 @@
-//! Parses a re-check, in which a reviewer states whether changes resolve its findings (section 3.1 of the design).
+//! Parses a re-check, in which a reviewer states whether changes resolve findings (section 3.1 of the design).
 
 use std::io::{self, BufRead};
 

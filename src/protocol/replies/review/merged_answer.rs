@@ -120,7 +120,7 @@ impl<'a> Results<'a> {
         let is_unread = malformed || (is_broken || is_within_prose) && (unique == 0 || !is_closed);
         let adds_up = match closing.number() {
             Some(number) => number == unique || number == read,
-            // The nonce in a JSON result does not sign findings in prose.
+            // The nonce in a JSON result signs only findings in JSON, not findings in prose.
             None => !is_closed && is_signed_by_nonce && only_in_prose == 0,
         };
         let status = if unique == 0 && !objects && !malformed && !is_closed && !is_signed_by_nonce {

@@ -1,4 +1,4 @@
-//! The debate: reviewers examine each other's findings and defend their own before the coder receives the findings.
+//! The debate, in which reviewers examine and defend findings before the coder receives the findings.
 //!
 //! The state of the debate is computed only from events. A missing answer never counts as agreement.
 

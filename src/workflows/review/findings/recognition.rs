@@ -251,8 +251,7 @@ pub(crate) fn in_force(bindings: &[Binding], files: &[SourceFile], text_of: Text
     };
     let binds = |binding: &&Binding| {
         let closes = binding.disposition.as_ref().is_some_and(Disposition::closes);
-        // If a ruling only changed the tag of a finding, the ruling is left out, so that reviewers raise the
-        // finding again.
+        // A ruling that only changed the tag of a finding is left out, so that reviewers raise the finding again.
         closes && binding.new_tag.is_none() && binding.ended.is_none()
     };
     let in_force = not_reopened(bindings).filter(binds).filter(|binding| {

@@ -262,7 +262,8 @@ pub(crate) struct Unsure<'a> {
 }
 
 /// Relates findings to disputes that the findings possibly repeat, beginning with the most similar pair. Each
-/// finding and each dispute is used at most once. Findings in `related_already` are left out.
+/// finding is related to at most one dispute, and each dispute to at most one finding. Findings in
+/// `related_already` are left out.
 pub(crate) fn may_repeat(mut unsure: Vec<Unsure<'_>>, related_already: &BTreeSet<FindingId>) -> Vec<EventKind> {
     unsure.sort_by(|a, b| {
         let newest = b.binding.dispute.cmp(&a.binding.dispute);

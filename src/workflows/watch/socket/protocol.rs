@@ -151,8 +151,8 @@ pub fn read_keyed(line: &[u8]) -> (WatchMessage, Option<String>) {
     }
 }
 
-/// Parses a line from an agent's output or from a file. The line can be an event, but not a command. `own` is the
-/// agent that wrote the line, or `None` if the agent is unknown.
+/// Parses a line from an agent's output or from a file. Accepts events, but no commands. `own` is the agent that
+/// wrote the line, or `None` if the agent is unknown.
 pub fn read(line: &[u8], own: Option<&AgentName>) -> WatchMessage {
     if line.len() > LONGEST {
         return WatchMessage::Malformed(format!("longer than {LONGEST} bytes"));
