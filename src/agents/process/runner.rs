@@ -307,7 +307,7 @@ impl Running {
         conclude(job, command, cause, report, &out.capture, &err.capture)
     }
 
-    /// Reads the supervisor's report. The supervisor writes at most one report, before it exits.
+    /// Reads the supervisor's report. A supervisor writes at most one report before it exits.
     fn report(&mut self) -> Option<Report> {
         let mut buffer = [0; 4096];
         let length = self.report.read(&mut buffer).ok()?;

@@ -149,7 +149,7 @@ struct Rule {
     allowed: Vec<Allowed>,
 }
 
-/// Describes matches of a rule that are not secrets.
+/// An exception to a rule. A match of an exception is not a secret.
 #[derive(Default, Deserialize)]
 struct Allowed {
     #[serde(default)]

@@ -106,7 +106,6 @@ impl Redaction {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             opened => BufReader::new(opened?),
         };
-        // A file without secrets is not rewritten.
         if !secrets::copy(&mut input, &mut io::sink())? {
             return Ok(());
         }

@@ -93,8 +93,8 @@ struct Events {
 }
 
 impl Events {
-    /// Installs signal handlers, which has to be done before the agent starts. Signals are handled, not blocked,
-    /// because the agent would inherit a mask that blocks signals.
+    /// Installs signal handlers. Must be called before the agent starts. Signals are handled, not blocked, because
+    /// the agent would inherit a mask that blocks signals.
     fn new(liveness: File) -> io::Result<Self> {
         let socket_for = |signals: &[i32]| {
             let (receiver, sender) = UnixStream::pair()?;

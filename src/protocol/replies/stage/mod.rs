@@ -1,8 +1,8 @@
 //! Parses answers in stages and at checkpoints. An answer is a JSON object with the nonce. In a stage, an answer in
 //! prose is also valid.
 //!
-//! Several equal JSON objects count as one object, and different objects invalidate the answer. Decisions and
-//! validations must be the last text in the answer, because they affect other agents.
+//! Several equal JSON objects count as one object, and different objects invalidate the answer. A decision or a
+//! validation must be the last text in the answer, because the text affects other agents.
 
 use std::io::{self, BufRead};
 

@@ -2,7 +2,7 @@
 //!
 //! The files of shared rulings are read at the base commit of a change, so that a change cannot influence its own
 //! review. An edit of a shared ruling is reported as a finding. If the history and a file contain the same ruling,
-//! the history takes precedence, because it is newer.
+//! the ruling in the history takes precedence, because the history is newer.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -85,9 +85,10 @@ pub(crate) struct ReviewState {
     /// For each finding, the related earlier disputes that do not bind the finding.
     pub(crate) related: BTreeMap<FindingId, Vec<EarlierDispute>>,
     pub(crate) fixes: Vec<FixRequest>,
-    /// The findings of the fix request that is being handled. The coder receives no other findings.
+    /// The findings of the current fix request. The coder receives only these findings.
     pub(crate) fixing: Option<BTreeSet<FindingId>>,
-    /// In a run without `--fix`, the findings of all fix requests. The coder never receives other findings.
+    /// The findings of all fix requests of a run without `--fix`. The coder of the run receives only these
+    /// findings.
     pub(crate) handed_over: Option<BTreeSet<FindingId>>,
     /// The number of `Respond` calls in this round that were made before the last fix request.
     pub(crate) asked_before: u32,

@@ -1,4 +1,4 @@
-//! Answers which findings a reviewer still has to re-check, and which findings repeat an earlier dispute.
+//! Determines which findings a reviewer still has to re-check, and which findings repeat an earlier dispute.
 
 use std::collections::BTreeSet;
 
