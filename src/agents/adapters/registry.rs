@@ -89,7 +89,6 @@ impl fmt::Display for AdapterKind {
     }
 }
 
-/// Fails if the agent has a configured effort but its adapter has no effort option.
 pub(crate) fn check_effort(agent: &Agent) -> Result<(), AgentError> {
     let (Some(effort), kind) = (agent.effort, AdapterKind::of(agent)?) else {
         return Ok(());

@@ -72,7 +72,6 @@ impl AuditWorkflow {
         RequestBuilder { state: &recorded.state, sources: &recorded.sources, trees, bindings: &[] }
     }
 
-    /// The next call about a dispute, or the event that records the end of the dispute's audit.
     fn step(&self, dispute: DisputeNumber) -> Step<Infallible, Infallible> {
         let (judge, purpose) = (&self.sample.plan.judge.name, Purpose::Judge { dispute });
         let next = attempts::next(&self.calls, judge, purpose.clone(), ATTEMPTS, attempts::is_invalid);

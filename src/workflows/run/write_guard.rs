@@ -62,7 +62,6 @@ impl WriteGuard {
         }
     }
 
-    /// The nested repositories that were not part of the last observation.
     pub(crate) fn unfollowed(&self) -> &[Unfollowed] {
         self.last.as_ref().map_or(&[], |(look, _)| look.unfollowed.as_slice())
     }

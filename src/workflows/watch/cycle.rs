@@ -149,7 +149,6 @@ fn due_for(cycle: &Cycle, reviewer: &AgentName) -> Result<Ballot, CallId> {
     Ok(Ballot { reviewer: reviewer.clone(), verdict, absent: absent.map(Into::into) })
 }
 
-/// Returns the first call. After an unreadable answer to the first call, returns the second call.
 pub(crate) fn next(answers: &CycleAnswers, agent: &AgentName, purpose: Purpose) -> Option<CallId> {
     attempts::next(answers, agent, purpose, 2, attempts::is_invalid)
 }
