@@ -34,6 +34,9 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("yaml_edit", &["config"]),
     ("tokio::process", &["agents/process/runner.rs"]),
     ("regex", &["protocol"]),
+    ("minijinja", &["protocol/prompts", "cli/report/html", "cli/serve"]),
+    ("syntect", &["cli/report/html/highlight.rs"]),
+    ("two_face", &["cli/report/html/highlight.rs"]),
     ("rusqlite", &["history"]),
     ("tracing_subscriber", &["system/log.rs"]),
 ];

@@ -15,6 +15,7 @@ mod exchange;
 mod findings;
 mod formats;
 mod golden;
+mod html_report;
 mod identity;
 mod insisting;
 mod log;

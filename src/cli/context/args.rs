@@ -87,14 +87,18 @@ pub(crate) struct ReportOutputs {
     /// Print the outcome as JSON, like `--format json`
     #[arg(long, conflicts_with = "format")]
     json: bool,
+    /// Open the HTML report in the browser; `--format html=FILE` also keeps it in a file of your choice
+    #[arg(long)]
+    open: bool,
 }
 
 impl ReportOutputs {
     pub(crate) fn check(&self, globals: &Globals) -> Result<Outputs, CommandError> {
-        match self.json {
-            true => Ok(Outputs::only(Format::Json)),
-            false => Outputs::check(&self.format, &globals.directory()),
-        }
+        let outputs = match self.json {
+            true => Outputs::only(Format::Json),
+            false => Outputs::check(&self.format, &globals.directory())?,
+        };
+        Ok(outputs.opened(self.open))
     }
 }
 

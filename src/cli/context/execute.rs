@@ -21,7 +21,7 @@ use crate::cli::signals::{self, Loop};
 use crate::cli::style::{Style, count};
 use crate::cli::ui::dialogs::dispute::{Dialog, NonInteractive};
 use crate::cli::ui::live::{jsonl::JsonLines, progress::Progress};
-use crate::cli::ui::{screen::Verbosity, stream, terminal::Terminal};
+use crate::cli::ui::{browser, screen::Verbosity, stream, terminal::Terminal};
 use crate::config::files::scripts;
 use crate::config::settings::{Sandbox, Settings};
 use crate::config::{self, ConfigSources};
@@ -163,7 +163,10 @@ pub(crate) fn review<F: Future<Output = Result<EndedReview, RunError>>>(
         ended.outcome.notices.push(format!("the run was stopped early, and its results are recorded; {resume}"));
     }
     let (globals, outputs) = (context.globals, context.outputs);
-    let events = match outputs.files.iter().any(|(format, _)| format.shows_events()) {
+    // Events on standard output were printed when they were recorded.
+    let shown = outputs.formats().filter(|format| format.shows_events());
+    let is_printed = usize::from(outputs.stdout == Format::Jsonl);
+    let events = match shown.count() > is_printed {
         true => history::open_read(globals, &reviewed)?.map(|journal| journal.events(id)).transpose()?,
         false => None,
     };
@@ -322,6 +325,20 @@ impl RunReport<'_> {
         }
         if outputs.formats().any(|format| format == Format::Github) {
             summarise_job(globals, &render(Format::Markdown, globals.style(), Detail::Short));
+        }
+        if outputs.is_opened {
+            let path = match outputs.page() {
+                Some(path) => path.to_owned(),
+                None => {
+                    let page = render(Format::Html, globals.style(), Detail::Full);
+                    outputs::keep(&state_dir()?, &outcome.run, &page)?
+                }
+            };
+            let shown = path.display();
+            globals.say(&match browser::open(&path) {
+                Ok(()) => format!("note: the report opens in the browser: {shown}"),
+                Err(error) => format!("note: no browser can be started ({error}); open {shown} yourself"),
+            });
         }
         failure.map_or(Ok(()), Err)
     }

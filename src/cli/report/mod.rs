@@ -2,6 +2,7 @@
 
 pub(crate) mod fix_command;
 pub mod formats;
+pub(crate) mod html;
 pub(crate) mod options;
 pub(crate) mod outputs;
 pub(crate) mod paths;
@@ -10,6 +11,7 @@ pub mod text;
 
 use crate::cli::report::formats::sarif::Reader;
 use crate::cli::report::formats::{entry, github, gitlab, json, junit, markdown, rdjsonl, sarif};
+use crate::cli::report::html::page::Page;
 use crate::cli::report::options::RenderOptions;
 use crate::domain::Outcome;
 
@@ -18,6 +20,7 @@ use crate::domain::Outcome;
 pub enum Format {
     Text,
     Json,
+    Html,
     /// The recorded events. While a run is in progress, each event is printed when it is recorded.
     Jsonl,
     Sarif,
@@ -34,6 +37,7 @@ impl Format {
     pub(crate) const ALL: &[(&str, Self, &str)] = &[
         ("text", Self::Text, "A report for people"),
         ("json", Self::Json, "The outcome as one JSON object"),
+        ("html", Self::Html, "One file with a page for the browser"),
         ("jsonl", Self::Jsonl, "One line of JSON for each event of the run, at the time of the event"),
         ("sarif", Self::Sarif, "SARIF 2.1.0, for editors and code scanning services"),
         ("sarif-github", Self::SarifGithub, "SARIF as code scanning on GitHub accepts it: open findings in files"),
@@ -50,7 +54,7 @@ impl Format {
 
     /// Whether a report in this format is written from [`RenderOptions::events`].
     pub fn shows_events(self) -> bool {
-        self == Self::Jsonl
+        matches!(self, Self::Html | Self::Jsonl)
     }
 }
 
@@ -66,6 +70,7 @@ pub fn render(format: Format, outcome: &Outcome, options: &RenderOptions<'_>) ->
     match format {
         Format::Text => text::render(outcome, options),
         Format::Json => json::pretty(outcome),
+        Format::Html => html::render(&Page::of(outcome, options)),
         Format::Jsonl => options.events.iter().map(json::line).collect(),
         Format::Sarif => sarif::render(outcome, options, Reader::Any),
         Format::SarifGithub => sarif::render(outcome, options, Reader::GitHub),
@@ -83,6 +88,7 @@ pub(crate) fn left_out(format: Format, outcome: &Outcome) -> usize {
         Format::Gitlab | Format::Rdjsonl => outcome.findings.len() - entry::open_in_files(outcome).len(),
         Format::Text
         | Format::Json
+        | Format::Html
         | Format::Jsonl
         | Format::Sarif
         | Format::SarifGithub

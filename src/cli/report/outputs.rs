@@ -10,7 +10,9 @@ use tempfile::{Builder, NamedTempFile};
 
 use crate::cli::error::CommandError;
 use crate::cli::report::Format;
+use crate::domain::RunId;
 use crate::protocol::text::printable;
+use crate::system::private;
 
 /// One report, as the command line names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,11 +28,13 @@ pub(crate) struct Outputs {
     pub(crate) stdout: Format,
     /// Each report that goes to a file, with the path of the file.
     pub(crate) files: Vec<(Format, PathBuf)>,
+    /// Whether the HTML report is opened in the browser. It has a file of its own if no file is named for it.
+    pub(crate) is_opened: bool,
 }
 
 impl Outputs {
     pub(crate) fn only(stdout: Format) -> Self {
-        Self { stdout, files: Vec::new() }
+        Self { stdout, files: Vec::new(), is_opened: false }
     }
 
     /// Checks the reports before the command does anything that costs time or money. Without a report for standard
@@ -54,11 +58,22 @@ impl Outputs {
             }
             files.push((format, path));
         }
-        Ok(Self { stdout: stdout.unwrap_or(Format::Text), files })
+        Ok(Self { stdout: stdout.unwrap_or(Format::Text), files, is_opened: false })
+    }
+
+    pub(crate) fn opened(self, is_opened: bool) -> Self {
+        Self { is_opened, ..self }
     }
 
     pub(crate) fn formats(&self) -> impl Iterator<Item = Format> {
-        std::iter::once(self.stdout).chain(self.files.iter().map(|(format, _)| *format))
+        let opened = self.is_opened.then_some(Format::Html);
+        std::iter::once(self.stdout).chain(self.files.iter().map(|(format, _)| *format)).chain(opened)
+    }
+
+    /// The file of the HTML report, if the command line names one.
+    pub(crate) fn page(&self) -> Option<&Path> {
+        let page = self.files.iter().find(|(format, _)| *format == Format::Html);
+        page.map(|(_, path)| path.as_path())
     }
 }
 
@@ -109,6 +124,22 @@ fn temporary(path: &Path) -> io::Result<NamedTempFile> {
     let above = path.parent().unwrap_or(Path::new("."));
     let name = path.file_name().unwrap_or(OsStr::new("report")).to_string_lossy();
     Builder::new().prefix(&format!(".{name}.")).permissions(fs::Permissions::from_mode(0o666)).tempfile_in(above)
+}
+
+/// The maximum number of reports that are kept because they were opened in the browser.
+const KEPT: usize = 20;
+
+/// Writes the page of a run to a folder of the user and returns its path. Deletes the oldest pages there.
+pub(crate) fn keep(state_dir: &Path, run: &RunId, text: &str) -> Result<PathBuf, CommandError> {
+    let folder = state_dir.join("pages");
+    let path = folder.join(format!("{run}.html"));
+    let kept = private::folder(&folder).and_then(|()| replace(&path, text)).and_then(|()| fs::read_dir(&folder));
+    let kept = kept.map_err(|error| CommandError::caused(cannot_write(Format::Html, &path), error))?;
+    // The names of runs sort by time.
+    let mut pages: Vec<PathBuf> = kept.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    pages.sort();
+    pages.iter().rev().skip(KEPT).for_each(|page| drop(fs::remove_file(page)));
+    Ok(path)
 }
 
 /// Replaces the file in one step, so that a reader finds either the earlier report or the complete new one.

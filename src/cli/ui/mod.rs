@@ -1,5 +1,6 @@
 //! The terminal: streams, live progress and dialogs. Glee writes to the terminal only through this module.
 
+pub(crate) mod browser;
 pub mod dialogs;
 pub mod live;
 pub mod screen;

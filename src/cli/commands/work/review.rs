@@ -316,6 +316,8 @@ fn edited(steering: &ControlFiles, scripts: &[String]) -> Vec<RawFinding> {
 /// The format of the plan that `--dry-run` prints.
 fn plan_format(outputs: &Outputs) -> Result<BasicFormat, CommandError> {
     match (outputs.stdout, outputs.files.as_slice()) {
+        _ if outputs.is_opened => Err(CommandError::usage("`--dry-run` writes no report that can be opened")
+            .hint("leave out `--open`, or leave out `--dry-run` to review the code")),
         (Format::Text, []) => Ok(BasicFormat::Text),
         (Format::Json, []) => Ok(BasicFormat::Json),
         (Format::Jsonl, []) => Ok(BasicFormat::Jsonl),

@@ -82,13 +82,13 @@ fn one(outcome: &Outcome, dispute: &Dispute, options: &RenderOptions<'_>) -> Str
 }
 
 /// Returns the finding of this run that repeats an earlier disputed finding. The two findings have different ids.
-fn own<'a>(outcome: &'a Outcome, dispute: &Dispute) -> Option<&'a Finding> {
+pub(crate) fn own<'a>(outcome: &'a Outcome, dispute: &Dispute) -> Option<&'a Finding> {
     let waits = FindingState::Disputed { dispute: dispute.number };
     let repeated = outcome.findings.iter().find(|finding| dispute.opened_by.is_some() && finding.state == waits);
     repeated.map(|finding| &finding.finding)
 }
 
-fn ending(dispute: &Dispute) -> (Color, &'static str, String) {
+pub(crate) fn ending(dispute: &Dispute) -> (Color, &'static str, String) {
     match &dispute.disposition {
         None => (Color::Warn, "OPEN", "waits for you".to_owned()),
         Some(Disposition::Enforced) => (Color::Bad, "ENFORCED", String::new()),
@@ -110,14 +110,19 @@ fn ending(dispute: &Dispute) -> (Color, &'static str, String) {
     }
 }
 
-/// Counts the disputes by result, as in `Disputed (3: 1 enforced, 1 dismissed, 1 open)`.
-pub(crate) fn tally(style: Style, disputes: &[Dispute]) -> String {
+/// Counts the disputes by result, as in `1 enforced, 1 dismissed, 1 open`.
+pub(crate) fn counts(disputes: &[Dispute]) -> String {
     let part = |word: &&str| {
         let number = disputes.iter().filter(|dispute| ending(dispute).1 == *word).count();
         (number > 0).then(|| format!("{number} {}", word.to_lowercase()))
     };
     let parts: Vec<String> = ["ENFORCED", "DISMISSED", "DISCARDED", "OPEN"].iter().filter_map(part).collect();
+    parts.join(", ")
+}
+
+/// Counts the disputes by result, as in `Disputed (3: 1 enforced, 1 dismissed, 1 open)`.
+pub(crate) fn tally(style: Style, disputes: &[Dispute]) -> String {
     let color = if disputes.iter().any(Dispute::is_open) { Color::Warn } else { Color::Plain };
-    let all = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
+    let all = if disputes.is_empty() { String::new() } else { format!(": {}", counts(disputes)) };
     style.paint(color, &format!("Disputed ({}{all})", disputes.len()))
 }

@@ -260,7 +260,7 @@ fn excerpt(source: &str, first: u32, last: Option<u32>) -> Option<&str> {
 }
 
 /// Says how many reviewers support a finding. The text is empty if the run had only one reviewer.
-fn agreement(finding: &SettledFinding) -> String {
+pub(crate) fn agreement(finding: &SettledFinding) -> String {
     let Some(consensus) = &finding.finding.consensus else { return String::new() };
     let raised = consensus.positions.iter().filter(|position| !position.denies).count();
     let raisers = list(&finding.finding.raised_by);
@@ -278,7 +278,7 @@ fn agreement(finding: &SettledFinding) -> String {
 }
 
 /// Lists the reviewers' ratings, as in `claude: HIGH, 80% sure; codex: no issue`. `None` if all ratings are equal.
-fn positions(consensus: &Corroboration) -> Option<String> {
+pub(crate) fn positions(consensus: &Corroboration) -> Option<String> {
     let [first, rest @ ..] = consensus.positions.as_slice() else { return None };
     let is_same = |other: &Position| {
         (&other.severity, other.confidence, other.denies) == (&first.severity, first.confidence, first.denies)

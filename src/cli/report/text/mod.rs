@@ -2,11 +2,11 @@
 //! files that were not reviewed. Text from files and agents is escaped by `protocol::text::printable`.
 
 mod changes;
-mod disputes;
-mod findings;
+pub(crate) mod disputes;
+pub(crate) mod findings;
 pub(crate) mod layout;
 mod reviewers;
-mod summary;
+pub(crate) mod summary;
 
 use crate::cli::report::options::{Detail, RenderOptions};
 use crate::cli::style::Style;

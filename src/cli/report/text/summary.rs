@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::{disputes, reviewers};
-use crate::cli::report::options::RenderOptions;
+use crate::cli::report::options::{FixCommand, RenderOptions};
 use crate::cli::report::text::layout::{facts, heading, list, wrapped};
 use crate::cli::style::{self, Color, Glyph, Style, columns, widest};
 use crate::domain::{
@@ -152,16 +152,21 @@ fn counts(style: Style, outcome: &Outcome) -> Vec<String> {
     ]
 }
 
+/// The number of files that a reviewer could read, and the number of their lines.
+pub(crate) fn read(outcome: &Outcome) -> (usize, u64) {
+    let Proof { covered, unread, .. } = &outcome.proof;
+    let unread: BTreeSet<&str> = unread.iter().map(|unread| unread.file.as_str()).collect();
+    let read: Vec<&Coverage> = covered.iter().filter(|covered| !unread.contains(covered.file.as_str())).collect();
+    (read.len(), read.iter().map(|file| u64::from(file.lines)).sum())
+}
+
 /// Formats the size of the reviewed code, as in `14 files, 1,203 lines`.
 fn covered(outcome: &Outcome) -> String {
     let Proof { covered, unread, .. } = &outcome.proof;
-    let unread_files: BTreeSet<&str> = unread.iter().map(|unread| unread.file.as_str()).collect();
-    let is_read = |covered: &&Coverage| !unread_files.contains(covered.file.as_str());
-    let read: Vec<&Coverage> = covered.iter().filter(is_read).collect();
-    let lines: u64 = read.iter().map(|file| u64::from(file.lines)).sum();
+    let (read, lines) = read(outcome);
     let files = match unread.len() {
-        0 => style::count(read.len(), "file"),
-        _ => format!("{} of {}", style::thousands(read.len() as u64), style::count(covered.len(), "file")),
+        0 => style::count(read, "file"),
+        _ => format!("{} of {}", style::thousands(read as u64), style::count(covered.len(), "file")),
     };
     format!("{files}, {}", style::count(lines, "line"))
 }
@@ -205,9 +210,10 @@ fn budget_left(proof: &Proof) -> String {
     if left.is_empty() { String::new() } else { format!("budget left: {}", left.join(", ")) }
 }
 
-pub(crate) fn next(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
-    let (style, run) = (options.style, printable::line(outcome.run.short()));
-    let mut steps: Vec<(String, &str)> = Vec::new();
+/// The commands that a user can run next, with their purposes.
+pub(crate) fn steps(outcome: &Outcome, fix: &FixCommand) -> Vec<(String, &'static str)> {
+    let run = printable::line(outcome.run.short());
+    let mut steps: Vec<(String, &'static str)> = Vec::new();
     let open: Vec<_> = outcome.disputes.iter().filter(|dispute| dispute.is_open()).collect();
     for dispute in open.iter().take(NAMED) {
         steps.push((format!("glee disputes resolve {}", dispute.number), "judge, discard, enforce or dismiss"));
@@ -225,9 +231,9 @@ pub(crate) fn next(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
         && outcome.findings.iter().all(|finding| finding.response.is_none());
     if is_untouched
         && !is_interrupted
-        && let Some(command) = &options.fix.command
+        && let Some(command) = &fix.command
     {
-        if !options.fix.has_coder {
+        if !fix.has_coder {
             steps.push(("glee connect builtin:fixer --role coder".to_owned(), "connect a coder, such as this one"));
         }
         steps.push((printable::line(command), "pass the findings to the coder"));
@@ -238,6 +244,11 @@ pub(crate) fn next(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     if outcome.undoable && !outcome.changes.is_empty() {
         steps.push((format!("glee runs undo {run}"), "undo the coder's changes"));
     }
+    steps
+}
+
+pub(crate) fn next(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
+    let (style, steps) = (options.style, steps(outcome, options.fix));
     if steps.is_empty() {
         return String::new();
     }

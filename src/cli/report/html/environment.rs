@@ -1,0 +1,174 @@
+//! The templates of HTML pages, their style sheet, their script and the content security policy.
+//!
+//! The templates escape every value. Only the functions of this file and of `highlight` make markup from a text, and
+//! they escape the text first.
+
+use std::fmt::Write as _;
+use std::sync::LazyLock;
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::{Serde, Value};
+use minijinja::{Environment, HtmlEscape, UndefinedBehavior};
+use serde::Serialize;
+
+pub(crate) const STYLE: &str = include_str!("assets/style.css");
+pub(crate) const SCRIPT: &str = include_str!("assets/report.js");
+
+const TEMPLATES: [(&str, &str); 8] = [
+    ("agents.html", include_str!("templates/agents.html")),
+    ("base.html", include_str!("templates/base.html")),
+    ("dispute.html", include_str!("templates/dispute.html")),
+    ("finding.html", include_str!("templates/finding.html")),
+    ("macros.html", include_str!("templates/macros.html")),
+    ("proof.html", include_str!("templates/proof.html")),
+    ("report.html", include_str!("templates/report.html")),
+    ("run.html", include_str!("templates/run.html")),
+];
+
+pub(crate) static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(environment);
+
+/// An environment with the templates of the report. A server adds its own templates, which can extend `base.html`
+/// and include `run.html`.
+pub(crate) fn environment() -> Environment<'static> {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    let mut syntax = SyntaxConfig::builder();
+    syntax.trim_blocks(true).lstrip_blocks(true);
+    environment.set_syntax(syntax.build().expect("the syntax is the default syntax"));
+    environment.add_filter("prose", |text: &str| Value::from_safe_string(prose(text)));
+    environment.add_filter("inline", |text: &str| Value::from_safe_string(inline(text)));
+    environment.add_filter("diff", |text: &str| Value::from_safe_string(diff(text.lines())));
+    for (name, source) in TEMPLATES {
+        environment.add_template(name, source).expect("a template of the program is well-formed");
+    }
+    environment
+}
+
+pub(crate) fn value<T: Serialize>(value: &T) -> Value {
+    Value::from(Serde(value))
+}
+
+pub(crate) fn render(environment: &Environment<'_>, template: &str, values: Value) -> String {
+    let template = environment.get_template(template).expect("the template is part of the program");
+    template.render(values).expect("a template of the program uses values that exist")
+}
+
+/// The style sheet and the script of a page, and where they are.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Assets {
+    /// The content security policy in the page itself. `None` if a server sends the policy as a header.
+    policy: Option<String>,
+    /// The nonce that allows the style sheet and the script in the page. `None` if they are separate files.
+    nonce: Option<String>,
+    style: Value,
+    script: Value,
+    style_url: &'static str,
+    script_url: &'static str,
+}
+
+impl Assets {
+    /// The style sheet and the script are part of the page. The authors of the texts in the page must not know the
+    /// nonce.
+    pub(crate) fn inline(nonce: &str) -> Self {
+        let policy = format!(
+            "default-src 'none'; style-src 'nonce-{nonce}'; script-src 'nonce-{nonce}'; base-uri 'none'; \
+             form-action 'none'"
+        );
+        Self {
+            policy: Some(policy),
+            nonce: Some(nonce.to_owned()),
+            style: Value::from_safe_string(STYLE.to_owned()),
+            script: Value::from_safe_string(SCRIPT.to_owned()),
+            style_url: "",
+            script_url: "",
+        }
+    }
+
+    /// A server provides the style sheet and the script at these addresses.
+    #[allow(dead_code, reason = "the local page uses it")]
+    pub(crate) fn served(style_url: &'static str, script_url: &'static str) -> Self {
+        Self { policy: None, nonce: None, style: Value::from(""), script: Value::from(""), style_url, script_url }
+    }
+}
+
+/// A nonce for the page with this content. Nobody can write a text that contains the nonce of its own page, because
+/// the nonce is a hash of all texts of the page.
+pub(crate) fn nonce<T: Serialize>(page: &T) -> String {
+    let content = serde_json::to_vec(page).expect("a page has string keys only and serializes");
+    blake3::hash(&content).to_hex()[..32].to_owned()
+}
+
+/// Escapes a text and marks the parts between backticks as code.
+pub(crate) fn inline(text: &str) -> String {
+    let mut html = String::with_capacity(text.len() + 16);
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('`') {
+        let Some((code, left)) = after.split_once('`').filter(|(code, _)| !code.is_empty()) else { break };
+        let _ = write!(html, "{}<code>{}</code>", HtmlEscape(before), HtmlEscape(code));
+        rest = left;
+    }
+    let _ = write!(html, "{}", HtmlEscape(rest));
+    html
+}
+
+/// Escapes a text of several paragraphs. Blocks between lines of three backticks and parts between single backticks
+/// become code.
+pub(crate) fn prose(text: &str) -> String {
+    let mut html = String::with_capacity(text.len() + 64);
+    let mut paragraph: Vec<&str> = Vec::new();
+    let end = |html: &mut String, paragraph: &mut Vec<&str>| {
+        let lines = std::mem::take(paragraph).join("\n");
+        if !lines.trim().is_empty() {
+            let _ = write!(html, "<p>{}</p>", inline(lines.trim_end()));
+        }
+    };
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if line.trim_start().starts_with("```") {
+            end(&mut html, &mut paragraph);
+            let code: Vec<&str> = lines.by_ref().take_while(|line| !line.trim_start().starts_with("```")).collect();
+            let _ = write!(html, "<pre tabindex=\"0\"><code>{}</code></pre>", HtmlEscape(&code.join("\n")));
+        } else if line.trim().is_empty() {
+            end(&mut html, &mut paragraph);
+        } else {
+            paragraph.push(line);
+        }
+    }
+    end(&mut html, &mut paragraph);
+    html
+}
+
+/// Escapes the lines of a unified diff and marks what each line does.
+pub(crate) fn diff<'a>(lines: impl Iterator<Item = &'a str>) -> String {
+    let mut html = String::new();
+    for line in lines {
+        let class = match line.as_bytes().first() {
+            Some(b'+') => "d a",
+            Some(b'-') => "d r",
+            Some(b'@') => "d h",
+            _ => "d",
+        };
+        let _ = write!(html, "<span class=\"{class}\">{}\n</span>", HtmlEscape(line));
+    }
+    html
+}
+
+#[cfg(test)]
+mod unit_tests {
+    use super::*;
+
+    #[test]
+    fn code_in_a_text_is_marked_and_everything_is_escaped() {
+        assert_eq!(inline("`a<b` and `c"), "<code>a&lt;b</code> and `c");
+        assert_eq!(inline("a `` b"), "a `` b");
+        assert_eq!(
+            prose("one\ntwo\n\n```py\nif a < b:\n\n    x\n```\n\nthree"),
+            "<p>one\ntwo</p><pre tabindex=\"0\"><code>if a &lt; b:\n\n    x</code></pre><p>three</p>"
+        );
+        assert_eq!(prose("```\n<script>"), "<pre tabindex=\"0\"><code>&lt;script&gt;</code></pre>");
+        assert_eq!(
+            diff("@@ 1\n-<a>".lines()),
+            "<span class=\"d h\">@@ 1\n</span><span class=\"d r\">-&lt;a&gt;\n</span>"
+        );
+    }
+}

@@ -1,0 +1,18 @@
+//! `--format html`: one page that contains everything it shows, and that makes no request.
+
+pub(crate) mod environment;
+pub(crate) mod highlight;
+pub(crate) mod page;
+#[cfg(test)]
+mod tests;
+
+use minijinja::context;
+
+use crate::cli::report::html::environment::{Assets, ENVIRONMENT};
+use crate::cli::report::html::page::Page;
+
+/// Renders the page as a file that works without a server and without a network.
+pub(crate) fn render(page: &Page) -> String {
+    let assets = environment::value(&Assets::inline(&environment::nonce(page)));
+    environment::render(&ENVIRONMENT, "report.html", context! { page => environment::value(page), assets })
+}

@@ -1,0 +1,229 @@
+//! Who agreed with whom: for each pair, on how many findings both took a position, and on how many the same one.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::Serialize;
+
+use super::calls::TimedCall;
+use super::cast::Cast;
+use crate::domain::event::{CallAnswer, Purpose};
+use crate::domain::{
+    AgentName, Answer, DefenceWord, ExaminationWord, FindingId, Grounds, Outcome, Role, Ruler, Ruling, RulingWord,
+};
+use crate::protocol::text::printable;
+
+/// The maximum number of participants in the table.
+const MOST: usize = 24;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stance {
+    For,
+    InPart,
+    Against,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Voter {
+    Agent(AgentName),
+    Person,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct AgreementView {
+    names: Vec<String>,
+    rows: Vec<AgreementRow>,
+    note: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct AgreementRow {
+    name: String,
+    role: String,
+    cells: Vec<AgreementCell>,
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct AgreementCell {
+    text: String,
+    share: String,
+    tone: &'static str,
+}
+
+type Stances = BTreeMap<FindingId, BTreeMap<Voter, Stance>>;
+
+/// `None` if no two participants took a position on the same finding.
+pub(crate) fn view(outcome: &Outcome, calls: &[TimedCall<'_>], cast: &Cast) -> Option<AgreementView> {
+    let stances = stances(outcome, calls, cast);
+    let mut pairs: HashMap<(&Voter, &Voter), (u64, u64)> = HashMap::new();
+    for positions in stances.values() {
+        for (one, stance) in positions {
+            for (other, their) in positions.iter().filter(|(other, _)| *other != one) {
+                let pair = pairs.entry((one, other)).or_default();
+                pair.0 += u64::from(stance == their);
+                pair.1 += 1;
+            }
+        }
+    }
+    let members = cast.members.iter().map(|(name, role)| (Voter::Agent(name.clone()), *role));
+    let mut voters: Vec<_> = members.chain([(Voter::Person, None)]).collect();
+    voters.retain(|(voter, _)| pairs.keys().any(|(one, _)| *one == voter));
+    if voters.is_empty() {
+        return None;
+    }
+    let hidden = voters.len().saturating_sub(MOST);
+    voters.truncate(MOST);
+    let name = |voter: &Voter| match voter {
+        Voter::Agent(name) => printable::line(&name.0),
+        Voter::Person => "a person".to_owned(),
+    };
+    let cell = |one: &Voter, other: &Voter| match pairs.get(&(one, other)) {
+        Some((same, all)) => AgreementCell {
+            text: format!("{same} of {all}"),
+            share: format!("{}%", same * 100 / all),
+            tone: match same * 100 / all {
+                75.. => "good",
+                40.. => "warn",
+                _ => "bad",
+            },
+        },
+        None => {
+            AgreementCell {
+                text: if one == other { "·" } else { "–" }.to_owned(), share: String::new(), tone: ""
+            }
+        }
+    };
+    let rows = voters.iter().map(|(voter, role)| AgreementRow {
+        name: name(voter),
+        role: role.map_or_else(String::new, |role| role.to_string()),
+        cells: voters.iter().map(|(other, _)| cell(voter, other)).collect(),
+    });
+    Some(AgreementView {
+        rows: rows.collect(),
+        names: voters.iter().map(|(voter, _)| name(voter)).collect(),
+        note: (hidden > 0).then(|| format!("{hidden} more are not shown.")),
+    })
+}
+
+fn stances(outcome: &Outcome, calls: &[TimedCall<'_>], cast: &Cast) -> Stances {
+    let mut stances = Stances::new();
+    let agent = |name: &AgentName| Voter::Agent(name.clone());
+    for settled in &outcome.findings {
+        let finding = &settled.finding;
+        let own = stances.entry(finding.id).or_default();
+        own.extend(finding.raised_by.iter().map(|by| (agent(by), Stance::For)));
+        if let Some(consensus) = &finding.consensus {
+            own.extend(consensus.confirmed_by.iter().map(|by| (agent(by), Stance::For)));
+            let denials = consensus.positions.iter().filter(|position| position.denies);
+            own.extend(denials.map(|position| (agent(&position.reviewer), Stance::Against)));
+        }
+    }
+    let mut coder = None;
+    for call in calls {
+        let Some(end) = &call.ended else { continue };
+        let by = end.told.by.as_ref().unwrap_or(&call.id.agent);
+        let mut add = |finding: FindingId, stance: Stance| {
+            if let Some(own) = stances.get_mut(&finding) {
+                own.insert(agent(by), stance);
+            }
+        };
+        match end.answer {
+            CallAnswer::Examine { examinations, .. } => examinations.iter().for_each(|said| {
+                let stance = match said.action {
+                    ExaminationWord::Agree => Stance::For,
+                    ExaminationWord::Disagree => Stance::Against,
+                    ExaminationWord::Partial => Stance::InPart,
+                };
+                add(said.finding, stance);
+            }),
+            CallAnswer::Defend { defences } => {
+                for said in defences.iter().filter(|said| said.action == DefenceWord::Concede) {
+                    add(said.finding, Stance::Against);
+                }
+            }
+            // What the coder did because of a ruling is not its own position.
+            CallAnswer::Respond { responses, .. } if call.id.purpose.is_coder() && !is_enforced(call) => {
+                coder = Some(by);
+                responses.iter().for_each(|response| add(response.finding, of_answer(response.answer)));
+            }
+            _ => {}
+        }
+    }
+    if coder.is_none()
+        && let Some((coder, _)) = cast.members.iter().find(|(_, role)| *role == Some(Role::Coder))
+    {
+        for settled in &outcome.findings {
+            if let (Some(response), Some(own)) = (&settled.response, stances.get_mut(&settled.finding.id)) {
+                own.insert(agent(coder), of_answer(response.answer));
+            }
+        }
+    }
+    for dispute in outcome.disputes.iter().filter(|dispute| dispute.opened_by.is_none()) {
+        let Some(own) = stances.get_mut(&dispute.finding.id) else { continue };
+        for record in &dispute.rulings {
+            let mut add =
+                |voter: Voter, ruling: &Ruling| own.extend(of_ruling(ruling).map(|stance| (voter, stance)));
+            match &record.by {
+                Ruler::Judge { name } => add(agent(name), &record.ruling),
+                Ruler::Human => add(Voter::Person, &record.ruling),
+                Ruler::Panel | Ruler::Policy => {}
+            }
+            for vote in &record.votes {
+                vote.ruling.iter().for_each(|ruling| add(agent(&vote.judge), ruling));
+            }
+        }
+    }
+    stances
+}
+
+fn is_enforced(call: &TimedCall<'_>) -> bool {
+    matches!(call.id.purpose, Purpose::Enforce { .. })
+}
+
+fn of_answer(answer: Answer) -> Stance {
+    match answer {
+        Answer::Implemented => Stance::For,
+        Answer::Discarded | Answer::Disagree => Stance::Against,
+    }
+}
+
+/// An escalation is no position.
+fn of_ruling(ruling: &Ruling) -> Option<Stance> {
+    match ruling.ruling {
+        RulingWord::Enforce => Some(Stance::For),
+        RulingWord::Dismiss if ruling.new_tag.is_some() || ruling.grounds == Some(Grounds::NotMandatory) => {
+            Some(Stance::InPart)
+        }
+        RulingWord::Dismiss => Some(Stance::Against),
+        RulingWord::Escalate => None,
+    }
+}
+
+#[cfg(test)]
+mod unit_tests {
+    use super::*;
+    use crate::cli::style::fixture::{clean, dispute, finding, ruling, settled};
+    use crate::domain::{FindingState, Tag};
+
+    #[test]
+    fn the_same_position_counts_as_agreement() {
+        let mut outcome = clean();
+        for id in 1..=3 {
+            let raised = finding(id, Tag::High, "a.py:3", "A");
+            let answer = if id == 1 { Answer::Implemented } else { Answer::Disagree };
+            outcome.findings.push(settled(raised.clone(), FindingState::Open, Some((answer, "so"))));
+            if id > 1 {
+                let mut disputed = dispute(u64::from(id), raised, "no", &[]);
+                let word = if id == 2 { RulingWord::Dismiss } else { RulingWord::Escalate };
+                disputed.rulings = vec![ruling(word, "because")];
+                outcome.disputes.push(disputed);
+            }
+        }
+        let members = [("rules", Role::Reviewer), ("fixer", Role::Coder), ("referee", Role::Judge)]
+            .map(|(name, role)| (AgentName::from(name), Some(role)));
+        let view = view(&outcome, &[], &Cast { members: members.to_vec() }).expect("positions");
+        let texts: Vec<Vec<&str>> =
+            view.rows.iter().map(|row| row.cells.iter().map(|cell| cell.text.as_str()).collect()).collect();
+        assert_eq!(view.names, ["rules", "fixer", "referee"]);
+        assert_eq!(texts, [["·", "1 of 3", "0 of 1"], ["1 of 3", "·", "1 of 1"], ["0 of 1", "1 of 1", "·"]]);
+    }
+}

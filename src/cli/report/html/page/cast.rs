@@ -1,0 +1,73 @@
+//! The participants of a run with their roles, and the names of colours.
+
+use std::collections::BTreeMap;
+
+use super::calls::TimedCall;
+use crate::cli::style::Color;
+use crate::domain::event::{Event, EventKind, Plan, ReviewEvent};
+use crate::domain::{AgentName, Outcome, Role};
+
+/// The participants in the order reviewers, coders, judges.
+#[derive(Clone, Debug)]
+pub(crate) struct Cast {
+    pub(crate) members: Vec<(AgentName, Option<Role>)>,
+}
+
+impl Cast {
+    pub(crate) fn of(outcome: &Outcome, plan: Option<&Plan>, calls: &[TimedCall<'_>]) -> Self {
+        let planned = plan.iter().flat_map(|plan| plan.agents.iter().chain(&plan.backups));
+        let mut roles: BTreeMap<AgentName, Option<Role>> =
+            planned.map(|agent| (agent.name.clone(), Some(agent.role))).collect();
+        let reviewers = outcome.proof.reviewers.iter().map(|reviewer| &reviewer.name);
+        for name in reviewers {
+            roles.insert(name.clone(), Some(Role::Reviewer));
+        }
+        // A coder can join a run after its plan was made.
+        for call in calls {
+            roles.entry(call.id.agent.clone()).or_insert(call.role);
+        }
+        for name in outcome.findings.iter().flat_map(|finding| &finding.finding.raised_by) {
+            roles.entry(name.clone()).or_insert(None);
+        }
+        let mut members: Vec<_> = roles.into_iter().collect();
+        let rank = |role: Option<Role>| match role {
+            Some(Role::Reviewer) => 0,
+            Some(Role::Coder) => 2,
+            Some(Role::Judge) => 3,
+            None | Some(Role::Aggregator) => 1,
+        };
+        members.sort_by_key(|(_, role)| rank(*role));
+        Self { members }
+    }
+
+    pub(crate) fn role(&self, name: &AgentName) -> Option<Role> {
+        self.members.iter().find(|(known, _)| known == name).and_then(|(_, role)| *role)
+    }
+}
+
+/// The plan of the run; `None` without events.
+pub(crate) fn plan(events: &[Event]) -> Option<&Plan> {
+    events.iter().find_map(|event| match &event.kind {
+        EventKind::Review(ReviewEvent::RunStarted { plan }) => Some(&**plan),
+        _ => None,
+    })
+}
+
+/// The class of a colour in the style sheet.
+pub(crate) fn tone(color: Color) -> &'static str {
+    match color {
+        Color::Good => "good",
+        Color::Warn => "warn",
+        Color::Bad => "bad",
+        Color::Minor | Color::Plain | Color::Strong | Color::Faint | Color::Key => "minor",
+    }
+}
+
+/// The class of a role in the style sheet.
+pub(crate) fn role_class(role: Option<Role>) -> &'static str {
+    match role {
+        Some(Role::Coder) => "coder",
+        Some(Role::Judge) => "judge",
+        Some(Role::Reviewer | Role::Aggregator) | None => "reviewer",
+    }
+}

@@ -1,0 +1,363 @@
+//! The findings by file, the most important first.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::cast::tone;
+use super::code::{CodePlace, CodeView, Excerpts};
+use super::thread::{ThreadEntry, Threads};
+use crate::cli::report::text::findings::{agreement, positions};
+use crate::cli::style::{self, Color, count};
+use crate::domain::{
+    AgentName, Class, EarlierDispute, FindingState, Outcome, RawFinding, RulingRef, SettledFinding, Tag,
+};
+use crate::protocol::text::printable;
+
+/// The maximum number of findings that are unfolded when the page is opened.
+const UNFOLDED: usize = 60;
+
+#[derive(Debug, Serialize)]
+pub(crate) struct FileView {
+    /// Empty for findings without a file.
+    path: String,
+    name: String,
+    count: String,
+    findings: Vec<FindingView>,
+}
+
+#[derive(Debug, Serialize)]
+struct FindingView {
+    id: String,
+    anchor: String,
+    tag: String,
+    /// The key of the severity, for the filter.
+    level: &'static str,
+    tone: &'static str,
+    title: String,
+    /// The lines in the file; empty if the finding is about the whole file.
+    lines: String,
+    state: StateView,
+    group: &'static str,
+    by_keys: String,
+    is_shown: bool,
+    body: String,
+    code: Option<CodeView>,
+    evidence: Vec<String>,
+    suggestion: String,
+    suggestion_is_code: bool,
+    agreement: Vec<String>,
+    earlier: Vec<EarlierView>,
+    thread: Vec<ThreadEntry>,
+    facts: Vec<String>,
+    dispute: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct StateView {
+    word: String,
+    tone: &'static str,
+    note: String,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct EarlierView {
+    sentence: String,
+    decided: String,
+    diff: String,
+}
+
+/// A choice of a filter.
+#[derive(Debug, Serialize)]
+pub(crate) struct FilterView {
+    key: String,
+    name: String,
+    count: String,
+}
+
+/// A finding in the list of what is open.
+#[derive(Debug, Serialize)]
+pub(crate) struct OpenView {
+    anchor: String,
+    tag: String,
+    tone: &'static str,
+    title: String,
+    place: String,
+}
+
+pub(crate) fn anchor(finding: &SettledFinding) -> String {
+    finding.finding.id.to_string().to_lowercase()
+}
+
+pub(crate) fn place(raw: &RawFinding) -> String {
+    raw.location().map_or_else(String::new, |place| printable::line(&place.to_string()))
+}
+
+fn lines(raw: &RawFinding) -> String {
+    match (raw.line, raw.end_line) {
+        (None, _) => String::new(),
+        (Some(line), Some(end)) if end > line => format!("lines {line}–{end}"),
+        (Some(line), _) => format!("line {line}"),
+    }
+}
+
+pub(crate) fn earlier(items: &[EarlierDispute]) -> Vec<EarlierView> {
+    let view = |item: &EarlierDispute| EarlierView {
+        sentence: printable::block(&item.sentence()),
+        decided: printable::block(&item.decided()),
+        diff: item.diff().map(printable::block).unwrap_or_default(),
+    };
+    items.iter().map(view).collect()
+}
+
+pub(crate) fn code_place(raw: &RawFinding, round: u32) -> Option<CodePlace> {
+    Some(CodePlace { file: raw.file.clone()?, round, line: raw.line?, end_line: raw.end_line })
+}
+
+/// The places of all findings, the open findings first.
+pub(crate) fn code_places(findings: &[&SettledFinding]) -> Vec<CodePlace> {
+    let mut sorted = findings.to_vec();
+    sorted.sort_by_key(|finding| (!finding.blocks(), finding.state.is_closed(), finding.finding.id));
+    sorted.iter().filter_map(|finding| code_place(&finding.finding.raw, finding.finding.round)).collect()
+}
+
+/// The agents that raised a finding; their position in the list is their key in the filter.
+pub(crate) fn raisers(outcome: &Outcome) -> Vec<AgentName> {
+    let mut names: Vec<AgentName> =
+        outcome.findings.iter().flat_map(|finding| finding.finding.raised_by.iter().cloned()).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// The mandatory findings that are open, at most `most`, the most severe first.
+pub(crate) fn open(findings: &[&SettledFinding], most: usize) -> Vec<OpenView> {
+    let mut open: Vec<&&SettledFinding> = findings.iter().filter(|finding| finding.blocks()).collect();
+    open.sort_by_key(|finding| (finding.finding.raw.severity.tag, finding.finding.id));
+    let view = |finding: &&SettledFinding| OpenView {
+        anchor: anchor(finding),
+        tag: style::tag(&finding.finding),
+        tone: tone(Color::of(&finding.finding.raw.severity)),
+        title: printable::line(&finding.finding.raw.title),
+        place: place(&finding.finding.raw),
+    };
+    open.into_iter().take(most).map(view).collect()
+}
+
+pub(crate) fn severities(findings: &[&SettledFinding]) -> Vec<FilterView> {
+    let levels = Tag::ALL.map(|tag| (level(Some(tag)), tag.to_string()));
+    let all = levels.into_iter().chain([(level(None), "other".to_owned())]);
+    filters(all, findings, |finding| level(finding.finding.raw.severity.tag))
+}
+
+pub(crate) fn states(findings: &[&SettledFinding]) -> Vec<FilterView> {
+    const GROUPS: [&str; 6] = ["open", "disputed", "enforced", "fixed", "dismissed", "discarded"];
+    filters(GROUPS.into_iter().map(|group| (group, group.to_owned())), findings, group)
+}
+
+fn filters(
+    all: impl Iterator<Item = (&'static str, String)>,
+    findings: &[&SettledFinding],
+    key: impl Fn(&SettledFinding) -> &'static str,
+) -> Vec<FilterView> {
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    for finding in findings {
+        *counts.entry(key(finding)).or_default() += 1;
+    }
+    let view = |(key, name): (&'static str, String)| {
+        let count = style::thousands(*counts.get(key)?);
+        Some(FilterView { key: key.to_owned(), name, count })
+    };
+    all.filter_map(view).collect()
+}
+
+fn level(tag: Option<Tag>) -> &'static str {
+    match tag {
+        Some(Tag::Critical) => "critical",
+        Some(Tag::Must) => "must",
+        Some(Tag::High) => "high",
+        Some(Tag::Should) => "should",
+        Some(Tag::Medium) => "medium",
+        Some(Tag::Low) => "low",
+        None => "other",
+    }
+}
+
+fn group(finding: &SettledFinding) -> &'static str {
+    match &finding.state {
+        FindingState::Disputed { .. } => "disputed",
+        FindingState::Enforced { .. } => "enforced",
+        FindingState::AlreadyRuled { disposition, .. } if !disposition.closes() => "enforced",
+        FindingState::Resolved | FindingState::Unchecked => "fixed",
+        FindingState::Dismissed { .. } | FindingState::AlreadyRuled { .. } => "dismissed",
+        FindingState::Discarded => "discarded",
+        _ if finding.finding.is_rejected() => "dismissed",
+        FindingState::Open
+        | FindingState::Unanswered
+        | FindingState::Claimed
+        | FindingState::Unconfirmed
+        | FindingState::NotResolved => "open",
+    }
+}
+
+pub(crate) fn files(
+    outcome: &Outcome,
+    findings: &[&SettledFinding],
+    raisers: &[AgentName],
+    excerpts: &Excerpts,
+    threads: &mut Threads,
+) -> Vec<FileView> {
+    let mut by_file: BTreeMap<Option<&str>, Vec<&SettledFinding>> = BTreeMap::new();
+    for finding in findings {
+        by_file.entry(finding.finding.raw.file.as_deref()).or_default().push(finding);
+    }
+    let mut files: Vec<_> = by_file.into_iter().collect();
+    let is_closed = |finding: &SettledFinding| group(finding) != "open" && !finding.blocks();
+    files.sort_by_key(|(path, findings)| {
+        let blocks = findings.iter().any(|finding| finding.blocks());
+        (!blocks, findings.iter().all(|finding| is_closed(finding)), path.is_none())
+    });
+    let mut unfolded = UNFOLDED;
+    files
+        .into_iter()
+        .map(|(path, mut findings)| {
+            findings.sort_by_key(|finding| {
+                let raw = &finding.finding.raw;
+                (!finding.blocks(), is_closed(finding), raw.line, finding.finding.id)
+            });
+            let mut view = |settled: &&SettledFinding| {
+                let is_shown = !is_closed(settled) && unfolded > 0;
+                unfolded -= usize::from(is_shown);
+                finding_view(outcome, settled, raisers, is_shown, excerpts, threads)
+            };
+            FileView {
+                path: path.map(printable::line).unwrap_or_default(),
+                name: path.map_or_else(|| "General".to_owned(), printable::line),
+                count: count(findings.len(), "finding"),
+                findings: findings.iter().map(&mut view).collect(),
+            }
+        })
+        .collect()
+}
+
+fn finding_view(
+    outcome: &Outcome,
+    settled: &SettledFinding,
+    raisers: &[AgentName],
+    is_shown: bool,
+    excerpts: &Excerpts,
+    threads: &mut Threads,
+) -> FindingView {
+    let SettledFinding { finding, .. } = settled;
+    let raw = &finding.raw;
+    let keys = finding.raised_by.iter().filter_map(|name| raisers.binary_search(name).ok());
+    FindingView {
+        id: finding.id.to_string(),
+        anchor: anchor(settled),
+        tag: style::tag(finding),
+        level: level(raw.severity.tag),
+        tone: if is_shown || settled.blocks() { tone(Color::of(&raw.severity)) } else { "minor" },
+        title: printable::line(&raw.title),
+        lines: lines(raw),
+        state: state(settled),
+        group: group(settled),
+        by_keys: keys.map(|key| key.to_string()).collect::<Vec<_>>().join(" "),
+        is_shown,
+        body: printable::block(&raw.body),
+        code: code_place(raw, finding.round).and_then(|place| excerpts.view(&place)),
+        evidence: raw.evidence.iter().map(printable::block).collect(),
+        suggestion: raw.suggestion.as_ref().map(printable::block).unwrap_or_default(),
+        // A static analyser suggests code. What an agent suggests is usually a sentence.
+        suggestion_is_code: raw.rule.is_some(),
+        agreement: reviewers(settled),
+        earlier: earlier(&settled.earlier),
+        thread: threads.take(finding.id),
+        facts: facts(settled),
+        dispute: outcome.dispute_of(settled).map(|dispute| dispute.number.to_string()),
+    }
+}
+
+/// How many reviewers support the finding, and what each of them said.
+fn reviewers(settled: &SettledFinding) -> Vec<String> {
+    let Some(consensus) = &settled.finding.consensus else { return Vec::new() };
+    let mut facts = vec![agreement(settled)];
+    match consensus.class {
+        Class::Accepted => {
+            let sure = consensus.confidence.filter(|_| consensus.positions.len() > 1);
+            facts.extend(sure.map(|sure| format!("{}% sure together", sure.get())));
+        }
+        Class::Uncorroborated => facts.push(format!("what would decide: {}", consensus.would_decide)),
+        Class::Rejected => facts.push(consensus.why.clone()),
+        Class::Disputed => facts[0].clone_from(&consensus.why),
+    }
+    facts.extend(positions(consensus));
+    facts.extend(consensus.notes.iter().cloned());
+    facts.retain(|fact| !fact.is_empty());
+    facts.iter().map(printable::line).collect()
+}
+
+fn facts(settled: &SettledFinding) -> Vec<String> {
+    let finding = &settled.finding;
+    let raw = &finding.raw;
+    let mut facts = vec![format!("raised by {}", style::names(&finding.raised_by))];
+    facts.extend(raw.category.iter().chain(&raw.rule).map(printable::line));
+    facts.extend(raw.confidence.map(|confidence| format!("{}% sure", confidence.get())));
+    if raw.severity.tag.is_none_or(|tag| !tag.as_str().eq_ignore_ascii_case(&raw.severity.raw)) {
+        facts.push(format!("written as [{}]", printable::line(&raw.severity.raw)));
+    }
+    if !finding.mandatory {
+        facts.push("optional".to_owned());
+    }
+    if finding.round > 1 {
+        facts.push(format!("round {}", finding.round));
+    }
+    if let Some(earlier) = finding.reverses {
+        facts.push(format!("asks to undo what {earlier} asked for"));
+    }
+    facts.dedup();
+    facts
+}
+
+fn state(settled: &SettledFinding) -> StateView {
+    let ruled = |dispute: &RulingRef| format!("dispute {}", printable::line(&dispute.to_string()));
+    let raisers = style::names(&settled.finding.raised_by);
+    let (word, tone, note) = match &settled.state {
+        FindingState::Open if settled.finding.is_rejected() => ("rejected", "minor", String::new()),
+        FindingState::Open => match &settled.lowered {
+            Some(lowered) => {
+                let (now, was) = (&settled.finding.raw.severity, &lowered.was);
+                let note = format!("Now {now}, was {was}, by {}.", ruled(&lowered.dispute));
+                ("open", "warn", printable::line(&note))
+            }
+            None if settled.finding.mandatory => ("open", "bad", String::new()),
+            None => ("open", "warn", String::new()),
+        },
+        FindingState::Unanswered => ("not answered", "bad", "The coder gave no answer.".to_owned()),
+        FindingState::Claimed => {
+            ("claimed", "bad", "The coder reports it as done, but nothing changed here.".to_owned())
+        }
+        FindingState::Unchecked => ("changed", "good", "The code changed. Nobody checked the change.".to_owned()),
+        FindingState::Unconfirmed => {
+            ("not confirmed", "bad", format!("The code changed, but {raisers} did not check the change."))
+        }
+        FindingState::NotResolved => {
+            ("not resolved", "bad", format!("{raisers} checked the change: the problem is still there."))
+        }
+        FindingState::Resolved => ("fixed", "good", String::new()),
+        FindingState::Discarded => ("discarded", "minor", String::new()),
+        FindingState::Disputed { dispute } => {
+            ("disputed", "warn", format!("Dispute {dispute} waits for a person."))
+        }
+        FindingState::Enforced { dispute } => {
+            ("enforced", "bad", format!("Dispute {dispute} enforced it. It is not implemented yet."))
+        }
+        FindingState::Dismissed { dispute } => ("dismissed", "good", format!("Dismissed by dispute {dispute}.")),
+        FindingState::AlreadyRuled { dispute, disposition } => {
+            let how = disposition.as_str();
+            let insisted = if settled.insisted { "Raised again without new evidence: " } else { "" };
+            let tone = if disposition.closes() { "minor" } else { "bad" };
+            ("already ruled", tone, format!("{insisted}{how} in {}.", ruled(dispute)))
+        }
+    };
+    StateView { word: word.to_owned(), tone, note }
+}

@@ -1,0 +1,287 @@
+//! What was said about each finding, in the order in which it was recorded.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use super::cast::{Cast, role_class};
+use crate::domain::event::{CallAnswer, DisputeEvent, Event, EventKind, RunEvent};
+use crate::domain::{
+    AgentName, Answer, DefenceWord, Dispute, DisputeNumber, ExaminationWord, FindingId, Objector, Outcome,
+    Response, Role, Ruler, RulingRecord, RulingWord, SettledFinding, Untrusted,
+};
+use crate::protocol::{secrets, text::printable};
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct ThreadEntry {
+    who: String,
+    initial: String,
+    /// The class of the speaker's role in the style sheet.
+    role: &'static str,
+    title: &'static str,
+    action: String,
+    tone: &'static str,
+    text: String,
+    evidence: Vec<String>,
+    dispute: Option<u64>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Threads {
+    entries: HashMap<FindingId, Vec<ThreadEntry>>,
+}
+
+impl Threads {
+    pub(crate) fn of(outcome: &Outcome, events: &[Event], cast: &Cast) -> Self {
+        let speaker = Speaker { cast };
+        let mut threads = Self::default();
+        let mut disputed: HashMap<DisputeNumber, FindingId> = HashMap::new();
+        for dispute in outcome.disputes.iter().filter(|dispute| dispute.opened_by.is_none()) {
+            disputed.insert(dispute.number, dispute.finding.id);
+        }
+        for event in events {
+            match &event.kind {
+                EventKind::Run(RunEvent::CallFinished { call, answer, told, .. }) => {
+                    let name = told.by.as_ref().unwrap_or(&call.agent);
+                    threads.answer(&speaker, name, answer);
+                }
+                EventKind::Dispute(DisputeEvent::RulingGiven { dispute, ruling }) => {
+                    if let Some(finding) = disputed.get(dispute) {
+                        threads.add(*finding, speaker.ruling(*dispute, &secrets::redact_value(ruling.clone())));
+                    }
+                }
+                EventKind::Dispute(DisputeEvent::RulingRevoked { dispute, reason }) => {
+                    if let Some(finding) = disputed.get(dispute) {
+                        let text = secrets::redact_value(reason.clone());
+                        threads.add(*finding, speaker.person("revoked the ruling", *dispute, &text));
+                    }
+                }
+                _ => {}
+            }
+        }
+        if events.is_empty() {
+            threads.add_outcome(&speaker, outcome);
+        }
+        for finding in &outcome.findings {
+            threads.begin(&speaker, finding);
+        }
+        threads
+    }
+
+    pub(crate) fn take(&mut self, finding: FindingId) -> Vec<ThreadEntry> {
+        self.entries.remove(&finding).unwrap_or_default()
+    }
+
+    /// A retry can repeat an answer. A repeated entry is omitted.
+    fn add(&mut self, finding: FindingId, entry: ThreadEntry) {
+        let entries = self.entries.entry(finding).or_default();
+        if !entries.contains(&entry) {
+            entries.push(entry);
+        }
+    }
+
+    fn answer(&mut self, speaker: &Speaker<'_>, by: &AgentName, answer: &CallAnswer) {
+        match answer {
+            CallAnswer::Examine { examinations, .. } => {
+                for said in secrets::redact_value(examinations.clone()) {
+                    let (word, tone) = match said.action {
+                        ExaminationWord::Agree => ("agrees", "good"),
+                        ExaminationWord::Disagree => ("disagrees", "bad"),
+                        ExaminationWord::Partial => ("agrees in part", "warn"),
+                    };
+                    let word = adjusted(word, said.confidence_adjustment);
+                    self.add(said.finding, speaker.entry(by, Role::Reviewer, word, tone, &said.reasoning));
+                }
+            }
+            CallAnswer::Defend { defences } => {
+                for said in secrets::redact_value(defences.clone()) {
+                    let (word, tone) = match said.action {
+                        DefenceWord::Defend => ("maintains it", "minor"),
+                        DefenceWord::Concede => ("withdraws it", "good"),
+                        DefenceWord::Modify => ("revises it", "warn"),
+                    };
+                    let mut word = adjusted(word, said.confidence_adjustment);
+                    if let Some(severity) = &said.revised_severity {
+                        word.push_str(&format!(", now {}", printable::line(&severity.to_string())));
+                    }
+                    let mut entry = speaker.entry(by, Role::Reviewer, word, tone, &said.reasoning);
+                    entry.evidence.extend(said.revised_description.iter().map(printable::block));
+                    self.add(said.finding, entry);
+                }
+            }
+            CallAnswer::Respond { responses, .. } => {
+                for response in secrets::redact_value(responses.clone()) {
+                    self.add(response.finding, speaker.response(Some(by), &response));
+                }
+            }
+            CallAnswer::Recheck { checks } => {
+                for check in secrets::redact_value(checks.clone()) {
+                    let (word, tone) = if check.resolved { ("resolved", "good") } else { ("not resolved", "bad") };
+                    self.add(
+                        check.finding,
+                        speaker.entry(by, Role::Reviewer, word.to_owned(), tone, &check.reason),
+                    );
+                }
+            }
+            CallAnswer::Review { .. }
+            | CallAnswer::Judge { .. }
+            | CallAnswer::Compare { .. }
+            | CallAnswer::Stage { .. }
+            | CallAnswer::Work { .. }
+            | CallAnswer::Peer { .. }
+            | CallAnswer::Invalid { .. }
+            | CallAnswer::Failed { .. } => {}
+        }
+    }
+
+    /// Without events, the responses and the rulings of the outcome are all that is known.
+    fn add_outcome(&mut self, speaker: &Speaker<'_>, outcome: &Outcome) {
+        let coder = speaker.cast.members.iter().find(|(_, role)| *role == Some(Role::Coder)).map(|(name, _)| name);
+        for finding in &outcome.findings {
+            if let Some(response) = &finding.response {
+                self.add(finding.finding.id, speaker.response(coder, response));
+            }
+        }
+        for dispute in outcome.disputes.iter().filter(|dispute| dispute.opened_by.is_none()) {
+            for ruling in &dispute.rulings {
+                self.add(dispute.finding.id, speaker.ruling(dispute.number, ruling));
+            }
+        }
+    }
+
+    /// A thread begins with the reviewers that raised the finding. A finding about which nothing else was said has
+    /// no thread, unless reviewers raised it with different words.
+    fn begin(&mut self, speaker: &Speaker<'_>, settled: &SettledFinding) {
+        let finding = &settled.finding;
+        let positions =
+            finding.consensus.as_ref().map(|consensus| consensus.positions.as_slice()).unwrap_or_default();
+        let mut raised: Vec<ThreadEntry> = Vec::new();
+        for by in &finding.raised_by {
+            let position = positions.iter().find(|position| position.reviewer == *by && !position.denies);
+            let severity = position.map_or(&finding.raw.severity, |position| &position.severity);
+            let sure = position.map_or(finding.raw.confidence, |position| position.confidence);
+            let sure = sure.map_or_else(String::new, |sure| format!(", {}% sure", sure.get()));
+            let word = format!("raised it as {}{sure}", printable::line(&severity.to_string()));
+            raised.push(speaker.entry(by, Role::Reviewer, word, "minor", &Untrusted::default()));
+        }
+        for position in positions.iter().filter(|position| position.denies) {
+            let word = "sees no issue".to_owned();
+            raised.push(speaker.entry(&position.reviewer, Role::Reviewer, word, "bad", &Untrusted::default()));
+        }
+        if let Some(entries) = self.entries.get_mut(&finding.id) {
+            entries.splice(0..0, raised);
+        } else if raised.len() > 1 {
+            self.entries.insert(finding.id, raised);
+        }
+    }
+}
+
+fn adjusted(word: &str, by: i32) -> String {
+    if by == 0 { word.to_owned() } else { format!("{word}, confidence {by:+}") }
+}
+
+/// Makes the entries of threads.
+struct Speaker<'a> {
+    cast: &'a Cast,
+}
+
+impl Speaker<'_> {
+    fn entry(
+        &self,
+        by: &AgentName,
+        role: Role,
+        action: String,
+        tone: &'static str,
+        text: &Untrusted,
+    ) -> ThreadEntry {
+        let role = self.cast.role(by).unwrap_or(role);
+        said(&by.0, role_class(Some(role)), role.as_str(), action, tone, text)
+    }
+
+    fn response(&self, by: Option<&AgentName>, response: &Response) -> ThreadEntry {
+        let (word, tone) = match response.answer {
+            Answer::Implemented => ("implemented it", "good"),
+            Answer::Discarded => ("discards it", "minor"),
+            Answer::Disagree => ("objects", "bad"),
+        };
+        let name = by.map_or("the coder", |name| name.0.as_str());
+        let mut entry = said(name, "coder", "coder", word.to_owned(), tone, &response.text);
+        entry.evidence = response.evidence.iter().map(printable::block).collect();
+        entry
+    }
+
+    fn ruling(&self, dispute: DisputeNumber, record: &RulingRecord) -> ThreadEntry {
+        let ruling = &record.ruling;
+        let (role, title) = match &record.by {
+            Ruler::Judge { .. } | Ruler::Panel => ("judge", "judge"),
+            Ruler::Human => ("person", "person"),
+            Ruler::Policy => ("person", "configured route"),
+        };
+        let name = ruler(&record.by);
+        let mut entry =
+            said(&name, role, title, ruling.ruling.to_string(), ruling_tone(ruling.ruling), &ruling.rationale);
+        entry.evidence = record.votes.iter().map(|vote| printable::block(&vote.said())).collect();
+        entry.dispute = Some(dispute.0);
+        entry
+    }
+
+    fn person(&self, action: &str, dispute: DisputeNumber, text: &Untrusted) -> ThreadEntry {
+        let mut entry = said("a person", "person", "person", action.to_owned(), "warn", text);
+        entry.dispute = Some(dispute.0);
+        entry
+    }
+}
+
+fn said(
+    who: &str,
+    role: &'static str,
+    title: &'static str,
+    action: String,
+    tone: &'static str,
+    text: &Untrusted,
+) -> ThreadEntry {
+    let who = printable::line(who);
+    let initial = who.chars().find(|c| c.is_alphanumeric()).unwrap_or('?').to_uppercase().collect();
+    ThreadEntry {
+        who,
+        initial,
+        role,
+        title,
+        action,
+        tone,
+        text: printable::block(text),
+        evidence: Vec::new(),
+        dispute: None,
+    }
+}
+
+/// The name of who ruled. A report that other people read does not say `you`.
+pub(crate) fn ruler(by: &Ruler) -> String {
+    match by {
+        Ruler::Human => "a person".to_owned(),
+        Ruler::Policy => "the configured route".to_owned(),
+        Ruler::Judge { .. } | Ruler::Panel => printable::line(&by.to_string()),
+    }
+}
+
+pub(crate) fn ruling_tone(word: RulingWord) -> &'static str {
+    match word {
+        RulingWord::Enforce => "bad",
+        RulingWord::Dismiss => "good",
+        RulingWord::Escalate => "warn",
+    }
+}
+
+/// The name of the objecting side.
+pub(crate) fn objector(dispute: &Dispute, cast: &Cast) -> (String, &'static str) {
+    let coder = cast.members.iter().find(|(_, role)| *role == Some(Role::Coder));
+    match dispute.objector {
+        Objector::Coder => {
+            (coder.map_or_else(|| "the coder".to_owned(), |(name, _)| printable::line(&name.0)), "coder")
+        }
+        Objector::Reviewers => ("reviewers".to_owned(), "reviewer"),
+        Objector::Unconfirmed => ("no other reviewer".to_owned(), "reviewer"),
+        Objector::Earlier => ("an earlier finding".to_owned(), "reviewer"),
+        Objector::Person => ("a person".to_owned(), "person"),
+    }
+}
