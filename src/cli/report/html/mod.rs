@@ -14,5 +14,7 @@ use crate::cli::report::html::page::Page;
 /// Renders the page as a file that works without a server and without a network.
 pub(crate) fn render(page: &Page) -> String {
     let assets = environment::value(&Assets::inline(&environment::nonce(page)));
-    environment::render(&ENVIRONMENT, "report.html", context! { page => environment::value(page), assets })
+    let html =
+        environment::render(&ENVIRONMENT, "report.html", context! { page => environment::value(page), assets });
+    html.replace('\t', "    ")
 }
