@@ -27,6 +27,9 @@ const LAYERS: &[&[&str]] = &[
 const OWNERS: &[(&str, &[&str])] = &[
     ("clap", &["cli"]),
     ("anyhow", &["cli"]),
+    ("axum", &["cli/serve"]),
+    ("hyper", &["cli/serve"]),
+    ("hyper_util", &["cli/serve"]),
     ("dialoguer", &["cli/ui"]),
     ("quick_junit", &["cli/report/formats/junit.rs"]),
     ("indicatif", &["cli/style", "cli/ui"]),

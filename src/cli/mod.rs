@@ -7,6 +7,7 @@ mod error;
 mod parser;
 pub(crate) mod reexec;
 pub mod report;
+pub(crate) mod serve;
 pub(crate) mod signals;
 pub mod style;
 pub mod ui;
@@ -42,7 +43,7 @@ Work      review       Review code, fix findings, settle disputes
 People    init         Find installed agents and connect them
           connect      Connect an agent in a role (see also `disconnect`)
           agents       List and check connected agents
-History   runs         List, show, compare, undo and resume runs
+History   runs         List, show, undo and resume runs (see also `serve`)
           disputes     List, show, settle and verify disputes
           stats        Print statistics of recorded runs
           history      Exchange runs and rulings with other clones
@@ -89,6 +90,7 @@ enum Command {
     Watch(work::watch::Args),
     Emit(work::emit::Args),
     Stats(history::stats::Args),
+    Serve(history::serve::Args),
     Vote(tools::vote::Args),
     Rules(settings::rules::Args),
     Doctor(settings::doctor::Args),
@@ -200,6 +202,7 @@ fn run(command: &Command, globals: &Globals) -> CommandResult {
         Command::Watch(args) => work::watch::run(args, globals),
         Command::Emit(args) => work::emit::run(args, globals),
         Command::Stats(args) => history::stats::run(args, globals),
+        Command::Serve(args) => history::serve::run(args, globals),
         Command::Vote(args) => tools::vote::run(args, globals),
         Command::Rules(args) => settings::rules::run(args, globals),
         Command::Doctor(args) => settings::doctor::run(args, globals),

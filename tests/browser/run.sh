@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The HTML report in Chromium: how fast it opens and filters, what it requests, accessibility, injected scripts.
+# The HTML report and the pages of `glee serve` in Chromium: how fast they open and filter, what they request,
+# accessibility, injected scripts, requests of other origins.
 #
 #   tests/browser/run.sh [--keep=FOLDER]
 #
@@ -46,5 +47,6 @@ GLEE_PAGES=$pages sh -c 'cd ../.. && cargo test --quiet --locked --lib no_text_b
 GLEE=$GLEE ./scene.sh "$scratch" "$pages"
 status=0
 CHROMIUM=$chromium NODE_PATH=$cache/node_modules node check.js "$pages" ${keep:+"$pages"} || status=1
+CHROMIUM=$chromium NODE_PATH=$cache/node_modules GLEE=$GLEE node serve.js "$scratch" ${keep:+"$pages"} || status=1
 [ -z "$keep" ] || cp "$pages"/* "$keep"
 exit $status

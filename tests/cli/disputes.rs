@@ -13,9 +13,9 @@ use glee::workspace::Workspace;
 
 use crate::support::Sandbox;
 
-const RUN: &str = "0190aaaa-0000-7000-8000-00000000abcd";
+pub(crate) const RUN: &str = "0190aaaa-0000-7000-8000-00000000abcd";
 
-fn database(sandbox: &Sandbox) -> PathBuf {
+pub(crate) fn database(sandbox: &Sandbox) -> PathBuf {
     let workspace = Workspace::discover(&sandbox.root()).expect("a project");
     let place = workspace.claim_history(&sandbox.state()).expect("a place for the history");
     history::path_for(&sandbox.state(), &place.key)
@@ -42,7 +42,7 @@ pub(crate) fn plan() -> Plan {
     }
 }
 
-fn finding(id: u32, tag: Tag, by: &str) -> Finding {
+pub(crate) fn finding(id: u32, tag: Tag, by: &str) -> Finding {
     Finding {
         id: FindingId(id),
         raw: RawFinding {
@@ -69,7 +69,7 @@ fn finding(id: u32, tag: Tag, by: &str) -> Finding {
 }
 
 /// A git project whose history has three disputes: dismissed by a judge, escalated and open, open.
-fn sandbox() -> Sandbox {
+pub(crate) fn sandbox() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.git_init();
     let run = RunId(RUN.to_owned());

@@ -29,6 +29,7 @@ mod review;
 mod rulings;
 mod runs;
 mod screens;
+mod serve;
 mod shop;
 mod stats;
 mod steering;

@@ -75,7 +75,8 @@ pub(crate) fn last_log(globals: &Globals) -> Result<Option<PathBuf>, CommandErro
     Ok(journal.find_any_run("last").ok().map(|run| journal.folder_of(&run).join(log::FILE)))
 }
 
-fn place(globals: &Globals) -> Result<PathBuf, CommandError> {
+/// The path of the history. The file need not exist.
+pub(crate) fn place(globals: &Globals) -> Result<PathBuf, CommandError> {
     path(globals, || read_key(&place::workspace(globals)?))
 }
 

@@ -1,5 +1,6 @@
 //! Queries over the history: the filters, the SQL statements and the rows that the queries return.
 
+pub(crate) mod follow;
 pub(crate) mod measures;
 pub(crate) mod query;
 pub(crate) mod reviewed_files;

@@ -3,4 +3,5 @@
 pub(crate) mod disputes;
 pub(crate) mod exchange;
 pub(crate) mod runs;
+pub(crate) mod serve;
 pub(crate) mod stats;

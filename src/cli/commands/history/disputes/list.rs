@@ -174,7 +174,8 @@ fn cells(row: &DisputeRow, name: &str, from: Option<&str>, look: Style) -> [Stri
     .map(|(tone, cell)| look.paint(tone, &cell))
 }
 
-fn ruling(row: &DisputeRow) -> (Color, String) {
+/// Returns the last ruling or the outcome of a dispute in words.
+pub(crate) fn ruling(row: &DisputeRow) -> (Color, String) {
     let last = row.until.filter(|last| *last < Timestamp::now().to_zoned(TimeZone::UTC).date());
     let ended = last.is_some() || row.ended_at.is_some();
     let (tone, words) = word(row);

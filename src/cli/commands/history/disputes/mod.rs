@@ -2,6 +2,7 @@
 
 mod check;
 pub(crate) mod common;
+pub(crate) mod decision;
 pub(crate) mod list;
 mod prune;
 mod reopen;

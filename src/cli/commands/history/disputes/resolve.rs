@@ -2,10 +2,10 @@
 //! the judge or the user still has to decide, the command reopens the run of the dispute. The coder implements
 //! enforced findings later, when the user resumes the run.
 
-use clap::ValueEnum;
 use jiff::civil::Date;
 
 use crate::cli::commands::history::disputes::common::{self, outcome};
+use crate::cli::commands::history::disputes::decision::{DismissalKind, RulingChoice, RulingInput};
 use crate::cli::commands::history::runs::lookup::{self, Recalled};
 use crate::cli::context::{
     CommandContext, CommandError, CommandResult, Format, Globals, Outputs, ReasonFlag, execute, history, number,
@@ -35,18 +35,18 @@ pub(crate) struct Args {
     number: Option<u64>,
     /// The decision on the dispute [default: Glee asks you]
     #[arg(value_enum)]
-    word: Option<Word>,
+    word: Option<RulingChoice>,
     /// Settle every open dispute, one after the other
     #[arg(long, conflicts_with = "number")]
     all: bool,
     /// The decision that `--all` applies to every open dispute
     #[arg(long = "by", value_enum, value_name = "WORD", conflicts_with = "word")]
-    by: Option<Word>,
+    by: Option<RulingChoice>,
     #[command(flatten)]
     reason: ReasonFlag,
     /// The outcome of a dismissal [default: refuted]
     #[arg(long = "as", value_enum, value_name = "WHAT")]
-    disposition: Option<Kind>,
+    disposition: Option<DismissalKind>,
     /// The issue that tracks a deferred finding, or the original of a duplicate finding
     #[arg(long = "ref", value_name = "REFERENCE")]
     reference: Option<String>,
@@ -55,54 +55,21 @@ pub(crate) struct Args {
     until: Option<Date>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Word {
-    /// The AI judge rules on the dispute
-    Judge,
-    /// The finding is discarded without a ruling
-    Discard,
-    /// The coder must implement the finding
-    Enforce,
-    /// The coder need not implement the finding
-    Dismiss,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Kind {
-    /// The finding is wrong
-    Refuted,
-    /// The finding is right, and the risk is accepted
-    AcceptedRisk,
-    /// The finding is right, but the fix comes later (requires `--ref`)
-    Deferred,
-    /// The finding repeats another finding (requires `--ref`)
-    Duplicate,
-    /// The finding is right, but not mandatory
-    NotMandatory,
-    /// The finding is discarded without a ruling
-    Discarded,
+impl Args {
+    fn decision(&self) -> RulingInput<'_> {
+        RulingInput {
+            word: self.word.or(self.by),
+            kind: self.disposition,
+            reference: self.reference.as_deref(),
+            reason: &self.reason.reason,
+            until: self.until,
+        }
+    }
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
-    let word = args.word.or(args.by);
-    let own = match word {
-        Some(Word::Discard | Word::Enforce | Word::Dismiss) => disposition(args, word)?,
-        Some(Word::Judge) | None => None,
-    };
-    if args.until.is_some() && word != Some(Word::Dismiss) {
-        return Err(CommandError::usage("`--until` requires the decision `dismiss`").hint(
-            "dismiss the finding, for example: `glee disputes resolve 7 dismiss --as accepted-risk --until \
-                   90d`",
-        ));
-    }
-    if own.is_none() && (args.disposition.is_some() || args.reference.is_some() || !args.reason.reason.is_empty()) {
-        return Err(CommandError::usage(
-            "`--reason`, `--as` and `--ref` require the decision `enforce`, `dismiss` or `discard`",
-        )
-        .hint(
-            "add a decision, for example: `glee disputes resolve 7 dismiss --reason 'the value is a constant'`",
-        ));
-    }
+    let decision = args.decision();
+    let own = decision.disposition()?;
     let disputes = wanted(args, globals)?;
     if disputes.is_empty() {
         return print("No dispute is open.\n");
@@ -110,11 +77,11 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     match own {
         Some(disposition) => {
             for (number, _) in &disputes {
-                rule(globals, *number, &disposition, args)?;
+                rule(globals, *number, &disposition, &decision)?;
             }
             Ok(ExitReason::Clean)
         }
-        None => settle(globals, &disputes, word.map(|_| Route::Judge)),
+        None => settle(globals, &disputes, decision.word.map(|_| Route::Judge)),
     }
 }
 
@@ -136,19 +103,10 @@ fn rule(
     globals: &Globals,
     number: DisputeNumber,
     disposition: &Disposition,
-    args: &Args,
+    decision: &RulingInput<'_>,
 ) -> Result<(), CommandError> {
-    let ended = printable::line(&outcome(disposition));
-    let mut journal = history::open_here(globals)?;
-    let run = journal.resolve(number, disposition.clone(), args.reason.reason.clone(), args.until)?;
-    let word = match disposition {
-        Disposition::Enforced => "ENFORCE by you, ",
-        Disposition::Discarded => "",
-        _ => "DISMISS by you, ",
-    };
-    let by = if word.is_empty() { " by you" } else { "" };
-    let until = args.until.map(|day| format!(" until {day}")).unwrap_or_default();
-    stream::out(&format!("Dispute {number}: {word}{ended}{by}{until}.\n"))?;
+    let run = decision.record(globals, number, disposition)?;
+    stream::out(&format!("{}\n", decision.sentence(number, disposition)))?;
     next(globals, &run, *disposition == Disposition::Enforced);
     Ok(())
 }
@@ -210,36 +168,4 @@ fn line(dispute: &Dispute) -> String {
         (None, None) => "still open".to_owned(),
     };
     format!("Dispute {number}: {}.\n", printable::line(&ruled))
-}
-
-/// Returns `None` if the judge or a dialog has to decide the dispute.
-fn disposition(args: &Args, word: Option<Word>) -> Result<Option<Disposition>, CommandError> {
-    let kind = match (word, args.disposition) {
-        (Some(Word::Judge) | None, _) => return Ok(None),
-        (Some(Word::Enforce), None) if args.reference.is_none() => return Ok(Some(Disposition::Enforced)),
-        (Some(Word::Discard), None) if args.reference.is_none() => return Ok(Some(Disposition::Discarded)),
-        (Some(Word::Enforce | Word::Discard), _) => {
-            return Err(CommandError::usage("`--as` and `--ref` require the decision `dismiss`")
-                .hint("remove these options, or choose the decision `dismiss`"));
-        }
-        (Some(Word::Dismiss), kind) => kind.unwrap_or(Kind::Refuted),
-    };
-    dismissed(args, kind).map(Some)
-}
-
-fn dismissed(args: &Args, kind: Kind) -> Result<Disposition, CommandError> {
-    let reference = args.reference.as_deref().map(str::trim).filter(|text| !text.is_empty());
-    match (kind, reference) {
-        (Kind::Deferred, Some(reference)) => Ok(Disposition::Deferred { reference: reference.to_owned() }),
-        (Kind::Duplicate, Some(of)) => Ok(Disposition::Duplicate { of: of.to_owned() }),
-        (Kind::Deferred, None) => Err(CommandError::usage("`--as deferred` requires `--ref`")
-            .hint("add the issue that tracks the finding: `--as deferred --ref <issue or link>`")),
-        (Kind::Duplicate, None) => Err(CommandError::usage("`--as duplicate` requires `--ref`")
-            .hint("add the original finding: `--as duplicate --ref <finding or dispute>`")),
-        (_, Some(_)) => Err(CommandError::usage("`--ref` requires `--as deferred` or `--as duplicate`")),
-        (Kind::Refuted, None) => Ok(Disposition::Refuted),
-        (Kind::AcceptedRisk, None) => Ok(Disposition::AcceptedRisk),
-        (Kind::NotMandatory, None) => Ok(Disposition::NotMandatory),
-        (Kind::Discarded, None) => Ok(Disposition::Discarded),
-    }
 }

@@ -16,31 +16,33 @@ use crate::workspace::root::Workspace;
 
 pub(crate) fn table(rows: &[RunRow]) -> String {
     let head = ["RUN", "STARTED", "MODE", "FINDINGS", "DISPUTES", "ENDED", "TARGET"];
-    let row = |row: &RunRow| {
-        let disputes = match row.open_disputes {
-            // A dispute of an earlier run is still open, and this run raised the disputed finding again.
-            0 if row.exit == Some(ExitReason::DisputeOpen) => format!("{} (earlier open)", row.disputes),
-            0 => row.disputes.to_string(),
-            open => format!("{} ({open} open)", row.disputes),
-        };
-        let mode = match row.mode {
-            Mode::Review => "review",
-            Mode::Fix => "fix",
-            Mode::Arbitrate => "arbitrate",
-        };
-        let mode = if row.fixed && row.mode == Mode::Review { format!("{mode}, fix") } else { mode.to_owned() };
-        [
-            row.run.short().to_owned(),
-            local_time(row.started),
-            mode,
-            style::thousands(row.findings),
-            disputes,
-            ended(row),
-            printable::line(&row.target),
-        ]
-    };
-    let rows: Vec<[String; 7]> = [head.map(str::to_owned)].into_iter().chain(rows.iter().map(row)).collect();
+    let rows: Vec<[String; 7]> = [head.map(str::to_owned)].into_iter().chain(rows.iter().map(cells)).collect();
     style::table(&rows, &[3]).join("\n") + "\n"
+}
+
+/// Returns the id, the start, the mode, the findings, the disputes, the end and the target of a run.
+pub(crate) fn cells(row: &RunRow) -> [String; 7] {
+    let disputes = match row.open_disputes {
+        // A dispute of an earlier run is still open, and this run raised the disputed finding again.
+        0 if row.exit == Some(ExitReason::DisputeOpen) => format!("{} (earlier open)", row.disputes),
+        0 => row.disputes.to_string(),
+        open => format!("{} ({open} open)", row.disputes),
+    };
+    let mode = match row.mode {
+        Mode::Review => "review",
+        Mode::Fix => "fix",
+        Mode::Arbitrate => "arbitrate",
+    };
+    let mode = if row.fixed && row.mode == Mode::Review { format!("{mode}, fix") } else { mode.to_owned() };
+    [
+        row.run.short().to_owned(),
+        local_time(row.started),
+        mode,
+        style::thousands(row.findings),
+        disputes,
+        ended(row),
+        printable::line(&row.target),
+    ]
 }
 
 pub(crate) fn find(globals: &Globals, text: &str) -> Result<(Workspace, Journal, RunId), CommandError> {

@@ -74,6 +74,11 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     }
 }
 
+/// The statistics of the whole history.
+pub(crate) fn all(journal: &Journal) -> Result<ReviewStatistics, JournalError> {
+    statistics(journal, None, None)
+}
+
 fn statistics(journal: &Journal, by: Option<By>, since: Option<Date>) -> Result<ReviewStatistics, JournalError> {
     let of = |kind| -> Result<Vec<Measures>, JournalError> {
         let mut rows = journal.tallies(kind, since)?;

@@ -1,0 +1,123 @@
+//! A person's decision on a dispute, as the options of `glee disputes resolve` or the fields of a form state it.
+
+use clap::ValueEnum;
+use jiff::civil::Date;
+
+use crate::cli::commands::history::disputes::common::outcome;
+use crate::cli::context::{CommandError, Globals, history};
+use crate::domain::{Disposition, DisputeNumber, RunId};
+use crate::protocol::text::printable;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RulingChoice {
+    /// The AI judge rules on the dispute
+    Judge,
+    /// The finding is discarded without a ruling
+    Discard,
+    /// The coder must implement the finding
+    Enforce,
+    /// The coder need not implement the finding
+    Dismiss,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DismissalKind {
+    /// The finding is wrong
+    Refuted,
+    /// The finding is right, and the risk is accepted
+    AcceptedRisk,
+    /// The finding is right, but the fix comes later (requires `--ref`)
+    Deferred,
+    /// The finding repeats another finding (requires `--ref`)
+    Duplicate,
+    /// The finding is right, but not mandatory
+    NotMandatory,
+    /// The finding is discarded without a ruling
+    Discarded,
+}
+
+/// The options or fields as the person gave them. They can contradict each other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RulingInput<'a> {
+    pub(crate) word: Option<RulingChoice>,
+    pub(crate) kind: Option<DismissalKind>,
+    pub(crate) reference: Option<&'a str>,
+    pub(crate) reason: &'a str,
+    pub(crate) until: Option<Date>,
+}
+
+impl RulingInput<'_> {
+    /// Returns `None` if the judge or a dialog has to decide the dispute.
+    pub(crate) fn disposition(&self) -> Result<Option<Disposition>, CommandError> {
+        let own = self.own()?;
+        if self.until.is_some() && self.word != Some(RulingChoice::Dismiss) {
+            return Err(CommandError::usage("`--until` requires the decision `dismiss`").hint(
+                "dismiss the finding, for example: `glee disputes resolve 7 dismiss --as accepted-risk --until \
+                 90d`",
+            ));
+        }
+        if own.is_none() && (self.kind.is_some() || self.reference.is_some() || !self.reason.is_empty()) {
+            return Err(CommandError::usage(
+                "`--reason`, `--as` and `--ref` require the decision `enforce`, `dismiss` or `discard`",
+            )
+            .hint(
+                "add a decision, for example: `glee disputes resolve 7 dismiss --reason 'the value is a constant'`",
+            ));
+        }
+        Ok(own)
+    }
+
+    fn own(&self) -> Result<Option<Disposition>, CommandError> {
+        match (self.word, self.kind) {
+            (Some(RulingChoice::Judge) | None, _) => Ok(None),
+            (Some(RulingChoice::Enforce), None) if self.reference.is_none() => Ok(Some(Disposition::Enforced)),
+            (Some(RulingChoice::Discard), None) if self.reference.is_none() => Ok(Some(Disposition::Discarded)),
+            (Some(RulingChoice::Enforce | RulingChoice::Discard), _) => {
+                Err(CommandError::usage("`--as` and `--ref` require the decision `dismiss`")
+                    .hint("remove these options, or choose the decision `dismiss`"))
+            }
+            (Some(RulingChoice::Dismiss), kind) => self.dismissed(kind.unwrap_or(DismissalKind::Refuted)).map(Some),
+        }
+    }
+
+    fn dismissed(&self, kind: DismissalKind) -> Result<Disposition, CommandError> {
+        let reference = self.reference.map(str::trim).filter(|text| !text.is_empty());
+        match (kind, reference) {
+            (DismissalKind::Deferred, Some(reference)) => {
+                Ok(Disposition::Deferred { reference: reference.to_owned() })
+            }
+            (DismissalKind::Duplicate, Some(of)) => Ok(Disposition::Duplicate { of: of.to_owned() }),
+            (DismissalKind::Deferred, None) => Err(CommandError::usage("`--as deferred` requires `--ref`")
+                .hint("add the issue that tracks the finding: `--as deferred --ref <issue or link>`")),
+            (DismissalKind::Duplicate, None) => Err(CommandError::usage("`--as duplicate` requires `--ref`")
+                .hint("add the original finding: `--as duplicate --ref <finding or dispute>`")),
+            (_, Some(_)) => Err(CommandError::usage("`--ref` requires `--as deferred` or `--as duplicate`")),
+            (DismissalKind::Refuted, None) => Ok(Disposition::Refuted),
+            (DismissalKind::AcceptedRisk, None) => Ok(Disposition::AcceptedRisk),
+            (DismissalKind::NotMandatory, None) => Ok(Disposition::NotMandatory),
+            (DismissalKind::Discarded, None) => Ok(Disposition::Discarded),
+        }
+    }
+
+    /// Settles the dispute, and returns its run.
+    pub(crate) fn record(
+        &self,
+        globals: &Globals,
+        number: DisputeNumber,
+        disposition: &Disposition,
+    ) -> Result<RunId, CommandError> {
+        let mut journal = history::open_here(globals)?;
+        Ok(journal.resolve(number, disposition.clone(), self.reason.to_owned(), self.until)?)
+    }
+
+    /// States what was recorded, for example `Dispute 7: DISMISS by you, accepted risk until 2026-11-01.`
+    pub(crate) fn sentence(&self, number: DisputeNumber, disposition: &Disposition) -> String {
+        let ended = printable::line(&outcome(disposition));
+        let until = self.until.map(|day| format!(" until {day}")).unwrap_or_default();
+        match disposition {
+            Disposition::Enforced => format!("Dispute {number}: ENFORCE by you, {ended}{until}."),
+            Disposition::Discarded => format!("Dispute {number}: {ended} by you{until}."),
+            _ => format!("Dispute {number}: DISMISS by you, {ended}{until}."),
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Errors as pages.
+
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use minijinja::context;
+
+use crate::cli::error::CommandError;
+use crate::cli::serve::views::templates;
+use crate::domain::ExitReason;
+use crate::history::JournalError;
+use crate::protocol::{secrets, text::printable};
+
+#[derive(Debug)]
+pub(crate) struct ErrorPage {
+    pub(crate) status: StatusCode,
+    message: String,
+    hint: Option<String>,
+    /// The path of the pages, for a person that is signed in.
+    base: Option<String>,
+}
+
+pub(crate) fn refused(status: StatusCode, message: &str) -> ErrorPage {
+    ErrorPage { status, message: message.to_owned(), hint: None, base: None }
+}
+
+impl ErrorPage {
+    #[must_use]
+    pub(crate) fn hint(self, hint: &str) -> Self {
+        Self { hint: Some(hint.to_owned()), ..self }
+    }
+
+    #[must_use]
+    pub(crate) fn with_links(self, base: &str) -> Self {
+        Self { base: Some(base.to_owned()), ..self }
+    }
+}
+
+impl From<CommandError> for ErrorPage {
+    fn from(error: CommandError) -> Self {
+        let status = match error.exit() {
+            ExitReason::Usage => StatusCode::UNPROCESSABLE_ENTITY,
+            _ => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        Self { status, message: error.message(), hint: error.advice().map(str::to_owned), base: None }
+    }
+}
+
+impl From<JournalError> for ErrorPage {
+    fn from(error: JournalError) -> Self {
+        let status = match &error {
+            JournalError::UnknownRun(_)
+            | JournalError::AmbiguousRun { .. }
+            | JournalError::UnknownDispute(_)
+            | JournalError::UnknownDisputeId(_)
+            | JournalError::AmbiguousDispute { .. } => StatusCode::NOT_FOUND,
+            JournalError::AlreadySettled { .. } | JournalError::NotSettled(_) => StatusCode::CONFLICT,
+            JournalError::Open { .. }
+            | JournalError::NotAFile { .. }
+            | JournalError::Foreign { .. }
+            | JournalError::Newer { .. }
+            | JournalError::Damaged { .. }
+            | JournalError::Access { .. } => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        Self { status, ..CommandError::from(error).into() }
+    }
+}
+
+impl IntoResponse for ErrorPage {
+    fn into_response(self) -> Response {
+        let title = match self.status {
+            StatusCode::UNAUTHORIZED => "Not signed in",
+            StatusCode::NOT_FOUND => "Not found",
+            StatusCode::CONFLICT => "Already settled",
+            status if status.is_server_error() => "Failed",
+            _ => "Refused",
+        };
+        let shown = |text: &str| secrets::redact(&printable::block(text)).into_owned();
+        let (message, hint) = (shown(&self.message), self.hint.as_deref().map(shown));
+        let html = templates::render("serve/error.html", context! { title, message, hint, base => self.base });
+        (self.status, [(header::CONTENT_TYPE, templates::HTML)], html).into_response()
+    }
+}

@@ -1,0 +1,93 @@
+//! The page of `glee serve`: the history in a browser, on this computer only.
+//!
+//! `access` decides which requests are answered. `routes` assigns requests to `pages`, which read the history and
+//! render the templates. `settle` records a person's ruling. `feed` sends the events of running reviews.
+
+mod access;
+mod error_page;
+mod feed;
+mod pages;
+mod routes;
+mod server;
+mod settle;
+mod site;
+mod views;
+
+use std::io::{self, Write as _};
+use std::net::{Ipv4Addr, TcpListener};
+use std::time::Duration;
+
+use tempfile::NamedTempFile;
+
+use crate::cli::context::{CommandError, CommandResult, Globals, execute, place, stream};
+use crate::cli::ui::browser;
+use crate::cli::ui::terminal::Terminal;
+use crate::domain::ExitReason;
+use crate::system::private;
+
+use access::{Access, SignIn};
+use site::Site;
+
+/// Serves until a signal ends the server. Without a port, the system chooses a free port.
+pub(crate) fn run(globals: &Globals, port: Option<u16>, open: bool) -> CommandResult {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port.unwrap_or(0)));
+    let listener = listener.map_err(|error| unavailable(port, error))?;
+    listener.set_nonblocking(true)?;
+    let port = listener.local_addr()?.port();
+    let (access, SignIn { token, single_use }) = Access::new(port);
+    let address = |token: &str| format!("http://127.0.0.1:{port}/?token={token}");
+    let terminal = Terminal::new(globals.screen());
+    let site = Site::new(globals, access)?;
+    let project = site.project().to_owned();
+    let announce = || -> Result<Option<NamedTempFile>, CommandError> {
+        globals.say(&format!("The history of {project} is at this address, until Ctrl-C:"));
+        stream::out(&format!("{}\n", address(&token)))?;
+        if open { opened(globals, &address(&single_use)).map(Some) } else { Ok(None) }
+    };
+    let mut file = None;
+    let (served, _) = execute::drive(Duration::MAX, &terminal, None, |stop| {
+        let started = announce().map(|opened| file = opened);
+        async move {
+            started?;
+            let listener = tokio::net::TcpListener::from_std(listener)?;
+            server::serve(listener, routes::router(site, stop.clone()), stop).await;
+            Ok::<_, CommandError>(())
+        }
+    })?;
+    drop(file);
+    served?;
+    globals.say("The page is closed.");
+    Ok(ExitReason::Clean)
+}
+
+fn unavailable(port: Option<u16>, error: io::Error) -> CommandError {
+    let Some(port) = port else { return CommandError::caused("failed to open a port".to_owned(), error) };
+    match error.kind() {
+        io::ErrorKind::AddrInUse => CommandError::usage(format!("port {port} is in use"))
+            .hint("give another port with `--port`, or omit `--port` to use a free one"),
+        _ => CommandError::caused(format!("failed to open port {port}"), error)
+            .hint("give a port from 1024 on, or omit `--port` to use a free one"),
+    }
+}
+
+/// Opens the browser. The arguments of a process are visible to all users of the computer. The browser therefore
+/// receives the path of a private file, which refers to the address.
+fn opened(globals: &Globals, address: &str) -> Result<NamedTempFile, CommandError> {
+    let written = || -> io::Result<NamedTempFile> {
+        let folder = place::state_dir().map_err(|error| io::Error::other(error.message()))?.join("serve");
+        private::folder(&folder)?;
+        let mut file = tempfile::Builder::new().prefix("open-").suffix(".html").tempfile_in(folder)?;
+        writeln!(
+            file,
+            "<!doctype html><meta charset=\"utf-8\"><title>Glee</title>\
+             <meta http-equiv=\"refresh\" content=\"0; url={address}\"><a href=\"{address}\">Open the page</a>"
+        )?;
+        Ok(file)
+    };
+    let file =
+        written().map_err(|error| CommandError::caused("failed to prepare the browser".to_owned(), error))?;
+    if let Err(error) = browser::open(file.path()) {
+        globals.say(&format!("note: no browser could be opened: {error}"));
+    }
+    Ok(file)
+}

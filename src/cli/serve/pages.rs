@@ -1,0 +1,198 @@
+//! The pages. Each page reads the history when it is requested.
+
+use axum::http::StatusCode;
+use axum::response::Response;
+use minijinja::context;
+use serde::Serialize;
+
+use super::error_page::ErrorPage;
+use super::feed::{self, LiveEvent, StartedCall};
+use super::site::Site;
+use super::views::statistics::StatisticsView;
+use super::views::{self, DisputeDetails, DisputeLine, FormView, RunView};
+use crate::cli::commands::history::{runs::lookup, stats};
+use crate::cli::context::{CommandError, execute, place};
+use crate::cli::report::html::page::Page;
+use crate::cli::report::options::{Detail, RenderOptions};
+use crate::cli::style::Style;
+use crate::domain::{DisputeNumber, FindingId, RunId};
+use crate::history::JournalError;
+use crate::history::queries::rows::DisputeFilter;
+use crate::history::store::Journal;
+use crate::protocol::secrets;
+use crate::rules::measures::ReviewStatistics;
+use crate::workflows::review::recorded::view::{self, Recorded};
+
+/// The number of rows of a list, and the maximum number that an address can request.
+const ROWS: (u32, u32) = (50, 5_000);
+
+/// The number of events that the live view of a run begins with.
+const TAIL: u64 = 300;
+
+#[derive(Serialize)]
+struct ListPage<T> {
+    rows: Vec<T>,
+    /// The number of rows of a longer list, if older rows exist.
+    more: Option<u32>,
+}
+
+impl<T> ListPage<T> {
+    /// `read` returns at most the given number of rows.
+    fn read(recent: Option<u32>, read: impl FnOnce(u32) -> Result<Vec<T>, ErrorPage>) -> Result<Self, ErrorPage> {
+        let shown = recent.unwrap_or(ROWS.0).clamp(1, ROWS.1);
+        let mut rows = read(shown + 1)?;
+        let is_cut = rows.len() > shown as usize;
+        rows.truncate(shown as usize);
+        Ok(Self { rows, more: (is_cut && shown < ROWS.1).then(|| shown.saturating_mul(4).min(ROWS.1)) })
+    }
+}
+
+pub(crate) fn runs(site: &Site, recent: Option<u32>) -> Result<Response, ErrorPage> {
+    let page = ListPage::read(recent, |most| match site.journal()? {
+        Some(journal) => Ok(journal.runs(Some(most))?.iter().map(RunView::of).collect()),
+        None => Ok(Vec::new()),
+    })?;
+    Ok(site.page(StatusCode::OK, "serve/runs.html", "runs", &page, context! {}))
+}
+
+/// The report on a run, as `--format html` shows it.
+pub(crate) fn run(site: &Site, text: &str) -> Result<Response, ErrorPage> {
+    let (journal, run) = found(site, text)?;
+    let run = journal.find_run(&run.0)?;
+    let live = site.path(&format!("runs/{run}/live"));
+    let page = report(site, &journal, &run, &[])?;
+    Ok(site.page(StatusCode::OK, "serve/report.html", "runs", &page, context! { live, short => run.short() }))
+}
+
+/// If `only` is not empty, the report shows only these findings.
+fn report(site: &Site, journal: &Journal, run: &RunId, only: &[FindingId]) -> Result<Page, CommandError> {
+    let events = journal.events(run)?;
+    let fix = execute::fix_command(&site.globals, &lookup::plan(&events, run)?);
+    let Recorded { outcome, reviewed } =
+        view::recorded(&place::workspace(&site.globals)?, &place::state_dir()?, journal, run)?;
+    let options = RenderOptions {
+        style: Style { color: false, unicode: true, width: usize::MAX },
+        detail: Detail::Full,
+        source: &|path, round| reviewed.shown(round, path),
+        events: &events,
+        fix: &fix,
+        only,
+    };
+    Ok(Page::of(&secrets::redact_value(outcome), &options))
+}
+
+fn found(site: &Site, text: &str) -> Result<(Journal, RunId), ErrorPage> {
+    let journal = site.journal()?.ok_or_else(|| JournalError::UnknownRun(text.to_owned()))?;
+    let run = journal.find_any_run(text)?;
+    Ok((journal, run))
+}
+
+#[derive(Serialize)]
+struct LivePage {
+    run: String,
+    run_short: String,
+    is_review: bool,
+    events: Vec<LiveEvent>,
+    /// How many earlier events the page does not show.
+    hidden: u64,
+    /// The number of the last event on the page.
+    last: u64,
+    working: Vec<StartedCall>,
+    ended: Option<String>,
+    age: Option<String>,
+}
+
+pub(crate) fn live(site: &Site, text: &str) -> Result<Response, ErrorPage> {
+    let (journal, run) = found(site, text)?;
+    let hidden = journal.length(&run)?.saturating_sub(TAIL);
+    let events = feed::events(&journal, &run, hidden, TAIL as u32)?;
+    let mut working: Vec<StartedCall> = Vec::new();
+    let mut ended = None;
+    for event in &events {
+        if let Some(call) = &event.started {
+            working.push(call.clone());
+            ended = None;
+        }
+        working.retain(|call| Some(&call.call) != event.finished.as_ref());
+        if let Some(end) = &event.ended {
+            ended = Some(end.clone());
+            working.clear();
+        }
+    }
+    let page = LivePage {
+        run_short: run.short().to_owned(),
+        is_review: journal.plan(&run)?.is_some(),
+        last: events.last().map_or(hidden, |event| event.seq),
+        age: journal.last_at(&run)?.map(views::age),
+        run: run.0,
+        events,
+        hidden,
+        working,
+        ended,
+    };
+    Ok(site.page(StatusCode::OK, "serve/live.html", "runs", &page, context! {}))
+}
+
+#[derive(Serialize)]
+struct DisputesPage {
+    open: Vec<DisputeLine>,
+    settled: ListPage<DisputeLine>,
+}
+
+pub(crate) fn disputes(site: &Site, recent: Option<u32>) -> Result<Response, ErrorPage> {
+    let Some(journal) = site.journal()? else {
+        let settled = ListPage { rows: Vec::new(), more: None };
+        return Ok(site.page(
+            StatusCode::OK,
+            "serve/disputes.html",
+            "disputes",
+            &DisputesPage { open: Vec::new(), settled },
+            context! {},
+        ));
+    };
+    let read = |filter: &DisputeFilter| -> Result<Vec<DisputeLine>, ErrorPage> {
+        Ok(journal.disputes(filter)?.iter().map(DisputeLine::of).collect())
+    };
+    let open = read(&DisputeFilter { open_only: true, recent: Some(ROWS.1), ..DisputeFilter::default() })?;
+    let mut settled =
+        ListPage::read(recent, |most| read(&DisputeFilter { recent: Some(most), ..DisputeFilter::default() }))?;
+    settled.rows.retain(|row| !row.is_open);
+    Ok(site.page(StatusCode::OK, "serve/disputes.html", "disputes", &DisputesPage { open, settled }, context! {}))
+}
+
+#[derive(Serialize)]
+struct DisputePage {
+    dispute: DisputeDetails,
+    /// The report of which the page shows the code. `None` if the run has no report, as for a watch.
+    report: Option<Page>,
+    form: Option<FormView>,
+}
+
+pub(crate) fn dispute(site: &Site, number: u64) -> Result<Response, ErrorPage> {
+    dispute_with(site, number, StatusCode::OK, FormView::empty(site.access.form_token()))
+}
+
+/// The page of a dispute with a form, which can contain an error.
+pub(crate) fn dispute_with(
+    site: &Site,
+    number: u64,
+    status: StatusCode,
+    form: FormView,
+) -> Result<Response, ErrorPage> {
+    let unknown = || JournalError::UnknownDispute(DisputeNumber(number));
+    let journal = site.journal()?.ok_or_else(unknown)?;
+    let record = journal.dispute(DisputeNumber(number))?.ok_or_else(unknown)?;
+    let form = record.dispute.is_open().then_some(form);
+    let report = report(site, &journal, &record.run, &[record.dispute.finding.id]).ok();
+    let page = DisputePage { dispute: DisputeDetails::of(&record), report, form };
+    Ok(site.page(status, "serve/dispute.html", "disputes", &page, context! {}))
+}
+
+pub(crate) fn statistics(site: &Site) -> Result<Response, ErrorPage> {
+    let found = match site.journal()? {
+        Some(journal) => stats::all(&journal)?,
+        None => ReviewStatistics::default(),
+    };
+    let page = StatisticsView::of(&found);
+    Ok(site.page(StatusCode::OK, "serve/statistics.html", "statistics", &page, context! {}))
+}

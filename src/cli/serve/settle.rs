@@ -1,0 +1,99 @@
+//! Records a person's ruling on a dispute, under the rules of `glee disputes resolve`.
+
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse as _, Redirect, Response};
+use clap::ValueEnum as _;
+use serde::Deserialize;
+
+use super::error_page::{ErrorPage, refused};
+use super::pages;
+use super::site::Site;
+use super::views::FormView;
+use crate::cli::commands::history::disputes::common;
+use crate::cli::commands::history::disputes::decision::{DismissalKind, RulingChoice, RulingInput};
+use crate::cli::context::CommandError;
+use crate::domain::{DisputeNumber, ExitReason};
+use crate::history::JournalError;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct RulingForm {
+    token: String,
+    word: String,
+    #[serde(rename = "as")]
+    kind: String,
+    #[serde(rename = "ref")]
+    reference: String,
+    reason: String,
+    until: String,
+}
+
+/// Settles the dispute and shows its page. If the form is invalid, shows the form again with the error.
+pub(crate) fn settle(
+    site: &Site,
+    number: u64,
+    headers: &HeaderMap,
+    form: &RulingForm,
+) -> Result<Response, ErrorPage> {
+    if !site.access.is_own_write(headers, &form.token) {
+        return Err(refused(StatusCode::FORBIDDEN, "the ruling does not come from a page of this server")
+            .hint("open the dispute again, and send its form"));
+    }
+    let dispute = DisputeNumber(number);
+    let unknown = || JournalError::UnknownDispute(dispute);
+    let record = site.journal()?.ok_or_else(unknown)?.dispute(dispute)?.ok_or_else(unknown)?;
+    if let Some(disposition) = record.dispute.disposition {
+        return Err(JournalError::AlreadySettled { number: dispute, disposition }.into());
+    }
+    match form.record(site, dispute) {
+        Ok(()) => Ok(Redirect::to(&site.path(&format!("disputes/{number}"))).into_response()),
+        Err(error) if error.exit() == ExitReason::Usage => {
+            let view = FormView {
+                word: form.word.clone(),
+                kind: form.kind.clone(),
+                reference: form.reference.clone(),
+                reason: form.reason.clone(),
+                until: form.until.clone(),
+                error: Some(error.message()),
+                hint: error.advice().map(str::to_owned),
+                ..FormView::empty(site.access.form_token())
+            };
+            pages::dispute_with(site, number, StatusCode::UNPROCESSABLE_ENTITY, view)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+impl RulingForm {
+    fn record(&self, site: &Site, dispute: DisputeNumber) -> Result<(), CommandError> {
+        if self.word.is_empty() {
+            return Err(undecided());
+        }
+        let word = RulingChoice::from_str(&self.word, false).map_err(CommandError::usage)?;
+        if word == RulingChoice::Judge {
+            return Err(CommandError::usage("the page cannot ask the judge")
+                .hint(format!("run `glee disputes resolve {dispute} judge`")));
+        }
+        let kind = match self.kind.as_str() {
+            "" => None,
+            kind => Some(DismissalKind::from_str(kind, false).map_err(CommandError::usage)?),
+        };
+        let until = match self.until.trim() {
+            "" => None,
+            day => {
+                let invalid = |advice: String| CommandError::usage(format!("`{day}` is no day")).hint(advice);
+                Some(common::last_day(day).map_err(invalid)?)
+            }
+        };
+        // A browser ends the lines of a field with a carriage return and a line feed.
+        let reason = self.reason.replace("\r\n", "\n");
+        let reference = Some(self.reference.trim()).filter(|reference| !reference.is_empty());
+        let input = RulingInput { word: Some(word), kind, reference, reason: reason.trim(), until };
+        let disposition = input.disposition()?.ok_or_else(undecided)?;
+        input.record(&site.globals, dispute, &disposition).map(drop)
+    }
+}
+
+fn undecided() -> CommandError {
+    CommandError::usage("a decision is required").hint("choose `enforce`, `dismiss` or `discard`")
+}

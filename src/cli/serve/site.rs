@@ -1,0 +1,107 @@
+//! What all requests share: the project, its history, the templates and the limits.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use minijinja::context;
+use minijinja::value::Value;
+use serde::Serialize;
+use tokio::sync::Semaphore;
+
+use super::access::Access;
+use super::error_page::{ErrorPage, refused};
+use super::feed::Feed;
+use super::views::templates::{HTML, render};
+use crate::cli::context::{CommandError, Globals, history, place};
+use crate::cli::report::html::environment;
+use crate::domain::RunId;
+use crate::history::JournalError;
+use crate::history::store::Journal;
+use crate::protocol::text::printable;
+
+/// The maximum number of pages that are made at the same time. Further requests wait.
+const AT_A_TIME: usize = 4;
+
+#[derive(Debug)]
+pub(crate) struct Site {
+    pub(crate) globals: Globals,
+    pub(crate) access: Access,
+    pub(crate) feed: Arc<Feed>,
+    project: String,
+    history: PathBuf,
+    reads: Semaphore,
+}
+
+impl Site {
+    pub(crate) fn new(globals: &Globals, access: Access) -> Result<Arc<Self>, CommandError> {
+        let history = history::place(globals)?;
+        let root = place::workspace(globals)?.root().to_owned();
+        let name = root.file_name().map_or_else(|| root.display().to_string(), |name| name.display().to_string());
+        Ok(Arc::new(Self {
+            globals: globals.clone(),
+            access,
+            feed: Feed::start(history.clone())?,
+            project: printable::line(&name),
+            history,
+            reads: Semaphore::new(AT_A_TIME),
+        }))
+    }
+
+    pub(crate) fn project(&self) -> &str {
+        &self.project
+    }
+
+    /// Returns `None` if there is no history yet.
+    pub(crate) fn journal(&self) -> Result<Option<Journal>, JournalError> {
+        Journal::open_read(&self.history)
+    }
+
+    /// Makes the answer to a request on another thread, because reading the history and rendering take time.
+    pub(crate) async fn answer(
+        self: Arc<Self>,
+        make: impl FnOnce(&Self) -> Result<Response, ErrorPage> + Send + 'static,
+    ) -> Response {
+        let _permit = self.reads.acquire().await;
+        let site = Arc::clone(&self);
+        let made = tokio::task::spawn_blocking(move || make(&site)).await;
+        made.unwrap_or_else(|_| Err(failed()))
+            .unwrap_or_else(|error| error.with_links(self.access.base()).into_response())
+    }
+
+    /// Renders a page. `section` is the entry of the navigation that is marked as the current one.
+    pub(crate) fn page(
+        &self,
+        status: StatusCode,
+        template: &str,
+        section: &'static str,
+        page: &impl Serialize,
+        more: Value,
+    ) -> Response {
+        let (base, project) = (self.access.base(), &self.project);
+        let page = environment::value(page);
+        let html = render(template, context! { page, base, project, section, ..more });
+        (status, [(header::CONTENT_TYPE, HTML)], html).into_response()
+    }
+
+    pub(crate) async fn find_run(self: Arc<Self>, text: String) -> Result<RunId, ErrorPage> {
+        let _permit = self.reads.acquire().await;
+        let site = Arc::clone(&self);
+        let found = tokio::task::spawn_blocking(move || match site.journal()? {
+            Some(journal) => Ok(journal.find_any_run(&text)?),
+            None => Err(JournalError::UnknownRun(text).into()),
+        });
+        found.await.unwrap_or_else(|_| Err(failed()))
+    }
+
+    /// The path of a page.
+    pub(crate) fn path(&self, page: &str) -> String {
+        format!("{}/{page}", self.access.base())
+    }
+}
+
+fn failed() -> ErrorPage {
+    refused(StatusCode::INTERNAL_SERVER_ERROR, "the page cannot be made")
+        .hint("read the error in the terminal of `glee serve`")
+}
