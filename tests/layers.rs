@@ -33,6 +33,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("dialoguer", &["cli/ui"]),
     ("quick_junit", &["cli/report/formats/junit.rs"]),
     ("indicatif", &["cli/style", "cli/ui"]),
+    ("supports_hyperlinks", &["cli/ui"]),
     ("serde_yaml", &["config"]),
     ("yaml_edit", &["config"]),
     ("tokio::process", &["agents/process/runner.rs"]),

@@ -37,7 +37,7 @@ const HELP: &str = "\
 Usage: glee [OPTIONS] <COMMAND>
 
 Work      review       Review code, fix findings, settle disputes
-          show         Show a finding (see also `fix` and `accept`)
+          findings     List open findings (see also `show`, `fix`, `accept`)
           consensus    Have agents agree on a plan (see also `gate`)
           watch        Review the work of running agents (see also `emit`)
 People    init         Find installed agents and connect them
@@ -77,6 +77,7 @@ enum Command {
     Config(settings::config::Args),
     Trust(settings::trust::Args),
     Review(work::review::Args),
+    Findings(work::findings::list::Args),
     Show(work::findings::show::Args),
     Fix(work::findings::fix::Args),
     Accept(work::findings::accept::Args),
@@ -189,6 +190,7 @@ fn run(command: &Command, globals: &Globals) -> CommandResult {
         Command::Config(args) => settings::config::run(args, globals),
         Command::Trust(args) => settings::trust::run(args, globals),
         Command::Review(args) => work::review::run(args, globals),
+        Command::Findings(args) => work::findings::list::run(args, globals),
         Command::Show(args) => work::findings::show::run(args, globals),
         Command::Fix(args) => work::findings::fix::run(args, globals),
         Command::Accept(args) => work::findings::accept::run(args, globals),
@@ -240,6 +242,56 @@ mod tests {
         for width in [50, 80, 100] {
             check(&mut program(width), width);
         }
+    }
+
+    /// These commands change something, or print a text for a shell or a person.
+    const NO_JSON: &[&str] = &[
+        "init",
+        "connect",
+        "disconnect",
+        "config set",
+        "config unset",
+        "config edit",
+        "accept",
+        "disputes resolve",
+        "disputes reopen",
+        "disputes prune",
+        "disputes share",
+        "runs undo",
+        "runs prune",
+        "history push",
+        "history fetch",
+        "watch review",
+        "watch pause",
+        "watch resume",
+        "watch issues close",
+        "watch stop",
+        "emit",
+        "serve",
+        "completions",
+        "man",
+    ];
+
+    #[test]
+    fn every_command_with_results_prints_json() {
+        fn check(command: &clap::Command, path: &str) {
+            let has_json = command.get_arguments().any(|arg| arg.get_long() == Some("json"));
+            let formats = command.get_arguments().find(|arg| arg.get_long() == Some("format"));
+            let formats = formats.map(|arg| arg.get_possible_values()).unwrap_or_default();
+            let has_format = formats.iter().any(|value| value.get_name() == "json");
+            if !path.is_empty() && !command.is_subcommand_required_set() {
+                let expected = !NO_JSON.contains(&path);
+                assert_eq!((has_json, has_format), (expected, expected), "--json and --format json of `{path}`");
+            }
+            for inner in
+                command.get_subcommands().filter(|inner| inner.get_name() != "help" && !inner.is_hide_set())
+            {
+                check(inner, format!("{path} {}", inner.get_name()).trim_start());
+            }
+        }
+        let mut program = program(100);
+        program.build();
+        check(&program, "");
     }
 
     #[test]

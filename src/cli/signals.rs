@@ -81,9 +81,22 @@ impl Drop for Attached {
     }
 }
 
+/// Whether a pager shows the output. The pager receives Ctrl-C too, and decides what Ctrl-C does.
+static PAGING: AtomicBool = AtomicBool::new(false);
+
+/// Runs `show`, during which Ctrl-C does not end the process.
+pub(crate) fn ignoring_interrupt<T>(show: impl FnOnce() -> T) -> T {
+    receive();
+    PAGING.store(true, Ordering::Relaxed);
+    let shown = show();
+    PAGING.store(false, Ordering::Relaxed);
+    shown
+}
+
 fn listen() {
     let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) else { return };
-    while let Some(signal) = signals.forever().next().map(number) {
+    let is_ignored = |signal: &i32| *signal == SIGINT && PAGING.load(Ordering::Relaxed);
+    while let Some(signal) = signals.forever().find(|signal| !is_ignored(signal)).map(number) {
         match attached_run() {
             Some(run) => stop(&run, signal, &mut signals),
             None => end(signal, None),

@@ -31,6 +31,8 @@ pub enum ConfigError {
     NotASection { place: Origin, key: String, known: Vec<String> },
     #[error("{place}only the project's file can set `{key}`")]
     OfProject { place: Origin, key: String },
+    #[error("{place}the project's file cannot set `{key}`")]
+    OfUser { place: Origin, key: String },
     #[error("{place}`agents` must be a list of agents")]
     AgentsNotAList { place: Origin },
     #[error("{place}the agent at `{path}` has no name")]
@@ -82,6 +84,9 @@ impl Advice for ConfigError {
             Self::BothNames { earlier, .. } => Some(format!("remove `{earlier}`, the old name of the key")),
             Self::Value { misfit, .. } => Some(misfit.hint()),
             Self::OfProject { .. } => Some(format!("set the key in `{PROJECT_FILE}`, or run `glee init`")),
+            Self::OfUser { key, .. } => {
+                Some(format!("set the key in your own file: `glee config set --user {key} <value>`"))
+            }
             Self::AgentsNotAList { .. } => Some(
                 "connect an agent with `glee connect <agent> --role coder|reviewer|judge|aggregator`".to_owned(),
             ),

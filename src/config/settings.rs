@@ -1,7 +1,8 @@
 //! Declares the settings. Each field defines one key with its name, type, default and documentation. Files,
 //! variables, the JSON Schema and the record of a run follow from these declarations. `@stricter` means that a
 //! project's file may only set a stricter value. A stricter value is a smaller number, `true`, or a later word of
-//! an enum. `@own` means that only a project's file may set the key.
+//! an enum. `@own` means that only a project's file may set the key. `@user` means that a project's file may not set
+//! the key.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,10 +11,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::config::schema::forms::{
-    Adapter, Age, Command, Commands, Id, Model, Money, Name, Price, Reviewers, Size, Tags, Threshold, Url,
-    Variables, Whole, Words,
+    Adapter, Age, Command, Commands, Id, LinkFormat, Model, Money, Name, Price, Reviewers, Size, Tags, Threshold,
+    Url, Variables, Whole, Words,
 };
-use crate::config::schema::values::{As, ConfirmAbove, Count, Delay, OrAll, OrNone, ReviewerChoice, Time};
+use crate::config::schema::values::{
+    As, ConfirmAbove, Count, Delay, Hyperlink, OrAll, OrNone, ReviewerChoice, Time,
+};
 use crate::domain::{Agent, AgentName, Caps, Disposition, Effort, Price as Dollars, Role, Route};
 use crate::rules::consensus::Policy;
 
@@ -69,6 +72,10 @@ section! {
         pub budget: Budget = Budget::default(),
         /// The caps on one agent process.
         pub limits: Limits = Limits::default(),
+        /// How Glee tells a person that a long run ended or waits.
+        pub notify: NotifySettings = NotifySettings::default(),
+        /// How reports are shown on a terminal.
+        pub ui: UiSettings = UiSettings::default(),
     }
 }
 
@@ -433,4 +440,52 @@ section! {
         /// The delay before the first retry. Each later delay is twice as long.
         pub backoff: Duration as "As::<Time>" = Duration::from_secs(2),
     }
+}
+
+section! {
+    #[derive(Eq)]
+    pub struct NotifySettings {
+        /// The time after which a run that ends or waits for a person sends a notification. The time counts from the start of the run or from the last answer of a person.
+        pub after: Option<Duration> as "As::<OrNone<Delay>>" = Some(Duration::from_secs(30)),
+        /// How the terminal shows the notification.
+        pub terminal: TerminalNotice = TerminalNotice::Auto,
+        /// A command that gets the notification in environment variables and as JSON on standard input.
+        pub command: Option<Vec<String>> as "As::<OrNone<Command>>" = None,
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TerminalNotice {
+    /// The control sequence that the terminal is known to support.
+    #[default]
+    Auto,
+    /// The control sequence OSC 9.
+    Osc9,
+    /// The control sequence OSC 777.
+    Osc777,
+    /// The terminal's bell.
+    Bell,
+    /// Nothing.
+    Off,
+}
+
+section! {
+    #[derive(Eq)]
+    pub struct UiSettings {
+        /// Whether a report that is longer than the screen is shown in a pager: `GLEE_PAGER`, else `PAGER`, else `less`.
+        @user pub pager: PagerUse = PagerUse::Auto,
+        /// The address to which a place in the code is linked. `auto` links to the file if the terminal supports links.
+        @user pub hyperlink: Hyperlink as "As::<LinkFormat>" = Hyperlink::Auto,
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum PagerUse {
+    /// A pager on a terminal.
+    #[default]
+    Auto,
+    /// No pager.
+    Off,
 }

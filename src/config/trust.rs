@@ -1,10 +1,11 @@
 //! A project's configuration file needs trust if the file runs programs or sets variables. Trust is the user's
 //! approval. A command needs trust unless it is an embedded agent or the bare name of a known program. An adapter
-//! needs trust unless it is the default adapter of the command. The settings `env`, `review.verify`, `watch.notify`
-//! and `advisories.url` always need trust. If a command names a file in the tree, the file needs trust. Templates
-//! in `.glee/prompts` need trust too. Rules in `.glee/rules` are data and need no trust. The trust hash covers only
-//! the content that needs trust. Other settings, comments and the order of keys may change without a new approval.
-//! The state folder contains one record for each approved hash of a project.
+//! needs trust unless it is the default adapter of the command. The settings `env`, `review.verify`,
+//! `watch.notify`, `notify.command` and `advisories.url` always need trust. If a command names a file in the
+//! tree, the file needs trust. Templates in `.glee/prompts` need trust too. Rules in `.glee/rules` are data and
+//! need no trust. The trust hash covers only the content that needs trust. Other settings, comments and the
+//! order of keys may change without a new approval. The state folder contains one record for each approved hash
+//! of a project.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -45,9 +46,12 @@ pub(crate) fn needed(project: &Layer, roots: Option<&Roots>) -> Option<Untrusted
             content.insert(format!("agents.{}", agent.name), Value::Object(relevant));
         }
     }
-    for key in ["review.verify", "watch.notify"] {
-        let Some(given) = project.values.get(key).filter(|given| given.value != json!([])) else { continue };
-        for command in given.value.as_array().into_iter().flatten() {
+    for key in ["notify.command", "review.verify", "watch.notify"] {
+        let is_set = |value: &Value| *value != json!([]) && *value != json!("none");
+        let Some(given) = project.values.get(key).filter(|given| is_set(&given.value)) else { continue };
+        let is_one = key == "notify.command";
+        let commands_of_key = if is_one { std::slice::from_ref(&given.value) } else { list(&given.value) };
+        for command in commands_of_key {
             runs.push(format!("{} ({key})", command_line(command)));
             commands.push(words(command));
         }
@@ -75,6 +79,10 @@ pub(crate) fn needed(project: &Layer, roots: Option<&Roots>) -> Option<Untrusted
     let hash = blake3::hash(Value::Object(content).to_string().as_bytes());
     let runs: Vec<String> = runs.iter().map(printable::line).collect();
     (!runs.is_empty()).then(|| UntrustedConfig { hash: format!("blake3:{hash}"), runs, changed: Vec::new() })
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
 }
 
 /// Returns the path and the hash of each template in a project. A fixed text replaces the hash of an unreadable
@@ -267,6 +275,7 @@ mod tests {
             "agents: [{name: a, command: codex, adapter: codex, role: coder, env: {}}]",
             "agents: [{name: a, command: 'builtin:rules', adapter: builtin, role: reviewer}]",
             "agents: [{name: a, role: judge}]",
+            "notify: {command: none, after: 1m}",
         ] {
             assert_eq!(of(text), None, "{text}");
         }
@@ -291,6 +300,7 @@ mod tests {
                 "review: {verify: [cargo test, [make, 'a b']]}",
                 vec!["cargo test (review.verify)", "make 'a b' (review.verify)"],
             ),
+            ("notify: {command: ./tell 'a b'}", vec!["./tell 'a b' (notify.command)"]),
         ] {
             assert_eq!(runs(text), expected, "{text}");
         }
@@ -312,6 +322,7 @@ mod tests {
             "agents: [{name: a, command: x y}]",
             "agents: [{name: a, command: x y, adapter: json}]\nreview: {verify: [z]}",
             "agents: [{name: a, command: x y, env: {A: b}}]\nreview: {verify: [z]}",
+            "agents: [{name: a, command: x y}]\nreview: {verify: [z]}\nnotify: {command: w}",
         ] {
             assert_ne!(of(other).unwrap().hash, base.hash, "{other}");
         }

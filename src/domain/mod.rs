@@ -7,7 +7,7 @@ pub(crate) mod agreement;
 pub(crate) mod disputes;
 pub mod event;
 pub(crate) mod ids;
-pub(crate) mod measures;
+mod plural;
 pub(crate) mod review;
 mod untrusted;
 pub(crate) mod watch;
@@ -28,10 +28,11 @@ pub use disputes::dispute::{Dispute, EarlierDispute, Objector, Relation, Route, 
 pub use disputes::ruling::{Disposition, Grounds, PanelVote, Ruler, Ruling, RulingRecord, RulingWord};
 pub use disputes::shared_ruling::{RuledBy, SharedAnchor, SharedRuling};
 pub use ids::{AgentName, DisputeId, DisputeNumber, FindingId, RulingRef, RunId};
-pub use measures::{AgreementCount, FindingTally, TallyKind};
+pub use plural::number_of;
 pub use review::advisory::AdvisoryStatus;
 pub use review::finding::{Anchor, Finding, FindingState, RawFinding};
 pub use review::location::{Location, meanings};
+pub use review::measures::{AgreementCount, FindingTally, TallyKind};
 pub use review::outcome::{
     AnswerProblem, AnswerStatus, Coverage, ExitReason, Failure, FileChange, Lowered, Outcome, Proof,
     ReviewerReport, SettledFinding, Skip, SkipReason, UnreadFile,

@@ -20,7 +20,10 @@ pub fn reached(caps: &Caps, spent: &Spent) -> Vec<(&'static str, String)> {
     if let Some(cap) = caps.calls
         && spent.calls >= cap
     {
-        reached.push(("budget.calls", format!("{} of {cap} calls", spent.calls)));
+        reached.push((
+            "budget.calls",
+            format!("{} of {cap} {}", spent.calls, if cap == 1 { "call" } else { "calls" }),
+        ));
     }
     reached
 }

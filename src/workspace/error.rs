@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::config::ConfigError;
-use crate::domain::{Advice, ExitReason, Skip};
+use crate::domain::{Advice, ExitReason, Skip, number_of};
 use crate::history::JournalError;
 use crate::workspace::guard::Bound;
 
@@ -26,6 +26,12 @@ pub enum WorkspaceError {
     InsideGit(String),
     #[error("{0} can only be reviewed in a git repository")]
     NotGit(String),
+    #[error("there is no file or folder `{path}`")]
+    Missing {
+        path: String,
+        /// The path with the most similar name in the same folder.
+        similar: Option<String>,
+    },
     #[error("cannot read `{path}`")]
     Unreadable { path: String, source: io::Error },
     #[error("`{path}` is outside the tree `{}`", root.display())]
@@ -111,6 +117,8 @@ impl WorkspaceError {
 impl Advice for WorkspaceError {
     fn hint(&self) -> Option<String> {
         let hint = match self {
+            Self::Missing { similar: Some(similar), .. } => return Some(format!("did you mean `{similar}`?")),
+            Self::Missing { similar: None, .. } => "specify a path relative to the folder in which you run Glee",
             Self::NoGit => "install git in a folder on the `PATH`",
             Self::GitInside { .. } => "remove folders of the tree from the `PATH`",
             Self::Git { message, .. } if message.contains("dubious ownership") => {
@@ -199,5 +207,5 @@ fn empty(target: &str, skipped: &[Skip]) -> String {
 }
 
 fn count(files: usize) -> String {
-    if files == 1 { "1 file".to_owned() } else { format!("{files} files") }
+    number_of(files, "file")
 }

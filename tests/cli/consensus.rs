@@ -483,7 +483,7 @@ fn deadlocks_are_counted() {
 fn bad_input_has_one_clear_error() {
     let sandbox = table();
     for (args, part) in [
-        (&["consensus", "ask", "x", "--id", "../x"][..], "invalid name `../x`: use letters"),
+        (&["consensus", "ask", "x", "--id", "../x"][..], "hint: use up to 100 letters"),
         (&["consensus", "ask", "x", "--stage", "plann"], "did you mean `plan`?"),
         (&["consensus", "ask", " "], "the request is empty"),
         (&["consensus", "ask", "x", "--agents", "a,z"], "`z` is not connected"),

@@ -2,6 +2,7 @@
 
 #![cfg(unix)]
 
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use expectrl::process::unix::WaitStatus;
@@ -76,7 +77,11 @@ pub(crate) struct Pty {
 
 impl Pty {
     pub(crate) fn open(sandbox: &Sandbox, args: &[&str]) -> Self {
-        let mut session = Session::spawn(sandbox.command(args)).expect("a pseudo-terminal");
+        Self::spawn(sandbox.command(args))
+    }
+
+    pub(crate) fn spawn(command: Command) -> Self {
+        let mut session = Session::spawn(command).expect("a pseudo-terminal");
         session.set_expect_timeout(Some(Duration::from_secs(60)));
         Self { session, shown: String::new() }
     }
@@ -114,7 +119,13 @@ impl Pty {
     }
 
     /// The exit code and all output; checks that the terminal is restored.
-    pub(crate) fn end(mut self) -> (i32, String) {
+    pub(crate) fn end(self) -> (i32, String) {
+        let (code, shown) = self.end_raw();
+        (code, console::strip_ansi_codes(&shown).into_owned())
+    }
+
+    /// The exit code and all output with its control sequences.
+    pub(crate) fn end_raw(mut self) -> (i32, String) {
         let rest = self.session.expect(Eof).expect("Glee ends");
         self.shown.push_str(&String::from_utf8_lossy(rest.as_bytes()));
         assert!(!self.is_raw(), "the terminal is left in another mode");
@@ -123,7 +134,7 @@ impl Pty {
             WaitStatus::Exited(_, code) => code,
             other => panic!("{other:?}"),
         };
-        (code, console::strip_ansi_codes(&self.shown).into_owned())
+        (code, self.shown)
     }
 }
 

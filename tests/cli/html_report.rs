@@ -54,22 +54,22 @@ fn the_report_is_opened_in_the_browser() {
         }
         panic!("no browser was started");
     };
-    let reviewed = sandbox.glee(&["review", "app.py", "--open"]);
+    let reviewed = sandbox.glee(&["review", "app.py", "--web"]);
     assert_eq!(reviewed.code, 1, "{reviewed}");
     let page = fs::read_to_string(opened()).expect("the page is a file");
     assert!(page.contains("4 mandatory findings are open"), "{page}");
     assert!(reviewed.stderr.contains("note: the report opens in the browser: [STATE]/pages/"), "{reviewed}");
 
-    let shown = sandbox.glee(&["runs", "show", "--open", "--format", "html=page.html"]);
+    let shown = sandbox.glee(&["runs", "show", "--web", "--format", "html=page.html"]);
     assert_eq!(shown.code, 0, "{shown}");
     assert_eq!(opened(), sandbox.root().join("page.html").display().to_string());
     assert_eq!(content(&sandbox.read("page.html")), content(&page));
 
-    let planned = sandbox.glee(&["review", "app.py", "--open", "--dry-run"]);
+    let planned = sandbox.glee(&["review", "app.py", "--web", "--dry-run"]);
     insta::assert_snapshot!(planned, @"
     exit: 2
     --- stderr
     error: `--dry-run` writes no report that can be opened
-    hint: leave out `--open`, or leave out `--dry-run` to review the code
+    hint: leave out `--web`, or leave out `--dry-run` to review the code
     ");
 }

@@ -34,6 +34,8 @@ mod shop;
 mod stats;
 mod steering;
 mod support;
+mod terminal;
+mod tree_findings;
 mod undo;
 mod vote;
 mod waiting;

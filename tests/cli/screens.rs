@@ -1,7 +1,10 @@
 //! Snapshots of the main screens: one session with the embedded agents in the example shop, command by command.
 
+#[cfg(unix)]
+use expectrl::{Eof, Expect as _, Session};
+
 use crate::shop::{shop, unchanged};
-use crate::support::Sandbox;
+use crate::support::{Output, Sandbox};
 
 /// Runs each command and returns the commands with what they printed.
 fn session(sandbox: &Sandbox, commands: &[&[&str]]) -> String {
@@ -82,4 +85,65 @@ fn in_a_subfolder_the_paths_are_those_of_the_folder() {
     insta::assert_snapshot!(output.stable());
     let output = sandbox.glee(&["-C", "examples/shop/orders", "review", "suppliers.py"]);
     assert!(output.stdout.contains("--> suppliers.py:10\n   |\n10 |     answer = requests.get"), "{output}");
+
+    // Live lines, disputes and citations name the same paths as the report.
+    let output = sandbox.glee(&["-C", "examples/shop/courier", "review", "..", "--arbitrate", "--jobs", "1"]);
+    for shown in ["MUST[F1] tracking.go:22", "MUST[F3] ../orders/catalog.py:19"] {
+        assert!(output.stderr.contains(shown) && output.stdout.contains(shown), "{shown}\n{output}");
+    }
+    assert!(output.stdout.contains("../docs/network.md:7, tracking.go:22\n"), "{output}");
+    insta::assert_snapshot!(session(
+        &sandbox,
+        &[
+            &["-C", "examples/shop/courier", "disputes"],
+            &["-C", "examples/shop/courier", "disputes", "show", "1"],
+            &["-C", "examples/shop/courier", "show", "F3"],
+        ],
+    ));
+    let json = sandbox.glee(&["-C", "examples/shop/courier", "disputes", "--json"]).stdout;
+    assert!(json.contains("\"file\": \"examples/shop/courier/tracking.go\""), "{json}");
+}
+
+/// Runs a command in a pseudo-terminal of this width, and checks that no line is wider.
+#[cfg(unix)]
+fn in_terminal(sandbox: &Sandbox, columns: usize, args: &[&str]) -> Output {
+    let mut shell = sandbox.shell();
+    let glee = sandbox.command(&[]).get_program().to_owned();
+    shell.args(["-c", "stty cols $0; exec \"$@\""]).arg(columns.to_string()).arg(glee);
+    shell.args(["--color", "never"]).args(args);
+    let mut session = Session::spawn(shell).expect("a pseudo-terminal");
+    session.set_expect_timeout(Some(std::time::Duration::from_secs(60)));
+    let shown = session.expect(Eof).expect("Glee ends");
+    let shown = String::from_utf8_lossy(shown.as_bytes()).replace('\r', "");
+    for line in shown.lines() {
+        assert!(line.chars().count() <= columns, "more than {columns} columns: {line}\n{shown}");
+    }
+    Output { code: 0, stdout: sandbox.placeholders(&shown), stderr: String::new() }
+}
+
+#[cfg(unix)]
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    let mut sandbox = shop(unchanged);
+    sandbox.env("TERM", "xterm-256color");
+    assert_eq!(sandbox.glee(&["review", "examples/shop", "--arbitrate", "--jobs", "1"]).code, 3);
+    let commands: &[&[&str]] = &[
+        &["review", "examples/shop", "--dry-run"],
+        &["review", "examples/shop", "--dry-run", "--verbose"],
+        &["runs"],
+        &["runs", "show"],
+        &["runs", "show", "--quiet"],
+        &["show", "F1"],
+        &["disputes"],
+        &["disputes", "show", "1"],
+        &["disputes", "show", "2"],
+    ];
+    for columns in [50, 80, 120] {
+        let screen = |args: &&[&str]| {
+            let output = in_terminal(&sandbox, columns, args);
+            format!("$ glee {}\n{}\n", args.join(" "), output.stable().replacen("exit: 0\n--- stdout\n", "", 1))
+        };
+        let screens: String = commands.iter().map(screen).collect();
+        insta::assert_snapshot!(format!("in_{columns}_columns"), screens);
+    }
 }

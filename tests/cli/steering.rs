@@ -46,7 +46,11 @@ fn a_change_that_edits_its_review_is_reviewed_as_its_base_says() {
     );
     let mandatory = outcome["findings"].as_array().into_iter().flatten().filter(|f| f["mandatory"] == true).count();
     assert!(mandatory > 0, "{output}");
-    assert!(outcome["findings"][0]["body"].as_str().is_some_and(|body| body.contains("It was not applied")));
+    assert!(
+        outcome["findings"][0]["body"]
+            .as_str()
+            .is_some_and(|body| body.contains("This review does not apply the edit"))
+    );
 
     // Outside continuous integration, the files in the work tree apply.
     let refused = sandbox.env("CI", "false").glee(&args);

@@ -338,7 +338,7 @@ fn events_come_from_a_file_and_bad_lines_are_counted() {
     let told = sandbox.glee(&["emit", "--from", "events.jsonl"]);
     assert_eq!(told.code, 2, "{told}");
     assert!(
-        told.stderr.contains("2 events recorded") && told.stderr.contains("1 lines are not valid events"),
+        told.stderr.contains("2 events recorded") && told.stderr.contains("1 line is not a valid event"),
         "{told}"
     );
     let bad = emit(&sandbox, &["note", "--agent", "a b"]);

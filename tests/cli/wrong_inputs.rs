@@ -42,6 +42,7 @@ const WRONG: &[&[&str]] = &[
     &["review", "--restage"],
     &["review", "--fix=yes"],
     &["review", "nowhere.py"],
+    &["review", ".glee/confg.yml"],
     &["review", "--base", "nowhere"],
     &["review", "--diff", "nowhere.diff"],
     &["init", "now"],

@@ -86,10 +86,10 @@ pub(crate) struct ReportOutputs {
     format: Vec<ReportOutput>,
     /// Print the outcome as JSON, like `--format json`
     #[arg(long, conflicts_with = "format")]
-    json: bool,
+    pub(crate) json: bool,
     /// Open the HTML report in the browser; `--format html=FILE` also keeps it in a file of your choice
     #[arg(long)]
-    open: bool,
+    web: bool,
 }
 
 impl ReportOutputs {
@@ -98,7 +98,7 @@ impl ReportOutputs {
             true => Outputs::only(Format::Json),
             false => Outputs::check(&self.format, &globals.directory())?,
         };
-        Ok(outputs.opened(self.open))
+        Ok(outputs.opened(self.web))
     }
 }
 

@@ -8,20 +8,26 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
+use serde_json::json;
+
 use super::globals::Globals;
-use super::place::{refuse_inside, state_dir};
+use super::output::Viewer;
+use super::place::{refuse_inside, state_dir, work_folder};
 use super::{history, settings as load};
 use crate::agents::process::{own_process, sandbox};
 use crate::agents::{Agents, ProcessRunner, Stop, StopHandle};
 use crate::cli::error::{CommandError, CommandResult};
-use crate::cli::report::options::{Detail, FixCommand, RenderOptions};
+use crate::cli::report::filter::ReportFilter;
+use crate::cli::report::options::{Detail, FixCommand, RenderOptions, TextOptions};
 use crate::cli::report::outputs::{self, Outputs};
-use crate::cli::report::{self, Format, fix_command, paths};
+use crate::cli::report::paths::WorkFolder;
+use crate::cli::report::{self, Format, fix_command};
 use crate::cli::signals::{self, Loop};
 use crate::cli::style::{Style, count};
 use crate::cli::ui::dialogs::dispute::{Dialog, NonInteractive};
 use crate::cli::ui::live::{jsonl::JsonLines, progress::Progress};
-use crate::cli::ui::{browser, screen::Verbosity, stream, terminal::Terminal};
+use crate::cli::ui::notify::{Noticed, Notifier};
+use crate::cli::ui::{browser, screen::Verbosity, terminal::Terminal};
 use crate::config::files::scripts;
 use crate::config::settings::{Sandbox, Settings};
 use crate::config::{self, ConfigSources};
@@ -45,6 +51,7 @@ pub(crate) struct CommandContext<'a> {
     pub(crate) globals: &'a Globals,
     /// The findings that the report shows. If the list is empty, the report shows all findings.
     pub(crate) findings: &'a [FindingId],
+    pub(crate) filter: Option<&'a ReportFilter>,
 }
 
 /// Returns the settings of a run. Also returns the name of each script that the reviewed change edits and that a
@@ -86,7 +93,7 @@ pub(crate) fn settings(
             *value = scripts::replaced(&[take(value)], &root, &copies).concat();
         }
     }
-    for command in &mut settings.review.verify {
+    for command in settings.review.verify.iter_mut().chain(&mut settings.notify.command) {
         *command = scripts::replaced(command, &root, &copies);
     }
     Ok((settings, files.edited.into_iter().collect()))
@@ -100,7 +107,7 @@ fn commands(settings: &Settings) -> Vec<Vec<String>> {
         let variables = std::iter::once("env".to_owned()).chain(agent.env.values().cloned()).collect();
         [agent.command.clone(), variables]
     });
-    own.chain(settings.review.verify.iter().cloned()).collect()
+    own.chain(settings.review.verify.iter().cloned()).chain(settings.notify.command.clone()).collect()
 }
 
 fn not_at_base(what: &str, why: &str) -> CommandError {
@@ -139,10 +146,19 @@ pub(crate) fn settle(
     disputes: Vec<DisputeNumber>,
     judges: Vec<Agent>,
 ) -> Result<(Vec<Dispute>, bool), CommandError> {
-    let ((disputes, rest), _) =
+    let ((disputes, rest), _, notifier) =
         execute(context, Arc::new(workspace), settings, agents, run, None, |setup, resolver| {
             review::settle(setup, resolver, run.clone(), disputes, judges)
         })?;
+    let open = disputes.iter().filter(|dispute| dispute.is_open()).count();
+    if rest != Rest::Stopped {
+        notifier.ended(
+            &format!("{} settled, {open} open", count(disputes.len() - open, "dispute")),
+            None,
+            json!({}),
+        );
+    }
+    warn(context.globals, &notifier);
     Ok((disputes, rest == Rest::Stopped))
 }
 
@@ -156,7 +172,7 @@ pub(crate) fn review<F: Future<Output = Result<EndedReview, RunError>>>(
 ) -> CommandResult {
     let resume = format!("resume it with `glee runs resume {}`", id.short());
     let reviewed = Arc::clone(&workspace);
-    let (mut ended, cause) = execute(context, workspace, settings, agents, id, Some(&resume), run)?;
+    let (mut ended, cause, notifier) = execute(context, workspace, settings, agents, id, Some(&resume), run)?;
     if ended.rest == Rest::Stopped {
         // The exit code is the same whether the user stops the run in a dialog or with Ctrl-C.
         ended.outcome.exit = cause.unwrap_or(ExitReason::Signal(2));
@@ -171,13 +187,25 @@ pub(crate) fn review<F: Future<Output = Result<EndedReview, RunError>>>(
         false => None,
     };
     let (events, only) = (events.unwrap_or_default(), context.findings);
-    let report = RunReport { outcome: &ended.outcome, reviewed: &ended.reviewed, events: &events, fix, only };
-    report.write(globals, outputs, reviewed.root())?;
+    let EndedReview { outcome, reviewed: sources, .. } = &ended;
     // A signal determines the exit code even if the signal arrived too late to stop the run.
-    Ok(cause.filter(|cause| matches!(cause, ExitReason::Signal(_))).unwrap_or(ended.outcome.exit))
+    let exit = cause.filter(|cause| matches!(cause, ExitReason::Signal(_))).unwrap_or(outcome.exit);
+    notifier.reviewed(outcome, exit, &report::text::conclusion(outcome));
+    let was_asked = notifier.was_asked() || matches!(exit, ExitReason::Signal(_));
+    let filter = context.filter;
+    let report = RunReport { outcome, reviewed: sources, events: &events, fix, only, filter, was_asked };
+    let written = report.write(globals, outputs, reviewed.root());
+    warn(globals, &notifier);
+    written.map(|()| exit)
 }
 
-/// If a signal or the time limit stopped the run, the second value of the result is the cause.
+/// Waits for the commands of the notifications, and prints their failures.
+pub(crate) fn warn(globals: &Globals, notifier: &Notifier) {
+    notifier.finish().iter().for_each(|warning| globals.say(warning));
+}
+
+/// If a signal or the time limit stopped the run, the second value of the result is the cause. The caller notifies
+/// the person about the end of the run.
 fn execute<T, F: Future<Output = Result<T, RunError>>>(
     context: &CommandContext<'_>,
     workspace: Arc<Workspace>,
@@ -186,7 +214,7 @@ fn execute<T, F: Future<Output = Result<T, RunError>>>(
     id: &RunId,
     resume: Option<&str>,
     run: impl FnOnce(RunSetup, Box<dyn DisputeResolver>) -> F,
-) -> Result<(T, Option<ExitReason>), CommandError> {
+) -> Result<(T, Option<ExitReason>, Notifier), CommandError> {
     require_sandbox(&settings)?;
     let state_dir = state_dir()?;
     // This check must come first, because `lock` creates a file in the state folder.
@@ -197,19 +225,31 @@ fn execute<T, F: Future<Output = Result<T, RunError>>>(
     };
     let journal = history::open(context.globals, &workspace)?;
     let terminal = Terminal::new(context.globals.screen());
+    let folder = work_folder(context.globals, &workspace);
+    let notifier = Notifier::new(&settings, &agents, workspace.root(), id, &terminal);
+    let dialog = Noticed { dialog: Dialog::new(&terminal).seen_from(folder.clone()), notifier: notifier.clone() };
     let resolver: Box<dyn DisputeResolver> = match (context.globals.interactive(), context.chosen) {
-        (true, Some(route)) => Box::new(ChosenRoute { route, dialog: Dialog::new(&terminal) }),
-        (true, None) if settings.review.on_dispute.prompt_user => Box::new(Dialog::new(&terminal)),
+        (true, Some(route)) => Box::new(ChosenRoute { route, dialog }),
+        (true, None) if settings.review.on_dispute.prompt_user => Box::new(dialog),
         (true, None) | (false, _) => Box::new(NonInteractive::new(&terminal)),
     };
     let is_recorded = Arc::new(AtomicBool::new(false));
-    let sink = sink(context.outputs.stdout == Format::Jsonl, &terminal, context.globals.interactive());
-    let sink = Box::new(StartObserver { sink, is_recorded: Arc::clone(&is_recorded) });
+    let prints_events = context.outputs.stdout == Format::Jsonl;
+    let sink = sink(prints_events, &terminal, context.globals.interactive());
+    let folder = folder.for_people(!prints_events);
+    let sink = Box::new(RunObserver { sink, folder, is_recorded: Arc::clone(&is_recorded) });
     let resume = resume.map(|resume| (resume.to_owned(), is_recorded));
     let (ended, cause) = drive(settings.budget.duration, &terminal, resume, |stop| {
         run(RunSetup { workspace, state_dir, journal, agents, settings, sink, stop }, resolver)
     })?;
-    Ok((ended?, cause))
+    match ended {
+        Ok(ended) => Ok((ended, cause, notifier)),
+        Err(error) => {
+            notifier.ended("the run failed", None, json!({}));
+            warn(context.globals, &notifier);
+            Err(error.into())
+        }
+    }
 }
 
 /// `keys` is whether the user can press keys during the run.
@@ -272,6 +312,9 @@ pub(crate) struct RunReport<'a> {
     pub(crate) events: &'a [Event],
     pub(crate) fix: &'a FixCommand,
     pub(crate) only: &'a [FindingId],
+    pub(crate) filter: Option<&'a ReportFilter>,
+    /// Whether the person answered a dialog or stopped the run, so that no pager is opened.
+    pub(crate) was_asked: bool,
 }
 
 impl RunReport<'_> {
@@ -279,19 +322,20 @@ impl RunReport<'_> {
     pub(crate) fn write(&self, globals: &Globals, outputs: &Outputs, root: &Path) -> Result<(), CommandError> {
         // The whole outcome is redacted, because even file names may contain secret tokens.
         let outcome = secrets::redact_value(self.outcome.clone());
-        let folder = folder_within(globals, root).unwrap_or_default();
-        let render = |format: Format, style: Style, detail: Detail| {
-            let folder = if format == Format::Text { folder.as_str() } else { "" };
+        let work_folder = WorkFolder::new(&globals.directory(), root);
+        let render = |format: Format, style: Style, detail: Detail, text: TextOptions<'_>| {
+            let folder = work_folder.clone().for_people(format == Format::Text);
             let options = RenderOptions {
                 style,
                 detail,
-                source: &|path, round| self.reviewed.shown(round, &paths::in_tree(folder, path)),
+                source: &|path, round| self.reviewed.shown(round, &folder.in_tree(path)),
                 events: self.events,
                 fix: self.fix,
                 only: self.only,
+                text,
             };
             let mut shown = outcome.clone();
-            paths::show_from(folder, &mut shown);
+            folder.outcome(&mut shown);
             report::render(format, &shown, &options)
         };
         for format in outputs.formats() {
@@ -306,7 +350,8 @@ impl RunReport<'_> {
         let mut failure = None;
         for (format, path) in &outputs.files {
             let detail = if globals.verbose > 0 { Detail::Full } else { Detail::Short };
-            let text = render(*format, Style { color: false, unicode: true, width: 100 }, detail);
+            let style = Style { color: false, unicode: true, width: 100 };
+            let text = render(*format, style, detail, TextOptions::default());
             if let Err(error) = outputs::write(*format, path, &text) {
                 let again = format!("glee runs show {} --format {}=FILE", outcome.run.short(), format.as_str());
                 failure.get_or_insert(
@@ -321,16 +366,25 @@ impl RunReport<'_> {
         };
         // Events were printed when they were recorded.
         if outputs.stdout != Format::Jsonl {
-            stream::out(&render(outputs.stdout, globals.style(), detail))?;
+            let viewer = Viewer::new(globals, self.was_asked);
+            let options = TextOptions { links: viewer.links(), filter: self.filter };
+            let mut text = render(outputs.stdout, globals.style(), detail, options);
+            if outputs.stdout == Format::Text && detail != Detail::Verdict && viewer.is_long(&text) {
+                text.insert_str(0, &format!("{}\n", report::text::head(&outcome, globals.style())));
+            }
+            viewer.show(&text)?;
         }
         if outputs.formats().any(|format| format == Format::Github) {
-            summarise_job(globals, &render(Format::Markdown, globals.style(), Detail::Short));
+            summarise_job(
+                globals,
+                &render(Format::Markdown, globals.style(), Detail::Short, TextOptions::default()),
+            );
         }
         if outputs.is_opened {
             let path = match outputs.page() {
                 Some(path) => path.to_owned(),
                 None => {
-                    let page = render(Format::Html, globals.style(), Detail::Full);
+                    let page = render(Format::Html, globals.style(), Detail::Full, TextOptions::default());
                     outputs::keep(&state_dir()?, &outcome.run, &page)?
                 }
             };
@@ -356,23 +410,23 @@ fn summarise_job(globals: &Globals, text: &str) {
     }
 }
 
-/// The folder of the command, relative to the root of the tree. `None` if the folder is outside the tree.
-fn folder_within(globals: &Globals, root: &Path) -> Option<String> {
-    let folder = globals.directory().canonicalize().ok()?;
-    let folder = folder.strip_prefix(root.canonicalize().ok()?).ok()?.to_str()?;
-    Some(folder.replace('\\', "/"))
-}
-
-/// Sets `is_recorded` when the first event is recorded, because the run can be resumed from then on.
-struct StartObserver {
+/// Passes the events of a run to `sink`, with paths relative to `folder`. Sets `is_recorded` when the first event is
+/// recorded, because the run can be resumed from then on.
+struct RunObserver {
     sink: Box<dyn EventSink>,
+    folder: WorkFolder,
     is_recorded: Arc<AtomicBool>,
 }
 
-impl EventSink for StartObserver {
+impl EventSink for RunObserver {
     fn event(&mut self, event: &Event) {
         self.is_recorded.store(true, Ordering::Relaxed);
-        self.sink.event(event);
+        if self.folder.is_root() {
+            return self.sink.event(event);
+        }
+        let mut shown = event.clone();
+        self.folder.event(&mut shown);
+        self.sink.event(&shown);
     }
 
     fn activity(&mut self, call: &CallId, line: &str) {
@@ -388,7 +442,7 @@ impl EventSink for StartObserver {
 /// rulings.
 struct ChosenRoute {
     route: Route,
-    dialog: Dialog,
+    dialog: Noticed<Dialog>,
 }
 
 impl DisputeResolver for ChosenRoute {

@@ -4,16 +4,20 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use serde_json::json;
+
 use super::args::{FreshFlag, ReportFormat};
 use super::globals::Globals;
 use super::output::print;
 use super::{execute, history, names, place, settings};
 use crate::cli::error::{CommandError, CommandResult};
 use crate::cli::report::{BasicFormat, formats::json::pretty, stage as report};
+use crate::cli::ui::notify::{Noticed, Notifier};
 use crate::cli::ui::{dialogs::prompter::PersonDialog, terminal::Terminal};
 use crate::config::settings::Settings;
 use crate::domain::{ExitReason, Role, RunId, StagePlan};
 use crate::history::store::Journal;
+use crate::protocol::text::printable;
 use crate::workflows::consensus::{self, Rest, StageOutcome, files};
 use crate::workflows::review::{self, RunSetup};
 use crate::workflows::run::ports::Prompter;
@@ -97,7 +101,9 @@ impl<'a> StageContext<'a> {
         let terminal = Terminal::new(self.globals.screen());
         let sink = execute::sink(self.format == BasicFormat::Jsonl, &terminal, self.globals.interactive());
         let asks = self.globals.interactive() && self.settings.review.on_dispute.prompt_user;
-        let person = asks.then(|| Box::new(PersonDialog::new(&terminal)) as Box<dyn Prompter>);
+        let notifier = Notifier::new(&self.settings, &agents, root, &run, &terminal);
+        let dialog = Noticed { dialog: PersonDialog::new(&terminal), notifier: notifier.clone() };
+        let person = asks.then(|| Box::new(dialog) as Box<dyn Prompter>);
         let (settings, workspace) = (self.settings.clone(), Arc::new(place::workspace(self.globals)?));
         let hint = format!("resume it with the same command and `--id {}`", plan.id);
         let resume = Some((hint.clone(), Arc::new(AtomicBool::new(true))));
@@ -111,15 +117,26 @@ impl<'a> StageContext<'a> {
                 }
             }
         })?;
-        let (mut outcome, rest) = rested?;
-        match rest {
-            Rest::Ended => {}
-            Rest::OverBudget => outcome.exit = ExitReason::Budget,
-            Rest::Stopped => {
-                outcome.exit = cause.unwrap_or(ExitReason::Signal(2));
-                outcome.notices.push(format!("stopped early; {hint}"));
+        let rested = rested.inspect_err(|_| notifier.ended("the run failed", None, json!({})));
+        let ended = rested.map(|(mut outcome, rest)| {
+            match rest {
+                Rest::Ended => {}
+                Rest::OverBudget => outcome.exit = ExitReason::Budget,
+                Rest::Stopped => {
+                    outcome.exit = cause.unwrap_or(ExitReason::Signal(2));
+                    outcome.notices.push(format!("stopped early; {hint}"));
+                }
             }
-        }
+            let state = printable::line(&report::state(&outcome));
+            notifier.ended(
+                &format!("{}: {state}", outcome.stage),
+                Some(outcome.exit),
+                json!({"stage": outcome.stage}),
+            );
+            outcome
+        });
+        execute::warn(self.globals, &notifier);
+        let outcome = ended?;
         if outcome.ended {
             self.write(&outcome)?;
         }

@@ -26,6 +26,9 @@ pub(crate) struct Globals {
     /// Print progress (`-vv`: also debug output, filtered by `GLEE_LOG`)
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
+    /// Print long reports without a pager
+    #[arg(long, global = true)]
+    pub(crate) no_pager: bool,
     /// Use the configured defaults instead of asking questions
     #[arg(long, global = true)]
     pub(crate) no_input: bool,
@@ -119,6 +122,6 @@ impl Globals {
     }
 }
 
-fn is_dumb() -> bool {
+pub(crate) fn is_dumb() -> bool {
     std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }

@@ -21,7 +21,7 @@ pub(crate) use execute::CommandContext;
 pub(crate) use execute_stage::{StageContext, StageRequest};
 pub(crate) use globals::Globals;
 pub(crate) use input::{Input, unreadable};
-pub(crate) use output::{local_time, print};
+pub(crate) use output::{Viewer, local_time, print};
 pub(crate) use settings::Places;
 
 pub(crate) use crate::cli::error::{CommandError, CommandResult};

@@ -4,11 +4,24 @@ use std::path::{Path, PathBuf};
 
 use super::globals::Globals;
 use crate::cli::error::CommandError;
+use crate::cli::report::paths::WorkFolder;
 use crate::config::files::paths;
 use crate::workspace::root::Workspace;
 
 pub(crate) fn workspace(globals: &Globals) -> Result<Workspace, CommandError> {
     Ok(Workspace::discover(&globals.directory())?)
+}
+
+pub(crate) fn work_folder(globals: &Globals, workspace: &Workspace) -> WorkFolder {
+    WorkFolder::new(&globals.directory(), workspace.root())
+}
+
+/// The work folder of a command that needs no work tree. At the root of a repository, no git process is started.
+pub(crate) fn work_folder_here(globals: &Globals) -> WorkFolder {
+    if globals.directory().join(".git").exists() {
+        return WorkFolder::default();
+    }
+    workspace(globals).map(|workspace| work_folder(globals, &workspace)).unwrap_or_default()
 }
 
 pub(crate) fn state_dir() -> Result<PathBuf, CommandError> {

@@ -8,7 +8,7 @@ use super::globals::Globals;
 use super::names;
 use crate::cli::error::CommandError;
 use crate::config::files::paths;
-use crate::config::settings::Settings;
+use crate::config::settings::{Settings, UiSettings};
 use crate::config::{self, ConfigSources, Loaded, UntrustedConfig};
 use crate::domain::{Agent, ExitReason};
 
@@ -58,6 +58,13 @@ pub(crate) fn load(globals: &Globals) -> Result<(Places, Loaded), CommandError> 
 pub(crate) fn agents(globals: &Globals) -> Vec<Agent> {
     let loaded = Places::find(globals).and_then(|places| Ok(config::load(&places.sources(globals))?));
     loaded.map(|loaded| loaded.settings.agents).unwrap_or_default()
+}
+
+/// The settings of the screen. If the settings cannot be read, returns the defaults.
+pub(crate) fn of_screen(globals: &Globals) -> UiSettings {
+    let places = Places::find(globals);
+    let loaded = places.and_then(|places| Ok(config::load(&places.sources(globals))?));
+    loaded.map(|loaded| loaded.settings.ui).unwrap_or_default()
 }
 
 /// Returns the full name of an agent. If no agent matches or the settings cannot be read, returns the given name.

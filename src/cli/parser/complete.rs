@@ -48,6 +48,7 @@ fn here() -> Globals {
         color: ColorChoice::Never,
         quiet: true,
         verbose: 0,
+        no_pager: true,
         no_input: true,
         history: None,
         trust: None,

@@ -1,5 +1,6 @@
 //! Formats the outcome of a run as text or for other programs.
 
+pub(crate) mod filter;
 pub(crate) mod fix_command;
 pub mod formats;
 pub(crate) mod html;

@@ -1,6 +1,7 @@
 //! The options of a report: which findings are shown, and in how much detail.
 
-use crate::cli::style::Style;
+use crate::cli::report::filter::ReportFilter;
+use crate::cli::style::{Style, links::PlaceLinks};
 use crate::domain::FindingId;
 use crate::domain::event::Event;
 
@@ -17,6 +18,15 @@ pub struct RenderOptions<'a> {
     pub fix: &'a FixCommand,
     /// If the list is not empty, the report shows the text of these findings only. The counts include all findings.
     pub only: &'a [FindingId],
+    /// The options of the text report.
+    pub text: TextOptions<'a>,
+}
+
+#[derive(Clone, Copy, Default)]
+pub struct TextOptions<'a> {
+    pub(crate) links: Option<&'a PlaceLinks>,
+    /// If given, the report shows only matching findings and disputes. The counts include all findings.
+    pub(crate) filter: Option<&'a ReportFilter>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -65,6 +65,18 @@ impl Outputs {
         Self { is_opened, ..self }
     }
 
+    /// Fails if a flag filters the text report, but standard output gets a report in another format.
+    pub(crate) fn check_filter(&self, flags: &[&str]) -> Result<(), CommandError> {
+        let format = self.stdout.as_str();
+        match flags.first().filter(|_| self.stdout != Format::Text) {
+            Some(flag) => Err(CommandError::usage(format!(
+                "`{flag}` filters only the text report, not the format `{format}`"
+            ))
+            .hint(format!("remove `{flag}`, or write the other report to a file: `--format {format}=FILE`"))),
+            None => Ok(()),
+        }
+    }
+
     pub(crate) fn formats(&self) -> impl Iterator<Item = Format> {
         let opened = self.is_opened.then_some(Format::Html);
         std::iter::once(self.stdout).chain(self.files.iter().map(|(format, _)| *format)).chain(opened)

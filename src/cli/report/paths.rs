@@ -1,28 +1,100 @@
-//! The paths of a text report. Each path is relative to the folder in which the user works, so that the user can
+//! The paths of a text for people. Each path is relative to the folder in which the user works, so that the user can
 //! open the path or pass the path to a command.
 
-use crate::domain::Outcome;
+use std::path::{Path, PathBuf};
 
-/// Makes the paths of an outcome relative to `folder`. Before the call, the paths are relative to the root.
-pub(crate) fn show_from(folder: &str, outcome: &mut Outcome) {
-    let findings = outcome.findings.iter_mut().map(|finding| &mut finding.finding.raw);
-    let disputed = outcome.disputes.iter_mut().map(|dispute| &mut dispute.finding.raw);
-    let gone = outcome.no_longer_raised.iter_mut().map(|gone| &mut gone.finding);
-    let found = findings.chain(disputed).chain(gone).filter_map(|raw| raw.file.as_mut());
-    let changed = outcome.changes.iter_mut().map(|change| &mut change.file);
-    let skipped = outcome.proof.skipped.iter_mut().map(|skip| &mut skip.file);
-    let covered = outcome.proof.covered.iter_mut().map(|covered| &mut covered.file);
-    let unread = outcome.proof.unread.iter_mut().map(|unread| &mut unread.file);
-    found
-        .chain(changed)
-        .chain(skipped)
-        .chain(covered)
-        .chain(unread)
-        .for_each(|path| *path = seen_from(folder, path));
+use crate::domain::event::{DisputeEvent, Event, EventKind, ReviewEvent};
+use crate::domain::{Dispute, Finding, Outcome, Untrusted};
+use crate::protocol::text::references;
+
+/// The folder in which the user works.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WorkFolder {
+    root: PathBuf,
+    /// The path of the folder, relative to the root of the tree. Empty at the root and outside the tree.
+    within: String,
+}
+
+impl WorkFolder {
+    pub(crate) fn new(folder: &Path, root: &Path) -> Self {
+        let within = || {
+            let folder = folder.canonicalize().ok()?;
+            let within = folder.strip_prefix(root.canonicalize().ok()?).ok()?.to_str()?;
+            Some(within.replace('\\', "/"))
+        };
+        Self { root: root.to_owned(), within: within().unwrap_or_default() }
+    }
+
+    /// Only texts for people have paths relative to the folder. All other output has paths relative to the root.
+    pub(crate) fn for_people(self, is_for_people: bool) -> Self {
+        if is_for_people { self } else { Self::default() }
+    }
+
+    pub(crate) fn is_root(&self) -> bool {
+        self.within.is_empty()
+    }
+
+    /// Makes a path relative to this folder. Before the call, the path is relative to the root.
+    pub(crate) fn path(&self, path: &mut String) {
+        if !self.is_root() {
+            *path = seen_from(&self.within, path);
+        }
+    }
+
+    /// Makes a path relative to the root of the tree. This function is the inverse of [`path`](Self::path).
+    pub(crate) fn in_tree(&self, shown: &str) -> String {
+        in_tree(&self.within, shown)
+    }
+
+    pub(crate) fn finding(&self, finding: &mut Finding) {
+        finding.raw.file.iter_mut().for_each(|file| self.path(file));
+    }
+
+    pub(crate) fn dispute(&self, dispute: &mut Dispute) {
+        self.finding(&mut dispute.finding);
+        let citations = dispute.rulings.iter_mut().flat_map(|record| &mut record.ruling.citations);
+        citations.for_each(|citation| self.citation(citation));
+    }
+
+    /// Changes a citation only if the whole citation is a reference to a file of the tree.
+    fn citation(&self, citation: &mut Untrusted) {
+        references::change_path(citation, |path| {
+            if self.root.join(&*path).exists() {
+                self.path(path);
+            }
+        });
+    }
+
+    pub(crate) fn outcome(&self, outcome: &mut Outcome) {
+        outcome.findings.iter_mut().for_each(|finding| self.finding(&mut finding.finding));
+        outcome.disputes.iter_mut().for_each(|dispute| self.dispute(dispute));
+        let gone = outcome.no_longer_raised.iter_mut().filter_map(|gone| gone.finding.file.as_mut());
+        let changed = outcome.changes.iter_mut().map(|change| &mut change.file);
+        let skipped = outcome.proof.skipped.iter_mut().map(|skip| &mut skip.file);
+        let covered = outcome.proof.covered.iter_mut().map(|covered| &mut covered.file);
+        let unread = outcome.proof.unread.iter_mut().map(|unread| &mut unread.file);
+        gone.chain(changed).chain(skipped).chain(covered).chain(unread).for_each(|path| self.path(path));
+    }
+
+    /// Changes the paths of an event that the live display shows.
+    pub(crate) fn event(&self, event: &mut Event) {
+        match &mut event.kind {
+            EventKind::Review(ReviewEvent::RunStarted { plan }) => {
+                plan.skipped.iter_mut().for_each(|skip| self.path(&mut skip.file));
+            }
+            EventKind::Review(ReviewEvent::TreeChanged { changes, .. }) => {
+                changes.iter_mut().for_each(|change| self.path(&mut change.file));
+            }
+            EventKind::Dispute(
+                DisputeEvent::DisputeOpened { dispute } | DisputeEvent::DisputeCarriedOn { dispute, .. },
+            ) => self.dispute(dispute),
+            _ => {}
+        }
+    }
 }
 
 /// Makes `path` relative to `folder`. For example, `src/b.py` becomes `../b.py` for the folder `src/deep`.
-fn seen_from(folder: &str, path: &str) -> String {
+pub(crate) fn seen_from(folder: &str, path: &str) -> String {
     let mut folders = folder.split('/').filter(|part| !part.is_empty()).peekable();
     let mut rest = path;
     while let (Some(folder), Some((first, after))) = (folders.peek(), rest.split_once('/')) {
@@ -34,8 +106,7 @@ fn seen_from(folder: &str, path: &str) -> String {
     "../".repeat(folders.count()) + rest
 }
 
-/// Makes a path relative to the root of the tree. This function is the inverse of [`seen_from`].
-pub(crate) fn in_tree(folder: &str, shown: &str) -> String {
+fn in_tree(folder: &str, shown: &str) -> String {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     let mut rest = shown;
     while let Some(after) = rest.strip_prefix("../") {
@@ -47,7 +118,28 @@ pub(crate) fn in_tree(folder: &str, shown: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
     use super::*;
+
+    #[test]
+    fn a_citation_changes_only_if_it_is_a_file_of_the_tree() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(folder.path().join("src/deep")).unwrap();
+        std::fs::write(folder.path().join("src/a.rs"), "").unwrap();
+        let work_folder = WorkFolder::new(&folder.path().join("src/deep"), folder.path());
+        for (written, shown) in [
+            ("src/a.rs:7", "../a.rs:7"),
+            ("src/a.rs::tests::name", "../a.rs::tests::name"),
+            ("src/b.rs:7", "src/b.rs:7"),
+            ("see src/a.rs:7", "see src/a.rs:7"),
+            ("cargo test", "cargo test"),
+        ] {
+            let mut citation = Untrusted::from(written);
+            work_folder.citation(&mut citation);
+            assert_eq!(citation, Untrusted::from(shown));
+        }
+    }
 
     #[test]
     fn a_path_is_seen_from_a_folder_and_found_again() {

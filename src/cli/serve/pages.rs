@@ -13,7 +13,7 @@ use super::views::{self, DisputeDetails, DisputeLine, FormView, RunView};
 use crate::cli::commands::history::{runs::lookup, stats};
 use crate::cli::context::{CommandError, execute, place};
 use crate::cli::report::html::page::Page;
-use crate::cli::report::options::{Detail, RenderOptions};
+use crate::cli::report::options::{Detail, RenderOptions, TextOptions};
 use crate::cli::style::Style;
 use crate::domain::{DisputeNumber, FindingId, RunId};
 use crate::history::JournalError;
@@ -77,6 +77,7 @@ fn report(site: &Site, journal: &Journal, run: &RunId, only: &[FindingId]) -> Re
         events: &events,
         fix: &fix,
         only,
+        text: TextOptions::default(),
     };
     Ok(Page::of(&secrets::redact_value(outcome), &options))
 }

@@ -4,6 +4,7 @@
 
 #[cfg(test)]
 pub(crate) mod fixture;
+pub mod links;
 pub mod snippet;
 pub mod watch_status;
 

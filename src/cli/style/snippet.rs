@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
+use super::links::{PlaceLinks, linked};
 use super::{Color, Glyph, Style, behind, columns, wrap};
 use crate::protocol::text::printable;
 use crate::workspace::code::anchors::Excerpt;
@@ -26,6 +27,7 @@ pub struct Code<'a> {
     pub lines: (u32, u32),
     /// The reviewer's text about the code. If the text quotes a part of the marked line, only that part is marked.
     pub quoted: String,
+    pub links: Option<&'a PlaceLinks>,
 }
 
 /// A note below the code, drawn as `= name: text`.
@@ -79,7 +81,7 @@ pub fn diagnostic(style: Style, heading: &Heading, at: Option<&Code<'_>>, notes:
 /// Draws recorded code without a heading. If `quoted` quotes a part of the marked line, only that part is marked.
 pub fn excerpt(style: Style, color: Color, excerpt: &Excerpt, quoted: String) -> String {
     let Excerpt { file, text, first_line, lines } = excerpt;
-    code(style, color, &Code { file, text, first_line: *first_line, lines: *lines, quoted })
+    code(style, color, &Code { file, text, first_line: *first_line, lines: *lines, quoted, links: None })
 }
 
 /// Draws code without a heading. The result does not end with a line break.
@@ -93,8 +95,10 @@ fn render(style: Style, color: Color, code: &Code<'_>, prepared: Option<&Prepare
     let renderer = if style.color { Renderer::styled().hyperlink(false) } else { Renderer::plain() };
     let renderer = renderer.term_width(style.width);
     let Some(prepared) = prepared else {
-        let origin = Origin::path(file).line(code.lines.0 as usize);
-        return renderer.render(&[group.element(origin)]);
+        let origin = Origin::path(file.clone()).line(code.lines.0 as usize);
+        let drawn = renderer.render(&[group.element(origin)]);
+        let place = format!("{file}:{}", code.lines.0);
+        return drawn.replacen(&place, &linked(code.links, place.clone(), code.file, Some(code.lines.0)), 1);
     };
     let (line, at) = prepared.place();
     let snippet: Snippet<'_, Annotation<'_>> = Snippet::source(prepared.text.clone())
@@ -105,7 +109,8 @@ fn render(style: Style, color: Color, code: &Code<'_>, prepared: Option<&Prepare
     let drawn = renderer.render(&[group.element(snippet)]);
     // The column number is removed, because it refers to the drawn text and not to the file. In the drawn text,
     // tabs are spaces and long lines are cut.
-    drawn.replacen(&format!("{file}:{line}:{at}\n"), &format!("{file}:{line}\n"), 1)
+    let place = linked(code.links, format!("{file}:{line}"), code.file, u32::try_from(line).ok());
+    drawn.replacen(&format!("{file}:{line}:{at}\n"), &format!("{place}\n"), 1)
 }
 
 fn level(color: Color) -> Level<'static> {
@@ -222,7 +227,7 @@ mod tests {
     const STYLE: Style = Style { color: false, unicode: true, width: 60 };
 
     fn at<'a>(text: &'a str, lines: (u32, u32), quoted: &str) -> Code<'a> {
-        Code { file: "a.rs", text, first_line: 1, lines, quoted: quoted.to_owned() }
+        Code { file: "a.rs", text, first_line: 1, lines, quoted: quoted.to_owned(), links: None }
     }
 
     #[test]
@@ -273,8 +278,8 @@ mod tests {
             for lines in [(0, 0), (1, 1), (2, 1), (1, u32::MAX), (u32::MAX, u32::MAX), (2, 2)] {
                 for first_line in [0, 1, u32::MAX] {
                     for width in [0, 10, 20, 80] {
-                        let piece =
-                            Code { file: "\x1b[2J", text, first_line, lines, quoted: "`本` `y` `` `é`".into() };
+                        let quoted = "`本` `y` `` `é`".into();
+                        let piece = Code { file: "\x1b[2J", text, first_line, lines, quoted, links: None };
                         let drawn = code(Style { width, ..STYLE }, Color::Bad, &piece);
                         assert!(!drawn.chars().any(|c| c != '\n' && printable::is_unsafe(c)), "{drawn:?}");
                     }

@@ -3,6 +3,9 @@
 pub(crate) mod browser;
 pub mod dialogs;
 pub mod live;
+pub(crate) mod notification;
+pub(crate) mod notify;
+pub(crate) mod pager;
 pub mod screen;
 pub mod stream;
 pub mod terminal;

@@ -3,6 +3,7 @@
 use std::io::IsTerminal as _;
 
 use console::Term;
+use supports_hyperlinks::Stream;
 
 use crate::cli::style::Style;
 
@@ -41,6 +42,17 @@ impl Screen {
         let width = self.columns.unwrap_or_else(asked).max(10);
         Style { color: self.color, unicode: self.unicode, width }
     }
+}
+
+/// The rows and columns of stdout, or `None` if stdout is not a terminal.
+pub(crate) fn size_of_stdout() -> Option<(usize, usize)> {
+    let size = std::io::stdout().is_terminal().then(|| Term::stdout().size_checked()).flatten();
+    size.map(|(rows, columns)| (usize::from(rows), usize::from(columns))).filter(|(rows, _)| *rows > 0)
+}
+
+/// Whether the terminal of stdout is known to show hyperlinks.
+pub(crate) fn shows_hyperlinks() -> bool {
+    supports_hyperlinks::on(Stream::Stdout)
 }
 
 pub fn speaks_utf8() -> bool {

@@ -68,6 +68,13 @@ impl Terminal {
         }
     }
 
+    /// Sends a control sequence that prints nothing.
+    pub(crate) fn control(&self, sequence: &str) {
+        if self.shared.screen.terminal {
+            self.shared.live.suspend(|| stream::err(sequence));
+        }
+    }
+
     /// Runs a dialog with exclusive use of the terminal.
     pub(crate) fn dialog<T>(&self, open: impl FnOnce(&Term) -> T) -> T {
         let _reading = self.shared.reading.lock().unwrap_or_else(PoisonError::into_inner);

@@ -60,6 +60,9 @@ fn value(layers: &ConfigLayers, key: &'static SettingKey) -> Result<Setting, Con
     if let Some(Setting { origin, .. }) = user.or(variable).filter(|_| key.is_of_project()) {
         return Err(ConfigError::OfProject { place: origin.clone(), key: name.to_owned() });
     }
+    if let Some(Setting { origin, .. }) = project.filter(|_| key.is_of_user()) {
+        return Err(ConfigError::OfUser { place: origin.clone(), key: name.to_owned() });
+    }
     let default = Setting { value: key.default.clone(), origin: Origin::Default };
     let below = user.unwrap_or(&default);
     let files = match project {
@@ -272,6 +275,9 @@ mod tests {
         limits.max_line_size = 8MiB
         limits.max_output_size = 64MiB
         limits.retries = 3
+        notify.after = 30s
+        notify.command = none
+        notify.terminal = auto
         project.id = none
         redaction.block_private_keys = true
         redaction.secrets = true
@@ -307,6 +313,8 @@ mod tests {
         rulings.max_age.not_mandatory = none
         rulings.max_age.refuted = none
         sandbox = auto
+        ui.hyperlink = auto
+        ui.pager = auto
         version = 1
         watch.agents = []
         watch.arbitrate = false

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::suggest::closest;
 use super::units;
-use super::values::{ADAPTERS, ConfirmAbove, Count, InvalidValue, ReviewerChoice, ValueForm, words};
+use super::values::{ADAPTERS, ConfirmAbove, Count, Hyperlink, InvalidValue, ReviewerChoice, ValueForm, words};
 use crate::domain::{AgentName, Price as Dollars, Tag};
 use crate::rules::review::mandatory;
 
@@ -254,6 +254,30 @@ form! {
     fn problem(wrong: &Value) -> Option<String> {
         Command::problem(wrong)
     }
+}
+
+/// The placeholders of a link format.
+const LINK_PARTS: [&str; 3] = ["{path}", "{line}", "{column}"];
+
+form! {
+    /// Accepts an address with the placeholder `{path}`, as in ripgrep's `--hyperlink-format`.
+    LinkFormat: Hyperlink =
+        "auto, off, or an address with `{path}` and perhaps `{line}` and `{column}`, such as vscode://file{path}:{line}",
+    {"anyOf": [{"enum": ["auto", "off"]}, {"type": "string", "pattern": "^[a-z][a-z0-9+.-]*:.*\\{path\\}"}]},
+    |given| match given.as_str()? {
+        "auto" => Some(Hyperlink::Auto),
+        "off" => Some(Hyperlink::Off),
+        text => {
+            let (scheme, _) = text.split_once(':')?;
+            let is_scheme = scheme.starts_with(|c: char| c.is_ascii_lowercase())
+                && scheme.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "+.-".contains(c));
+            let rest = LINK_PARTS.iter().fold(text.to_owned(), |rest, part| rest.replace(part, ""));
+            let is_plain = rest.chars().all(|c| c.is_ascii_graphic() && !"{}".contains(c));
+            (is_scheme && is_plain && text.contains("{path}")).then(|| Hyperlink::Format(text.to_owned()))
+        }
+    };
+
+    const WORDS: &'static [&'static str] = &["auto", "off"];
 }
 
 form! {

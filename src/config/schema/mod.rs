@@ -73,6 +73,11 @@ impl SettingKey {
         self.schema["x-project"] == "own"
     }
 
+    /// Returns whether a project's file may not set the key.
+    pub(crate) fn is_of_user(&self) -> bool {
+        self.schema["x-project"] == "user"
+    }
+
     pub(crate) fn words(&self) -> Vec<&str> {
         if self.schema["type"] == "boolean" { vec!["true", "false"] } else { words(&self.schema) }
     }
@@ -91,7 +96,10 @@ impl SettingKey {
         if is("boolean") || is("integer") || is("number") {
             return serde_json::from_str(text).unwrap_or_else(|_| json!(text));
         }
-        let is_command = |schema: &Value| schema["format"] == "command";
+        let is_command = |schema: &Value| {
+            let forms = schema["anyOf"].as_array().into_iter().flatten();
+            forms.chain([schema]).any(|form| form["format"] == "command")
+        };
         if !is("array") || is_command(&self.schema) || self.words().contains(&text) {
             return json!(text);
         }
@@ -250,7 +258,9 @@ mod tests {
                 "redaction",
                 "watch",
                 "budget",
-                "limits"
+                "limits",
+                "notify",
+                "ui"
             ]
         );
         assert_eq!(children("review.on_dispute"), ["prompt_user", "default"]);
@@ -300,6 +310,8 @@ mod tests {
             ("review.reviewers", "all", json!("all")),
             ("review.reviewers", "a", json!(["a"])),
             ("command", "sh -c x", json!("sh -c x")),
+            ("notify.command", "tell a, b", json!("tell a, b")),
+            ("notify.command", "[tell, 'a b']", json!(["tell", "a b"])),
             ("review.verify", "cargo test", json!(["cargo test"])),
             ("review.verify", "[cargo test, [make, x]]", json!(["cargo test", ["make", "x"]])),
             ("env", "{A: b}", json!({"A": "b"})),

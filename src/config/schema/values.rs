@@ -248,6 +248,15 @@ pub enum ConfirmAbove {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+pub enum Hyperlink {
+    Auto,
+    Off,
+    #[serde(untagged)]
+    Format(String),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ReviewerChoice {
     All,
     First,
@@ -291,8 +300,27 @@ mod tests {
             ("command", json!(["sh", "-c", "a b"]), json!(["sh", "-c", "a b"])),
             ("review.verify", json!(["cargo test", ["make", "x y"]]), json!([["cargo", "test"], ["make", "x y"]])),
             ("env", json!({"A_1": "x"}), json!({"A_1": "x"})),
+            ("notify.command", json!("tell 'a b'"), json!(["tell", "a b"])),
+            ("notify.command", json!("none"), json!("none")),
+            ("ui.hyperlink", json!("vscode://file{path}:{line}"), json!("vscode://file{path}:{line}")),
+            ("ui.hyperlink", json!("file://{path}"), json!("file://{path}")),
         ] {
             assert_eq!(checked(key, given), Ok(one_form));
+        }
+    }
+
+    #[test]
+    fn a_link_format_cannot_break_the_control_sequence() {
+        for wrong in [
+            "{path}",
+            "file://",
+            "FILE://{path}",
+            "file://{path}\u{1b}\\",
+            "file://{path} x",
+            "x:{path}{host}",
+            "on",
+        ] {
+            assert!(checked("ui.hyperlink", json!(wrong)).is_err(), "{wrong}");
         }
     }
 

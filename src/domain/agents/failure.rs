@@ -54,6 +54,28 @@ pub enum FailureKind {
 }
 
 impl FailureKind {
+    /// Whether the output of the program can explain the failure.
+    pub fn is_in_output(self) -> bool {
+        match self {
+            Self::RefusedTool
+            | Self::MaxTurns
+            | Self::TooLong
+            | Self::Truncated
+            | Self::Empty
+            | Self::TimedOut
+            | Self::Killed
+            | Self::Crashed
+            | Self::Protocol => true,
+            Self::NotInstalled
+            | Self::BadFlags
+            | Self::NotLoggedIn
+            | Self::RateLimited { .. }
+            | Self::OverQuota { .. }
+            | Self::Unavailable
+            | Self::Stopped => false,
+        }
+    }
+
     /// Whether a later retry can succeed.
     pub fn is_transient(self) -> bool {
         matches!(self, Self::RateLimited { .. } | Self::Unavailable | Self::Empty)

@@ -127,14 +127,11 @@ pub enum EventKind {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum RunEvent {
+    /// `glee runs resume` continues the run.
     RunResumed,
-    /// The answer has to repeat the nonce.
-    CallStarted {
-        call: CallId,
-        role: Role,
-        prompt_bytes: u64,
-        nonce: String,
-    },
+    /// A call begins. The answer has to repeat the nonce.
+    CallStarted { call: CallId, role: Role, prompt_bytes: u64, nonce: String },
+    /// A call ended. `answer` is the parsed answer, or the reason why there is none.
     CallFinished {
         call: CallId,
         #[serde(flatten)]
@@ -147,35 +144,24 @@ pub enum RunEvent {
         told: Box<CallMetadata>,
     },
     /// Files changed while a read-only agent ran without a sandbox. The agent's answer is discarded.
-    ReadOnlyViolated {
-        call: CallId,
-        changes: Vec<String>,
-    },
-    Notice {
-        text: String,
-    },
-    RunEnded {
-        exit: ExitReason,
-        millis: u64,
-    },
-    RunUndone {
-        files: u64,
-    },
-    RunRedone {
-        files: u64,
-    },
+    ReadOnlyViolated { call: CallId, changes: Vec<String> },
+    /// A message for the user, which the report repeats.
+    Notice { text: String },
+    /// The run ended. `exit` is the reason, which determines the exit code.
+    RunEnded { exit: ExitReason, millis: u64 },
+    /// `glee runs undo` restored this number of files to their content before the coder's edits.
+    RunUndone { files: u64 },
+    /// `glee runs undo --redo` restored the coder's changes to this number of files.
+    RunRedone { files: u64 },
     /// `glee runs prune` deleted the run's trees, code and raw answers.
-    RunPruned {
-        bytes: u64,
-    },
+    RunPruned { bytes: u64 },
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum ReviewEvent {
-    RunStarted {
-        plan: Box<Plan>,
-    },
+    /// A review begins. The plan contains the target, the agents and the settings.
+    RunStarted { plan: Box<Plan> },
     /// A round after round 1 begins. The target of the round is the changed files.
     RoundStarted {
         round: u32,
@@ -211,30 +197,16 @@ pub enum ReviewEvent {
     },
     /// The results of looking up findings in databases of advisories. A key of `answers` consists of the call that
     /// raised the finding and the finding's number in the agent's answer.
-    AdvisoriesAsked {
-        answers: BTreeMap<String, AdvisoryStatus>,
-    },
-    FindingsMerged {
-        round: u32,
-        findings: Vec<Finding>,
-    },
+    AdvisoriesAsked { answers: BTreeMap<String, AdvisoryStatus> },
+    /// The findings of all reviewers in a round, after findings about the same problem were merged.
+    FindingsMerged { round: u32, findings: Vec<Finding> },
     /// A round of the debate (2 or 3) is complete.
-    DebateRound {
-        round: u32,
-        debate_round: u32,
-        message: DebateMessage,
-    },
+    DebateRound { round: u32, debate_round: u32, message: DebateMessage },
     /// The debate of a round has ended. `findings` contains the findings of the round after the debate, including
     /// findings that reviewers added during the debate. `silent` lists the reviewers that did not answer.
-    DebateConcluded {
-        round: u32,
-        findings: Vec<Finding>,
-        silent: Vec<AgentName>,
-        report: DebateMessage,
-    },
-    DebateShutdown {
-        messages: Vec<DebateMessage>,
-    },
+    DebateConcluded { round: u32, findings: Vec<Finding>, silent: Vec<AgentName>, report: DebateMessage },
+    /// The debate ends. The messages ask each reviewer to stop, and contain the reviewers' replies.
+    DebateShutdown { messages: Vec<DebateMessage> },
     /// A ruling or disposition of an earlier dispute covers a finding.
     AlreadyRuled {
         finding: FindingId,
@@ -256,10 +228,7 @@ pub enum ReviewEvent {
     },
     /// A finding describes the same problem as an earlier finding whose dispute waits for a person. No second
     /// dispute is opened.
-    StillDisputed {
-        finding: FindingId,
-        dispute: DisputeNumber,
-    },
+    StillDisputed { finding: FindingId, dispute: DisputeNumber },
     /// A snapshot of the tree before the coder's first edit.
     BeforeImage {
         /// The path, below the state folder, of the file that describes the snapshot. Older runs recorded a git ref
@@ -269,24 +238,14 @@ pub enum ReviewEvent {
     },
     /// The coder changed files. `tree` is the content after the coder's call; `touched` lists the findings at whose
     /// anchors the code changed.
-    TreeChanged {
-        call: CallId,
-        tree: String,
-        changes: Vec<FileChange>,
-        touched: Vec<FindingId>,
-    },
+    TreeChanged { call: CallId, tree: String, changes: Vec<FileChange>, touched: Vec<FindingId> },
     /// An ended run continues: the coder receives only the findings of the request.
     FixRequested {
         #[serde(flatten)]
         request: FixRequest,
     },
     /// A command of `review.verify` checked the coder's edits; `tail` is the end of the command's output.
-    Verified {
-        round: u32,
-        command: String,
-        passed: bool,
-        tail: String,
-    },
+    Verified { round: u32, command: String, passed: bool, tail: String },
 }
 
 /// Events of disputes. A review or a watch can open a dispute. Commands can settle disputes between runs.
@@ -309,6 +268,7 @@ pub enum DisputeEvent {
     RouteChosen { dispute: DisputeNumber, route: Route, by_person: bool },
     /// A judge or a person ruled.
     RulingGiven { dispute: DisputeNumber, ruling: RulingRecord },
+    /// A dispute ended. `by` is who decided, and `disposition` is how the dispute ended.
     DisputeSettled {
         dispute: DisputeNumber,
         #[serde(flatten)]
@@ -334,10 +294,15 @@ pub enum DisputeEvent {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum ConsensusEvent {
+    /// A stage or a checkpoint begins. The plan contains the question and the agents.
     StageStarted { plan: Box<StagePlan> },
+    /// The positions of all agents were compared. The verdict lists agreements and conflicts.
     StageJudged { verdict: StageVerdict },
+    /// The agents do not agree, and a person has to decide.
     StageDeadlocked { reason: String },
+    /// An arbiter or a person decided the conflicts of a stage.
     StageDecided { decision: Decision, by: Settler },
+    /// A question of a checkpoint has a binding answer.
     QuestionResolved { resolution: Resolution },
 }
 
@@ -346,15 +311,17 @@ pub enum ConsensusEvent {
 pub enum WatchEvent {
     /// A watch starts or restarts.
     WatchStarted { plan: Box<WatchPlan> },
+    /// A worker of a watch reported an event, such as a milestone or a blocker.
     EventReceived {
         #[serde(flatten)]
         said: AgentEvent,
     },
-    /// Cycles are counted from 1.
+    /// A cycle of a watch begins. Cycles are counted from 1.
     CycleStarted { cycle: u32, triggers: BTreeSet<Trigger> },
-    /// `tree` is absent if the content could not be recorded.
+    /// The reviewers of a watch are asked to review the work. `tree` is absent if the content could not be recorded.
     ReviewRequested { cycle: u32, requests: Vec<ReviewRequest>, tree: Option<String> },
-    /// `status` remains paused if a person or a blocker paused the work.
+    /// The verdicts of a cycle decide how the work goes on. `status` remains paused if a person or a blocker paused the
+    /// work.
     CycleDecided { cycle: u32, action: Action, status: WatchStatus, ballots: Vec<Ballot> },
     /// Agents are asked for a clarification.
     ClarificationAsked { cycle: u32, agents: Vec<AgentName>, prompt: Untrusted },

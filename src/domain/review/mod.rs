@@ -3,6 +3,7 @@
 pub(crate) mod advisory;
 pub(crate) mod finding;
 pub(crate) mod location;
+pub(crate) mod measures;
 pub(crate) mod outcome;
 pub(crate) mod response;
 pub(crate) mod reuse;

@@ -265,6 +265,10 @@ pub struct Failure {
     /// The kind of the failure. Absent if no process failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<FailureKind>,
+    /// The name of the failed call in the output of `glee runs show --calls`. Absent if the agent printed nothing that
+    /// explains the failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

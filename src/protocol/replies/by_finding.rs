@@ -11,7 +11,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::{self, BufRead};
 
-use crate::domain::FindingId;
+use crate::domain::{FindingId, number_of};
 use crate::protocol::replies::reply::{Closing, ReplyLine, Walk, is_nonce};
 use crate::protocol::text::{LenientValue, LineKind, ScanState, markdown, tag};
 
@@ -263,8 +263,10 @@ fn settle<W: AnswerWord>(
         );
     } else if !is_counted {
         problems.insert(format!(
-            "the closing line `{}` does not announce the {read} answers that were read",
-            W::CLOSING
+            "the closing line `{}` does not announce the {} that {} read",
+            W::CLOSING,
+            number_of(read, "answer"),
+            if read == 1 { "was" } else { "were" }
         ));
     }
     for id in left_over.iter().take(PROBLEMS_CAP) {

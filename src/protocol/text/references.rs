@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::domain::Untrusted;
+
 /// A reference of the form `path`, `path:12-18` or `path::Outer::name`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reference {
@@ -36,6 +38,15 @@ impl fmt::Display for Reference {
 
 pub(crate) fn references(text: &str) -> impl Iterator<Item = Reference> {
     words(text).into_iter().filter_map(|word| reference(&word))
+}
+
+/// Changes the path of a citation, if the whole citation is a reference.
+pub(crate) fn change_path(citation: &mut Untrusted, change: impl FnOnce(&mut String)) {
+    let Some(mut reference) = reference(citation.as_written()) else { return };
+    if reference.to_string() == citation.as_written() {
+        change(&mut reference.path);
+        *citation = reference.to_string().into();
+    }
 }
 
 /// Splits a text into words. A quoted name after `::` remains part of its word.

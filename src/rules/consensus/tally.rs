@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::debate::{self, Debate};
 use super::evidence;
 use super::group::{Group, GroupState, Level, Member, Statistics};
-use crate::domain::{AdvisoryStatus, Class, DefenceWord, ExaminationWord};
+use crate::domain::{AdvisoryStatus, Class, DefenceWord, ExaminationWord, number_of};
 
 impl Statistics {
     pub(crate) fn of(members: &[Member], debate: &Debate, groups: &[Group]) -> Self {
@@ -96,16 +96,19 @@ const NAMED: usize = 3;
 pub(crate) fn summary(sum: &Statistics, groups: &[Group], debate: &Debate, members: &[Member]) -> String {
     let mut text = String::new();
     let reviewers = sum.findings_per_model.len();
-    if sum.total_findings_received == 0 {
+    if sum.total_findings_received == 0 && reviewers == 1 {
+        text.push_str("The reviewer agrees that the code passed review: no findings.");
+    } else if sum.total_findings_received == 0 {
         let _ = write!(text, "All {reviewers} reviewers agree that the code passed review: no findings.");
     } else {
         let count = |class| groups.iter().filter(|group| group.class == class).count();
         let _ = write!(
             text,
-            "{} findings of {reviewers} reviewers make {} groups: {} accepted, {} uncorroborated, {} disputed, {} \
-             rejected.",
-            sum.total_findings_received,
-            sum.groups,
+            "{} of {} {} {}: {} accepted, {} uncorroborated, {} disputed, {} rejected.",
+            number_of(sum.total_findings_received, "finding"),
+            number_of(reviewers, "reviewer"),
+            if sum.total_findings_received == 1 { "makes" } else { "make" },
+            number_of(sum.groups, "group"),
             count(Class::Accepted),
             count(Class::Uncorroborated),
             count(Class::Disputed),

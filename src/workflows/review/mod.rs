@@ -46,6 +46,7 @@ use crate::workspace::{Target, Unfollowed, WorkspaceError};
 pub use crate::workflows::review::recorded::preview::{Preview, preview};
 pub use crate::workflows::review::recorded::prune::{Pruned, prune};
 pub use crate::workflows::review::recorded::replay::{Replayed, replay};
+pub use crate::workflows::review::recorded::tree_findings::{Standing, TreeFinding, TreeQuery};
 pub use plan::{ReviewPlanError, fix_request, judges, plan};
 
 pub use crate::workflows::run::resources::{RunSetup, new_run};

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use crate::config::settings::{ReviewSettings, Skipped};
 use crate::domain::event::{CallAnswer, CallId, Purpose};
 use crate::domain::{
-    AgentName, AnswerProblem, AnswerStatus, Disposition, ExitReason, Failure, FileChange, FindingState,
-    NoLongerRaised, Outcome, Proof, RawFinding, Reused, ReusedFrom, ReviewerReport, Role, RunId, SettledFinding,
-    Skip,
+    AgentName, AnswerProblem, AnswerStatus, Disposition, ExitReason, Failure, FailureKind, FileChange,
+    FindingState, NoLongerRaised, Outcome, Proof, RawFinding, Reused, ReusedFrom, ReviewerReport, Role, RunId,
+    SettledFinding, Skip,
 };
 use crate::protocol::text::printable;
 use crate::rules::review::exit_status;
@@ -317,7 +317,12 @@ fn failures(state: &ReviewState) -> Vec<Failure> {
                 Purpose::Respond { .. } | Purpose::Enforce { .. } | Purpose::Repair { .. } => Role::Coder,
                 Purpose::Judge { .. } | Purpose::Compare { .. } => Role::Judge,
             };
-            Some(Failure { agent: id.agent.clone(), role, error, hint, cause })
+            let is_in_output = match &call.answer {
+                CallAnswer::Invalid { .. } => true,
+                _ => cause.is_some_and(FailureKind::is_in_output),
+            };
+            let call = is_in_output.then(|| id.file_stem());
+            Some(Failure { agent: id.agent.clone(), role, error, hint, cause, call })
         })
         .collect()
 }

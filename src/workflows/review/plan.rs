@@ -28,7 +28,7 @@ pub enum ReviewPlanError {
     UnknownJudge(String),
     #[error("`{file}:{line}` contains a private key")]
     PrivateKey { file: String, line: u32 },
-    #[error("`review.quorum` is {quorum}, but only {reviewers} reviewers take part")]
+    #[error("`review.quorum` is {quorum}, but the number of reviewers is {reviewers}")]
     Quorum { quorum: u32, reviewers: usize },
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::domain::event::{CallAnswer, CallId, Purpose};
-use crate::domain::{AnswerStatus, AskedFile, Disposition, Dispute, Finding, FindingId, meanings};
+use crate::domain::{AnswerStatus, AskedFile, Disposition, Dispute, Finding, FindingId, meanings, number_of};
 use crate::history::queries::rows::Binding;
 use crate::protocol::request::{Challenged, Change, FailedCheck, Item, SourceFile, Task, UncertainPair};
 use crate::protocol::text::references;
@@ -57,9 +57,10 @@ impl RequestBuilder<'_> {
                 "your last answer held neither a finding nor the closing line".to_owned()
             }
             CallAnswer::Review { findings, .. } => format!(
-                "your last answer was incomplete: {} findings were read, and the closing line was missing or named \
-                 another number",
-                findings.len()
+                "your last answer was incomplete: {} {} read, and the closing line was missing or named another \
+                 number",
+                number_of(findings.len(), "finding"),
+                if findings.len() == 1 { "was" } else { "were" }
             ),
             CallAnswer::Respond { .. }
             | CallAnswer::Recheck { .. }

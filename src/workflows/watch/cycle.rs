@@ -9,7 +9,7 @@ use crate::agents::CommandInput;
 use crate::domain::event::{CallAnswer, CallId, Purpose};
 use crate::domain::{
     Action, AgentName, Ballot, FileChange, OpenConcern, PeerIssue, ReviewRequest, RunId, Untrusted, Verdict,
-    WatchPlan,
+    WatchPlan, number_of,
 };
 use crate::protocol::text::printable;
 use crate::workflows::run::attempts;
@@ -75,7 +75,7 @@ fn summary(state: &WatchState, name: &AgentName) -> Untrusted {
         parts.push(answer.labelled("clarification: "));
     }
     if seen.told_more > 0 {
-        parts.push(format!("({} earlier events)", seen.told_more).into());
+        parts.push(format!("({})", number_of(seen.told_more, "earlier event")).into());
     }
     parts.extend(seen.told.iter().cloned());
     if !seen.files.is_empty() {
@@ -106,7 +106,8 @@ pub(crate) fn shown(changes: &[FileChange]) -> Untrusted {
         }
     }
     if left_out > 0 {
-        text.push_str(&format!("(the diffs of {left_out} more files are left out; read them in the tree)\n"));
+        let files = number_of(left_out, "more file");
+        text.push_str(&format!("(the changes to {files} are left out; read them in the tree)\n"));
     }
     text.into()
 }

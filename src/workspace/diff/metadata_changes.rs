@@ -1,6 +1,6 @@
 //! Converts deletions, new modes, links and new submodule commits to files with a diff in git's format.
 
-use crate::domain::SkipReason;
+use crate::domain::{SkipReason, number_of};
 use crate::protocol::request::SourceFile;
 use crate::workspace::Result;
 use crate::workspace::code::text_files;
@@ -77,7 +77,7 @@ pub(crate) fn deleted(path: &[u8], mode: u32, old: Option<&[u8]>) -> SourceFile 
     let shown = unified::between((Some(path), text.as_deref().unwrap_or_default()), (None, ""));
     let content = match (&text, old) {
         (Some(_), _) => String::new(),
-        (None, Some(old)) => format!(", {} bytes, not text", old.len()),
+        (None, Some(old)) => format!(", {}, not text", number_of(old.len(), "byte")),
         (None, None) => ", its content could not be read".to_owned(),
     };
     let diff = format!("deleted file{mode}{content}\n{}", shown.text);

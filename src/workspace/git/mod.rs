@@ -11,5 +11,5 @@ pub(crate) mod worktree_scan;
 pub use exchange::{ExchangeRemote, FetchedRecord};
 pub use identity::{HistoryPlace, Identity};
 pub(crate) use plumbing::{GitCall, GitObject, Objects, Repository, object_id, records};
-pub use shared_rulings::RulingFile;
+pub use shared_rulings::{BlockPlace, RulingFile};
 pub(crate) use worktree_scan::{IndexEntry, LINK, Lstat, SUBMODULE, Scan};

@@ -1,8 +1,9 @@
 //! Reads the files with shared rulings. A review applies the rulings in a commit, and `glee disputes check` reads
 //! the rulings in the work tree. Symbolic links are never followed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::ops::RangeInclusive;
 
 use crate::config::files::rulings::{FOLDER, MAX_BYTES, is_note};
 use crate::domain::Anchor;
@@ -95,12 +96,27 @@ impl Workspace {
     /// For each anchor, returns true if the block of the anchor no longer exists. The anchor's file is searched
     /// first, and then all files that are not ignored.
     pub fn gone(&self, anchors: &[&Anchor]) -> Result<Vec<bool>> {
-        let has_block = |path: &str, anchor: &Anchor| {
-            self.read(path).is_some_and(|text| Blocks::of(path, &text).place(anchor).is_some())
+        Ok(self.places(anchors)?.iter().map(Option::is_none).collect())
+    }
+
+    /// For each anchor, returns the file and the lines of the anchor's block, or `None` if the block no longer
+    /// exists. The anchor's file is searched first, and then all files that are not ignored.
+    pub fn places(&self, anchors: &[&Anchor]) -> Result<Vec<Option<BlockPlace>>> {
+        let mut places: Vec<Option<BlockPlace>> = vec![None; anchors.len()];
+        let search = |path: &str, places: &mut [Option<BlockPlace>], is_searched: &dyn Fn(&Anchor) -> bool| {
+            let Some(text) = self.read(path) else { return };
+            let blocks = Blocks::of(path, &text);
+            let missing = places.iter_mut().zip(anchors).filter(|(place, _)| place.is_none());
+            for (place, anchor) in missing.filter(|(_, anchor)| is_searched(anchor)) {
+                *place = blocks.place(anchor).map(|lines| BlockPlace { file: path.to_owned(), lines });
+            }
         };
-        let mut gone: Vec<bool> = anchors.iter().map(|anchor| !has_block(&anchor.file, anchor)).collect();
-        if !gone.contains(&true) {
-            return Ok(gone);
+        let own: BTreeSet<&str> = anchors.iter().map(|anchor| anchor.file.as_str()).collect();
+        for path in own {
+            search(path, &mut places, &|anchor| anchor.file == path);
+        }
+        if places.iter().all(Option::is_some) {
+            return Ok(places);
         }
         let paths: Vec<Vec<u8>> = match &self.repository {
             Some(git) => git.listed()?,
@@ -111,15 +127,18 @@ impl Workspace {
             }
         };
         for path in paths.iter().map(|path| path_bytes::shown(path)) {
-            let Some(text) = self.read(&path) else { continue };
-            let blocks = Blocks::of(&path, &text);
-            for (gone, anchor) in gone.iter_mut().zip(anchors).filter(|(gone, _)| **gone) {
-                *gone = blocks.place(anchor).is_none();
-            }
-            if !gone.contains(&true) {
+            search(&path, &mut places, &|_| true);
+            if places.iter().all(Option::is_some) {
                 break;
             }
         }
-        Ok(gone)
+        Ok(places)
     }
+}
+
+/// The file and the lines (1-based) that contain the block of an anchor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockPlace {
+    pub file: String,
+    pub lines: RangeInclusive<u32>,
 }

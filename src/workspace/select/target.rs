@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use crate::config::closest;
 use crate::config::files::{paths, rulings};
 use crate::domain::{Skip, SkipReason};
 use crate::protocol::request::SourceFile;
@@ -19,6 +20,9 @@ use crate::workspace::select::ignores::Ignores;
 use crate::workspace::select::selection::{SelectOptions, Selection, Target, TargetSpec};
 use crate::workspace::select::{filter, shards, walk};
 use crate::workspace::{Result, Workspace, WorkspaceError};
+
+/// The maximum number of names that are compared with the name of a missing file.
+const SEARCHED: usize = 10_000;
 
 impl Workspace {
     /// Selects the files of a review. Fails with exit code 2 if a path, revision or diff cannot be read, if the
@@ -134,10 +138,24 @@ impl Workspace {
         bytes.ok_or(SkipReason::Oversized)
     }
 
+    /// The path in the same folder whose name is most similar to the name of `path`.
+    fn similar(&self, path: &Path) -> Option<String> {
+        let name = path.file_name()?.to_str()?;
+        let entries = self.start.join(path).parent()?.read_dir().ok()?;
+        let mut names: Vec<String> =
+            entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).take(SEARCHED).collect();
+        names.sort();
+        let similar = closest(name, names.iter().map(String::as_str))?;
+        Some(path.with_file_name(similar).display().to_string())
+    }
+
     /// Resolves the links in a user's path, and makes the path relative to the root.
     fn relative(&self, path: &Path) -> Result<Vec<u8>> {
         let shown = || path.display().to_string();
-        let real = self.start.join(path).canonicalize().map_err(WorkspaceError::unreadable(path))?;
+        let real = self.start.join(path).canonicalize().map_err(|error| match error.kind() {
+            ErrorKind::NotFound => WorkspaceError::Missing { path: shown(), similar: self.similar(path) },
+            _ => WorkspaceError::unreadable(path)(error),
+        })?;
         let Ok(relative) = real.strip_prefix(&self.root) else {
             return Err(WorkspaceError::Outside { path: shown(), root: self.root.clone() });
         };

@@ -256,7 +256,7 @@ fn paths_outside_missing_or_of_the_repository_are_refused() {
     let tree = Tree::git();
     tree.write("a.rs", "1\n");
     std::fs::write(tree.folder.path().join("outside.rs"), "1\n").unwrap();
-    assert_eq!(tree.refuse(paths(&["a.rs", "nope.rs"])), "cannot read `nope.rs`");
+    assert_eq!(tree.refuse(paths(&["a.rs", "nope.rs"])), "there is no file or folder `nope.rs`");
     let root = tree.root();
     assert_eq!(
         tree.refuse(paths(&["../outside.rs"])),

@@ -95,8 +95,11 @@ fn keys(schema: &Value, prefix: &str, rows: &mut Vec<[String; 4]>) {
             keys(&key["items"], &format!("{path}.<name>."), rows);
         } else {
             let default = key.get("default").map_or_else(|| "-".to_owned(), code);
-            let is_stricter = key["x-project"] == "stricter";
-            let scope = if is_stricter { " A project's file can only make it stricter." } else { "" };
+            let scope = match key["x-project"].as_str() {
+                Some("stricter") => " A project's file can only make it stricter.",
+                Some("user") => " A project's file cannot set it.",
+                _ => "",
+            };
             let about = format!("{}{scope}", cell(key["description"].as_str().unwrap_or_default()));
             rows.push([path, kind(key), default, about]);
         }

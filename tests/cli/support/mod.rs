@@ -179,6 +179,7 @@ impl Sandbox {
             .env("XDG_DATA_HOME", self.home().join(".local/share"))
             .env("XDG_CACHE_HOME", self.home().join(".cache"))
             .env("GLEE_STATE_DIR", self.state())
+            .env("GLEE_PAGER", "cat")
             .env("LANG", "C.UTF-8")
             .env("TZ", "UTC")
             .env("GIT_CONFIG_NOSYSTEM", "1")

@@ -147,8 +147,8 @@ fn report(agent: &Agent, version: Option<&str>, probed: &Probed) -> String {
 fn cost(probed: &Probed) -> String {
     let usage = &probed.usage;
     let mut parts = vec![style::duration(probed.millis)];
-    parts.extend(usage.input_tokens.map(|tokens| format!("{} tokens read", style::thousands(tokens))));
-    parts.extend(usage.output_tokens.map(|tokens| format!("{} tokens written", style::thousands(tokens))));
+    parts.extend(usage.input_tokens.map(|tokens| format!("{} read", style::count(tokens, "token"))));
+    parts.extend(usage.output_tokens.map(|tokens| format!("{} written", style::count(tokens, "token"))));
     parts.extend(usage.usd.map(|usd| format!("{}${usd:.4}", if usage.estimated { "about " } else { "" })));
     parts.extend(probed.metadata.model.as_deref().map(printable::line));
     parts.join(" · ")

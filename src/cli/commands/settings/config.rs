@@ -6,7 +6,7 @@ use std::process;
 use serde_json::{Map, Value, json};
 
 use crate::cli::context::{
-    AlwaysJson, CommandError, CommandResult, ConfigTarget, Globals, HEAD, JsonFlag, UserFlag, names, print,
+    AlwaysJson, CommandError, CommandResult, ConfigTarget, Globals, HEAD, JsonFlag, UserFlag, names, pretty, print,
     settings, stream,
 };
 use crate::cli::ui::dialogs::questions;
@@ -80,7 +80,12 @@ Examples:
     Edit(UserFlag),
     /// Print the path of the configuration file
     #[command(after_help = "Example:\n  glee config path --user")]
-    Path(UserFlag),
+    Path {
+        #[command(flatten)]
+        file: UserFlag,
+        #[command(flatten)]
+        output: JsonFlag,
+    },
     /// Print the JSON Schema of the configuration file
     #[command(after_help = "Example:\n  glee config schema > config.schema.json")]
     Schema(AlwaysJson),
@@ -94,7 +99,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         Command::List { output, .. } if output.json => list_json(globals, |_| true),
         Command::List { origin, .. } => list(globals, *origin),
         Command::Edit(file) => edit_file(globals, file.user),
-        Command::Path(file) => redacted(&format!("{}\n", ConfigTarget::find(globals, file.user)?.path.display())),
+        Command::Path { file, output } => path(globals, file.user, output),
         Command::Schema(_) => redacted(&format!("{:#}\n", schema::json_schema())),
     }
 }
@@ -102,6 +107,14 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 /// Returns the current name of a key, with the full name of the agent.
 fn full_key(globals: &Globals, key: &str) -> Result<String, CommandError> {
     names::full_key(&settings::agents(globals), globals.key_today(key))
+}
+
+fn path(globals: &Globals, user: bool, output: &JsonFlag) -> CommandResult {
+    let path = ConfigTarget::find(globals, user)?.path;
+    redacted(&match output.json {
+        true => pretty(&json!({ "path": path.display().to_string(), "exists": path.exists() })),
+        false => format!("{}\n", path.display()),
+    })
 }
 
 fn get(globals: &Globals, key: &str, output: &JsonFlag) -> CommandResult {

@@ -18,8 +18,8 @@ Examples:
 
 A project's .glee/config.yml can use embedded agents and supported programs without trust. The \
 following must be trusted once, and again after each change: other commands, arguments, adapters, \
-env, review.verify, files of the tree that these commands run, and the templates in .glee/prompts. \
-Rules under .glee are data and need no trust. In CI, pass the hash: `--trust blake3:...`")]
+env, review.verify, watch.notify, notify.command, files of the tree that these commands run, and the \
+templates in .glee/prompts. Rules under .glee are data and need no trust. In CI, pass the hash: `--trust blake3:...`")]
 pub(crate) struct Args {
     /// Print the parts of the configuration that need trust, and the hash of these parts
     #[arg(long, group = "what")]
@@ -28,11 +28,13 @@ pub(crate) struct Args {
     #[arg(long, group = "what")]
     list: bool,
     /// Withdraw the trust in this project's configuration
-    #[arg(long, group = "what", conflicts_with = "json")]
+    #[arg(long, group = "what", conflicts_with_all = ["json", "format"])]
     revoke: bool,
     /// Print JSON instead of text (with `--show` or `--list`)
-    #[arg(long, requires = "what")]
+    #[arg(long, requires = "what", default_value_if("format", "json", "true"))]
     json: bool,
+    #[arg(long, hide = true, value_parser = ["text", "json"], requires = "what", conflicts_with = "json")]
+    format: Option<String>,
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {

@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::process::{Command, Stdio};
 
 use crate::cli::context::{CommandError, CommandResult, print, stream};
+use crate::cli::ui::pager::Pager;
 use crate::domain::ExitReason;
 
 /// Show the manual page
@@ -58,12 +59,7 @@ fn format(page: &[u8]) -> io::Result<()> {
 }
 
 fn show(text: &str) -> io::Result<()> {
-    let pager = variable("GLEE_PAGER").or_else(|| variable("PAGER")).unwrap_or_else(|| "less -FRX".to_owned());
-    let words = shlex::split(&pager).unwrap_or_default();
-    let Some((program, args)) = words.split_first() else { return stream::out(text) };
-    let mut pager = Command::new(program);
-    pager.args(args);
-    feed(pager, text.as_bytes()).or_else(|_| stream::out(text))
+    Pager::of_user().map_or_else(|| stream::out(text), |pager| pager.show(text))
 }
 
 fn variable(name: &str) -> Option<String> {

@@ -24,7 +24,7 @@ pub(crate) fn render(
     match format {
         BasicFormat::Text => {
             let details = if is_detailed { details(plan, previews) } else { String::new() };
-            text(style, plan, settings, previews, is_detailed) + &details
+            style::fit(&(text(style, plan, settings, previews, is_detailed) + &details), style.width)
         }
         BasicFormat::Json | BasicFormat::Jsonl => json(plan, previews),
     }

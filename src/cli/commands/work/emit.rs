@@ -180,7 +180,10 @@ fn all(mut client: Client, path: &Path, globals: &Globals) -> CommandResult {
     }
     let cut_off = || {
         CommandError::new(ExitReason::AgentFailed, anyhow::anyhow!("the watch ended before all events were sent"))
-            .hint(format!("{recorded} events were recorded; send the remaining events when the watch runs again"))
+            .hint(format!(
+                "{} reached the watch; send the remaining events when the watch runs again",
+                style::count(recorded, "event")
+            ))
     };
     // If the watch ended early, the sending thread is not joined, because the thread could be waiting for input.
     if !sent_all.load(Ordering::Acquire) {
@@ -193,8 +196,13 @@ fn all(mut client: Client, path: &Path, globals: &Globals) -> CommandResult {
     stream::err(&format!("{} recorded\n", style::count(recorded, "event")));
     if refused > 0 {
         let last = printable::line(&last);
-        return Err(CommandError::usage(format!("{refused} lines are not valid events; the last error: {last}"))
-            .hint("docs/watch.md describes the format of a line"));
+        let lines = match refused {
+            1 => "1 line is not a valid event".to_owned(),
+            many => format!("{many} lines are not valid events; the last error"),
+        };
+        return Err(
+            CommandError::usage(format!("{lines}: {last}")).hint("docs/watch.md describes the format of a line")
+        );
     }
     Ok(ExitReason::Clean)
 }

@@ -11,6 +11,7 @@ use crate::cli::context::{
     BasicFormat, CommandContext, CommandError, CommandResult, Format, Globals, Input, Outputs, ROUTES,
     ReportOutputs, execute, history, number, one_of, place, print,
 };
+use crate::cli::report::filter::ReportFilter;
 use crate::cli::report::fix_command;
 use crate::cli::report::options::FixCommand;
 use crate::cli::ui::dialogs::questions::{self, AskError};
@@ -103,6 +104,8 @@ pub(crate) struct Args {
     thorough: bool,
     #[command(flatten)]
     report: ReportOutputs,
+    #[command(flatten)]
+    filter: ReportFilter,
 }
 
 impl Args {
@@ -215,6 +218,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             .hint("add `--fix` or `--arbitrate`"));
     }
     let outputs = args.report.check(globals)?;
+    outputs.check_filter(&args.filter.flags())?;
     let plan_format = args.dry_run.then(|| plan_format(&outputs)).transpose()?;
     let mut workspace = place::workspace(globals)?;
     let spec = args.target(&workspace, globals)?;
@@ -248,7 +252,14 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         return dry_run(format, globals, (&workspace, &settings, &agents), (&mut plan, &target, &shared));
     }
     confirm(globals, (&workspace, &settings, &agents), &plan, &target, &shared)?;
-    let context = CommandContext { outputs: &outputs, mode: args.mode(), chosen, globals, findings: &[] };
+    let context = CommandContext {
+        outputs: &outputs,
+        mode: args.mode(),
+        chosen,
+        globals,
+        findings: &[],
+        filter: Some(&args.filter),
+    };
     let fix = FixCommand {
         command: plan.target_args.as_ref().map(|_| fix_command::of_arguments()),
         has_coder: execute::has_coder(&settings),
@@ -287,15 +298,19 @@ fn edited(steering: &ControlFiles, scripts: &[String]) -> Vec<RawFinding> {
     let finding = |path: &String| {
         let body = match path.as_str() {
             path if path.ends_with(".gleeignore") => {
-                format!("It was not applied: the selection of files follows the version at {base}.")
+                format!("This review does not apply the edit: it selects files by the version in commit {base}.")
             }
             path if scripts.iter().any(|script| script == path) => {
-                format!("It was not run: commands that name it run the version at {base}.")
+                format!(
+                    "This review does not run the edited script: its commands run the version in commit {base}."
+                )
             }
             _ if steering.adds_config() => {
-                format!("It was not applied: {base} has no configuration of Glee. It applies after it is merged.")
+                format!(
+                    "This review does not apply the file: commit {base} has no configuration of Glee. The file applies after it is merged."
+                )
             }
-            _ => format!("It was not applied: this review follows `.glee` at {base}."),
+            _ => format!("This review does not apply the edit: it uses `.glee` as in commit {base}."),
         };
         RawFinding {
             severity: Severity::known(Tag::Medium),
@@ -317,7 +332,7 @@ fn edited(steering: &ControlFiles, scripts: &[String]) -> Vec<RawFinding> {
 fn plan_format(outputs: &Outputs) -> Result<BasicFormat, CommandError> {
     match (outputs.stdout, outputs.files.as_slice()) {
         _ if outputs.is_opened => Err(CommandError::usage("`--dry-run` writes no report that can be opened")
-            .hint("leave out `--open`, or leave out `--dry-run` to review the code")),
+            .hint("leave out `--web`, or leave out `--dry-run` to review the code")),
         (Format::Text, []) => Ok(BasicFormat::Text),
         (Format::Json, []) => Ok(BasicFormat::Json),
         (Format::Jsonl, []) => Ok(BasicFormat::Jsonl),

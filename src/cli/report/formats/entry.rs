@@ -18,7 +18,7 @@ pub(crate) enum AlertLevel {
 
 /// Whether a finding still asks for a change of the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Standing {
+pub(crate) enum ReportedState {
     /// It is open and prevents a clean outcome.
     Mandatory,
     /// It is open and optional.
@@ -63,7 +63,7 @@ pub(crate) fn all(outcome: &Outcome) -> Vec<Entry<'_>> {
     let mut sorted: Vec<&SettledFinding> = outcome.findings.iter().collect();
     sorted.sort_by_key(|settled| {
         // A severity that is not known counts as the highest.
-        (standing(settled), settled.finding.raw.severity.tag, settled.finding.id)
+        (reported_state(settled), settled.finding.raw.severity.tag, settled.finding.id)
     });
     let mut seen: BTreeMap<String, u32> = BTreeMap::new();
     let entry = |settled| {
@@ -82,13 +82,13 @@ pub(crate) fn open_in_files(outcome: &Outcome) -> Vec<Entry<'_>> {
     entries
 }
 
-fn standing(settled: &SettledFinding) -> Standing {
+fn reported_state(settled: &SettledFinding) -> ReportedState {
     match settled.state {
-        FindingState::Resolved | FindingState::Unchecked => Standing::Fixed,
-        _ if settled.state.is_closed() => Standing::Dismissed,
-        _ if settled.blocks() => Standing::Mandatory,
-        _ if settled.finding.is_rejected() => Standing::Dismissed,
-        _ => Standing::Optional,
+        FindingState::Resolved | FindingState::Unchecked => ReportedState::Fixed,
+        _ if settled.state.is_closed() => ReportedState::Dismissed,
+        _ if settled.blocks() => ReportedState::Mandatory,
+        _ if settled.finding.is_rejected() => ReportedState::Dismissed,
+        _ => ReportedState::Optional,
     }
 }
 
@@ -143,12 +143,12 @@ impl Entry<'_> {
         self.settled.finding.id.to_string()
     }
 
-    pub(crate) fn standing(&self) -> Standing {
-        standing(self.settled)
+    pub(crate) fn reported_state(&self) -> ReportedState {
+        reported_state(self.settled)
     }
 
     pub(crate) fn is_open(&self) -> bool {
-        matches!(self.standing(), Standing::Mandatory | Standing::Optional)
+        matches!(self.reported_state(), ReportedState::Mandatory | ReportedState::Optional)
     }
 
     /// A severity that is not known counts as the highest.

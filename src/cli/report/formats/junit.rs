@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-use crate::cli::report::formats::entry::{self, AlertLevel, Entry, Standing};
+use crate::cli::report::formats::entry::{self, AlertLevel, Entry, ReportedState};
 use crate::cli::report::formats::gaps;
 use crate::domain::{Outcome, ReviewerReport};
 
@@ -44,22 +44,22 @@ fn case(entry: &Entry<'_>, file: &str, outcome: &Outcome) -> TestCase {
     let place = entry.lines().map_or_else(|| file.to_owned(), |(line, _)| format!("{file}:{line}"));
     let text = format!("{place}\n{}\n\nraised by {}", entry.text(), entry.raised_by().join(", "));
     let reason = entry.reason(outcome);
-    let status = match entry.standing() {
-        Standing::Mandatory => {
+    let status = match entry.reported_state() {
+        ReportedState::Mandatory => {
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
             status.set_message(entry.title()).set_type(entry.rule()).set_description(format!("{text}\n{reason}"));
             status
         }
-        Standing::Dismissed => {
+        ReportedState::Dismissed => {
             let mut status = TestCaseStatus::skipped();
             status.set_message(reason.as_str());
             status
         }
-        Standing::Optional | Standing::Fixed => TestCaseStatus::success(),
+        ReportedState::Optional | ReportedState::Fixed => TestCaseStatus::success(),
     };
     let mut case = TestCase::new(format!("{} {} {}", entry.id(), entry.severity(), entry.title()), status);
     case.set_classname(file);
-    if entry.standing() != Standing::Mandatory {
+    if entry.reported_state() != ReportedState::Mandatory {
         case.set_system_out(format!("{text}\n{reason}"));
     }
     case

@@ -1,7 +1,7 @@
 //! `--format markdown`: a report for a comment or a job summary. The text of agents and files cannot add markup,
 //! links or mentions: punctuation is escaped, and words that a forge would link are shown as code.
 
-use crate::cli::report::formats::entry::{self, Entry, Standing};
+use crate::cli::report::formats::entry::{self, Entry, ReportedState};
 use crate::cli::report::formats::gaps;
 use crate::cli::report::text;
 use crate::cli::style::count;
@@ -18,27 +18,27 @@ const TEXT: usize = 1_500;
 pub(crate) fn render(outcome: &Outcome) -> String {
     let mut page = Page { text: format!("## Glee: {}\n\n", prose(&text::conclusion(outcome))), is_full: false };
     let entries = entry::all(outcome);
-    let number = |standing| entries.iter().filter(|entry| entry.standing() == standing).count();
+    let number = |state| entries.iter().filter(|entry| entry.reported_state() == state).count();
     page.add(&format!(
         "{}: {} mandatory and open, {} optional, {} fixed, {} dismissed. Run {}, {} reviewed.\n",
         count(entries.len(), "finding"),
-        number(Standing::Mandatory),
-        number(Standing::Optional),
-        number(Standing::Fixed),
-        number(Standing::Dismissed),
+        number(ReportedState::Mandatory),
+        number(ReportedState::Optional),
+        number(ReportedState::Fixed),
+        number(ReportedState::Dismissed),
         code(outcome.run.short()),
         count(outcome.proof.covered.len(), "file"),
     ));
     let gaps = gaps::all(outcome);
     page.section("Not reviewed", gaps.iter().map(|gap| format!("- {}\n", prose(&cut(&gap.text, TEXT)))));
     let mut written = 0;
-    for (heading, standing) in [
-        ("Mandatory and open", Standing::Mandatory),
-        ("Optional", Standing::Optional),
-        ("Fixed", Standing::Fixed),
-        ("Dismissed", Standing::Dismissed),
+    for (heading, state) in [
+        ("Mandatory and open", ReportedState::Mandatory),
+        ("Optional", ReportedState::Optional),
+        ("Fixed", ReportedState::Fixed),
+        ("Dismissed", ReportedState::Dismissed),
     ] {
-        let of = entries.iter().filter(|entry| entry.standing() == standing);
+        let of = entries.iter().filter(|entry| entry.reported_state() == state);
         written += page.section(heading, of.map(|entry| item(entry, outcome)));
     }
     let left_out = entries.len() - written;

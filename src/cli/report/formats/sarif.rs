@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::cli::report::formats::entry::{self, AlertLevel, Entry, Standing};
+use crate::cli::report::formats::entry::{self, AlertLevel, Entry, ReportedState};
 use crate::cli::report::formats::{gaps, json};
 use crate::cli::report::options::RenderOptions;
 use crate::cli::report::text;
@@ -312,12 +312,14 @@ fn result(
     let first_line = || SarifRegion { start_line: 1, start_column: 1, end_line: 2, end_column: 1 };
     let region = region.or_else(|| (reader == Reader::GitHub).then(first_line));
     let locations = raw.file.as_deref().map(|file| location(file, region)).into_iter().collect();
-    let (kind, level) = match entry.standing() {
-        Standing::Fixed => ("pass", "none"),
-        Standing::Mandatory | Standing::Optional | Standing::Dismissed => ("fail", level_name(entry.level())),
+    let (kind, level) = match entry.reported_state() {
+        ReportedState::Fixed => ("pass", "none"),
+        ReportedState::Mandatory | ReportedState::Optional | ReportedState::Dismissed => {
+            ("fail", level_name(entry.level()))
+        }
     };
-    let status = match (entry.standing(), &entry.settled.state) {
-        (Standing::Dismissed, _) => Some("accepted"),
+    let status = match (entry.reported_state(), &entry.settled.state) {
+        (ReportedState::Dismissed, _) => Some("accepted"),
         (_, FindingState::Disputed { .. }) => Some("underReview"),
         (_, FindingState::Enforced { .. } | FindingState::AlreadyRuled { .. }) => Some("rejected"),
         _ => None,

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use crate::cli::report::formats::{entry, gaps};
-use crate::cli::report::options::{Detail, FixCommand, RenderOptions};
+use crate::cli::report::options::{Detail, FixCommand, RenderOptions, TextOptions};
 use crate::cli::report::{Format, left_out, render};
 use crate::cli::style::Style;
 use crate::cli::style::fixture::clean;
@@ -26,6 +26,7 @@ fn rendered(format: Format, outcome: &Outcome) -> String {
         events: &[],
         fix: &FixCommand { command: None, has_coder: true },
         only: &[],
+        text: TextOptions::default(),
     };
     render(format, outcome, &options)
 }

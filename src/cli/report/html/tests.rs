@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::cli::report::html::{Page, render};
-use crate::cli::report::options::{Detail, FixCommand, RenderOptions};
+use crate::cli::report::options::{Detail, FixCommand, RenderOptions, TextOptions};
 use crate::cli::style::Style;
 use crate::cli::style::fixture::{
     call, clean, dispute, event, finding, finished, response, reviewer, ruling, settled, started,
@@ -32,7 +32,15 @@ const HOSTILE: &str = "</code></pre></title></style></script><script>hit()</scri
 fn page(outcome: &Outcome, events: &[Event], source: &dyn Fn(&str, u32) -> Option<String>) -> String {
     let style = Style { color: false, unicode: true, width: 80 };
     let fix = FixCommand { command: Some("glee review --fix".to_owned()), has_coder: false };
-    let options = RenderOptions { style, detail: Detail::Full, source, events, fix: &fix, only: &[] };
+    let options = RenderOptions {
+        style,
+        detail: Detail::Full,
+        source,
+        events,
+        fix: &fix,
+        only: &[],
+        text: TextOptions::default(),
+    };
     render(&Page::of(outcome, &options))
 }
 
@@ -150,6 +158,7 @@ fn full() -> Outcome {
         error: "broken".to_owned(),
         hint: Some("repair it".to_owned()),
         cause: None,
+        call: Some("respond.1".to_owned()),
     }];
     outcome.notices = vec!["notice".to_owned()];
     outcome.undoable = true;

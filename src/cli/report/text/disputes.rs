@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::cli::report::options::RenderOptions;
+use crate::cli::report::text::findings;
 use crate::cli::report::text::layout::{at_most, facts, heading};
 use crate::cli::style::{Color, Style, behind};
 use crate::domain::{Disposition, Dispute, Finding, FindingState, Objector, Outcome, Untrusted};
@@ -24,7 +25,7 @@ fn one(outcome: &Outcome, dispute: &Dispute, options: &RenderOptions<'_>) -> Str
     let raw = &dispute.finding.raw;
     let (color, word, detail) = ending(dispute);
     let ending = if detail.is_empty() { word.to_owned() } else { format!("{word} ({detail})") };
-    let place = raw.location().map(|place| format!(" {}", printable::line(&place.to_string())));
+    let place = findings::place(raw, options).map(|place| format!(" {place}"));
     let parts = [
         style.paint(color, &printable::line(&ending)),
         style.tag(own(outcome, dispute).unwrap_or(&dispute.finding)) + &place.unwrap_or_default(),

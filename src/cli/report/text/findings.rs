@@ -5,23 +5,33 @@ use std::fmt::Write as _;
 
 use crate::cli::report::options::{Detail, RenderOptions};
 use crate::cli::report::text::layout::{at_most, list, wrapped};
+use crate::cli::style::links::linked;
 use crate::cli::style::snippet::{self, Code, Heading, SnippetNote};
 use crate::cli::style::{self, Color, Glyph, Style, behind, columns, count, pad, widest};
-use crate::domain::{Class, Corroboration, FindingState, Outcome, Position, RulingRef, SettledFinding, Untrusted};
+use crate::domain::{
+    Class, Corroboration, FindingState, Outcome, Position, RawFinding, RulingRef, SettledFinding, Untrusted,
+};
 use crate::protocol::text::printable;
 
 /// Lists the findings that are neither closed nor rejected, in one line each.
-pub(crate) fn open(outcome: &Outcome, style: Style) -> String {
+pub(crate) fn open(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
+    let style = options.style;
     let is_open = |finding: &&SettledFinding| !finding.state.is_closed() && !finding.finding.is_rejected();
     let mut open: Vec<&SettledFinding> = outcome.findings.iter().filter(is_open).collect();
     open.sort_by_key(|finding| (!finding.blocks(), finding.finding.id));
     let mut text = String::new();
     for SettledFinding { finding, .. } in open {
-        let place = finding.raw.location().map(|place| format!("{place} ")).unwrap_or_default();
-        let line = format!("{} {}", style.tag(finding), printable::line(&finding.raw.title.labelled(&place)));
-        wrapped(&mut text, style, "", &line);
+        let parts =
+            [Some(style.tag(finding)), place(&finding.raw, options), Some(printable::line(&finding.raw.title))];
+        wrapped(&mut text, style, "", &parts.into_iter().flatten().collect::<Vec<_>>().join(" "));
     }
     text
+}
+
+/// The linked location of a finding.
+pub(crate) fn place(raw: &RawFinding, options: &RenderOptions<'_>) -> Option<String> {
+    let place = raw.location()?;
+    Some(linked(options.text.links, printable::line(&place.to_string()), &place.file, place.line))
 }
 
 /// Sorts the findings by file. Findings without a file come last.
@@ -59,7 +69,9 @@ impl Report<'_> {
         // If the path is too long, the number of findings is omitted.
         let fits = columns(&name) + 2 + columns(&number) <= style.width;
         let number = if fits { format!("  {}", style.faint(number)) } else { String::new() };
-        let mut text = format!("{}{number}\n", style.strong(name));
+        let links = self.options.text.links.filter(|_| path.is_some());
+        let name = linked(links, style.strong(name), path.unwrap_or_default(), None);
+        let mut text = format!("{name}{number}\n");
         let mut sources: BTreeMap<u32, Option<String>> = BTreeMap::new();
         let (full, short): (Vec<&SettledFinding>, Vec<&SettledFinding>) =
             group.iter().copied().partition(|finding| self.is_full(finding));
@@ -73,7 +85,10 @@ impl Report<'_> {
             text.push('\n');
         }
         let place = |finding: &SettledFinding| {
-            finding.finding.raw.line.map_or_else(String::new, |line| format!("line {line}  "))
+            let raw = &finding.finding.raw;
+            raw.line.map_or_else(String::new, |line| {
+                linked(links, format!("line {line}"), path.unwrap_or_default(), raw.line) + "  "
+            })
         };
         let tag_width = widest(short.iter().map(|finding| style::tag(&finding.finding)));
         let place_width = widest(short.iter().map(|finding| place(finding)));
@@ -109,7 +124,8 @@ impl Report<'_> {
         let excerpt = source.zip(raw.line).and_then(|(source, first)| excerpt(source, first, raw.end_line));
         let code = raw.file.as_deref().zip(raw.line).map(|(file, line)| {
             let end = raw.end_line.unwrap_or(line);
-            Code { file, text: excerpt.unwrap_or(""), first_line: line, lines: (line, end), quoted }
+            let links = self.options.text.links;
+            Code { file, text: excerpt.unwrap_or(""), first_line: line, lines: (line, end), quoted, links }
         });
         snippet::diagnostic(self.style, &heading, code.as_ref(), &self.notes(finding))
     }

@@ -9,7 +9,7 @@ mod reviewers;
 pub(crate) mod summary;
 
 use crate::cli::report::options::{Detail, RenderOptions};
-use crate::cli::style::Style;
+use crate::cli::style::{Style, count};
 use crate::domain::{AnswerStatus, ExitReason, FindingId, Outcome};
 use crate::protocol::text::printable;
 
@@ -20,22 +20,52 @@ pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let style = Style { width: options.style.width.min(WIDEST), ..options.style };
     let options = RenderOptions { style, ..*options };
     if options.detail == Detail::Verdict {
-        return findings::open(outcome, style) + &summary::verdict(style, outcome);
+        let (shown, hidden) = filtered(outcome, &options);
+        return findings::open(&shown, &options) + &hidden + &summary::verdict(style, outcome);
     }
     if is_plainly_clean(outcome) {
         return summary::clean(style, outcome);
     }
-    let mut shown = outcome.findings.clone();
-    shown.retain(|finding| options.only.is_empty() || options.only.contains(&finding.finding.id));
+    let (shown, hidden) = filtered(outcome, &options);
     let sections = [
-        findings::section(&Outcome { findings: shown, ..outcome.clone() }, &options),
+        findings::section(&shown, &options),
         changes::section(outcome, &options),
-        disputes::section(outcome, &options),
+        disputes::section(&shown, &options),
+        hidden,
         reviewers::section(outcome, &options),
         summary::section(style, outcome),
         summary::next(outcome, &options),
     ];
     sections.into_iter().filter(|section| !section.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+/// The conclusion and the counts in a few lines, with which a report begins that is longer than the screen.
+pub(crate) fn head(outcome: &Outcome, style: Style) -> String {
+    summary::head(Style { width: style.width.min(WIDEST), ..style }, outcome)
+}
+
+/// Removes the findings and disputes that the options exclude. Also returns a line that says how many the filter
+/// hides, or an empty string.
+fn filtered(outcome: &Outcome, options: &RenderOptions<'_>) -> (Outcome, String) {
+    let mut shown = outcome.clone();
+    shown.findings.retain(|finding| options.only.is_empty() || options.only.contains(&finding.finding.id));
+    let Some(filter) = options.text.filter.filter(|filter| !filter.flags().is_empty()) else {
+        return (shown, String::new());
+    };
+    let before = (shown.findings.len(), shown.disputes.len());
+    shown.findings.retain(|finding| filter.shows(finding));
+    shown.disputes.retain(|dispute| filter.shows_dispute(dispute));
+    let hidden = [(before.0 - shown.findings.len(), "finding"), (before.1 - shown.disputes.len(), "dispute")];
+    let hidden: Vec<String> =
+        hidden.into_iter().filter(|(number, _)| *number > 0).map(|(number, noun)| count(number, noun)).collect();
+    let line = match hidden.as_slice() {
+        [] => String::new(),
+        hidden => {
+            let line = format!("Hidden by {}: {}", filter.flags().join(" and "), hidden.join(", "));
+            options.style.faint(line) + "\n"
+        }
+    };
+    (shown, line)
 }
 
 /// The conclusion in one line, without colours.

@@ -6,7 +6,9 @@ use std::fmt::Write as _;
 use crate::cli::report::options::RenderOptions;
 use crate::cli::report::text::layout::{facts, heading, named, wrapped};
 use crate::cli::style::{self, Color, Glyph, Style, columns, count};
-use crate::domain::{AnswerProblem, AnswerStatus, NoLongerRaised, Outcome, Reused, ReviewerReport, UnreadFile};
+use crate::domain::{
+    AnswerProblem, AnswerStatus, Failure, NoLongerRaised, Outcome, Reused, ReviewerReport, UnreadFile,
+};
 use crate::protocol::text::printable;
 
 pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
@@ -16,12 +18,10 @@ pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String 
     text.push_str(&no_longer_raised(outcome, options));
     for failure in &outcome.failures {
         let agent = style.strong(printable::line(&failure.agent.0));
-        let is_same = |reviewer: &ReviewerReport| {
-            reviewer.name == failure.agent && reviewer.failure.as_ref() == Some(&failure.error)
-        };
-        if !outcome.proof.reviewers.iter().any(is_same) {
+        if !outcome.proof.reviewers.iter().any(|reviewer| is_of(failure, reviewer)) {
             let error = format!("{agent} ({}) failed: {}", failure.role, printable::line(&failure.error));
             wrapped(&mut text, style, &format!("{} ", style.mark(Glyph::Failed)), &error);
+            output_of(&mut text, style, outcome, failure);
         }
         if let Some(hint) = &failure.hint {
             let head = format!("{} ", style.paint(Color::Key, "hint:"));
@@ -76,6 +76,8 @@ fn reviewers(style: Style, outcome: &Outcome) -> String {
             }
             wrapped(&mut text, style, "    ", &failure);
         }
+        let of_reviewer = outcome.failures.iter().find(|failure| is_of(failure, reviewer));
+        of_reviewer.iter().for_each(|failure| output_of(&mut text, style, outcome, failure));
         problems(&mut text, style, outcome, reviewer);
         // Files that no reviewer could read are listed separately, so this reviewer needs no line about them.
         if reviewer.unread.len() > outcome.proof.unread.len() {
@@ -85,6 +87,18 @@ fn reviewers(style: Style, outcome: &Outcome) -> String {
         }
     }
     text
+}
+
+/// Whether the row of the reviewer shows this failure.
+fn is_of(failure: &Failure, reviewer: &ReviewerReport) -> bool {
+    reviewer.name == failure.agent && reviewer.failure.as_ref() == Some(&failure.error)
+}
+
+/// Says how to see the output of a failed call.
+fn output_of(text: &mut String, style: Style, outcome: &Outcome, failure: &Failure) {
+    let Some(call) = &failure.call else { return };
+    let (run, call) = (printable::line(outcome.run.short()), printable::line(call));
+    wrapped(text, style, "    ", &format!("see its output: glee runs show {run} --calls {call}"));
 }
 
 /// Explains why the first incomplete answers are incomplete, and how to see the raw answers.

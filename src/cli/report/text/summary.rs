@@ -25,10 +25,15 @@ pub(crate) fn clean(style: Style, outcome: &Outcome) -> String {
 }
 
 pub(crate) fn section(style: Style, outcome: &Outcome) -> String {
-    let mut text = verdict(style, outcome);
-    facts(&mut text, style, "  ", &counts(style, outcome));
+    let mut text = head(style, outcome);
     let proven = [covered(outcome)].into_iter().chain(proof(outcome));
     facts(&mut text, style, "  ", &proven.map(|fact| style.faint(fact)).collect::<Vec<_>>());
+    text
+}
+
+pub(crate) fn head(style: Style, outcome: &Outcome) -> String {
+    let mut text = verdict(style, outcome);
+    facts(&mut text, style, "  ", &counts(style, outcome));
     text
 }
 
@@ -181,7 +186,7 @@ fn proof(outcome: &Outcome) -> Vec<String> {
         id[..hash].chars().chain(id[hash..].chars().take(12)).collect::<String>()
     };
     let tokens = |number: Option<u64>, what: &str| {
-        number.map_or_else(String::new, |number| format!("{} tokens {what}", style::thousands(number)))
+        number.map_or_else(String::new, |number| format!("{} {what}", style::count(number, "token")))
     };
     vec![
         proof.commit.as_deref().map_or_else(String::new, |commit| format!("commit {}", id(commit))),
@@ -200,7 +205,7 @@ fn budget_left(proof: &Proof) -> String {
     let Proof { caps, usage, calls, .. } = proof;
     let spent = Spent { calls: *calls, usage: *usage }.tokens().unwrap_or(0);
     let left: Vec<String> = [
-        caps.tokens.map(|cap| format!("{} tokens", style::thousands(cap.saturating_sub(spent)))),
+        caps.tokens.map(|cap| style::count(cap.saturating_sub(spent), "token")),
         caps.usd.map(|cap| style::dollars((cap - usage.usd.unwrap_or(0.0)).max(0.0))),
         caps.calls.map(|cap| style::count(cap.saturating_sub(*calls), "call")),
     ]

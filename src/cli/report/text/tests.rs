@@ -1,7 +1,7 @@
 //! Tests of complete text reports.
 
 use super::*;
-use crate::cli::report::options::{Detail, FixCommand};
+use crate::cli::report::options::{Detail, FixCommand, TextOptions};
 use crate::cli::report::{Format, render as render_as};
 use crate::cli::style::fixture::{clean, dispute, finding, reviewer, ruling, settled};
 use crate::domain::{
@@ -35,6 +35,7 @@ fn options(width: usize, color: bool, detail: Detail) -> RenderOptions<'static> 
         events: &[],
         fix: &FIX,
         only: &[],
+        text: TextOptions::default(),
     }
 }
 
@@ -171,6 +172,7 @@ fn failed() -> Outcome {
         error: "timed out after 30m".to_owned(),
         hint: Some("raise the time limit: `glee config set agents.codex.timeout 1h`".to_owned()),
         cause: None,
+        call: Some("review.codex.1.1".to_owned()),
     }];
     outcome
 }

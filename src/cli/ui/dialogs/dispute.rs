@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::io;
 
 use super::menu::{self, LEAVES_OPEN, MenuForm};
+use crate::cli::report::paths::WorkFolder;
 use crate::cli::style::{self, Color, Style, paragraph, snippet};
 use crate::cli::ui::terminal::Terminal;
 use crate::domain::{DisputeNumber, Route, Ruler, RulingWord};
@@ -22,11 +23,29 @@ pub struct Dialog {
     terminal: Terminal,
     /// The dispute that the screen shows, and the number of rulings that the screen shows.
     shown: Option<(DisputeNumber, usize)>,
+    folder: WorkFolder,
 }
 
 impl Dialog {
     pub fn new(terminal: &Terminal) -> Self {
-        Self { terminal: terminal.clone(), shown: None }
+        Self { terminal: terminal.clone(), shown: None, folder: WorkFolder::default() }
+    }
+
+    /// Shows paths relative to `folder`.
+    pub(crate) fn seen_from(self, folder: WorkFolder) -> Self {
+        Self { folder, ..self }
+    }
+
+    fn sheet(&self, question: &PersonQuestion) -> String {
+        let style = self.terminal.screen().style();
+        if self.folder.is_root() {
+            return sheet(style, question);
+        }
+        let mut question = question.clone();
+        self.folder.dispute(&mut question.dispute);
+        let code = question.excerpt.iter_mut().chain(&mut question.cited);
+        code.for_each(|excerpt| self.folder.path(&mut excerpt.file));
+        sheet(style, &question)
     }
 
     /// Draws the dispute above the dialog unless the dispute is already on the screen.
@@ -36,7 +55,7 @@ impl Dialog {
         ask: impl FnOnce(&MenuForm<'_>) -> io::Result<T>,
     ) -> io::Result<T> {
         let now = Some((question.dispute.number, question.dispute.rulings.len()));
-        let sheet = if self.shown == now { String::new() } else { sheet(self.terminal.screen().style(), question) };
+        let sheet = if self.shown == now { String::new() } else { self.sheet(question) };
         self.shown = now;
         menu::open(&self.terminal, &sheet, ask)
     }

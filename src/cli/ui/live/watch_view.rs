@@ -10,7 +10,7 @@ use nix::sys::signal::{Signal, raise};
 use tokio::sync::{oneshot, watch};
 
 use super::progress::Progress;
-use crate::cli::style::{names_width, watch_status};
+use crate::cli::style::{count, names_width, watch_status};
 use crate::cli::ui::terminal::Terminal;
 use crate::domain::event::{CallId, Event, EventKind, WatchEvent};
 use crate::protocol::text::printable;
@@ -41,7 +41,7 @@ impl WatchView {
     fn is_printed(&mut self) -> bool {
         if self.second.elapsed() >= Duration::from_secs(1) {
             if self.received > PRINTED {
-                self.terminal.line(&format!("  ... and {} more events", self.received - PRINTED));
+                self.terminal.line(&format!("  ... and {}", count(self.received - PRINTED, "more event")));
             }
             (self.second, self.received) = (Instant::now(), 0);
         }

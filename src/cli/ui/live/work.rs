@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::agents::StopHandle;
-use crate::cli::style::{self, Color, Style, count, duration, thousands};
+use crate::cli::style::{self, Color, Style, count, duration};
 use crate::domain::event::{CallId, Event, EventKind, Purpose, ReviewEvent, RunEvent};
 use crate::domain::{AgentName, Role, Usage};
 use crate::protocol::text::printable;
@@ -151,9 +151,9 @@ impl Work {
             let done: usize = self.agents.values().map(|agent| agent.reviewed.len()).sum();
             facts.push(format!("{done} of {}", count(self.shards * self.reviewers, "review")));
         }
-        let tokens = [self.spent.input_tokens, self.spent.output_tokens].into_iter().flatten().sum();
+        let tokens: u64 = [self.spent.input_tokens, self.spent.output_tokens].into_iter().flatten().sum();
         if tokens > 0 {
-            facts.push(format!("{} tokens", thousands(tokens)));
+            facts.push(count(tokens, "token"));
         }
         facts.extend(self.spent.usd.map(|usd| format!("{} so far", style::dollars(usd))));
         let line = format!("  {}", style.facts(&facts));

@@ -106,7 +106,7 @@ fn what_is_wrong_is_told() {
             &[1],
             &[2],
             false,
-            &["the closing line `GLEE-RESPONSE-END` does not announce the 1 answers that were read"],
+            &["the closing line `GLEE-RESPONSE-END` does not announce the 1 answer that was read"],
         ),
         (
             "[F1] IMPLEMENTED: a\n[F9] DISCARDED: b\n[F2] FIXED: c\nGLEE-RESPONSE-END nonce=n0nce answers=2",

@@ -49,3 +49,29 @@ pub(crate) fn cited(
     places.truncate(CITED);
     places
 }
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn cited_places_are_shown_once_and_without_the_finding() {
+        let finding = serde_json::json!({
+            "id": "F1", "tag": "MUST", "tag_raw": "MUST", "title": "x", "file": "shop/orders/a.py", "line": 2,
+            "end_line": null, "raised_by": ["rules"], "round": 1, "mandatory": true
+        });
+        let finding: Finding = serde_json::from_value(finding).unwrap();
+        let texts: Vec<Untrusted> =
+            ["see docs/net.md:7 and shop/orders/a.py:2", "shop/docs/net.md:7", "a.py:4", "gone.py:1", "a.py:99"]
+                .map(Untrusted::from)
+                .into();
+        let text_of =
+            |path: &str| ["shop/docs/net.md", "shop/orders/a.py"].contains(&path).then(|| "line\n".repeat(9));
+        let places = cited(&finding, &texts.iter().collect::<Vec<_>>(), &text_of);
+        let shown: Vec<_> =
+            places.iter().map(|place| (place.file.as_str(), place.first_line, place.lines)).collect();
+        assert_eq!(shown, [("shop/docs/net.md", 6, (7, 7)), ("shop/orders/a.py", 3, (4, 4))]);
+    }
+}

@@ -8,7 +8,7 @@ use crate::config::settings::DebateRounds;
 use crate::domain::event::{CallAnswer, CallId, EventKind, Purpose, ReviewEvent};
 use crate::domain::{
     AgentName, Challenge, Class, DebateMessage, DefenceWord, Defended, ExaminationWord, Examined, Finding,
-    FindingId, Role,
+    FindingId, Role, number_of,
 };
 use crate::history::queries::rows::Binding;
 use crate::rules::consensus::{self, Consensus, Debate, Defence, Examination, Group, Level, Member, Policy};
@@ -130,7 +130,8 @@ impl ReviewState {
             let count = |word| self.examinations(round).filter(|(_, said)| said.action == word).count();
             let [agree, disagree, partial] =
                 [ExaminationWord::Agree, ExaminationWord::Disagree, ExaminationWord::Partial].map(count);
-            content.push_str(&format!("{agree} agreements, {disagree} disagreements, {partial} partial"));
+            let (agree, disagree) = (number_of(agree, "agreement"), number_of(disagree, "disagreement"));
+            content.push_str(&format!("{agree}, {disagree}, {partial} partial"));
             self.add_examined(round, &mut content);
         } else {
             let count = |word| self.defences(round).filter(|(_, said)| said.action == word).count();

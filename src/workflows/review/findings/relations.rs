@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::domain::event::{EventKind, ReviewEvent};
 use crate::domain::{
     Anchor, Disposition, Dispute, EarlierDispute, Finding, FindingId, RawFinding, Relation, RulingRef, Untrusted,
+    number_of,
 };
 use crate::history::queries::rows::Binding;
 use crate::protocol::text::references::{self, Reference};
@@ -284,7 +285,8 @@ pub(crate) fn may_repeat(mut unsure: Vec<Unsure<'_>>, related_already: &BTreeSet
         unsure.iter().map(|pair| related(pair.finding.id, pair.binding, Relation::MayRepeat)).collect();
     if left_out > 0 {
         let text = format!(
-            "{left_out} more findings may repeat an earlier dispute; the {UNSURE} likeliest ones are reported"
+            "{} may repeat an earlier dispute; the {UNSURE} likeliest ones are reported",
+            number_of(left_out, "more finding")
         );
         events.push(EventKind::notice(text));
     }

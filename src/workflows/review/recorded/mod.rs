@@ -1,10 +1,11 @@
 //! Handles recorded runs: `view` reads outcomes, `replay` repeats decisions, `reuse` takes answers from earlier
-//! runs, and `prune` deletes stored data. `preview` lists the requests that a planned run would send, and
-//! `dispute_code` reads the code of a dispute.
+//! runs, and `prune` deletes stored data. `preview` lists the requests that a planned run would send. `dispute_code`
+//! reads the code of a dispute, and `tree_findings` lists the findings of all runs that apply to the current tree.
 
 pub(crate) mod dispute_code;
 pub(crate) mod preview;
 pub(crate) mod prune;
 pub(crate) mod replay;
 pub(crate) mod reuse;
+pub(crate) mod tree_findings;
 pub(crate) mod view;

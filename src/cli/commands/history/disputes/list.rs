@@ -94,6 +94,10 @@ pub(crate) fn run(args: &Filters, globals: &Globals) -> CommandResult {
         let filtered = args.gone || DisputeFilter { recent: None, ..filter } != DisputeFilter::default();
         stream::out(if filtered { "No dispute matches.\n" } else { nothing(globals)? })?;
     } else {
+        let folder = place::work_folder_here(globals);
+        let places = rows.iter_mut().filter_map(|row| row.location.as_mut());
+        places.for_each(|place| folder.path(&mut place.file));
+        shared.iter_mut().for_each(|shared| folder.dispute(&mut shared.record.dispute));
         stream::out(&table(&rows, &shared, globals.table_style()))?;
         if !globals.quiet {
             stream::err(&next_steps(&rows, older, args));

@@ -138,8 +138,14 @@ fn settle(globals: &Globals, disputes: &[(DisputeNumber, RunId)], named: Option<
         drop(journal);
         let Recalled { workspace, settings, plan, judges, .. } = recalled?;
         let agents = lookup::programs(&plan, &judges, &workspace)?;
-        let context =
-            CommandContext { outputs: &outputs, mode: Mode::Arbitrate, chosen: named, globals, findings: &[] };
+        let context = CommandContext {
+            outputs: &outputs,
+            mode: Mode::Arbitrate,
+            chosen: named,
+            globals,
+            findings: &[],
+            filter: None,
+        };
         let (settled, stopped) = execute::settle(&context, workspace, settings, agents, &run, numbers, judges)?;
         for dispute in &settled {
             stream::out(&line(dispute))?;

@@ -86,7 +86,14 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         let workspace = place::workspace(globals).ok();
         let path = workspace.as_ref().map(|workspace| rulings::path(workspace.root(), &shown.id));
         let is_shared = path.is_some_and(|path| path.exists());
-        let code = code(&shown, workspace.as_ref(), globals);
+        let mut code = code(&shown, workspace.as_ref(), globals);
+        let mut record = shown.record.clone();
+        if let Some(workspace) = &workspace {
+            let folder = place::work_folder(globals, workspace);
+            folder.dispute(&mut record.dispute);
+            code.finding.iter_mut().chain(&mut code.cited).for_each(|excerpt| folder.path(&mut excerpt.file));
+        }
+        let shown = Shown { record: &record, ..shown };
         stream::out(&Page::of(&shown, &code, is_shared, globals.table_style()))?;
     }
     damage.map_or(Ok(ExitReason::Clean), Err)

@@ -22,9 +22,9 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     };
     let check = journal.verify()?;
     args.output.print(&check, || {
-        let records = style::thousands(check.records);
-        let end = if check.fault.is_some() { "are in order before the first fault" } else { "are in order" };
-        format!("{records} records {end}; the last has the hash\n{}\n", check.head)
+        let (records, are) = (style::count(check.records, "record"), if check.records == 1 { "is" } else { "are" });
+        let end = if check.fault.is_some() { " before the first fault" } else { "" };
+        format!("{records} {are} in order{end}; the last has the hash\n{}\n", check.head)
     })?;
     match check.fault {
         None => Ok(ExitReason::Clean),

@@ -3,9 +3,11 @@
 use std::io;
 use std::path::Path;
 
+use serde_json::{Value, json};
+
 use crate::agents::calls::record::{self, CallRecord};
 use crate::cli::commands::history::runs::lookup;
-use crate::cli::context::{CommandError, CommandResult, Globals, place, stream};
+use crate::cli::context::{CommandError, CommandResult, Globals, place, pretty, print, stream};
 use crate::cli::style::{Color, Style};
 use crate::domain::{ExitReason, RunId};
 use crate::protocol::text::printable;
@@ -13,7 +15,7 @@ use crate::system::files;
 
 /// Prints the stored prompts and answers, which contain placeholders instead of secrets. `only` selects one call by
 /// its name, or all calls of one agent.
-pub(crate) fn run(globals: &Globals, text: &str, only: Option<&str>) -> CommandResult {
+pub(crate) fn run(globals: &Globals, text: &str, only: Option<&str>, json: bool) -> CommandResult {
     let journal = lookup::journal(globals, &place::workspace(globals)?)?;
     let run = journal.find_any_run(text)?;
     let folder = journal.folder_of(&run);
@@ -24,8 +26,12 @@ pub(crate) fn run(globals: &Globals, text: &str, only: Option<&str>) -> CommandR
     let wanted: Vec<&(String, CallRecord)> = calls.iter().filter(|call| named(call)).collect();
     match (only, wanted.as_slice()) {
         (Some(only), []) => return Err(unknown(&run, only, &calls)),
-        (None, []) => stream::err(&format!("No call of run {} is stored.\n", run.short())),
+        (None, []) if !json => stream::err(&format!("No call of run {} is stored.\n", run.short())),
         _ => {}
+    }
+    if json {
+        let calls: Vec<Value> = wanted.iter().map(|(name, call)| in_json(&folder, name, call)).collect();
+        return print(&pretty(&json!({ "schema": 1, "run": run, "calls": calls })));
     }
     let style = globals.table_style();
     for (name, call) in wanted {
@@ -64,20 +70,32 @@ fn shown(style: Style, folder: &Path, name: &str, call: &CallRecord) -> String {
             facts.extend(end.error.as_deref().map(printable::line));
         }
     }
-    let read = |ending: &str| files::read(&folder.join(format!("{name}.{ending}"))).ok();
-    let has_failed = call.end.as_ref().is_none_or(|end| end.error.is_some());
-    let parts = [
-        ("prompt", read("prompt")),
-        // If an agent's program prints events, the text of the answer is stored in a separate file.
-        ("answer", read("answer").or_else(|| read("stdout"))),
-        ("errors", read("stderr").filter(|bytes| has_failed && !bytes.is_empty())),
-    ];
     let mut text = format!("{}  {}\n", style.paint(Color::Key, &printable::line(name)), style.facts(&facts));
-    for (title, bytes) in parts {
+    for (title, bytes) in parts(folder, name, call) {
         let Some(bytes) = bytes else { continue };
         let content = printable::block(&*String::from_utf8_lossy(&bytes));
         let end = if content.is_empty() || content.ends_with('\n') { "" } else { "\n" };
         text.push_str(&format!("{}\n{content}{end}", style.strong(format!("--- {title}"))));
     }
     text + "\n"
+}
+
+/// The texts of a call, with their titles.
+fn parts(folder: &Path, name: &str, call: &CallRecord) -> [(&'static str, Option<Vec<u8>>); 3] {
+    let read = |ending: &str| files::read(&folder.join(format!("{name}.{ending}"))).ok();
+    let has_failed = call.end.as_ref().is_none_or(|end| end.error.is_some());
+    [
+        ("prompt", read("prompt")),
+        // If an agent's program prints events, the text of the answer is stored in a separate file.
+        ("answer", read("answer").or_else(|| read("stdout"))),
+        ("errors", read("stderr").filter(|bytes| has_failed && !bytes.is_empty())),
+    ]
+}
+
+fn in_json(folder: &Path, name: &str, call: &CallRecord) -> Value {
+    let mut shown = json!({ "name": name, "record": call });
+    for (title, bytes) in parts(folder, name, call) {
+        shown[title] = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).into();
+    }
+    shown
 }

@@ -2,7 +2,7 @@
 
 use crate::agents::Agents;
 use crate::cli::context::{CommandError, Globals, execute, history, local_time, place, stream};
-use crate::cli::style;
+use crate::cli::style::{self, Style};
 use crate::config::settings::Settings;
 use crate::domain::event::{Event, EventKind, Mode, Plan, ReviewEvent, RunEvent};
 use crate::domain::{Agent, ExitReason, Role, Route, RunId};
@@ -14,10 +14,17 @@ use crate::workflows::review::{self, ReviewPlanError};
 use crate::workspace::TreeId;
 use crate::workspace::root::Workspace;
 
-pub(crate) fn table(rows: &[RunRow]) -> String {
+pub(crate) fn table(rows: &[RunRow], look: Style) -> String {
     let head = ["RUN", "STARTED", "MODE", "FINDINGS", "DISPUTES", "ENDED", "TARGET"];
     let rows: Vec<[String; 7]> = [head.map(str::to_owned)].into_iter().chain(rows.iter().map(cells)).collect();
-    style::table(&rows, &[3]).join("\n") + "\n"
+    style::table(&rows, &[3])
+        .iter()
+        .map(|line| {
+            look.cut(line, look.width)
+                + "
+"
+        })
+        .collect()
 }
 
 /// Returns the id, the start, the mode, the findings, the disputes, the end and the target of a run.

@@ -9,13 +9,15 @@ mod undo;
 use std::sync::Arc;
 
 use clap::Subcommand;
+use serde_json::json;
 
 use crate::cli::commands::history::runs::lookup::{Recalled, find, journal, programs, recall, table};
 use crate::cli::commands::work::findings::fix;
 use crate::cli::context::{
     CommandContext, CommandError, CommandResult, Format, Globals, JsonFlag, Outputs, ROUTES, ReportOutputs, RunArg,
-    execute, history, json_line, number, one_of, place, print, stream,
+    execute, history, json_line, number, one_of, place, pretty, print, stream,
 };
+use crate::cli::report::filter::ReportFilter;
 use crate::domain::{ExitReason, Route};
 use crate::protocol::text::printable;
 use crate::system::log;
@@ -28,6 +30,7 @@ use crate::workflows::review::recorded::view::{self, Recorded};
 Examples:
   glee runs                  list the newest runs of this repository
   glee runs show last        print the report of the last run again
+  glee runs show --open --severity must,high   print only its open findings of these severities
   glee runs show --calls     print every prompt and raw answer of the last run
   glee runs diff 5f3a91c2    print the changes of the run's coder
   glee runs undo 5f3a91c2    undo the changes of the run's coder
@@ -62,16 +65,23 @@ enum Command {
         run: RunArg,
         #[command(flatten)]
         report: ReportOutputs,
+        #[command(flatten)]
+        filter: ReportFilter,
         /// Print the log of the run instead of the report: every call with its process, exit status, bytes, tokens
         /// and time
-        #[arg(long, conflicts_with = "format")]
+        #[arg(long, conflicts_with_all = ["format", "json"])]
         log: bool,
         /// Print the prompts and raw answers of all calls, of one call or of one agent instead of the report
         #[arg(long, value_name = "CALL", num_args = 0..=1, conflicts_with_all = ["format", "log"])]
         calls: Option<Option<String>>,
     },
     /// Print the changes that the coder made in a run
-    Diff(RunArg),
+    Diff {
+        #[command(flatten)]
+        run: RunArg,
+        #[command(flatten)]
+        output: JsonFlag,
+    },
     Undo(undo::Args),
     /// Resume a run that was interrupted or that waits for a person
     Resume {
@@ -95,9 +105,15 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         None => list(&args.list, globals),
         Some(Command::List(args)) => list(args, globals),
         Some(Command::Show { run, log: true, .. }) => show_log(globals, &run.run),
-        Some(Command::Show { run, calls: Some(only), .. }) => calls::run(globals, &run.run, only.as_deref()),
-        Some(Command::Show { run, report, .. }) => show(globals, &run.run, &report.check(globals)?),
-        Some(Command::Diff(run)) => diff(globals, &run.run),
+        Some(Command::Show { run, calls: Some(only), report, .. }) => {
+            calls::run(globals, &run.run, only.as_deref(), report.json)
+        }
+        Some(Command::Show { run, report, filter, .. }) => {
+            let outputs = report.check(globals)?;
+            outputs.check_filter(&filter.flags())?;
+            show(globals, &run.run, &outputs, filter)
+        }
+        Some(Command::Diff { run, output }) => diff(globals, &run.run, output),
         Some(Command::Undo(args)) => undo::run(args, globals),
         Some(Command::Resume { run, fix: true, report, .. }) => {
             fix::run_all(globals, &run.run, &report.check(globals)?)
@@ -118,11 +134,11 @@ fn list(args: &RunFilters, globals: &Globals) -> CommandResult {
     };
     args.output.print(&rows, || match rows.as_slice() {
         [] => "No runs yet. Start one with `glee review`.\n".to_owned(),
-        rows => table(rows),
+        rows => table(rows, globals.table_style()),
     })
 }
 
-fn show(globals: &Globals, text: &str, outputs: &Outputs) -> CommandResult {
+fn show(globals: &Globals, text: &str, outputs: &Outputs, filter: &ReportFilter) -> CommandResult {
     let (workspace, journal, run) = find(globals, text)?;
     let events = journal.events(&run)?;
     if outputs.stdout == Format::Jsonl {
@@ -133,8 +149,15 @@ fn show(globals: &Globals, text: &str, outputs: &Outputs) -> CommandResult {
     }
     let Recorded { outcome, reviewed, .. } = view::recorded(&workspace, &place::state_dir()?, &journal, &run)?;
     let fix = execute::fix_command(globals, &lookup::plan(&events, &run)?);
-    let report =
-        execute::RunReport { outcome: &outcome, reviewed: &reviewed, events: &events, fix: &fix, only: &[] };
+    let report = execute::RunReport {
+        outcome: &outcome,
+        reviewed: &reviewed,
+        events: &events,
+        fix: &fix,
+        only: &[],
+        filter: Some(filter),
+        was_asked: false,
+    };
     report.write(globals, outputs, workspace.root())?;
     Ok(ExitReason::Clean)
 }
@@ -150,9 +173,12 @@ fn show_log(globals: &Globals, text: &str) -> CommandResult {
     print(&printable::block(&String::from_utf8_lossy(&text)))
 }
 
-fn diff(globals: &Globals, text: &str) -> CommandResult {
+fn diff(globals: &Globals, text: &str, output: &JsonFlag) -> CommandResult {
     let (workspace, journal, run) = find(globals, text)?;
     let Recorded { outcome, .. } = view::recorded(&workspace, &place::state_dir()?, &journal, &run)?;
+    if output.json {
+        return print(&pretty(&json!({ "schema": 1, "run": run, "changes": outcome.changes })));
+    }
     if outcome.changes.is_empty() {
         stream::err(&format!("Run {} changed no file.\n", run.short()));
     }
@@ -176,7 +202,7 @@ fn resume(globals: &Globals, text: &str, named: Option<Route>, outputs: &Outputs
     lookup::refuse_changed(&recalled.workspace, &recalled.events, &run)?;
     let Recalled { workspace, settings, plan, chosen, judges, .. } = recalled;
     let agents = programs(&plan, &judges, &workspace)?;
-    let context = CommandContext { outputs, mode: plan.mode, chosen, globals, findings: &[] };
+    let context = CommandContext { outputs, mode: plan.mode, chosen, globals, findings: &[], filter: None };
     let fix = execute::fix_command(globals, &plan);
     execute::review(&context, Arc::new(workspace), settings, agents, (&run, &fix), |setup, resolver| {
         review::resume(setup, resolver, run.clone(), named, judges)

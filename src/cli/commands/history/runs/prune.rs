@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             stream::err("No run is that old.\n");
             return Ok(ExitReason::Clean);
         }
-        return print(&lookup::table(&due));
+        return print(&lookup::table(&due, globals.table_style()));
     }
     let runs: Vec<RunId> = due.into_iter().map(|row| row.run).collect();
     let state_dir = place::state_dir()?;

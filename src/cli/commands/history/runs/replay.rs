@@ -60,7 +60,15 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let replayed = review::replay(&workspace, &place::state_dir()?, &journal, &run, &settings)?;
     let fix = execute::fix_command(globals, &plan);
     let (outcome, reviewed) = (&replayed.outcome, &replayed.reviewed);
-    let report = execute::RunReport { outcome, reviewed, events: &events, fix: &fix, only: &[] };
+    let report = execute::RunReport {
+        outcome,
+        reviewed,
+        events: &events,
+        fix: &fix,
+        only: &[],
+        filter: None,
+        was_asked: false,
+    };
     report.write(globals, &outputs, workspace.root())?;
     let run = run.short();
     stream::err(&match replayed.differences.as_slice() {

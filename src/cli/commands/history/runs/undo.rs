@@ -193,7 +193,7 @@ fn decide(globals: &Globals, plan: &UndoPlan, options: &mut UndoOptions) -> Resu
     }
     if !plan.new.is_empty() {
         let files = style::count(plan.new.len(), "new file");
-        let question = format!("The coder may not have created {files}. Delete anyway? (copies are kept)");
+        let question = format!("Delete {files} that the coder or somebody else created? (copies are kept)");
         options.remove_new = questions::confirm(color, &question, false)?;
     }
     Ok(())

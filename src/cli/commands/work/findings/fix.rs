@@ -83,7 +83,8 @@ fn hand_over(
     plan.agents.extend(request.coder.clone());
     plan.backups.extend(request.backups.iter().cloned());
     let agents = lookup::programs(&plan, &[], &workspace)?;
-    let context = CommandContext { outputs, mode: Mode::Fix, chosen: None, globals, findings: &findings };
+    let context =
+        CommandContext { outputs, mode: Mode::Fix, chosen: None, globals, findings: &findings, filter: None };
     let fix = execute::fix_command(globals, &plan);
     execute::review(&context, Arc::new(workspace), settings, agents, (&run, &fix), |setup, resolver| {
         review::fix(setup, resolver, run.clone(), request)

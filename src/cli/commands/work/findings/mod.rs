@@ -1,7 +1,8 @@
-//! `glee show`, `glee fix` and `glee accept`: commands about single findings of a recorded run.
+//! `glee findings`, `glee show`, `glee fix` and `glee accept`: commands about findings of recorded runs.
 
 pub(crate) mod accept;
 pub(crate) mod fix;
+pub(crate) mod list;
 pub(crate) mod show;
 
 use crate::cli::commands::history::runs::lookup;

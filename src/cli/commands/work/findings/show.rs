@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::{RecordedRun, RunOption, finding_id};
-use crate::cli::context::{CommandResult, Globals, JsonFlag, pretty, stream};
-use crate::cli::report::options::{Detail, FixCommand, RenderOptions};
+use crate::cli::context::{CommandResult, Globals, JsonFlag, Viewer, place, pretty, stream};
+use crate::cli::report::options::{Detail, FixCommand, RenderOptions, TextOptions};
 use crate::cli::report::text;
 use crate::domain::{Dispute, ExitReason, FindingId, FindingState, RunId, SettledFinding};
 use crate::protocol::secrets;
@@ -44,15 +44,20 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         stream::out(&pretty(&Shown { schema: 1, run: &found.run, finding, about }))?;
         return Ok(ExitReason::Clean);
     }
+    let viewer = Viewer::new(globals, false);
+    let folder = place::work_folder(globals, &found.workspace);
+    let mut outcome = found.outcome().clone();
+    folder.outcome(&mut outcome);
     let options = RenderOptions {
         style: globals.style(),
         detail: Detail::Full,
-        source: &|path, round| found.recorded.reviewed.shown(round, path),
+        source: &|path, round| found.recorded.reviewed.shown(round, &folder.in_tree(path)),
         events: &[],
         fix: &FixCommand { command: None, has_coder: false },
         only: &[],
+        text: TextOptions { links: viewer.links(), filter: None },
     };
-    stream::out(&text::finding(found.outcome(), args.finding, &options).unwrap_or_default())?;
+    viewer.show(&text::finding(&outcome, args.finding, &options).unwrap_or_default())?;
     if let Some(next) = next(finding, &args.run, &found.run) {
         globals.say(&format!("Next: {next}"));
     }

@@ -38,7 +38,7 @@ pub(crate) enum Command {
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Issues {
     /// List open and closed issues
-    List,
+    List(JsonFlag),
     /// Close an issue
     Close {
         /// The number of the issue
@@ -63,7 +63,7 @@ pub(crate) fn run(command: &Command, globals: &Globals) -> CommandResult {
         Command::Issues { command: Some(Issues::Close { issue, reason: why }), .. } => {
             change(globals, &WatchCommand::Close { issue: *issue, reason: reason(why) })
         }
-        Command::Issues { output, .. } => {
+        Command::Issues { command: Some(Issues::List(output)), .. } | Command::Issues { command: None, output } => {
             let (issues, _) = query(globals, &WatchCommand::Issues, |reply| reply.issues, recorded_issues)?;
             output.print(&issues, || watch_status::issues(globals.style(), &issues))
         }

@@ -1,0 +1,127 @@
+//! `glee findings`: lists the findings of all runs that are open in the current tree.
+
+use serde::Serialize;
+
+use crate::cli::context::{CommandResult, Globals, JsonFlag, Viewer, history, place, pretty, settings, stream};
+use crate::cli::report::{filter::FindingFilter, paths::WorkFolder};
+use crate::cli::style::links::{PlaceLinks, linked};
+use crate::cli::style::{self, Color, Style};
+use crate::domain::{ExitReason, Location};
+use crate::protocol::{secrets, text::printable};
+use crate::workflows::review::{Standing, TreeFinding, TreeQuery};
+
+/// List the findings of all runs that are open in this tree
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+A finding is open while its code is in the tree and nobody fixed, discarded or dismissed it. If several runs raised \
+a finding, the newest run decides. If a fix was undone, its finding is open again. Moved code is recognised if it has \
+at least three lines.
+
+Examples:
+  glee findings                          list the open findings, severe ones first
+  glee findings --severity must,high     list only findings of these severities
+  glee findings --path src --json        list the findings in a folder as JSON")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    filter: FindingFilter,
+    /// Also list findings that are fixed, discarded or dismissed, or whose code changed
+    #[arg(long)]
+    all: bool,
+    #[command(flatten)]
+    output: JsonFlag,
+}
+
+#[derive(Serialize)]
+struct Listing {
+    schema: u32,
+    findings: Vec<TreeFinding>,
+    /// The number of findings that the filters hide.
+    hidden: usize,
+}
+
+pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
+    let workspace = place::workspace(globals)?;
+    let (_, loaded) = settings::load(globals)?;
+    let found = match history::open_read(globals, &workspace)? {
+        Some(journal) => {
+            let query = TreeQuery { workspace: &workspace, journal: &journal, settings: &loaded.settings };
+            query.findings()?
+        }
+        None => Vec::new(),
+    };
+    let found: Vec<TreeFinding> = found.into_iter().map(secrets::redact_value).collect();
+    let folder = place::work_folder(globals, &workspace);
+    let listed = found.into_iter().filter(|finding| args.all || finding.standing.is_open());
+    let (findings, hidden): (Vec<TreeFinding>, Vec<TreeFinding>) = listed.partition(|finding| {
+        let path = location(finding, &folder).map(|place| place.file);
+        args.filter.shows(&finding.settled.finding, path.as_deref())
+    });
+    let listing = Listing { schema: 1, findings, hidden: hidden.len() };
+    if args.output.json {
+        stream::out(&pretty(&listing))?;
+        return Ok(ExitReason::Clean);
+    }
+    let viewer = Viewer::new(globals, false);
+    let mut text = summary(&listing, &args.filter);
+    if !listing.findings.is_empty() {
+        text = format!("{}\n{text}", table(&listing.findings, &folder, globals.table_style(), viewer.links()));
+    }
+    viewer.show(&text)?;
+    if let Some(TreeFinding { run, settled, .. }) = listing.findings.first() {
+        globals.say(&format!("Next: `glee show {} --run {}` shows a finding", settled.finding.id, run.short()));
+    }
+    Ok(ExitReason::Clean)
+}
+
+/// The current location of the finding, else the reviewed location, as seen from the folder of the command.
+fn location(finding: &TreeFinding, folder: &WorkFolder) -> Option<Location> {
+    let mut place = finding.now.clone().or_else(|| finding.settled.finding.raw.location())?;
+    folder.path(&mut place.file);
+    Some(place)
+}
+
+fn table(findings: &[TreeFinding], folder: &WorkFolder, look: Style, links: Option<&PlaceLinks>) -> String {
+    let heads =
+        ["RUN", "FINDING", "SEVERITY", "STATE", "PLACE", "TITLE"].map(|head| look.paint(Color::Faint, head));
+    let row = |finding: &TreeFinding| {
+        let raw = &finding.settled.finding.raw;
+        let place = location(finding, folder).map(|place| Location { end_line: None, ..place });
+        let place = place.map_or_else(String::new, |place| {
+            linked(links, printable::line(&place.to_string()), &place.file, place.line)
+        });
+        let is_open = finding.standing.is_open();
+        let severity = look.cut(&printable::line(&raw.severity.to_string()), 12);
+        [
+            look.faint(finding.run.short()),
+            look.strong(finding.settled.finding.id.to_string()),
+            look.paint(if is_open { Color::of(&raw.severity) } else { Color::Faint }, &severity),
+            look.paint(if is_open { Color::Plain } else { Color::Faint }, &state(finding)),
+            place,
+            printable::line(&raw.title),
+        ]
+    };
+    let rows: Vec<[String; 6]> = std::iter::once(heads).chain(findings.iter().map(row)).collect();
+    style::table(&rows, &[]).iter().map(|line| look.cut(line, look.width) + "\n").collect()
+}
+
+fn state(finding: &TreeFinding) -> String {
+    match finding.standing {
+        Standing::Open | Standing::Closed => finding.settled.state.to_string(),
+        Standing::Reverted => "fix undone".to_owned(),
+        Standing::Gone => "code changed".to_owned(),
+    }
+}
+
+fn summary(listing: &Listing, filter: &FindingFilter) -> String {
+    let open: Vec<&TreeFinding> = listing.findings.iter().filter(|finding| finding.standing.is_open()).collect();
+    let mandatory = open.iter().filter(|finding| finding.settled.finding.mandatory).count();
+    let hidden = match listing.hidden {
+        0 => String::new(),
+        hidden => format!("; {} hidden by {}", style::count(hidden, "finding"), filter.flags().join(" and ")),
+    };
+    match open.len() {
+        0 if listing.hidden > 0 => format!("No finding matches{hidden}.\n"),
+        0 => "No open findings.\n".to_owned(),
+        open => format!("{}, {mandatory} mandatory{hidden}.\n", style::count(open, "open finding")),
+    }
+}

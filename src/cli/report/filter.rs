@@ -1,0 +1,119 @@
+//! The flags that select the findings of a report or a list.
+
+use globset::{GlobBuilder, GlobMatcher};
+
+use crate::domain::{Dispute, Finding, SettledFinding, Tag};
+
+// This struct has no doc comment, because clap would use it as the help of every command that flattens the struct.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct FindingFilter {
+    /// Show only findings of these severities, such as `must,high`
+    #[arg(long, value_name = "TAGS", value_delimiter = ',', value_parser = tag)]
+    severity: Vec<Tag>,
+    /// Show only findings in this file or folder, or in files that match a pattern such as `src/*.py`; may be repeated
+    #[arg(long = "path", id = "filtered_path", value_name = "PATTERN", value_parser = pattern)]
+    path: Vec<PathPattern>,
+}
+
+impl FindingFilter {
+    /// The names of the given flags.
+    pub(crate) fn flags(&self) -> Vec<&'static str> {
+        let flags = [("--severity", self.severity.is_empty()), ("--path", self.path.is_empty())];
+        flags.into_iter().filter(|(_, is_empty)| !is_empty).map(|(flag, _)| flag).collect()
+    }
+
+    /// `path` is the path of the finding's file as the user sees the path. A finding of an unknown severity can be
+    /// severe, so no choice of severities hides the finding.
+    pub(crate) fn shows(&self, finding: &Finding, path: Option<&str>) -> bool {
+        let has_severity =
+            self.severity.is_empty() || finding.raw.severity.tag.is_none_or(|tag| self.severity.contains(&tag));
+        let is_in_path =
+            self.path.is_empty() || path.is_some_and(|path| self.path.iter().any(|pattern| pattern.contains(path)));
+        has_severity && is_in_path
+    }
+}
+
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct ReportFilter {
+    #[command(flatten)]
+    findings: FindingFilter,
+    /// Show only open findings and disputes
+    #[arg(long)]
+    open: bool,
+}
+
+impl ReportFilter {
+    pub(crate) fn flags(&self) -> Vec<&'static str> {
+        let mut flags = self.findings.flags();
+        flags.extend(self.open.then_some("--open"));
+        flags
+    }
+
+    pub(crate) fn shows(&self, finding: &SettledFinding) -> bool {
+        let is_open = !finding.state.is_closed() && !finding.finding.is_rejected();
+        (is_open || !self.open) && self.has_subject(&finding.finding)
+    }
+
+    pub(crate) fn shows_dispute(&self, dispute: &Dispute) -> bool {
+        (dispute.is_open() || !self.open) && self.has_subject(&dispute.finding)
+    }
+
+    fn has_subject(&self, finding: &Finding) -> bool {
+        self.findings.shows(finding, finding.raw.file.as_deref())
+    }
+}
+
+fn tag(text: &str) -> Result<Tag, String> {
+    Tag::parse(text.trim()).ok_or_else(|| {
+        let tags = Tag::ALL.map(|tag| tag.as_str().to_lowercase());
+        format!("give one of {}", tags.join(", "))
+    })
+}
+
+/// A pattern like those that git accepts: `*` also matches `/`, and a folder contains the files below it.
+#[derive(Clone, Debug)]
+struct PathPattern(GlobMatcher);
+
+impl PathPattern {
+    fn contains(&self, path: &str) -> bool {
+        let folders = path.match_indices('/').map(|(at, _)| &path[..at]);
+        folders.chain([path]).any(|part| self.0.is_match(part))
+    }
+}
+
+fn pattern(text: &str) -> Result<PathPattern, String> {
+    let text = text.trim_start_matches("./").trim_end_matches('/');
+    let text = if text.is_empty() || text == "." { "*" } else { text };
+    let glob = GlobBuilder::new(text).build();
+    let glob = glob.map_err(|error| format!("give a path or a pattern such as `src/*.py` ({})", error.kind()))?;
+    Ok(PathPattern(glob.compile_matcher()))
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn a_pattern_matches_as_with_git() {
+        for (text, path, expected) in [
+            ("src", "src/deep/a.py", true),
+            ("src/", "src/a.py", true),
+            ("./src/a.py", "src/a.py", true),
+            ("src/*.py", "src/deep/a.py", true),
+            ("*.py", "src/deep/a.py", true),
+            ("src", "source/a.py", false),
+            ("a.py", "src/a.py", false),
+            (".", "src/a.py", true),
+            ("../b", "../b/a.py", true),
+            ("{a,b}.py", "b.py", true),
+            ("src/[ab c].py", "src/ .py", true),
+        ] {
+            assert_eq!(pattern(text).unwrap().contains(path), expected, "{text} {path}");
+        }
+        assert!(pattern("[").is_err());
+        assert_eq!((tag("must"), tag("Critical")), (Ok(Tag::Must), Ok(Tag::Critical)));
+        assert!(tag("huge").unwrap_err().contains("critical, must, high"));
+    }
+}

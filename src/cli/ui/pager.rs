@@ -1,0 +1,53 @@
+//! Shows long text in the user's pager, as git does.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use super::stream;
+use crate::cli::signals;
+
+/// A pager, as a command of the shell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Pager(String);
+
+impl Pager {
+    /// The pager of `GLEE_PAGER`, else `PAGER`, else `less`. `None` if the first variable that is set is empty or
+    /// names `cat`.
+    pub(crate) fn of_user() -> Option<Self> {
+        let given = ["GLEE_PAGER", "PAGER"].into_iter().find_map(|name| std::env::var(name).ok());
+        let command = given.unwrap_or_else(|| "less".to_owned());
+        (!matches!(command.trim(), "" | "cat")).then_some(Self(command))
+    }
+
+    /// Whether the pager is `less`, which shows hyperlinks. Other pagers may print the control sequences as text.
+    pub(crate) fn shows_links(&self) -> bool {
+        let words = shlex::split(&self.0).unwrap_or_default();
+        words.first().is_some_and(|program| Path::new(program).file_name().is_some_and(|name| name == "less"))
+    }
+
+    /// Shows text until the user leaves the pager. If the pager cannot be started, prints the text.
+    pub(crate) fn show(&self, text: &str) -> io::Result<()> {
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", &self.0]).stdin(Stdio::piped());
+        // These are the defaults of git. `less` prints text that fits on the screen and ends.
+        for (name, value) in [("LESS", "FRX"), ("LV", "-c")] {
+            if std::env::var_os(name).is_none() {
+                shell.env(name, value);
+            }
+        }
+        let shown = signals::ignoring_interrupt(|| {
+            let mut pager = shell.spawn()?;
+            if let Some(mut input) = pager.stdin.take() {
+                // An error is ignored, because writing fails if the user leaves the pager early.
+                drop(input.write_all(text.as_bytes()));
+            }
+            pager.wait()
+        });
+        match shown {
+            // The shell ends with 126 or 127 if it cannot run the program.
+            Ok(status) if !matches!(status.code(), Some(126 | 127)) => Ok(()),
+            _ => stream::out(text),
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! Lists the findings of all recorded runs that apply to the current tree.
+//!
+//! A finding applies while its block of code is in the tree. If several runs raised the same finding, the newest of
+//! these runs decides about the finding. A ruling in force closes a finding, even if the ruling is about the same
+//! finding of another run. A fixed finding is open again if the code from before the fix is back.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::config::settings::Settings;
+use crate::domain::event::{EventKind, ReviewEvent};
+use crate::domain::{
+    Anchor, Disposition, ExitReason, Finding, FindingId, FindingState, Location, Lowered, Outcome, RulingRef,
+    RunId, SettledFinding, Severity,
+};
+use crate::history::queries::rows::{Binding, RunRow};
+use crate::history::store::Journal;
+use crate::workflows::review::disputes::rulings::{self, SharedRulings};
+use crate::workflows::review::findings::recognition;
+use crate::workflows::review::findings::round::{MergeSettings, Round};
+use crate::workflows::review::{outcome, state::ReviewState};
+use crate::workflows::run::error::RunError;
+use crate::workspace::root::Workspace;
+use crate::workspace::{BlockPlace, TargetSpec};
+
+/// The minimum number of lines of a block that is recognised in another file. Shorter blocks, such as imports, occur
+/// in many files.
+const MOVED: u32 = 3;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    Open,
+    /// The finding was fixed, but the code from before the fix is in the tree again.
+    Reverted,
+    /// The finding is fixed, discarded or ruled on.
+    Closed,
+    /// The code of the finding changed, or a later run of the same target replaced a finding without code.
+    Gone,
+}
+
+impl Standing {
+    pub fn is_open(self) -> bool {
+        matches!(self, Self::Open | Self::Reverted)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TreeFinding {
+    /// The newest run that raised the finding.
+    pub run: RunId,
+    pub started: Timestamp,
+    pub standing: Standing,
+    /// The current location of the finding's code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub now: Option<Location>,
+    #[serde(flatten)]
+    pub settled: SettledFinding,
+}
+
+/// What the list of findings is computed from.
+#[derive(Clone, Copy)]
+pub struct TreeQuery<'a> {
+    pub workspace: &'a Workspace,
+    pub journal: &'a Journal,
+    pub settings: &'a Settings,
+}
+
+struct Raised<'a> {
+    row: &'a RunRow,
+    finding: Finding,
+    place: Option<BlockPlace>,
+}
+
+impl Raised<'_> {
+    /// `None` if the finding has no anchor, or if the block of the anchor is not in the tree.
+    fn placed(&self) -> Option<(&Anchor, &BlockPlace)> {
+        self.finding.anchor.as_ref().zip(self.place.as_ref())
+    }
+
+    fn location(&self) -> Option<Location> {
+        let (anchor, BlockPlace { file, lines }) = self.placed()?;
+        let line = anchor.offset.map(|offset| lines.start().saturating_add(offset));
+        let raw = &self.finding.raw;
+        let length = raw.end_line.zip(raw.line).map(|(end, line)| end.saturating_sub(line));
+        Some(Location {
+            file: file.clone(),
+            line,
+            end_line: line.zip(length).map(|(line, length)| line.saturating_add(length)),
+        })
+    }
+}
+
+impl TreeQuery<'_> {
+    /// Returns the findings, mandatory and severe findings first.
+    pub fn findings(self) -> Result<Vec<TreeFinding>, RunError> {
+        let rows = self.journal.runs(None)?;
+        let mut raised = Vec::new();
+        for row in rows.iter().filter(|row| row.findings > 0) {
+            let findings = self.journal.findings(&row.run)?.into_iter();
+            raised.extend(findings.map(|finding| Raised { row, finding, place: None }));
+        }
+        self.place(&mut raised)?;
+        let texts: RefCell<BTreeMap<String, String>> = RefCell::default();
+        let text_of = |path: &str| {
+            let mut texts = texts.borrow_mut();
+            let text =
+                texts.entry(path.to_owned()).or_insert_with(|| self.workspace.read(path).unwrap_or_default());
+            text.clone()
+        };
+        let newest = newest(raised, &text_of);
+        let bindings = self.bindings()?;
+        let mut outcomes: BTreeMap<&RunId, Option<Outcome>> = BTreeMap::new();
+        let mut found = Vec::new();
+        for raised in newest {
+            let run = &raised.row.run;
+            if !outcomes.contains_key(run) {
+                let state = ReviewState::of(&self.journal.events(run)?);
+                outcomes.insert(run, outcome::outcome(&state, run, ExitReason::Clean, 0, Vec::new()));
+            }
+            let Some(outcome) = outcomes.get(run).and_then(Option::as_ref) else { continue };
+            let Some(settled) = outcome.finding(raised.finding.id) else { continue };
+            let (settled, own) = by_own_ruling(settled, outcome, &bindings);
+            found.push((raised, settled, own));
+        }
+        let others = self.by_other_rulings(&found, &bindings, &text_of);
+        let mut listed: Vec<TreeFinding> = found
+            .into_iter()
+            .zip(1..)
+            .map(|((raised, mut settled, _), number)| {
+                if let Some(event) = others.get(&FindingId(number)) {
+                    apply(&mut settled, event);
+                }
+                let standing = standing(&raised, &settled, &rows);
+                let (run, started, now) = (raised.row.run.clone(), raised.row.started, raised.location());
+                TreeFinding { run, started, standing, now, settled }
+            })
+            .collect();
+        listed.sort_by_cached_key(|finding| {
+            let raw = &finding.settled.finding.raw;
+            let place = finding.now.clone().or_else(|| raw.location());
+            let is_optional = !finding.settled.finding.mandatory;
+            (!finding.standing.is_open(), is_optional, raw.severity.tag, place, finding.settled.finding.id)
+        });
+        Ok(listed)
+    }
+
+    fn place(self, raised: &mut [Raised<'_>]) -> Result<(), RunError> {
+        let anchored = raised.iter().filter_map(|raised| raised.finding.anchor.as_ref());
+        let anchors: Vec<&Anchor> = anchored.collect();
+        let is_moved = |place: &BlockPlace| place.lines.end() - place.lines.start() + 1 >= MOVED;
+        let places = self
+            .workspace
+            .places(&anchors)?
+            .into_iter()
+            .zip(&anchors)
+            .map(|(place, anchor)| place.filter(|place| place.file == anchor.file || is_moved(place)));
+        let places: Vec<Option<BlockPlace>> = places.collect();
+        let anchored = raised.iter_mut().filter(|raised| raised.finding.anchor.is_some());
+        anchored.zip(places).for_each(|(raised, place)| raised.place = place);
+        Ok(())
+    }
+
+    /// The rulings that a review of uncommitted changes would apply.
+    fn bindings(self) -> Result<Vec<Binding>, RunError> {
+        let base = self.workspace.rulings_base(&TargetSpec::Uncommitted)?;
+        let shared = SharedRulings::at(self.workspace, base.as_deref())?.bindings();
+        let max_age = &self.settings.rulings.max_age;
+        let mut bindings = rulings::known(Some(self.journal), &shared, max_age, Timestamp::now())?;
+        bindings.retain(|binding| binding.ended.is_none());
+        Ok(bindings)
+    }
+
+    /// Applies the rulings to findings of other runs. The result maps the number of a finding in `found`, counted
+    /// from 1, to the event that a review would record for the finding.
+    fn by_other_rulings(
+        self,
+        found: &[(Raised<'_>, SettledFinding, bool)],
+        bindings: &[Binding],
+        text_of: &dyn Fn(&str) -> String,
+    ) -> BTreeMap<FindingId, ReviewEvent> {
+        // Findings of different runs can have the same id, so the findings are numbered again.
+        let numbered = found.iter().zip(1..).filter(|((raised, _, own), _)| !own && raised.place.is_some());
+        let numbered: Vec<Finding> = numbered
+            .map(|((raised, ..), number)| Finding { id: FindingId(number), ..raised.finding.clone() })
+            .collect();
+        let (state, lists) = (ReviewState::default(), MergeSettings::of(self.settings));
+        let round = Round { state: &state, lists: &lists, text_of, past: None };
+        let events = recognition::earlier(&numbered, bindings, &round).into_iter();
+        let ruled = events.filter_map(|event| match event {
+            EventKind::Review(
+                event @ (ReviewEvent::AlreadyRuled { finding, .. } | ReviewEvent::StillDisputed { finding, .. }),
+            ) => Some((finding, event)),
+            _ => None,
+        });
+        ruled.collect()
+    }
+}
+
+/// Removes each finding that a newer run raised again. `raised` begins with the findings of the newest run.
+fn newest<'a>(raised: Vec<Raised<'a>>, text_of: &dyn Fn(&str) -> String) -> Vec<Raised<'a>> {
+    let mut kept: Vec<Raised<'a>> = Vec::new();
+    let mut known: HashSet<Anchor> = HashSet::new();
+    let mut raised = raised.into_iter().peekable();
+    while let Some(first) = raised.next() {
+        let mut group = vec![first];
+        while let Some(next) = raised.next_if(|next| next.row.run == group[0].row.run) {
+            group.push(next);
+        }
+        // Most repeated findings come from reused answers, and their anchors are equal.
+        group.retain(|raised| raised.finding.anchor.as_ref().is_none_or(|anchor| !known.contains(anchor)));
+        let files: BTreeSet<&str> =
+            group.iter().filter_map(|raised| Some(raised.placed()?.1.file.as_str())).collect();
+        let later: Vec<&Anchor> = kept
+            .iter()
+            .filter_map(|raised| raised.placed().filter(|(_, place)| files.contains(place.file.as_str())))
+            .map(|(anchor, _)| anchor)
+            .collect();
+        let (indexes, earlier): (Vec<usize>, Vec<&Anchor>) =
+            group.iter().enumerate().filter_map(|(index, raised)| Some((index, raised.placed()?.0))).unzip();
+        let repeated = recognition::raised_again(&earlier, &later, text_of);
+        let repeated: BTreeSet<usize> = repeated.into_iter().map(|index| indexes[index]).collect();
+        let mut index = 0..;
+        group.retain(|_| !index.next().is_some_and(|index| repeated.contains(&index)));
+        known.extend(group.iter().filter_map(|raised| raised.finding.anchor.clone()));
+        kept.extend(group);
+    }
+    kept
+}
+
+/// Updates a finding by the ruling that its own run opened or applied. The returned flag is true if this ruling is
+/// in force. A finding whose ruling is no longer in force is open.
+fn by_own_ruling(settled: &SettledFinding, outcome: &Outcome, bindings: &[Binding]) -> (SettledFinding, bool) {
+    let mut settled = settled.clone();
+    let own = match &settled.state {
+        FindingState::AlreadyRuled { dispute, .. } => Some(dispute.clone()),
+        _ => outcome.dispute_of(&settled).map(|dispute| RulingRef::from(dispute.number)),
+    };
+    let own = own.or_else(|| settled.lowered.as_ref().map(|lowered| lowered.dispute.clone()));
+    let Some(own) = own.filter(|_| settled.finding.anchor.is_some()) else { return (settled, false) };
+    match bindings.iter().find(|binding| binding.dispute == own) {
+        Some(binding) => {
+            if let FindingState::AlreadyRuled { dispute, disposition } = &mut settled.state {
+                match (&binding.disposition, dispute.number()) {
+                    (Some(now), _) => *disposition = now.clone(),
+                    (None, Some(number)) => settled.state = FindingState::Disputed { dispute: number },
+                    (None, None) => {}
+                }
+            }
+            (settled, true)
+        }
+        None => {
+            let is_ruled = matches!(
+                settled.state,
+                FindingState::AlreadyRuled { .. }
+                    | FindingState::Dismissed { .. }
+                    | FindingState::Enforced { .. }
+                    | FindingState::Disputed { .. }
+                    | FindingState::Discarded
+            );
+            if is_ruled {
+                settled.state = FindingState::Open;
+            }
+            if let Some(lowered) = settled.lowered.take() {
+                settled.finding.raw.severity = lowered.was;
+                settled.finding.mandatory = true;
+            }
+            (settled, false)
+        }
+    }
+}
+
+/// Applies the ruling on the same finding of another run.
+fn apply(settled: &mut SettledFinding, event: &ReviewEvent) {
+    match event {
+        ReviewEvent::AlreadyRuled { dispute, new_tag: Some(tag), .. } if settled.lowered.is_none() => {
+            let was = std::mem::replace(&mut settled.finding.raw.severity, Severity::known(*tag));
+            settled.finding.mandatory = false;
+            settled.lowered = Some(Lowered { was, dispute: dispute.clone() });
+        }
+        ReviewEvent::AlreadyRuled { dispute, disposition, new_tag: None, insisted, .. } => {
+            let is_fixed = matches!(settled.state, FindingState::Resolved | FindingState::Unchecked);
+            // An enforced finding that was fixed stays fixed.
+            if *disposition != Disposition::Enforced || !is_fixed {
+                settled.insisted = *insisted;
+                settled.state =
+                    FindingState::AlreadyRuled { dispute: dispute.clone(), disposition: disposition.clone() };
+            }
+        }
+        ReviewEvent::StillDisputed { dispute, .. } => settled.state = FindingState::Disputed { dispute: *dispute },
+        _ => {}
+    }
+}
+
+fn standing(raised: &Raised<'_>, settled: &SettledFinding, rows: &[RunRow]) -> Standing {
+    let is_fixed = matches!(settled.state, FindingState::Resolved | FindingState::Unchecked);
+    let is_replaced = || {
+        let newer = rows.iter().take_while(|row| row.run != raised.row.run);
+        newer.filter(|row| row.ended.is_some()).any(|row| row.target == raised.row.target)
+    };
+    match (&raised.finding.anchor, &raised.place) {
+        (_, Some(_)) if is_fixed => Standing::Reverted,
+        (None, _) if is_fixed && raised.row.undone => Standing::Reverted,
+        _ if settled.state.is_closed() || settled.finding.is_rejected() => Standing::Closed,
+        (Some(_), None) => Standing::Gone,
+        (None, _) if is_replaced() => Standing::Gone,
+        _ => Standing::Open,
+    }
+}
