@@ -85,7 +85,7 @@ impl Journal {
         })
     }
 
-    /// Opens a dispute with an immediate ruling of a person, outside of a run. Returns the dispute's number.
+    /// Opens a dispute outside of a run, and settles it by a person's ruling. Returns the dispute's number.
     pub fn rule(
         &mut self,
         run: &RunId,

@@ -14,7 +14,7 @@ use crate::history::queries::query;
 use crate::history::store::Journal;
 use crate::system::private;
 
-/// The step at index `n` migrates schema version `n` to version `n + 1`. Released steps never change.
+/// The step at index `n` migrates schema version `n` to version `n + 1`. A step must not change after its release.
 pub(crate) const STEPS: [&str; 5] = [
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),
@@ -23,7 +23,7 @@ pub(crate) const STEPS: [&str; 5] = [
     include_str!("schema/5.sql"),
 ];
 
-/// The step that adds the measures, which are then computed from the events.
+/// The index of the step that adds the tables of the measures.
 const MEASURES: usize = 4;
 
 const NEWEST: i64 = STEPS.len() as i64;
@@ -143,8 +143,8 @@ impl Journal {
     }
 }
 
-/// Computes the measures of a history from an earlier schema. A record that cannot be read is skipped here;
-/// [`Journal::verify`] reports it.
+/// Computes the measures from the events of a history that had an earlier schema. Skips unreadable records, which
+/// [`Journal::verify`] reports.
 fn fill_measures(db: &Connection) -> rusqlite::Result<()> {
     let mut statement = db.prepare("SELECT id, run, seq, at, body FROM event ORDER BY id")?;
     let mut rows = statement.query([])?;

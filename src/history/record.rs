@@ -213,7 +213,7 @@ fn short(text: &str) -> String {
 
 impl Journal {
     /// Returns all records to send to other clones: the summary and the findings of each ended run, and the present
-    /// state of each dispute. Changed content becomes a new record by `author`.
+    /// state of each dispute. If content changed since its last record, `author` is the author of a new record.
     pub fn outgoing(&mut self, author: &Author) -> Result<Outgoing, JournalError> {
         let mut contents = Vec::new();
         for row in self.runs(None)? {
@@ -350,7 +350,7 @@ impl Journal {
         let mut seen = BTreeSet::new();
         let mut found = Vec::new();
         for (source, body) in rows {
-            // Glee skips a record that another version of Glee created and this version cannot parse.
+            // Skips a record of another version of Glee if this version cannot parse the record.
             let Ok(HistoryRecord { author, content: RecordContent::Dispute(record), .. }) =
                 serde_json::from_str(&body)
             else {

@@ -1,4 +1,4 @@
-//! Shares with their confidence intervals.
+//! Computes shares with their 95% confidence intervals.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -6,7 +6,7 @@ use serde::Serialize;
 /// The 97.5% quantile of the standard normal distribution.
 const Z: f64 = 1.959_963_984_540_054;
 
-/// The 95% Wilson score interval of the share `count` of `of`. `None` if `of` is 0.
+/// Returns the 95% Wilson score interval of the proportion `count / of`. `None` if `of` is 0.
 pub fn wilson(count: u64, of: u64) -> Option<(f64, f64)> {
     #[expect(clippy::cast_precision_loss, reason = "counts of findings are far below 2^52")]
     let (count, n) = (count as f64, of as f64);

@@ -1,7 +1,7 @@
-//! The measures of reviewers, judges, models and categories, computed from their counts.
+//! Computes the measures of reviewers, judges, models and categories from counts of findings, rulings and calls.
 //!
-//! A dispute without a decision is held: it is open, it was discarded without a ruling, or the judge escalated it. Held
-//! disputes are in no share of decisions.
+//! A dispute is held if the dispute is open, was discarded without a ruling, or was escalated by the judge. A held
+//! dispute counts neither as upheld nor as dismissed.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -132,8 +132,8 @@ impl From<AgreementCount> for PairAgreement {
     }
 }
 
-/// Sorts the keys at random; the first ones are a sample. The result depends only on the set of keys and the seed, and keys that are
-/// added later change it as little as possible.
+/// Returns the keys in a random order, so that the first keys are a sample. The order depends only on the keys and
+/// the seed. An additional key does not change the relative order of the other keys.
 pub fn draw(keys: impl IntoIterator<Item = u64>, seed: u64) -> Vec<u64> {
     let rank = |key: u64| {
         let mut hasher = blake3::Hasher::new();

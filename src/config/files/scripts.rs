@@ -31,9 +31,9 @@ impl Roots {
         &self.0[0]
     }
 
-    /// Returns the path and the hash of each file whose name occurs in one of the commands. Paths are relative to
-    /// the folder that contains the file. If both folders contain a file of the same path, the path in the
-    /// surrounding work tree begins with `../`.
+    /// Returns the path and the hash of each file whose name occurs in one of the commands. The files are searched
+    /// in the project and in the surrounding work tree, and each path is relative to the searched folder. If both
+    /// folders contain a file of the same path, the path in the surrounding work tree begins with `../`.
     pub(crate) fn files<'a>(
         &self,
         commands: impl IntoIterator<Item = &'a [String], IntoIter: Clone>,

@@ -1,4 +1,4 @@
-//! The forms of single values: one entry for each kind of text, number or list that a key accepts.
+//! Defines one form for each kind of text, number or list that a key accepts.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -160,8 +160,8 @@ form! {
     {"type": "array", "items": {"type": "string", "minLength": 1}},
     |given| list(given, Self::item);
 
-    /// Accepts the tags of other vendors but refuses misspelt tags, because a misspelt tag would make findings
-    /// optional.
+    /// Accepts the tags of other vendors. Refuses a likely misspelling of a standard tag, because the misspelling
+    /// would make findings optional.
     fn item(item: &Value) -> bool {
         item.as_str().is_some_and(|text| {
             let word = is_line(text)
@@ -256,11 +256,11 @@ form! {
     }
 }
 
-/// The placeholders of a link format.
+/// The placeholders that the address of a link can contain.
 const LINK_PARTS: [&str; 3] = ["{path}", "{line}", "{column}"];
 
 form! {
-    /// Accepts an address with the placeholder `{path}`, as in ripgrep's `--hyperlink-format`.
+    /// Accepts `auto`, `off`, or an address with `{path}` in the syntax of ripgrep's `--hyperlink-format`.
     LinkFormat: Hyperlink =
         "auto, off, or an address with `{path}` and perhaps `{line}` and `{column}`, such as vscode://file{path}:{line}",
     {"anyOf": [{"enum": ["auto", "off"]}, {"type": "string", "pattern": "^[a-z][a-z0-9+.-]*:.*\\{path\\}"}]},

@@ -230,7 +230,7 @@ impl Settings {
         KEYS.iter().map(|key| (key.name.clone(), value(key))).collect()
     }
 
-    /// Builds settings from the record of a run. Missing keys get their defaults, and unknown keys are ignored.
+    /// Builds settings from recorded values. Missing keys get their defaults, and unknown keys are ignored.
     pub fn of_record(record: &BTreeMap<String, Value>) -> Self {
         typed(record.iter().filter_map(|(name, value)| Some((find(name)?.name.clone(), value.clone()))))
             .unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Audits: another judge rules again on a sample of dismissed findings. An audit changes no ruling.
+//! In an audit, another judge rules again on a sample of dismissed findings. An audit changes no ruling.
 
 use serde::{Deserialize, Serialize};
 

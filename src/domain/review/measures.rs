@@ -1,9 +1,8 @@
 //! Counts of findings, rulings and calls, from which the measures of reviewers and judges are computed.
 
-/// What a [`FindingTally`] counts.
+/// The kind of subject for which a [`FindingTally`] counts findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TallyKind {
-    /// All findings.
     All,
     /// The findings that one reviewer raised.
     Reviewer,
@@ -21,7 +20,7 @@ impl TallyKind {
     pub const ALL: [Self; 6] =
         [Self::All, Self::Reviewer, Self::Judge, Self::Model, Self::JudgeModel, Self::Category];
 
-    /// The word for the kind in the history.
+    /// The name of the kind in the history database.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::All => "all",
@@ -40,7 +39,7 @@ pub struct FindingTally {
     pub raised: u64,
     /// The findings in code that at least two reviewers read.
     pub shared: u64,
-    /// Of the shared findings, those that only one reviewer saw.
+    /// The findings that only one reviewer raised, although at least one other reviewer read the same code.
     pub alone: u64,
     pub disputed: u64,
     /// The disputes that ended with the finding enforced, accepted as a risk, or deferred.
@@ -49,16 +48,16 @@ pub struct FindingTally {
     pub dismissed: u64,
     /// The disputes that a judge or a panel decided.
     pub judged: u64,
-    /// Of the judged disputes, those that a person decided afterwards.
+    /// The disputes that a person decided after a judge or a panel.
     pub checked: u64,
-    /// Of the checked disputes, those that the person decided otherwise.
+    /// The disputes in which the person decided against the judge or the panel.
     pub overturned: u64,
     pub fixed: u64,
-    /// The fixed findings whose change was undone.
+    /// The fixed findings whose change was undone, or reversed by a later finding.
     pub reverted: u64,
-    /// The decisions of audits.
+    /// The audit rulings that enforce or dismiss a finding.
     pub audited: u64,
-    /// The decisions of audits that agree with the ruling.
+    /// The audit rulings that agree with the audited ruling.
     pub confirmed: u64,
     pub calls: u64,
     /// The calls whose cost is unknown.
@@ -74,7 +73,8 @@ pub struct FindingTally {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgreementCount {
     pub between: [String; 2],
-    /// The findings that at least one of two reviewers raised, or on which both judges decided.
+    /// For reviewers: the findings in code that both read, if at least one of them raised or confirmed the finding.
+    /// For judges: the findings on which both decided.
     pub compared: u64,
     pub agreed: u64,
 }

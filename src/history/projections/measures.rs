@@ -1,5 +1,6 @@
-//! Updates the measures of reviewers, judges, models and categories. The view `addend` of the schema defines what one
-//! finding adds to the sums. Before a finding changes, its addends are subtracted, and afterwards they are added.
+//! Updates the sums from which the measures of reviewers, judges, models and categories are computed. The SQL view
+//! `addend` defines what a finding adds. When a finding changes, its old addends are subtracted, and its new
+//! addends are added.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -11,13 +12,13 @@ use crate::domain::{
     RulingRecord, RulingWord, RunId, Usage,
 };
 
-/// The model of an agent that has none of its own, or whose model is not known.
+/// The stored name of an unknown model.
 const UNKNOWN: &str = "unknown";
 
-/// The largest number that one call adds to a sum. A program may report any number, and no sum may overflow.
+/// The largest number that one call adds to a sum. This limit prevents an overflow of the sum.
 const MOST: u64 = 1_000_000_000_000;
 
-/// The most characters of a category, which a reviewer chooses.
+/// The maximum number of characters of a category. Reviewers choose the names of categories.
 const CATEGORY: usize = 60;
 
 pub(crate) fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
@@ -142,7 +143,7 @@ impl Measures<'_> {
         self.db.prepare_cached(sql)?.execute([&self.run.0, &call.agent.0]).map(drop)
     }
 
-    /// Counts a call of a reviewer or a judge of the run.
+    /// Adds the usage of a call to the sums. Only calls to reviewers and judges count.
     fn call(&self, call: &CallId, millis: u64, usage: &Usage, told: &CallMetadata) -> rusqlite::Result<()> {
         let Some(role) = role_of(&call.purpose) else { return Ok(()) };
         if let Some(model) = &told.model {
@@ -195,7 +196,7 @@ impl Measures<'_> {
         }
     }
 
-    /// A new response makes earlier changes and re-checks of the finding void. A repair keeps the changes.
+    /// A new response invalidates earlier changes and re-checks of the finding. A repair keeps the changes valid.
     fn respond(&self, purpose: &Purpose, response: &Response) -> rusqlite::Result<()> {
         let is_repair = matches!(purpose, Purpose::Repair { .. });
         let implemented = response.answer == Answer::Implemented;
@@ -227,8 +228,8 @@ impl Measures<'_> {
         self.db.prepare_cached(sql)?.exists(params![self.run.0, finding.0])
     }
 
-    /// Stores a finding, and what each reviewer of the run said about it. The day and the reversed finding of a known
-    /// finding do not change.
+    /// Stores a finding, and which reviewers raised or confirmed the finding. If the finding is already stored, its
+    /// day and the finding that it reverses do not change.
     fn keep(&self, finding: &Finding) -> rusqlite::Result<()> {
         let raw = &finding.raw;
         let category = finding.anchor.as_ref().map(|anchor| &anchor.category);
@@ -304,14 +305,14 @@ impl Measures<'_> {
         })
     }
 
-    /// Changes a finding of this run with a statement whose first two parameters are the run and the finding.
+    /// Changes a finding of this run. The first two parameters of the statement `sql` are the run and the finding.
     fn change(&self, finding: FindingId, sql: &str, values: &[&dyn ToSql]) -> rusqlite::Result<()> {
         self.count(finding, -1)?;
         self.finding(self.run.0.clone(), finding).write(sql, values)?;
         self.count(finding, 1)
     }
 
-    /// Changes the finding of a dispute, which may be a finding of another run.
+    /// Changes the finding of a dispute. The finding can belong to another run.
     fn change_disputed(
         &self,
         dispute: DisputeNumber,
@@ -333,8 +334,8 @@ impl Measures<'_> {
         Disputed { db: self.db, run, finding }
     }
 
-    /// Adds the addends of a finding to the sums, or subtracts them if `sign` is -1. A change of the finding can also
-    /// change the addends of the finding that it reverses.
+    /// Adds the addends of a finding to the sums, or subtracts the addends if `sign` is -1. If the finding reverses
+    /// another finding, the addends of the other finding are added or subtracted too.
     fn count(&self, finding: FindingId, sign: i64) -> rusqlite::Result<()> {
         self.add(finding.0, sign)?;
         let sql = "SELECT reverses FROM measured WHERE run = ?1 AND number = ?2 AND reverses <> number";
@@ -414,7 +415,7 @@ fn role_of(purpose: &Purpose) -> Option<&'static str> {
     }
 }
 
-/// Whether a disposition says that the finding is right and has to be settled. `None` if nothing was decided.
+/// Returns `upheld` or `dismissed`. `None` if the finding was discarded without a decision.
 fn side(disposition: &Disposition) -> Option<&'static str> {
     match disposition {
         Disposition::Enforced | Disposition::AcceptedRisk | Disposition::Deferred { .. } => Some("upheld"),

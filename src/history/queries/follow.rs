@@ -16,13 +16,13 @@ impl Journal {
         Ok(newest.first().copied().unwrap_or_default().unsigned_abs())
     }
 
-    /// Passes all events with an id above `after` to `take` one by one, oldest first.
+    /// Calls `take` for each event whose id is greater than `after`, in the order of the ids.
     pub(crate) fn each_since(&self, after: u64, take: impl FnMut(&Event)) -> Result<(), JournalError> {
         let sql = "SELECT run, seq, at, body FROM event WHERE id > ?1 ORDER BY id";
         self.stream(sql, [after.cast_signed()], take)
     }
 
-    /// Passes at most `most` events of a run with a number above `after` to `take` one by one, oldest first.
+    /// Calls `take` for at most `most` events of a run, beginning with the first event after number `after`.
     pub(crate) fn each_of(
         &self,
         run: &RunId,
@@ -34,20 +34,18 @@ impl Journal {
         self.stream(sql, (&run.0, after.cast_signed(), most), take)
     }
 
-    /// Returns the number of events of a run.
     pub(crate) fn length(&self, run: &RunId) -> Result<u64, JournalError> {
         let sql = "SELECT coalesce(max(seq), 0) FROM event WHERE run = ?1";
         let length = self.rows(sql, [&run.0], |row| row.get::<_, i64>(0))?;
         Ok(length.first().copied().unwrap_or_default().unsigned_abs())
     }
 
-    /// Returns the time of the last event of a run.
     pub(crate) fn last_at(&self, run: &RunId) -> Result<Option<Timestamp>, JournalError> {
         let sql = "SELECT at FROM event WHERE run = ?1 ORDER BY seq DESC LIMIT 1";
         Ok(self.rows(sql, [&run.0], |row| from_time(row, "at"))?.pop().flatten())
     }
 
-    /// Holds one event in memory at a time.
+    /// Reads the rows one by one, so that only one event is in memory.
     fn stream(&self, sql: &str, params: impl Params, mut take: impl FnMut(&Event)) -> Result<(), JournalError> {
         let all = || -> rusqlite::Result<()> {
             let mut statement = self.db.prepare_cached(sql)?;

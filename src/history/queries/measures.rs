@@ -1,4 +1,4 @@
-//! Queries the measures, which the history keeps as sums by day.
+//! Queries the daily sums from which measures are computed.
 
 use jiff::civil::Date;
 use rusqlite::params;
@@ -7,18 +7,18 @@ use crate::domain::{AgreementCount, DisputeNumber, FindingTally, RunId, TallyKin
 use crate::history::projections::from_json;
 use crate::history::{JournalError, store::Journal};
 
-/// A finding that a judge or a panel dismissed. The dismissal is in force.
+/// A dispute in which a judge or a panel dismissed the finding. The dismissal was not revoked or ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dismissal {
     pub dispute: DisputeNumber,
     pub run: RunId,
-    /// Who ruled on the dispute.
+    /// The names of the judges that ruled on the dispute.
     pub judges: Vec<String>,
 }
 
 impl Journal {
-    /// Returns the counts of one kind by name, sorted by name. Findings count from the day (UTC) on which they were
-    /// raised, and calls from the day on which they ended.
+    /// Returns the counts for each name of a kind, sorted by name. `since` excludes findings that were raised
+    /// before this day (UTC), and calls that ended before this day.
     pub fn tallies(
         &self,
         kind: TallyKind,
@@ -78,8 +78,8 @@ impl Journal {
         })
     }
 
-    /// Returns how often each two reviewers or judges agreed. `kind` is [`TallyKind::Reviewer`] or
-    /// [`TallyKind::Judge`]; the other kinds have no pairs.
+    /// Returns how often each pair of reviewers or judges agreed. `kind` is [`TallyKind::Reviewer`] or
+    /// [`TallyKind::Judge`], because other kinds have no pairs.
     pub fn agreements(&self, kind: TallyKind, since: Option<Date>) -> Result<Vec<AgreementCount>, JournalError> {
         let sql = "SELECT one, other, sum(compared), sum(agreed) FROM pair WHERE kind = ?1 AND day >= ?2
              GROUP BY one, other HAVING sum(compared) > 0 ORDER BY one, other";
@@ -89,7 +89,7 @@ impl Journal {
         })
     }
 
-    /// Returns the dismissals of judges that are in force, in the order of their disputes.
+    /// Returns the dismissals by judges that were not revoked or ended, sorted by the number of the dispute.
     pub fn dismissals(&self, since: Option<Date>) -> Result<Vec<Dismissal>, JournalError> {
         let sql = "SELECT dispute, run, (SELECT json_group_array(judge) FROM judgement j
                  WHERE j.dispute = measured.dispute) AS judges
@@ -106,7 +106,7 @@ impl Journal {
     }
 }
 
-/// Days are stored as texts, and the empty text is before all of them.
+/// Days are stored as text. The empty text, which means no limit, sorts before all days.
 fn first_day(since: Option<Date>) -> String {
     since.map(|day| day.to_string()).unwrap_or_default()
 }

@@ -36,7 +36,7 @@ pub struct DisputeRow {
     pub opened_at: Timestamp,
     pub settled_at: Option<Timestamp>,
     pub finding: FindingId,
-    /// The finding's tag. Without a tag, the reviewer's word for the severity.
+    /// The finding's tag, or the reviewer's word for the severity if the finding has no tag.
     pub tag: String,
     pub title: Untrusted,
     pub location: Option<Location>,
@@ -126,14 +126,13 @@ pub struct RunRow {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub fixed: bool,
     pub exit: Option<ExitReason>,
-    /// Whether no reviewer could read the files, although no agent failed.
+    /// Whether no reviewer was able to read the files and no agent failed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unread: bool,
     pub findings: u64,
     pub mandatory: u64,
     pub disputes: u64,
     pub open_disputes: u64,
-    /// Whether the coder's changes were undone.
     pub undone: bool,
 }
 

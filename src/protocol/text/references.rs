@@ -40,7 +40,7 @@ pub(crate) fn references(text: &str) -> impl Iterator<Item = Reference> {
     words(text).into_iter().filter_map(|word| reference(&word))
 }
 
-/// Changes the path of a citation, if the whole citation is a reference.
+/// Changes the path of a citation. A citation that is more than a reference to code remains unchanged.
 pub(crate) fn change_path(citation: &mut Untrusted, change: impl FnOnce(&mut String)) {
     let Some(mut reference) = reference(citation.as_written()) else { return };
     if reference.to_string() == citation.as_written() {

@@ -1,8 +1,8 @@
-//! In an audit, another judge rules again on a sample of dismissed findings. The audit measures how often
+//! In an audit, a judge rules on a sample of findings that other judges dismissed. The audit measures how often
 //! dismissals are right.
 //!
-//! The judge receives the recorded code and the statements of both sides, but no earlier ruling. An audit changes
-//! no ruling.
+//! The judge receives the recorded code and the statements of the reviewer and the objector, but no earlier ruling.
+//! An audit changes no ruling.
 
 mod sample;
 mod workflow;

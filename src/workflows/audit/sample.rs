@@ -18,7 +18,7 @@ use crate::workflows::run::resources::new_run;
 pub struct AuditSample {
     pub plan: AuditPlan,
     pub disputes: Vec<Dispute>,
-    /// The number of drawn dismissals that are not in the sample, because their code was pruned.
+    /// The number of dismissals that were drawn but left out, because their code is no longer stored.
     pub unavailable: u64,
     pub(crate) cases: BTreeMap<DisputeNumber, RunId>,
     pub(crate) runs: BTreeMap<RunId, RecordedRun>,
@@ -35,8 +35,8 @@ pub fn new_seed() -> u64 {
     hash.as_bytes().iter().take(4).fold(0, |seed, byte| seed << 8 | u64::from(*byte))
 }
 
-/// Draws up to `size` dismissals by judges other than `judge`. A `seed` always draws the same sample from the same
-/// history.
+/// Draws up to `size` dismissals by judges other than `judge`. The same history and `seed` always give the same
+/// sample.
 pub fn sample(
     journal: &Journal,
     judge: &Agent,
@@ -67,7 +67,7 @@ pub fn sample(
     Ok(sample)
 }
 
-/// The dispute as it was before any ruling. `None` if the code of its run is no longer stored.
+/// Returns the dispute without its rulings. `None` if the code of the dispute's run is no longer stored.
 fn dispute(
     journal: &Journal,
     runs: &mut BTreeMap<RunId, RecordedRun>,

@@ -18,13 +18,13 @@ use crate::workflows::run::resources::RunResources;
 use crate::workflows::run::runner;
 use crate::workflows::run::workflow::{Pending, Prepared, Rest, Step, Workflow};
 
-/// The maximum number of attempts at a ruling. The judge is asked again only after an invalid answer.
+/// The maximum number of requests to the judge for one ruling. Only an invalid answer leads to a second request.
 const ATTEMPTS: u32 = 2;
 
 #[derive(Debug)]
 pub struct AuditOutcome {
     pub run: RunId,
-    /// The audits in the order of the sample.
+    /// The results, in the order in which the disputes were drawn.
     pub audits: Vec<RulingAudit>,
     pub spent: Spent,
     /// Whether the judge changed files, which judges must not do.
@@ -68,7 +68,7 @@ impl AuditWorkflow {
         let recorded = &self.sample.runs[&self.sample.cases[&dispute]];
         let RunResources { workspace, state_dir, .. } = &self.resources;
         let trees = Trees { workspace, state_dir };
-        // Earlier rulings are left out, because a ruling on another dispute can be about the same finding.
+        // No earlier ruling is sent to the judge, because an earlier ruling can be about the audited finding.
         RequestBuilder { state: &recorded.state, sources: &recorded.sources, trees, bindings: &[] }
     }
 
@@ -144,7 +144,8 @@ impl Workflow for AuditWorkflow {
         };
         Ok(Prepared::Call(Box::new(CallRequest {
             agent: self.sample.plan.judge.clone(),
-            // The judge has no backup here, because the backup could be the judge of the first ruling.
+            // The judge of an audit has no backup, because the backup could be the agent that dismissed the
+            // finding.
             backups: Vec::new(),
             task: self.requests(dispute).judge(case),
             again,

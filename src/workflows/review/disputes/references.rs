@@ -4,7 +4,7 @@ use crate::domain::{Finding, Untrusted, meanings};
 use crate::protocol::text::references::{self, Reference};
 use crate::workspace::code::anchors::{self, Excerpt};
 
-/// A person is shown at most `CITED` cited places of a dispute, each with `AROUND` lines before and after.
+/// Glee shows at most `CITED` pieces of cited code for a dispute, with `AROUND` lines before and after each piece.
 const CITED: usize = 4;
 const AROUND: u32 = 1;
 
@@ -25,9 +25,9 @@ pub(crate) fn exists(reference: &Reference, text_of: &dyn Fn(&str) -> Option<Str
     }
 }
 
-/// Cuts out the code that `texts` cite by file and line. Omits lines of the finding itself, and places that do not
-/// exist. A path can be relative to any folder that encloses the file of the finding. `text_of` returns the text of
-/// a file.
+/// Returns the code that `texts` cite by file and line. Omits the code of the finding itself, and code that does
+/// not exist. A cited path can be relative to any folder that encloses the file of the finding. `text_of` returns
+/// the text of a file.
 pub(crate) fn cited(
     finding: &Finding,
     texts: &[&Untrusted],

@@ -34,7 +34,7 @@ pub(crate) fn due(
     record.map(|record| RulingRecord { ruling: lowered(record.ruling, review), ..record })
 }
 
-/// The ruling of a single judge as it counts in a review. Fails with a reason if there is no ruling.
+/// Converts a judge's answer to the ruling that a review would record. Fails if the answer has no valid ruling.
 pub(crate) fn counted_by(
     requests: &RequestBuilder<'_>,
     finding: &Finding,

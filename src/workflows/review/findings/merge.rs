@@ -141,7 +141,7 @@ impl RoundContext<'_> {
         round.into_iter().flatten().flatten().map(|file| file.file.clone()).collect()
     }
 
-    /// The paths of this round, and the paths of the members' files that exist in the tree.
+    /// The paths of this round, and the existing files of the members.
     pub(crate) fn tree(&self, members: &[Member]) -> Vec<String> {
         let found = members.iter().filter(|member| member.anchor.is_some());
         self.paths().into_iter().chain(found.filter_map(|member| member.raw.file.clone())).collect()

@@ -141,8 +141,8 @@ fn sure(pairs: &[Pair]) -> impl Iterator<Item = (f32, usize, usize)> {
     pairs.iter().filter_map(|(likeness, known, found)| Some((likeness.same()?, *known, *found)))
 }
 
-/// Returns the indices of the earlier anchors that a later run raised again. The findings of one run are different
-/// problems, so a later finding repeats at most one of the earlier findings.
+/// Returns the indices of the anchors in `earlier` that a later run raised again. A later finding repeats at most
+/// one earlier finding, because the findings of one run are different problems.
 pub(crate) fn raised_again(earlier: &[&Anchor], later: &[&Anchor], text_of: TextOf<'_>) -> BTreeSet<usize> {
     let mut pairs: Vec<(f32, usize, usize)> = sure(&pairs(earlier, later, text_of)).collect();
     pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));

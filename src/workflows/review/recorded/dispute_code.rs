@@ -11,7 +11,7 @@ use crate::workflows::review::state::ReviewState;
 use crate::workflows::run::redaction::Redaction;
 use crate::workspace::code::anchors::Excerpt;
 
-/// The code of a dispute as it was reviewed. Empty if the stored data of the run was deleted.
+/// The reviewed code of a dispute. Empty if the stored data of the run was deleted.
 #[derive(Debug, Default)]
 pub(crate) struct DisputeCode {
     pub(crate) finding: Option<Excerpt>,
@@ -20,11 +20,11 @@ pub(crate) struct DisputeCode {
 }
 
 impl DisputeCode {
-    /// `run_folder` contains the stored data of the run. Without `trees`, files that were not reviewed are omitted.
+    /// `run_folder` contains the stored data of the run. Without `trees`, the code of unreviewed files is omitted.
     pub(crate) fn of(dispute: &Dispute, events: &[Event], run_folder: &Path, trees: Option<Trees<'_>>) -> Self {
         let finding = &dispute.finding;
         let mut sources = Sources::new(run_folder, Redaction::ON);
-        // If a round cannot be loaded, its code is omitted.
+        // If the stored files of the round cannot be loaded, the code of the round is omitted.
         drop(sources.load(finding.round, None));
         let before = ReviewState::of(events).before;
         let text_of = |path: &str| {

@@ -250,7 +250,7 @@ impl Archive<'_> {
         let salt = uuid::Uuid::new_v4().simple().to_string();
         let mut files = Vec::new();
         for (at, covered) in asked.iter().enumerate().filter(|(_, file)| !stale.contains(&file.file)) {
-            // The answer says nothing about a file that the embedded reviewer cannot read.
+            // An embedded reviewer's answer says nothing about files in languages without rules.
             if is_embedded && builtin::language_without_rules(&covered.file).is_some() {
                 continue;
             }

@@ -1,8 +1,8 @@
-//! Lists the findings of all recorded runs that apply to the current tree.
+//! Lists the findings of all recorded runs, and computes whether each finding is still open in the current tree.
 //!
-//! A finding applies while its block of code is in the tree. If several runs raised the same finding, the newest of
-//! these runs decides about the finding. A ruling in force closes a finding, even if the ruling is about the same
-//! finding of another run. A fixed finding is open again if the code from before the fix is back.
+//! An unresolved finding counts as gone if its block of code is no longer in the tree. If several runs raised the
+//! same finding, only the newest of these runs counts. A ruling in force closes a finding, even if the ruling was
+//! given in another run. A fixed finding is open again if the tree contains the code from before the fix.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -26,7 +26,7 @@ use crate::workflows::run::error::RunError;
 use crate::workspace::root::Workspace;
 use crate::workspace::{BlockPlace, TargetSpec};
 
-/// The minimum number of lines of a block that is recognised in another file. Shorter blocks, such as imports, occur
+/// A block with fewer lines is recognised only in its original file, because short blocks, such as imports, occur
 /// in many files.
 const MOVED: u32 = 3;
 
@@ -36,9 +36,9 @@ pub enum Standing {
     Open,
     /// The finding was fixed, but the code from before the fix is in the tree again.
     Reverted,
-    /// The finding is fixed, discarded or ruled on.
+    /// The finding was fixed or discarded, or a ruling closed the finding.
     Closed,
-    /// The code of the finding changed, or a later run of the same target replaced a finding without code.
+    /// The code of the finding was changed, or a later run on the same target replaced a finding without code.
     Gone,
 }
 
@@ -61,7 +61,7 @@ pub struct TreeFinding {
     pub settled: SettledFinding,
 }
 
-/// What the list of findings is computed from.
+/// The data from which the list of findings is computed.
 #[derive(Clone, Copy)]
 pub struct TreeQuery<'a> {
     pub workspace: &'a Workspace,
@@ -95,7 +95,7 @@ impl Raised<'_> {
 }
 
 impl TreeQuery<'_> {
-    /// Returns the findings, mandatory and severe findings first.
+    /// Sorts open findings first, then mandatory findings, then findings by severity and location.
     pub fn findings(self) -> Result<Vec<TreeFinding>, RunError> {
         let rows = self.journal.runs(None)?;
         let mut raised = Vec::new();
@@ -174,8 +174,8 @@ impl TreeQuery<'_> {
         Ok(bindings)
     }
 
-    /// Applies the rulings to findings of other runs. The result maps the number of a finding in `found`, counted
-    /// from 1, to the event that a review would record for the finding.
+    /// Finds the findings to which a ruling of another run applies. Each key is a position in `found`, counted from
+    /// 1. Each value is the event that a review would record for the finding.
     fn by_other_rulings(
         self,
         found: &[(Raised<'_>, SettledFinding, bool)],
@@ -200,7 +200,7 @@ impl TreeQuery<'_> {
     }
 }
 
-/// Removes each finding that a newer run raised again. `raised` begins with the findings of the newest run.
+/// Removes each finding that a newer run raised again. `raised` is sorted by run, with the newest run first.
 fn newest<'a>(raised: Vec<Raised<'a>>, text_of: &dyn Fn(&str) -> String) -> Vec<Raised<'a>> {
     let mut kept: Vec<Raised<'a>> = Vec::new();
     let mut known: HashSet<Anchor> = HashSet::new();
@@ -210,7 +210,7 @@ fn newest<'a>(raised: Vec<Raised<'a>>, text_of: &dyn Fn(&str) -> String) -> Vec<
         while let Some(next) = raised.next_if(|next| next.row.run == group[0].row.run) {
             group.push(next);
         }
-        // Most repeated findings come from reused answers, and their anchors are equal.
+        // A finding that was repeated from a reused answer has equal anchors in both runs.
         group.retain(|raised| raised.finding.anchor.as_ref().is_none_or(|anchor| !known.contains(anchor)));
         let files: BTreeSet<&str> =
             group.iter().filter_map(|raised| Some(raised.placed()?.1.file.as_str())).collect();
@@ -231,8 +231,8 @@ fn newest<'a>(raised: Vec<Raised<'a>>, text_of: &dyn Fn(&str) -> String) -> Vec<
     kept
 }
 
-/// Updates a finding by the ruling that its own run opened or applied. The returned flag is true if this ruling is
-/// in force. A finding whose ruling is no longer in force is open.
+/// Updates a finding by the ruling that applied to the finding in its run. The returned flag is true if the ruling
+/// is still in force. If the ruling is no longer in force, the finding is open.
 fn by_own_ruling(settled: &SettledFinding, outcome: &Outcome, bindings: &[Binding]) -> (SettledFinding, bool) {
     let mut settled = settled.clone();
     let own = match &settled.state {
@@ -273,7 +273,7 @@ fn by_own_ruling(settled: &SettledFinding, outcome: &Outcome, bindings: &[Bindin
     }
 }
 
-/// Applies the ruling on the same finding of another run.
+/// Applies a ruling that was given on the same finding in another run.
 fn apply(settled: &mut SettledFinding, event: &ReviewEvent) {
     match event {
         ReviewEvent::AlreadyRuled { dispute, new_tag: Some(tag), .. } if settled.lowered.is_none() => {
@@ -283,7 +283,7 @@ fn apply(settled: &mut SettledFinding, event: &ReviewEvent) {
         }
         ReviewEvent::AlreadyRuled { dispute, disposition, new_tag: None, insisted, .. } => {
             let is_fixed = matches!(settled.state, FindingState::Resolved | FindingState::Unchecked);
-            // An enforced finding that was fixed stays fixed.
+            // A fixed finding remains fixed if the ruling enforced the finding.
             if *disposition != Disposition::Enforced || !is_fixed {
                 settled.insisted = *insisted;
                 settled.state =

@@ -15,7 +15,7 @@ use crate::domain::{
     Recheck, Response, ReusedFrom, RulingRef, RunId, Severity, Skip, Spent, Tag, Usage,
 };
 
-/// The number of re-check requests without a valid answer after which a reviewer is not asked again in the round.
+/// After this number of re-check requests without a valid answer, a reviewer is not asked again in the round.
 const RECHECKS: u32 = 2;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -73,21 +73,21 @@ pub(crate) struct ReviewState {
     pub(crate) spent: Spent,
     pub(crate) merged: BTreeSet<CallId>,
     pub(crate) findings: Vec<Finding>,
-    /// The completed debate rounds, as pairs: first the round of the run, then the round of the debate.
+    /// Pairs of a round of the run and a completed round of the debate.
     pub(crate) debate_rounds: BTreeSet<(u32, u32)>,
-    /// The agents whose last call of the debate left findings unanswered, each with the purpose of the call.
+    /// The agents that left findings unanswered in their last call of the debate, with the purpose of the call.
     pub(crate) silent_debaters: BTreeSet<(AgentName, Purpose)>,
     pub(crate) concluded: BTreeSet<u32>,
     pub(crate) ruled: BTreeMap<FindingId, (RulingRef, Disposition)>,
     pub(crate) still_disputed: BTreeMap<FindingId, DisputeNumber>,
-    /// The findings that a ruling in force closed and a reviewer raised again without new evidence.
+    /// The findings that a reviewer raised without new evidence, although a ruling in force had closed them.
     pub(crate) insisted: BTreeSet<FindingId>,
     /// For each finding, the related earlier disputes that do not bind the finding.
     pub(crate) related: BTreeMap<FindingId, Vec<EarlierDispute>>,
     pub(crate) fixes: Vec<FixRequest>,
     /// The findings of the current fix request. The coder receives only these findings.
     pub(crate) fixing: Option<BTreeSet<FindingId>>,
-    /// The findings of all fix requests of a run without `--fix`. The coder of the run receives only these
+    /// All findings that a person handed to the coder in a run without `--fix`. The coder receives no other
     /// findings.
     pub(crate) handed_over: Option<BTreeSet<FindingId>>,
     /// The number of `Respond` calls in this round that were made before the last fix request.
@@ -95,8 +95,8 @@ pub(crate) struct ReviewState {
     pub(crate) before: Option<(String, String)>,
     pub(crate) tree_changes: Vec<TreeChange>,
     pub(crate) responses: BTreeMap<FindingId, Response>,
-    /// For each finding, the number of tree changes before the finding was last sent to the coder. These earlier
-    /// tree changes cannot implement the finding.
+    /// For each finding, the number of tree changes before the finding was last sent to the coder. Only later tree
+    /// changes can implement the finding.
     pub(crate) asked_after: BTreeMap<FindingId, usize>,
     pub(crate) enforced: BTreeMap<FindingId, u32>,
     pub(crate) checks: BTreeMap<FindingId, BTreeMap<AgentName, Recheck>>,
@@ -120,7 +120,7 @@ pub(crate) struct ReviewState {
     pub(crate) advised: BTreeMap<String, AdvisoryStatus>,
     /// The session that the coder can resume: the agent's name, the session id, and the session's usage.
     pub(crate) coder_session: Option<(AgentName, String, Usage)>,
-    /// The calls of read-only agents that are suspected of changing the tree. A resumption clears this set.
+    /// The calls during which a read-only agent possibly changed the tree. Resuming the run clears this set.
     pub(crate) violated: BTreeSet<CallId>,
     pub(crate) ended: Option<(ExitReason, u64)>,
     pub(crate) undone: bool,
@@ -150,7 +150,7 @@ impl ReviewState {
         match event {
             RunEvent::CallStarted { .. } => {}
             RunEvent::RunResumed => {
-                // After a resumption, calls without a valid answer are due again.
+                // When a run is resumed, calls without a valid answer are made again.
                 self.calls.retain(|_, call| {
                     !matches!(call.answer, CallAnswer::Failed { .. } | CallAnswer::Invalid { .. })
                 });
@@ -336,8 +336,8 @@ impl ReviewState {
                 let (id, number) = (dispute.finding.id, dispute.number);
                 self.still_disputed.remove(&id);
                 self.disputed.insert(id, number);
-                // A dispute has a route here only if a judge escalated the dispute. After an escalation, the
-                // earlier rulings still apply.
+                // A dispute of an earlier run has a route only if a judge escalated the dispute. After an
+                // escalation, the earlier rulings still apply.
                 if dispute.route.is_none() {
                     self.ruled_before.insert(number, dispute.rulings.len());
                 }
@@ -403,7 +403,7 @@ impl ReviewState {
     fn finish_call(&mut self, call: &CallId, answer: &CallAnswer) {
         let is_given = match call.purpose {
             Purpose::Enforce { .. } => true,
-            // Implemented findings remain implemented, because a repair call does not request implementations.
+            // A call to repair failed checks does not withdraw the coder's earlier responses.
             Purpose::Repair { .. } => false,
             _ => call.purpose.is_coder() && self.is_first_attempt(call),
         };
@@ -456,7 +456,7 @@ impl ReviewState {
         }
     }
 
-    /// Stores the session of the call if the coder answered the call. Clears the stored session if the call failed.
+    /// Stores the session of a coder's call that has an answer. A failed call clears the stored session.
     fn take_session(&mut self, call: &CallId, answer: &CallAnswer, usage: &Usage, told: &CallMetadata) {
         if !call.purpose.is_coder() {
             return;

@@ -35,10 +35,10 @@ impl ReviewState {
         dispute.rulings.get(before..)?.last()
     }
 
-    /// The open disputes that a resumed run reopens. If the command line sets a route (`named`), the run reopens
-    /// all open disputes. If this route is `judge`, the run leaves out disputes that are already routed to a judge
-    /// of this run. If `named` is `None`, the run reopens disputes that have the default route `human`. If `named`
-    /// is `None`, a run with `--fix` also reopens disputes without a route.
+    /// The open disputes that a resumed run reopens. A route from the command line (`named`) reopens every open
+    /// dispute. However, the route `judge` skips each dispute that a judge of this run already has to decide.
+    /// Without `named`, disputes with the default route `human` are reopened. Without `named`, a run with `--fix`
+    /// also reopens disputes that have no route.
     pub(crate) fn stayed_open(&self, named: Option<Route>) -> Vec<DisputeNumber> {
         let is_fix = self.plan.as_ref().is_some_and(|plan| plan.mode == Mode::Fix);
         let judged = |number| self.calls.keys().any(|id| id.purpose == Purpose::Judge { dispute: number });
@@ -180,9 +180,9 @@ impl ReviewState {
         self.dispute_of(id).is_some_and(|dispute| dispute.objector == Objector::Person && !dispute.is_open())
     }
 
-    /// Whether a judge rules on a mandatory finding before the coder receives the finding. The possible reasons are
-    /// a contradiction between reviewers, a finding of a single reviewer that the judge has to validate, and the
-    /// policy `specification`.
+    /// Whether a judge rules on a mandatory finding before the coder receives the finding. The judge comes first if
+    /// reviewers contradict each other, if a finding of a single reviewer has to be validated, or if a finding is
+    /// in doubt under the policy `specification`.
     pub(crate) fn is_judged_first(&self, finding: &Finding) -> bool {
         let (Some(plan), Some(consensus)) = (&self.plan, &finding.consensus) else { return false };
         if !finding.mandatory || consensus.withdrawn {
@@ -224,7 +224,7 @@ impl ReviewState {
     pub(crate) fn finding_state(&self, finding: &Finding) -> FindingState {
         let id = finding.id;
         if let Some(dispute) = self.still_disputed.get(&id) {
-            // This run possibly already settled the dispute, because another finding can repeat the same dispute.
+            // A disposition exists if this run settled the dispute through another finding.
             let ended = self.disputes.get(dispute).and_then(|here| here.disposition.clone());
             return match ended {
                 None => FindingState::Disputed { dispute: *dispute },
@@ -271,7 +271,7 @@ impl ReviewState {
             .any(|change| change.call.purpose.round() == Some(round) && !change.changes.is_empty())
     }
 
-    /// An ended call of the coder whose changes are not recorded yet.
+    /// Returns an ended call of the coder if the changes of the call are not recorded yet.
     pub(crate) fn unrecorded_change(&self) -> Option<&CallId> {
         self.calls
             .keys()

@@ -60,7 +60,7 @@ impl ReviewState {
     pub(crate) fn uncertain(&self, round: u32) -> impl Iterator<Item = (&Finding, &EarlierDispute)> {
         let may_repeat = |id: FindingId| {
             let related = self.related.get(&id).into_iter().flatten();
-            // Rulings that only changed a tag are not compared, because such rulings do not close findings.
+            // A dispute whose ruling only changed a tag is not compared, because such a ruling closes no finding.
             related.into_iter().find(|earlier| earlier.relation == Relation::MayRepeat && earlier.new_tag.is_none())
         };
         let of_round = self.findings.iter().filter(move |finding| finding.round == round);
