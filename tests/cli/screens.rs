@@ -109,9 +109,13 @@ fn in_a_subfolder_the_paths_are_those_of_the_folder() {
 fn in_terminal(sandbox: &Sandbox, columns: usize, args: &[&str]) -> Output {
     let mut shell = sandbox.shell();
     let glee = sandbox.command(&[]).get_program().to_owned();
-    shell.args(["-c", "stty cols $0; exec \"$@\""]).arg(columns.to_string()).arg(glee);
+    // The size is set after the start of the shell, which waits for it.
+    let wait = "until [ \"$(stty size)\" = \"40 $0\" ]; do sleep 0.01; done; exec \"$@\"";
+    shell.args(["-c", wait]).arg(columns.to_string()).arg(glee);
     shell.args(["--color", "never"]).args(args);
     let mut session = Session::spawn(shell).expect("a pseudo-terminal");
+    let width = u16::try_from(columns).expect("a width of a terminal");
+    session.get_process_mut().set_window_size(width, 40).expect("a size of the terminal");
     session.set_expect_timeout(Some(std::time::Duration::from_secs(60)));
     let shown = session.expect(Eof).expect("Glee ends");
     let shown = String::from_utf8_lossy(shown.as_bytes()).replace('\r', "");
