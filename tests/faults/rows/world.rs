@@ -328,7 +328,8 @@ fn programs(cases: &mut Cases) {
                 assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{output}");
                 assert!(!scene.exists("ran"));
                 if shape == "missing" {
-                    assert!(output.stderr.contains("/usr/bin"), "{output}");
+                    let message = format!("`{command}` was not found in any folder of PATH");
+                    assert!(output.stderr.contains(&message), "{output}");
                 }
             });
         }
