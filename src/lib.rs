@@ -35,9 +35,10 @@
 //! | layer | purpose |
 //! |---|---|
 //! | [`cli`] | commands, one file each, grouped as in `glee --help`; code that commands share in `context`; live displays and dialogs in `ui`; outcomes as text and JSON in `report`; colours and widths in `style` |
-//! | [`workflows::watch`], [`workflows::consensus`], [`workflows::audit`] | event-driven peer review; agreement in stages and checkpoints; a second opinion on dismissals |
+//! | [`workflows::watch`], [`workflows::consensus`], [`workflows::audit`], [`workflows::pull_request`] | event-driven peer review; agreement in stages and checkpoints; a second opinion on dismissals; the conversation of a pull request |
 //! | [`workflows::review`] | reviews: plan, state, schedule, requests, outcome; findings, disputes, recorded runs |
 //! | [`workflows::run`] | the runner of all workflows: loop, calls, attempts, budget, write guard, redaction |
+//! | [`hosts`] | hosts of pull requests: one trait, one file a host |
 //! | [`agents`] | adapters, one file for each program; the embedded agents; processes, sandbox and supervisor; calls and their records |
 //! | [`workspace`] | git, selection of targets, diffs, snapshots of the tree, undo, guards against writes, anchors of findings in the code |
 //! | [`history`] | the history store: append, queries, hash chain |
@@ -52,6 +53,7 @@ pub mod cli;
 pub mod config;
 pub mod domain;
 pub mod history;
+pub mod hosts;
 pub mod protocol;
 pub mod rules;
 pub mod system;

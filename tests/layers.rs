@@ -10,9 +10,10 @@ use syn::visit::Visit;
 /// Layers from the top; those on one line do not import each other.
 const LAYERS: &[&[&str]] = &[
     &["cli"],
-    &["workflows/watch", "workflows/consensus", "workflows/audit"],
+    &["workflows/watch", "workflows/consensus", "workflows/audit", "workflows/pull_request"],
     &["workflows/review"],
     &["workflows/run"],
+    &["hosts"],
     &["agents"],
     &["workspace"],
     &["history"],

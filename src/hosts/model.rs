@@ -1,0 +1,210 @@
+//! What the hosts of pull requests have in common. GitLab's merge requests are pull requests, and its discussions are
+//! threads.
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+use thiserror::Error;
+
+use crate::domain::Untrusted;
+
+/// A host of pull requests.
+///
+/// Every method sends one or several requests to the host, and retries a request that the host rejects because of a
+/// rate limit or a temporary failure. A method fails with [`HostError`] if the host refuses the request for good.
+pub trait Host {
+    fn kind(&self) -> HostKind;
+
+    /// Reads the pull request. Later calls of other methods refer to the commits of this pull request.
+    fn request(&self) -> Result<PullRequest, HostError>;
+
+    /// Reads all changed files with the lines on which the host accepts comments.
+    fn files(&self, request: &PullRequest) -> Result<Vec<ChangedFile>, HostError>;
+
+    /// Reads all threads and comments of the pull request, the oldest first.
+    fn conversation(&self, request: &PullRequest) -> Result<Conversation, HostError>;
+
+    /// Starts one thread for each comment. Fails without starting a thread if the host accepts not all of them, where
+    /// the host supports this (GitHub and Gitea). Otherwise, the threads of the first comments can exist after a failure.
+    fn comment(&self, request: &PullRequest, comments: &[NewComment]) -> Result<(), HostError>;
+
+    /// The maximum number of comments in one call of [`Host::comment`].
+    fn batch(&self) -> usize;
+
+    fn reply(&self, request: &PullRequest, thread: &Thread, body: &str) -> Result<(), HostError>;
+
+    /// Resolves the thread, or opens the thread again. Returns false if the host cannot change the state of threads.
+    fn set_resolved(&self, request: &PullRequest, thread: &Thread, is_resolved: bool) -> Result<bool, HostError>;
+
+    /// Creates a comment that belongs to no line, or replaces the body of the comment `existing`.
+    fn summarise(&self, request: &PullRequest, existing: Option<&CommentId>, body: &str) -> Result<(), HostError>;
+
+    /// Creates or replaces the check of Glee on the head commit.
+    fn check(&self, request: &PullRequest, check: &Check) -> Result<(), HostError>;
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum HostKind {
+    GitHub,
+    GitLab,
+    /// Gitea and Forgejo.
+    Gitea,
+}
+
+/// An error of a host. The texts contain no token and no header.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum HostError {
+    #[error("{host} cannot be reached: {why}")]
+    Unreachable { host: String, why: String },
+    /// The status 401, or an expired token.
+    #[error("{host} refuses the token: {why}")]
+    Unauthorised { host: String, why: String },
+    /// The status 403 without a rate limit. A token for a pull request from a fork can often only read.
+    #[error("{host} does not allow this: {why}")]
+    Forbidden { host: String, why: String },
+    /// The status 404. Hosts also return 404 if a token is not allowed to see a private repository.
+    #[error("{host} has no {what}")]
+    NotFound { host: String, what: String },
+    /// The status 400, 409 or 422, or an error of GraphQL.
+    #[error("{host} refuses the request to {what}: {why}")]
+    Refused { host: String, what: String, why: String },
+    /// The host's rate limit ends later than Glee waits.
+    #[error("the rate limit of {host} ends at {until}")]
+    RateLimited { host: String, until: Timestamp },
+    #[error("{host} sent an unexpected answer to {what}: {why}")]
+    Unexpected { host: String, what: String, why: String },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RequestState {
+    Open,
+    Closed,
+    Merged,
+}
+
+/// A commit of a pull request, on a branch that may have been deleted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commit {
+    /// The object id in hexadecimal digits.
+    pub id: String,
+    pub branch: Untrusted,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct PullRequest {
+    pub number: u64,
+    /// The address of the page for people.
+    pub link: String,
+    pub title: Untrusted,
+    pub author: Account,
+    pub state: RequestState,
+    pub is_draft: bool,
+    /// Whether the head commit is in another repository.
+    pub is_fork: bool,
+    pub base: Commit,
+    pub head: Commit,
+    /// The commit at which positions of comments start. Only GitLab has one; it is the merge base there.
+    pub start: Option<String>,
+    /// The address for `git fetch` of the repository that receives the change, without credentials.
+    pub repository: String,
+    /// The ref of `repository` that contains the head commit, such as `refs/pull/7/head`.
+    pub head_ref: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangedFile {
+    pub path: String,
+    /// The old path of a renamed file.
+    pub previous: Option<String>,
+    /// The numbers of the lines in the new file on which the host accepts comments. Empty for binary files and for
+    /// diffs that the host does not show.
+    pub lines: BTreeSet<u32>,
+    /// The lines among `lines` that the change adds. GitLab needs the number of the old line for all others.
+    pub added: BTreeSet<u32>,
+}
+
+/// A user of the host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Account {
+    /// The login name. Names of deleted users are empty.
+    pub login: String,
+    pub is_bot: bool,
+}
+
+/// What a user is allowed to do in the repository, as the host states it. Glee never derives it from text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Permission {
+    /// Anybody else.
+    Outsider,
+    /// Belongs to the repository (GitHub's associations OWNER, MEMBER and COLLABORATOR; GitLab's Developer).
+    Member,
+    /// A member with the permission to write to the repository and to merge changes.
+    Maintainer,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CommentId(pub String);
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ThreadId(pub String);
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comment {
+    pub id: CommentId,
+    pub author: Account,
+    pub permission: Permission,
+    pub body: Untrusted,
+    pub created: Timestamp,
+    /// Whether the text was changed after the comment was created, as far as the host states it.
+    pub is_edited: bool,
+    /// Whether the host states that the user of the token wrote the comment. Hidden markers count only in such comments.
+    pub is_own: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Thread {
+    pub id: ThreadId,
+    /// `None` if the thread belongs to no file.
+    pub path: Option<String>,
+    /// The line in the new file. `None` for a comment on the whole file, and after the line left the diff.
+    pub line: Option<u32>,
+    pub is_resolved: bool,
+    /// At least one comment, the oldest first.
+    pub comments: Vec<Comment>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Conversation {
+    pub threads: Vec<Thread>,
+    /// The comments that belong to no line, the oldest first.
+    pub comments: Vec<Comment>,
+}
+
+/// A comment that starts a thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewComment {
+    pub path: String,
+    /// `None` for a comment on the whole file.
+    pub line: Option<u32>,
+    /// The first line of a range, below `line`.
+    pub start_line: Option<u32>,
+    pub body: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CheckState {
+    Success,
+    Failure,
+    /// The review failed, or `pr.mode` is `warn`.
+    Neutral,
+}
+
+/// The result of a review for the page of the pull request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Check {
+    pub state: CheckState,
+    /// One line.
+    pub title: String,
+    /// Markdown, at most 65,000 characters.
+    pub summary: String,
+}

@@ -1,0 +1,1 @@
+//! Publishes a review on a pull request, and settles disputes in its conversation.
