@@ -118,8 +118,7 @@ struct ChangeView {
 }
 
 impl Page {
-    /// Without events, the page has no timeline, and the discussions of findings contain only the coder's
-    /// responses and the rulings.
+    /// Without events, the page has no timeline, and the discussions of findings have fewer entries.
     pub(crate) fn of(outcome: &Outcome, options: &RenderOptions<'_>) -> Self {
         let RenderOptions { source, events, fix, only, .. } = *options;
         let shown = |finding: &&SettledFinding| only.is_empty() || only.contains(&finding.finding.id);
