@@ -12,8 +12,7 @@ pub struct RenderOptions<'a> {
     /// Returns the text of a reviewed file. The arguments are the path of the file in the tree and the number of
     /// the round, counted from 1. If the result is `None`, the report shows no code of the file.
     pub source: &'a dyn Fn(&str, u32) -> Option<String>,
-    /// The recorded events of the run. The list can be empty if no format [shows
-    /// events](super::Format::shows_events).
+    /// The recorded events of the run, for formats that [show events](super::Format::shows_events).
     pub events: &'a [Event],
     /// The command that hands the findings to the coder.
     pub fix: &'a FixCommand,

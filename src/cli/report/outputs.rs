@@ -1,5 +1,5 @@
-//! The reports that a command writes, each with its format and its destination, as in `--format
-//! sarif=out.sarif`.
+//! The reports that a command writes, each with a format and a destination. For example, `--format
+//! sarif=out.sarif` writes a SARIF report to a file.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -23,7 +23,7 @@ pub(crate) struct ReportOutput {
     pub(crate) file: Option<PathBuf>,
 }
 
-/// The reports of a command. The folder of each regular file exists and is writable.
+/// The reports of a command. For each file that is not a device or a FIFO, the folder exists and is writable.
 #[derive(Debug)]
 pub(crate) struct Outputs {
     pub(crate) stdout: Format,
@@ -147,13 +147,13 @@ fn temporary(path: &Path) -> io::Result<NamedTempFile> {
 const KEPT: usize = 20;
 
 /// Writes the HTML report of a run to the folder `pages` of the state folder, and returns the path of the
-/// report. Deletes the reports of the oldest runs in the folder.
+/// report. Deletes the reports of the oldest runs if the folder contains too many reports.
 pub(crate) fn keep(state_dir: &Path, run: &RunId, text: &str) -> Result<PathBuf, CommandError> {
     let folder = state_dir.join("pages");
     let path = folder.join(format!("{run}.html"));
     let kept = private::folder(&folder).and_then(|()| replace(&path, text)).and_then(|()| fs::read_dir(&folder));
     let kept = kept.map_err(|error| CommandError::caused(cannot_write(Format::Html, &path), error))?;
-    // A run id begins with the time of the run, so the sorted names are in the order of time.
+    // A run id begins with the time of the run, so the sorted names are in chronological order.
     let mut pages: Vec<PathBuf> = kept.filter_map(|entry| Some(entry.ok()?.path())).collect();
     pages.sort();
     pages.iter().rev().skip(KEPT).for_each(|page| drop(fs::remove_file(page)));

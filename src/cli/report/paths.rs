@@ -26,8 +26,8 @@ impl WorkFolder {
         Self { root: root.to_owned(), within: within().unwrap_or_default() }
     }
 
-    /// Returns this folder for texts for people, and the root for all other output. For this reason, only texts
-    /// for people have paths relative to this folder.
+    /// Returns the folder to which the paths in an output are relative: this folder if people read the output,
+    /// otherwise the root.
     pub(crate) fn for_people(self, is_for_people: bool) -> Self {
         if is_for_people { self } else { Self::default() }
     }

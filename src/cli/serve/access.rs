@@ -1,11 +1,11 @@
-//! Decides which requests the server answers. Other users of the computer and pages of other origins can send
-//! requests to the server, too.
+//! Decides which requests the server answers. Other users of the computer and pages of other origins can also
+//! send requests to the server.
 //!
 //! - A token in the printed address proves that the user can read the terminal. The server exchanges the token for a
 //!   cookie and removes the token from the address.
 //! - All pages are below a random path, to which the cookie is limited. A browser sends a cookie to every port
-//!   of a host, and therefore also to servers of other users on this computer. The random path keeps the cookie
-//!   secret, because a browser requests the path only from this server.
+//!   of a host, and therefore also to servers of other users on this computer. The limit to the random path
+//!   keeps the cookie secret, because a browser requests this path only from this server.
 //! - The header `Host` must contain a name of this computer. In an attack by DNS rebinding, the header contains
 //!   another name.
 //! - A write must come from a page of this server. The origin of the request must be this server, and the form

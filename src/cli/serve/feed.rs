@@ -1,8 +1,9 @@
-//! Sends the events of running reviews to browsers. The run is in another process and appends its events to the
-//! history. One thread polls the history for all browsers.
+//! Sends the events of running reviews to browsers. Each review is in another process, which appends the events
+//! of the review to the history. One thread polls the history for all browsers.
 //!
-//! The memory is bounded: the thread sends events through a channel of fixed capacity. A browser that reads too
-//! slowly misses events in the channel and reads them from the history, page by page.
+//! The use of memory is limited, because the thread sends events through a channel of fixed capacity. If a
+//! browser reads too slowly, the server reads the events that the browser missed from the history, a limited
+//! number at a time.
 
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -250,7 +251,7 @@ impl Follower {
     }
 }
 
-/// Returns the first events of a run that have numbers above `after`, but at most `most` events.
+/// Returns at most `most` events of a run, beginning after the event with the number `after`.
 pub(crate) fn events(
     journal: &Journal,
     run: &RunId,

@@ -21,7 +21,7 @@ const CONNECTIONS: usize = 512;
 /// The maximum size of a request's head, in bytes.
 const BUFFER: usize = 32 << 10;
 
-/// The maximum time for the head of a request. The server disconnects slower clients.
+/// The maximum time for the head of a request. The server disconnects a client that needs more time.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The maximum time for which the stopping server waits for open connections.
@@ -52,8 +52,8 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, stop: Stop) {
                 continue;
             }
         };
-        // Events are small and must arrive without delay. An error is ignored, because it only delays the
-        // events.
+        // Events are small and must arrive without delay. An error of `set_nodelay` is ignored, because the
+        // error only delays the events.
         drop(stream.set_nodelay(true));
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())

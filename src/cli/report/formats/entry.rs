@@ -24,7 +24,7 @@ pub(crate) enum ReportedState {
     Mandatory,
     /// The finding is open and optional.
     Optional,
-    /// The coder changed the code. A reviewer confirmed the change, or no reviewer checked the change.
+    /// The coder changed the code, and a reviewer confirmed the change or did not check the change.
     Fixed,
     /// The finding was dismissed, discarded or rejected, in this run or in an earlier run.
     Dismissed,
@@ -118,7 +118,7 @@ fn digest(parts: &[&str]) -> String {
     hasher.finalize().to_hex()[..32].to_owned()
 }
 
-/// The defect class as a short word, such as `sql-injection`.
+/// Returns the defect class of a finding as a short word, such as `sql-injection`.
 fn category(raw: &RawFinding) -> String {
     const MOST: usize = 64;
     let named = raw.category.as_deref().filter(|name| !name.trim().is_empty()).or(raw.rule.as_deref());
@@ -174,8 +174,8 @@ impl Entry<'_> {
         category(self.raw())
     }
 
-    /// The category and the severity, as in `sql-injection/high`. The rule does not depend on the title of the
-    /// finding.
+    /// Returns the category and the severity of the finding, as in `sql-injection/high`. The rule does not
+    /// depend on the title of the finding.
     pub(crate) fn rule(&self) -> String {
         let severity = self.raw().severity.tag.map_or("unrated", Tag::as_str).to_lowercase();
         format!("{}/{severity}", self.category())
@@ -283,7 +283,7 @@ fn disposed(disposition: &Disposition) -> String {
 
 fn ruler(by: &Ruler) -> String {
     match by {
-        // `Display` writes `you` for a person, but other people than that person also read the report.
+        // `Display` writes `you` for a person, but the reader of the report is possibly another person.
         Ruler::Human => "a person".to_owned(),
         by => line(&by.to_string()),
     }

@@ -55,8 +55,8 @@ pub(crate) fn render(outcome: &Outcome) -> String {
 
 struct Page {
     text: String,
-    /// Whether a part did not fit. No later part is added, so that the omitted parts are less important than the
-    /// included parts.
+    /// Whether a part did not fit into the report. After such a part, no part is added, so that the omitted
+    /// parts are less important than the included parts.
     is_full: bool,
 }
 

@@ -16,8 +16,8 @@ use crate::rules::review::rulings;
 pub(crate) enum Reader {
     Any,
     /// GitHub code scanning. Code scanning ignores suppressions and requires a file and a region for each
-    /// result. For this reason, the report contains only open findings that belong to a file, up to the maximum
-    /// number of results.
+    /// result. The report for code scanning therefore contains only open findings that belong to a file, up to a
+    /// maximum number.
     GitHub,
 }
 
@@ -237,7 +237,7 @@ pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>, reader: Rea
 }
 
 fn message(text: impl Into<String>) -> Message {
-    // In a SARIF message, `[text](target)` is a link. The blank prevents links from texts of agents.
+    // In a SARIF message, `[text](target)` is a link. A blank after `]` prevents links in the texts of agents.
     Message { text: text.into().replace("](", "] (") }
 }
 

@@ -63,8 +63,9 @@ impl Highlighter {
         Self { left: most }
     }
 
-    /// Returns the wanted lines of a file as HTML, by their numbers, counted from 1. `wanted` is sorted by the
-    /// first line. `text` is already escaped for display, but not for HTML.
+    /// Returns the wanted lines of a file as HTML. The keys of the map are line numbers, counted from 1. The
+    /// ranges in `wanted` are sorted by their first lines. `text` is already escaped for display, but not for
+    /// HTML.
     pub(crate) fn lines(
         &mut self,
         path: &str,

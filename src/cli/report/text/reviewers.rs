@@ -79,8 +79,8 @@ fn reviewers(style: Style, outcome: &Outcome) -> String {
         let of_reviewer = outcome.failures.iter().find(|failure| is_of(failure, reviewer));
         of_reviewer.iter().for_each(|failure| output_of(&mut text, style, outcome, failure));
         problems(&mut text, style, outcome, reviewer);
-        // A separate list names the files that no reviewer could read. A reviewer gets a line only if the
-        // reviewer could not read further files.
+        // A separate list names the files that no reviewer could read. Only a reviewer with additional unread
+        // files gets a line.
         if reviewer.unread.len() > outcome.proof.unread.len() {
             let files = count(reviewer.unread.len(), "file");
             let languages = printable::line(&UnreadFile::languages(&reviewer.unread));
@@ -102,7 +102,7 @@ fn output_of(text: &mut String, style: Style, outcome: &Outcome, failure: &Failu
     wrapped(text, style, "    ", &format!("see its output: glee runs show {run} --calls {call}"));
 }
 
-/// For the first incomplete answers, says why the answer is incomplete and which command shows the raw answer.
+/// Lists the first incomplete answers, each with the problem and with the command that shows the raw answer.
 fn problems(text: &mut String, style: Style, outcome: &Outcome, reviewer: &ReviewerReport) {
     const SHOWN: usize = 2;
     let run = printable::line(outcome.run.short());
@@ -133,8 +133,8 @@ pub(crate) fn reused(style: Style, reused: &[Reused]) -> String {
     reused.iter().map(line).collect()
 }
 
-/// Lists the findings of earlier runs that a change fixed. The reviewer that raised the finding checked the
-/// changed code.
+/// Lists the findings of earlier runs that a change fixed. The reviewer that raised a finding checked the
+/// changed code again.
 fn no_longer_raised(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let (style, gone) = (options.style, &outcome.no_longer_raised);
     if gone.is_empty() {

@@ -81,7 +81,7 @@ pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
             let has_failed =
                 |reviewer: &ReviewerReport| !reviewer.problems.is_empty() || reviewer.failure.is_some();
             let reviewers = outcome.proof.reviewers.iter();
-            // A reviewer with unread files but without a failure or a problem answered completely.
+            // A reviewer that only lacks rules for some files answered completely.
             let silent = reviewers.filter(|reviewer| {
                 !reviewer.status.is_complete() && (reviewer.unread.is_empty() || has_failed(reviewer))
             });

@@ -57,7 +57,7 @@ pub(crate) struct RunView {
     ended: String,
     target: String,
     tone: &'static str,
-    /// Whether the end of the run is not recorded.
+    /// Whether the run is in progress or was interrupted.
     pub(crate) is_unended: bool,
 }
 

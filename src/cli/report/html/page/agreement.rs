@@ -187,7 +187,7 @@ fn of_answer(answer: Answer) -> Stance {
     }
 }
 
-/// Returns the position that a ruling takes. The ruling ESCALATE takes no position.
+/// Returns the position that a ruling takes. Returns `None` for the ruling ESCALATE.
 fn of_ruling(ruling: &Ruling) -> Option<Stance> {
     match ruling.ruling {
         RulingWord::Enforce => Some(Stance::For),

@@ -25,7 +25,7 @@ pub(crate) struct CallCompletion<'a> {
     pub(crate) told: &'a CallMetadata,
 }
 
-/// Returns the calls in the order of their beginnings.
+/// Returns the calls in the order of their start times.
 pub(crate) fn calls(events: &[Event]) -> Vec<TimedCall<'_>> {
     let mut calls: Vec<TimedCall<'_>> = Vec::new();
     let mut running: HashMap<&CallId, usize> = HashMap::new();
