@@ -1,4 +1,4 @@
-//! The reports that a command writes, each with a format and a destination. For example, `--format
+//! The reports that a command writes, each with a format and a destination. The option `--format
 //! sarif=out.sarif` writes a SARIF report to a file.
 
 use std::ffi::OsStr;
