@@ -1,5 +1,5 @@
-//! The reports that a command writes, each with a format and a destination. The option `--format
-//! sarif=out.sarif` writes a SARIF report to a file.
+//! The reports that a command writes. Each report has a format and a destination, as in
+//! `--format sarif=out.sarif`.
 
 use std::ffi::OsStr;
 use std::fs;
