@@ -1,7 +1,8 @@
-//! The page of `glee serve`: the history in a browser, on this computer only.
+//! The command `glee serve`, which shows the history in a browser on the same computer.
 //!
-//! `access` decides which requests are answered. `routes` assigns requests to `pages`, which read the history and
-//! render the templates. `settle` records a person's ruling. `feed` sends the events of running reviews.
+//! `access` decides which requests the server answers. `routes` assigns requests to the functions in `pages`,
+//! which read the history and render the templates. `settle` records a person's ruling. `feed` sends the events
+//! of running reviews to browsers.
 
 mod access;
 mod error_page;
@@ -70,8 +71,8 @@ fn unavailable(port: Option<u16>, error: io::Error) -> CommandError {
     }
 }
 
-/// Opens the browser. The arguments of a process are visible to all users of the computer. The browser therefore
-/// receives the path of a private file, which refers to the address.
+/// Opens the browser with a private file that redirects to the address. The address itself is secret, but the
+/// arguments of a process are visible to all users of the computer.
 fn opened(globals: &Globals, address: &str) -> Result<NamedTempFile, CommandError> {
     let written = || -> io::Result<NamedTempFile> {
         let folder = place::state_dir().map_err(|error| io::Error::other(error.message()))?.join("serve");

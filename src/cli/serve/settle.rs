@@ -85,7 +85,7 @@ impl RulingForm {
                 Some(common::last_day(day).map_err(invalid)?)
             }
         };
-        // A browser ends the lines of a field with a carriage return and a line feed.
+        // A browser sends the line breaks of a form field as carriage return and line feed.
         let reason = self.reason.replace("\r\n", "\n");
         let reference = Some(self.reference.trim()).filter(|reference| !reference.is_empty());
         let input = RulingInput { word: Some(word), kind, reference, reason: reason.trim(), until };

@@ -1,5 +1,5 @@
-//! Each format against its published schema or a real consumer, over outcomes that hold every kind of finding,
-//! dispute, failure and hostile text.
+//! Tests each report format with its published schema or with a real consumer. The outcomes contain every kind
+//! of finding, dispute and failure, and hostile texts.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,5 @@
-//! The report section with the findings, grouped by file. A short report shows code only for mandatory findings.
+//! The section of the text report with the findings, grouped by file. A short report shows no code for optional
+//! findings.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -28,13 +29,13 @@ pub(crate) fn open(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     text
 }
 
-/// The linked location of a finding.
+/// Returns the location of a finding, with a link to the file if links are enabled.
 pub(crate) fn place(raw: &RawFinding, options: &RenderOptions<'_>) -> Option<String> {
     let place = raw.location()?;
     Some(linked(options.text.links, printable::line(&place.to_string()), &place.file, place.line))
 }
 
-/// Sorts the findings by file. Findings without a file come last.
+/// Returns the section. The findings are sorted by file. Findings without a file come last.
 pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let is_coder_asked = outcome.findings.iter().any(|finding| finding.response.is_some()) || outcome.undoable;
     let report = Report { outcome, options, style: options.style, is_coder_asked };
@@ -166,7 +167,8 @@ impl Report<'_> {
                 }
                 Class::Uncorroborated => facts.push(format!("what would decide: {}", consensus.would_decide)),
                 Class::Rejected => facts.push(consensus.why.clone()),
-                // The text of `agreement` is replaced by `consensus.why`, which also says which reviewers disagree.
+                // `consensus.why` replaces the text of `agreement`, because `consensus.why` also names the
+                // reviewers that disagree.
                 Class::Disputed => facts[0].clone_from(&consensus.why),
             }
             facts.extend(positions(consensus));
@@ -198,8 +200,8 @@ impl Report<'_> {
         notes
     }
 
-    /// Returns a note about the state of a finding. `None` if the finding is open, no coder took part, and no
-    /// dispute changed the severity.
+    /// Returns a note about the state of a finding. Returns `None` for an open finding if the run had no coder
+    /// and no dispute changed the severity.
     fn state(&self, finding: &SettledFinding) -> Option<SnippetNote> {
         let response = finding
             .response
@@ -252,14 +254,14 @@ impl Report<'_> {
         Some(SnippetNote { name, color, text, most: usize::MAX })
     }
 
-    /// Formats the number of a dispute, and notes if the dispute belongs to an earlier run.
+    /// Formats the number of a dispute. The text also says if the dispute belongs to an earlier run.
     fn dispute(&self, dispute: &RulingRef) -> String {
         let is_own = self.outcome.disputes.iter().any(|own| Some(own.number) == dispute.number());
         let from = if is_own { "" } else { " of an earlier run" };
         format!("dispute {dispute}{from}")
     }
 
-    /// Says who discarded a finding in a dispute. `None` if the finding was discarded without a dispute.
+    /// Says who discarded a finding in a dispute. Returns `None` if the finding was discarded without a dispute.
     fn discarded(&self, finding: &SettledFinding) -> Option<String> {
         let mut disputes = self.outcome.disputes.iter();
         let dispute = disputes.find(|dispute| dispute.finding.id == finding.finding.id)?;
@@ -293,7 +295,8 @@ pub(crate) fn agreement(finding: &SettledFinding) -> String {
     }
 }
 
-/// Lists the reviewers' ratings, as in `claude: HIGH, 80% sure; codex: no issue`. `None` if all ratings are equal.
+/// Lists the reviewers' ratings, as in `claude: HIGH, 80% sure; codex: no issue`. Returns `None` if all ratings
+/// are equal.
 pub(crate) fn positions(consensus: &Corroboration) -> Option<String> {
     let [first, rest @ ..] = consensus.positions.as_slice() else { return None };
     let is_same = |other: &Position| {

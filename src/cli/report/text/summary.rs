@@ -81,7 +81,7 @@ pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
             let has_failed =
                 |reviewer: &ReviewerReport| !reviewer.problems.is_empty() || reviewer.failure.is_some();
             let reviewers = outcome.proof.reviewers.iter();
-            // Unread files alone do not mean that a reviewer failed to answer.
+            // A reviewer that only lacks rules for some files answered completely.
             let silent = reviewers.filter(|reviewer| {
                 !reviewer.status.is_complete() && (reviewer.unread.is_empty() || has_failed(reviewer))
             });
@@ -111,7 +111,8 @@ pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
     (glyph, text)
 }
 
-/// The first five counts are always shown. Each other count is shown only if the count is not zero.
+/// Returns the counts of the summary. The first five counts are always shown. Each other count is shown only if
+/// the count is not zero.
 fn counts(style: Style, outcome: &Outcome) -> Vec<String> {
     let count =
         |is: &dyn Fn(&SettledFinding) -> bool| outcome.findings.iter().filter(|finding| is(finding)).count();
@@ -157,7 +158,7 @@ fn counts(style: Style, outcome: &Outcome) -> Vec<String> {
     ]
 }
 
-/// The number of files that a reviewer could read, and the number of their lines.
+/// Returns the number of files that at least one reviewer could read, and the number of lines of these files.
 pub(crate) fn read(outcome: &Outcome) -> (usize, u64) {
     let Proof { covered, unread, .. } = &outcome.proof;
     let unread: BTreeSet<&str> = unread.iter().map(|unread| unread.file.as_str()).collect();
@@ -176,10 +177,10 @@ fn covered(outcome: &Outcome) -> String {
     format!("{files}, {}", style::count(lines, "line"))
 }
 
-/// A fact that is unknown or does not apply is an empty string.
+/// Returns the facts about the run. A fact that is unknown or does not apply is an empty string.
 fn proof(outcome: &Outcome) -> Vec<String> {
     let proof = &outcome.proof;
-    // Shortens the hash of an id. A scheme may precede the hash, as in `scheme:hash`.
+    // Shortens the hash of an id. A scheme can precede the hash, as in `scheme:hash`.
     let id = |id: &str| {
         let id = printable::line(id);
         let hash = id.find(':').map_or(0, |colon| colon + 1);
@@ -260,8 +261,8 @@ pub(crate) fn next(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let width = widest(steps.iter().map(|(command, _)| command));
     let mut text = heading(style, "Next", "");
     for (command, purpose) in steps {
-        // Commands are never cut, because users copy them. If there is no room for the purpose of a command, the
-        // purpose is omitted.
+        // Commands are never cut, because users copy them. If the purpose of a command does not fit into the
+        // line, the purpose is omitted.
         let purpose = if width + 4 + columns(purpose) < style.width { purpose } else { "" };
         let command = style::pad(&style.paint(Color::Key, &command), width);
         let _ = writeln!(text, "{}", format!("  {command}  {}", style.faint(purpose)).trim_end());
