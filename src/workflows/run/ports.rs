@@ -29,7 +29,8 @@ pub(crate) type Sink = Arc<Mutex<Box<dyn EventSink>>>;
 #[derive(Clone, Debug)]
 pub struct PersonQuestion {
     pub dispute: Dispute,
-    /// The code at the finding's location. `None` if the finding has no location or the location does not exist.
+    /// The code at the finding's location. The value is `None` if the finding has no location or the location
+    /// does not exist.
     pub excerpt: Option<Excerpt>,
     pub cited: Vec<Excerpt>,
     /// The names of the connected judges. `None` means that the person cannot choose the route `judge`.
@@ -44,7 +45,7 @@ pub struct PersonQuestion {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
     pub route: Route,
-    /// Whether a person chose the route. False if the route comes from the configuration.
+    /// Whether a person chose the route. The value is false if the route comes from the configuration.
     pub by_person: bool,
     pub for_all: bool,
 }

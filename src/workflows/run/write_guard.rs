@@ -165,7 +165,7 @@ pub(crate) fn discarded(call: &CallId, violations: &[String]) -> CallAnswer {
     CallAnswer::Failed { error, hint: Some(hint), cause: None }
 }
 
-/// Describes a change of the repository or of a file that controls tools. `None` for any other change.
+/// Describes a change of the repository or of a file that controls tools. Returns `None` for any other change.
 fn beyond(difference: &ObservedChange) -> Option<String> {
     let name = &difference.name;
     match difference.subject {

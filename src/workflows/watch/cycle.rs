@@ -161,8 +161,8 @@ pub(crate) fn why_again(answers: &CycleAnswers, call: &CallId) -> Option<String>
     }
 }
 
-/// Chooses the agents that have to clarify a cycle's issues, and writes the question. `None` if no agent is
-/// suitable.
+/// Chooses the agents that have to clarify a cycle's issues, and writes the question. Returns `None` if no agent
+/// is suitable.
 pub(crate) fn clarification(cycle: &Cycle) -> Option<(Vec<AgentName>, Untrusted)> {
     let raised: Vec<(&AgentName, &PeerIssue)> = raised(cycle).collect();
     let named: BTreeSet<&str> =

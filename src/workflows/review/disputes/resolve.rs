@@ -114,7 +114,7 @@ pub(crate) fn counted(
     }
 }
 
-/// The reason why a ruling cannot be accepted. `None` if the ruling can be accepted.
+/// The reason why a ruling cannot be accepted. Returns `None` if the ruling can be accepted.
 fn doubt(ruling: &Ruling, require_evidence: bool, support: &dyn Fn(&Reference) -> Support) -> Option<String> {
     if ruling.ruling != RulingWord::Dismiss || !require_evidence {
         return None;

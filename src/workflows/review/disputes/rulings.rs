@@ -92,8 +92,8 @@ pub fn binding(ruling: &SharedRuling) -> Binding {
     }
 }
 
-/// Converts the ruling of a settled dispute to a shared ruling for which `person` is responsible. `events` are the
-/// events of the dispute's run. `None` if the dispute is open, or if its finding has no anchor.
+/// Converts the ruling of a settled dispute to a shared ruling for which `person` is responsible. `events` are
+/// the events of the dispute's run. Returns `None` if the dispute is open, or if its finding has no anchor.
 pub fn shared_form(record: &DisputeRecord, events: &[Event], person: Option<String>) -> Option<SharedRuling> {
     let (dispute, settlement) = (&record.dispute, record.settlement.as_ref()?);
     let (finding, anchor) = (&dispute.finding, dispute.finding.anchor.as_ref()?);

@@ -36,7 +36,7 @@ pub(crate) struct RoundContext<'a> {
     pub(crate) lists: &'a MergeSettings,
     pub(crate) sources: &'a Sources,
     pub(crate) workspace: &'a Workspace,
-    /// `None` if findings are not compared with earlier disputes.
+    /// The value is `None` if findings are not compared with earlier disputes.
     pub(crate) past: Option<Past<'a>>,
 }
 
@@ -212,7 +212,7 @@ impl RoundContext<'_> {
     }
 
     /// The file that a finding refers to: the file with exactly this path, or the only reviewed file with this
-    /// name. `None` if no file or several files match.
+    /// name. Returns `None` if no file or several files match.
     fn known_path(&self, path: &str) -> Option<String> {
         let path = path.trim().trim_matches(['`', '"', '\'']);
         let plain = path.strip_prefix("./").unwrap_or(path);

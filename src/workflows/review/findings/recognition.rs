@@ -226,8 +226,8 @@ fn not_reopened(bindings: &[Binding]) -> impl Iterator<Item = &Binding> {
     bindings.iter().filter(move |binding| binding.number().is_none_or(|number| !reopened.contains(&number)))
 }
 
-/// The event for a finding that matches an earlier dispute. `None` if the ruling gave the finding a tag that is now
-/// mandatory.
+/// The event for a finding that matches an earlier dispute. Returns `None` if the ruling gave the finding a tag
+/// that is now mandatory.
 fn ruled(found: &Finding, binding: &Binding, lists: &MergeSettings) -> Option<EventKind> {
     let (finding, dispute, new_tag) = (found.id, binding.dispute.clone(), binding.new_tag);
     let Some(disposition) = binding.disposition.clone() else {
@@ -275,7 +275,7 @@ pub(crate) fn in_force(bindings: &[Binding], files: &[SourceFile], text_of: Text
     in_force.filter_map(shown).collect()
 }
 
-/// The form in which reviewers and judges see a ruling. `None` while the dispute is open.
+/// The form in which reviewers and judges see a ruling. Returns `None` while the dispute is open.
 fn shown(binding: &Binding) -> Option<RulingInForce> {
     Some(RulingInForce {
         dispute: binding.dispute.clone(),

@@ -32,7 +32,7 @@ pub struct Preview {
     pub prompt_bytes: usize,
     pub tokens: u64,
     /// The estimated price of the prompt's tokens in US dollars. The estimate excludes the answer and the files
-    /// that the agent reads by itself. `None` if the price is unknown.
+    /// that the agent reads by itself. The value is `None` if the price is unknown.
     pub usd: Option<f64>,
 }
 

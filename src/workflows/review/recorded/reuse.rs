@@ -105,7 +105,8 @@ struct Shown {
     file: SourceFile,
     key: String,
     frame: String,
-    /// Whether the lines can be compared with an earlier version. False if redaction changed the number of lines.
+    /// Whether the lines can be compared with an earlier version. The value is false if redaction changed the
+    /// number of lines.
     is_comparable: bool,
 }
 

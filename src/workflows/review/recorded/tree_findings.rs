@@ -76,7 +76,7 @@ struct Raised<'a> {
 }
 
 impl Raised<'_> {
-    /// `None` if the finding has no anchor, or if the block of the anchor is not in the tree.
+    /// Returns `None` if the finding has no anchor, or if the block of the anchor is not in the tree.
     fn placed(&self) -> Option<(&Anchor, &BlockPlace)> {
         self.finding.anchor.as_ref().zip(self.place.as_ref())
     }

@@ -105,7 +105,7 @@ pub(crate) fn tree_left(events: &[Event]) -> Option<String> {
     coder_changes::last_tree(&ReviewState::of(events)).cloned()
 }
 
-/// The tree before the coder's first call. `None` if the coder edited no control files of Glee.
+/// The tree before the coder's first call. Returns `None` if the coder edited no control files of Glee.
 pub(crate) fn tree_before_steering(events: &[Event]) -> Option<TreeId> {
     let state = ReviewState::of(events);
     let mut changes = state.tree_changes.iter().flat_map(|change| &change.changes);

@@ -40,7 +40,7 @@ const GROUP: usize = 4_096;
 pub struct EndedWatch {
     pub standing: WatchReport,
     pub exit: ExitReason,
-    /// False if a signal ended the watch.
+    /// The value is false if a signal ended the watch.
     pub by_command: bool,
 }
 
