@@ -20,7 +20,7 @@ pub struct StageOutcome {
     pub stage: String,
     #[serde(flatten)]
     pub step: NextStep,
-    /// The agents that gave no answer, each with the reason.
+    /// The agents that gave no answer, each with the reason for the missing answer.
     pub failures: Vec<(AgentName, String)>,
     pub spent: Spent,
     pub notices: Vec<String>,
@@ -100,7 +100,7 @@ pub(crate) fn exit(state: &StageState) -> ExitReason {
     let answered = state.questions().iter().any(|question| !state.answers(question).is_empty());
     match state.questions().iter().all(|question| state.resolutions.contains_key(&question.id)) {
         true => ExitReason::Clean,
-        // Without any answer, a person has nothing to choose from, so the run counts as failed.
+        // If no agent answered, a person cannot choose an answer, so the run counts as failed.
         false if !answered => lacking,
         false => ExitReason::DisputeOpen,
     }

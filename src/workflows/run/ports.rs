@@ -17,8 +17,8 @@ pub trait EventSink: Send {
         let _ = (call, line);
     }
 
-    /// Receives a handle for a call that is about to begin. The handle ends only this call, and the run goes on
-    /// without the answer.
+    /// Receives a handle for a call that is about to begin. The handle can end this call without ending the run.
+    /// The run then continues without the answer of the call.
     fn skippable(&mut self, call: &CallId, skip: StopHandle) {
         let _ = (call, skip);
     }
@@ -89,7 +89,7 @@ pub trait Prompter: Send {
 pub struct OpenQuestion {
     #[serde(flatten)]
     pub question: Question,
-    /// The agents' opinions. The most frequent opinion is first.
+    /// The agents' opinions, beginning with the most frequent opinion.
     pub opinions: Vec<Opinion>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub validator: Option<Untrusted>,

@@ -45,7 +45,7 @@ pub(crate) struct ReviewWorkflow {
     /// The value is `None` while a question to the resolver is pending.
     pub(crate) resolver: Option<Box<dyn DisputeResolver>>,
     pub(crate) parked: BTreeSet<DisputeNumber>,
-    /// If set, only these disputes are settled, and no other step of the review runs.
+    /// If `only` is set, the disputes in `only` are settled, and no other step of the review runs.
     pub(crate) only: Option<BTreeSet<DisputeNumber>>,
     pub(crate) round: Option<(u32, Span)>,
 }

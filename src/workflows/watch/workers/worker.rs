@@ -138,7 +138,7 @@ impl Dialogue for Conversation {
                         return;
                     }
                 }
-                // The conversation continues, because an agent can close its stdout and still run.
+                // The exchange of messages continues, because an agent can close its stdout and still run.
                 stop.stopped().await;
             };
             let write = async {
