@@ -196,8 +196,8 @@ pub struct WatchPlan {
     pub backups: Vec<Agent>,
     pub focus_areas: Vec<String>,
     pub max_words: u32,
-    /// The id of the tree's content when the watch first started. This field is absent at later starts, or if
-    /// the content could not be recorded.
+    /// The id of the tree's content when the watch first started. `tree` is absent at later starts, or if the
+    /// content could not be recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<String>,
 }

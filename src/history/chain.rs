@@ -34,7 +34,7 @@ pub struct Verification {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fault {
-    /// The number of the faulty record, counted from 1. The value is `None` if the fault does not concern a
+    /// The number of the faulty record, counted from 1. `record` is `None` if the fault does not concern a
     /// record.
     pub record: Option<u64>,
     /// The run, and the number of the record within the run, if both are readable.

@@ -17,14 +17,14 @@ pub enum FailureKind {
     NotLoggedIn,
     /// Too many requests.
     RateLimited {
-        /// The time at which the limit of the agent ends. This field is absent if the time is unknown.
+        /// The time at which the limit of the agent ends. `reset` is absent if the time is unknown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "Option<String>")]
         reset: Option<Timestamp>,
     },
     /// The plan, the credit or the budget is exhausted.
     OverQuota {
-        /// The time at which the limit of the agent ends. This field is absent if the time is unknown.
+        /// The time at which the limit of the agent ends. `reset` is absent if the time is unknown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "Option<String>")]
         reset: Option<Timestamp>,

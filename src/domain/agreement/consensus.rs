@@ -43,7 +43,7 @@ pub struct Corroboration {
     /// The reviewers that confirmed the finding in a debate without having raised the finding.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub confirmed_by: Vec<AgentName>,
-    /// The combined confidence. This field is absent if no reviewer stated a confidence.
+    /// The combined confidence. `confidence` is absent if no reviewer stated a confidence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
     pub formula: String,

@@ -34,7 +34,7 @@ pub struct EarlierDispute {
     #[serde(flatten)]
     pub relation: Relation,
     pub title: Untrusted,
-    /// This field is absent while the dispute is open.
+    /// `disposition` is absent while the dispute is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disposition: Option<Disposition>,
     /// The new tag of the finding, if the ruling says that the finding is right but not mandatory.
@@ -160,22 +160,22 @@ pub struct Dispute {
     pub objection: Response,
     #[serde(default, skip_serializing_if = "Objector::is_coder")]
     pub objector: Objector,
-    /// This field is absent until a route is chosen.
+    /// `route` is absent until a route is chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub route: Option<Route>,
     /// All rulings on the dispute, oldest first. An ESCALATE can be followed by the ruling of a person.
     #[serde(default)]
     pub rulings: Vec<RulingRecord>,
-    /// This field is absent while the dispute is open.
+    /// `disposition` is absent while the dispute is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disposition: Option<Disposition>,
-    /// This field is present if the finding was discarded without a ruling.
+    /// `discarded_by` is present if the finding was discarded without a ruling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub discarded_by: Option<Ruler>,
     /// Related earlier disputes that do not bind the finding.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier: Vec<EarlierDispute>,
-    /// The earlier run that opened the dispute and numbered the disputed finding. This field is absent if this
+    /// The earlier run that opened the dispute and numbered the disputed finding. `opened_by` is absent if this
     /// run opened the dispute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opened_by: Option<RunId>,

@@ -43,7 +43,7 @@ pub struct Ruling {
     pub ruling: RulingWord,
     #[serde(default)]
     pub rationale: Untrusted,
-    /// This field is present if the ruling is DISMISS.
+    /// `grounds` is present if the ruling is DISMISS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grounds: Option<Grounds>,
     /// Locations in the reviewed tree, as `path:line`.

@@ -31,7 +31,7 @@ pub struct SharedRuling {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
     pub anchor: SharedAnchor,
-    /// This field is absent if the finding was discarded without a ruling.
+    /// `ruling` is absent if the finding was discarded without a ruling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ruling: Option<RulingWord>,
     pub disposition: Disposition,

@@ -51,7 +51,7 @@ pub struct Plan {
     pub skipped: Vec<Skip>,
     /// The settings by dotted key, in the form in which `glee config list` prints them.
     pub settings: BTreeMap<String, Value>,
-    /// The commit from which the run takes the project's `.glee` folder. This field is present if the change
+    /// The commit from which the run takes the project's `.glee` folder. `steered_by` is present if the change
     /// under review edits `.glee`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steered_by: Option<String>,
@@ -85,7 +85,7 @@ pub enum Staged {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FixRequest {
     pub findings: Vec<FindingId>,
-    /// This field is absent if the run already has a coder.
+    /// `coder` is absent if the run already has a coder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coder: Option<Agent>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -139,7 +139,7 @@ pub enum RunEvent {
         call: CallId,
         #[serde(flatten)]
         answer: CallAnswer,
-        /// This field is absent if the process could not be started.
+        /// `transcript` is absent if the process could not be started.
         transcript: Option<Transcript>,
         millis: u64,
         usage: Box<Usage>,

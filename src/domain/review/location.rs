@@ -12,7 +12,7 @@ pub struct Location {
     /// The path as written; a valid path is relative to the root of the reviewed tree.
     pub file: String,
     pub line: Option<u32>,
-    /// This field is absent for a single line.
+    /// `end_line` is absent for a single line.
     pub end_line: Option<u32>,
 }
 

@@ -264,10 +264,10 @@ pub struct Failure {
     pub error: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// The kind of the failure. This field is absent if no process failed.
+    /// The kind of the failure. `cause` is absent if no process failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<FailureKind>,
-    /// The name of the failed call in the output of `glee runs show --calls`. This field is absent if the agent
+    /// The name of the failed call in the output of `glee runs show --calls`. `call` is absent if the agent
     /// printed nothing that explains the failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,

@@ -14,8 +14,8 @@ pub struct FileReview {
     /// The hash of everything that is not compared line by line: the text before the change, the headers of the
     /// change, and the rulings.
     pub frame: String,
-    /// The keyed hashes of all lines, with [`Self::DIGITS`] hexadecimal digits for each line. This field is
-    /// absent if the lines are not compared.
+    /// The keyed hashes of all lines, with [`Self::DIGITS`] hexadecimal digits for each line. `lines` is absent
+    /// if the lines are not compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lines: Option<String>,
     /// The lines that were under review, 1-based and inclusive; empty means the whole file.

@@ -44,7 +44,7 @@ pub struct DisputeRow {
     pub ruling: Option<RulingWord>,
     /// The person or agent that gave the last ruling or settlement.
     pub ruled_by: Option<Ruler>,
-    /// The value is `None` while the dispute is open.
+    /// `disposition` is `None` while the dispute is open.
     pub disposition: Option<Disposition>,
     /// The last day, in UTC, on which the ruling is in force.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,7 +85,7 @@ pub struct Binding {
     pub title: Untrusted,
     /// The finding's location at the time of the dispute.
     pub location: Option<Location>,
-    /// The value is `None` while the dispute is open.
+    /// `disposition` is `None` while the dispute is open.
     pub disposition: Option<Disposition>,
     /// The new tag from the ruling, if the finding is correct but not mandatory.
     pub new_tag: Option<Tag>,
@@ -118,7 +118,7 @@ impl Binding {
 pub struct RunRow {
     pub run: RunId,
     pub started: Timestamp,
-    /// The time at which the run ended. The value is `None` if the run is still active or was interrupted.
+    /// The time at which the run ended. `ended` is `None` if the run is still active or was interrupted.
     pub ended: Option<Timestamp>,
     pub target: String,
     pub mode: Mode,

@@ -24,7 +24,7 @@ pub struct StageOutcome {
     pub failures: Vec<(AgentName, String)>,
     pub spent: Spent,
     pub notices: Vec<String>,
-    /// The value is false if the run is in progress or was interrupted.
+    /// `ended` is false if the run is in progress or was interrupted.
     pub ended: bool,
     /// The duration of the run since its start or its last resumption, in milliseconds.
     pub millis: u64,

@@ -29,7 +29,7 @@ pub(crate) type Sink = Arc<Mutex<Box<dyn EventSink>>>;
 #[derive(Clone, Debug)]
 pub struct PersonQuestion {
     pub dispute: Dispute,
-    /// The code at the finding's location. The value is `None` if the finding has no location or the location
+    /// The code at the finding's location. `excerpt` is `None` if the finding has no location or the location
     /// does not exist.
     pub excerpt: Option<Excerpt>,
     pub cited: Vec<Excerpt>,
@@ -45,7 +45,7 @@ pub struct PersonQuestion {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
     pub route: Route,
-    /// Whether a person chose the route. The value is false if the route comes from the configuration.
+    /// Whether a person chose the route. `by_person` is false if the route comes from the configuration.
     pub by_person: bool,
     pub for_all: bool,
 }

@@ -36,7 +36,7 @@ pub(crate) struct RoundContext<'a> {
     pub(crate) lists: &'a MergeSettings,
     pub(crate) sources: &'a Sources,
     pub(crate) workspace: &'a Workspace,
-    /// The value is `None` if findings are not compared with earlier disputes.
+    /// `past` is `None` if findings are not compared with earlier disputes.
     pub(crate) past: Option<Past<'a>>,
 }
 
@@ -108,7 +108,7 @@ impl RoundContext<'_> {
             }
         }
         self.members(best.into_values().flat_map(|(_, id, findings)| {
-            // If no call was made because the answers about all files were reused, the recorded answer already
+            // If the answers about all files were reused, no call was made, and the recorded answer already
             // contains the reused findings.
             let part = self.state.reuse(id);
             let part = part.filter(|part| !part.asked.is_empty());

@@ -32,7 +32,7 @@ pub struct Preview {
     pub prompt_bytes: usize,
     pub tokens: u64,
     /// The estimated price of the prompt's tokens in US dollars. The estimate does not include the answer, and
-    /// does not include files that the agent reads by itself. The value is `None` if the price is unknown.
+    /// does not include files that the agent reads by itself. `usd` is `None` if the price is unknown.
     pub usd: Option<f64>,
 }
 

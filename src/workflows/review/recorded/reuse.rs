@@ -105,8 +105,8 @@ struct Shown {
     file: SourceFile,
     key: String,
     frame: String,
-    /// Whether the lines of the file can be compared with the lines of an earlier version. The value is false if
-    /// redaction changed the number of lines.
+    /// Whether the lines of the file can be compared with the lines of an earlier version. `is_comparable` is
+    /// false if redaction changed the number of lines.
     is_comparable: bool,
 }
 

@@ -46,7 +46,7 @@ pub(crate) struct Worker {
     suspend: watch::Sender<bool>,
     messages: mpsc::Sender<String>,
     pause: Pause,
-    /// Whether the agent succeeded. The value is `None` while the agent is running.
+    /// Whether the agent succeeded. `ended` is `None` while the agent is running.
     pub(crate) ended: Option<bool>,
 }
 

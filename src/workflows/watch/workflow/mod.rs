@@ -41,7 +41,7 @@ const GROUP: usize = 4_096;
 pub struct EndedWatch {
     pub standing: WatchReport,
     pub exit: ExitReason,
-    /// The value is false if a signal ended the watch.
+    /// `by_command` is false if a signal ended the watch.
     pub by_command: bool,
 }
 

@@ -242,8 +242,8 @@ impl Replay<'_> {
             }
             Step::Effect(ReviewEffect::Verify { round }) => {
                 // Takes the latest recorded results of the `review.verify` commands on the current tree or an
-                // earlier tree. If the record has no such results, takes the first recorded results on a later
-                // tree.
+                // earlier tree. If the record has no results on these trees, takes the first recorded results on
+                // a later tree.
                 let done = self.state.tree_changes.len();
                 let of_round = || self.verdicts.iter().filter(|verdict| verdict.round == *round);
                 let known = of_round().map(|verdict| verdict.after).filter(|after| *after <= done).max();
