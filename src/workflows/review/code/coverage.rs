@@ -42,7 +42,7 @@ pub(crate) fn is_blind(state: &ReviewState) -> bool {
 struct Unread<'a> {
     /// The files that could not be read, with their languages.
     languages: BTreeMap<&'a str, String>,
-    /// Whether all files were unreadable for the reviewer.
+    /// Whether all files were unreadable.
     is_all: bool,
 }
 
