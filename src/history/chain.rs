@@ -34,7 +34,8 @@ pub struct Verification {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fault {
-    /// The number of the faulty record, counted from 1. `None` if the fault does not concern a record.
+    /// The number of the faulty record, counted from 1. `record` is `None` if the fault does not concern a
+    /// record.
     pub record: Option<u64>,
     /// The run, and the number of the record within the run, if both are readable.
     pub place: Option<(RunId, u64)>,

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Why an agent gave no answer.
+/// The reason why an agent gave no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum FailureKind {
@@ -17,14 +17,14 @@ pub enum FailureKind {
     NotLoggedIn,
     /// Too many requests.
     RateLimited {
-        /// The time at which the limit ends, if known.
+        /// The time at which the limit of the agent ends. `reset` is absent if the time is unknown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "Option<String>")]
         reset: Option<Timestamp>,
     },
     /// The plan, the credit or the budget is exhausted.
     OverQuota {
-        /// The time at which the limit ends, if known.
+        /// The time at which the limit of the agent ends. `reset` is absent if the time is unknown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "Option<String>")]
         reset: Option<Timestamp>,
@@ -95,7 +95,7 @@ impl FailureKind {
         self.is_exhausted() || self == Self::NotInstalled
     }
 
-    /// The time at which the limit ends, if known.
+    /// Returns the time at which the limit of the agent ends, or `None` if the time is unknown.
     pub fn reset(self) -> Option<Timestamp> {
         match self {
             Self::RateLimited { reset } | Self::OverQuota { reset } => reset,

@@ -173,7 +173,8 @@ pub enum CallAnswer {
     Recheck {
         checks: Vec<Recheck>,
     },
-    /// Comparisons of findings with earlier disputes. A finding without a comparison counts as a new problem.
+    /// Comparisons of findings with earlier disputes. A finding without a comparison is treated as a new
+    /// problem.
     Compare {
         comparisons: Vec<Comparison>,
     },

@@ -64,8 +64,8 @@ impl SkipReason {
         }
     }
 
-    /// Whether the skipped file should have been reviewed. A file that the change deletes or the user excludes need
-    /// not be reviewed.
+    /// Whether the skipped file should have been reviewed. A file that the change deletes or the user
+    /// excludes need not be reviewed.
     pub fn is_unread(self) -> bool {
         !matches!(self, Self::Deleted | Self::Ignored)
     }
@@ -155,7 +155,7 @@ pub struct Proof {
     pub reused: Vec<Reused>,
     /// The wall time of the run in milliseconds.
     pub millis: u64,
-    /// The usage of all calls, as far as agents reported their usage.
+    /// The sum of the usage that the agents reported for all calls.
     pub usage: Usage,
     /// Calls of agents, including retries.
     #[serde(default)]
@@ -164,7 +164,8 @@ pub struct Proof {
     pub caps: Caps,
 }
 
-/// The reason for an exit code (section 3.6 of the design). If a run has several reasons, the strongest counts.
+/// The reason for an exit code (section 3.6 of the design). If a run has several reasons, the strongest reason
+/// determines the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExitReason {
@@ -211,7 +212,8 @@ impl ExitReason {
 
     #[must_use]
     pub fn strongest(self, other: Self) -> Self {
-        /// The codes from the weakest to the strongest. Every signal is stronger than these codes.
+        /// The exit codes, from the weakest to the strongest. The exit code of a signal is stronger than all of
+        /// these codes.
         const STRENGTHS: [u8; 10] = [0, 1, 3, 4, 75, 5, 2, 6, 7, 8];
         let strength =
             |reason: Self| STRENGTHS.iter().position(|code| *code == reason.code()).unwrap_or(usize::MAX);
@@ -262,11 +264,11 @@ pub struct Failure {
     pub error: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// The kind of the failure. Absent if no process failed.
+    /// The kind of the failure. `cause` is absent if no process failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<FailureKind>,
-    /// The name of the failed call in the output of `glee runs show --calls`. Absent if the agent printed nothing that
-    /// explains the failure.
+    /// The name of the failed call in the output of `glee runs show --calls`. `call` is absent if the agent
+    /// printed nothing that explains the failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
 }
@@ -310,7 +312,7 @@ pub struct Outcome {
 impl Outcome {
     pub const SCHEMA: u32 = 1;
 
-    /// The text with which a notice about a failed command of `review.verify` ends.
+    /// The end of every notice about a failed command of `review.verify`.
     pub const VERIFY_FAILS: &'static str = "fails on the coder's edits";
 
     pub fn finding(&self, id: FindingId) -> Option<&SettledFinding> {

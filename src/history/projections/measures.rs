@@ -1,6 +1,6 @@
-//! Updates the sums from which the measures of reviewers, judges, models and categories are computed. The SQL view
-//! `addend` defines what a finding adds. When a finding changes, its old addends are subtracted, and its new
-//! addends are added.
+//! Updates the sums from which the measures of reviewers, judges, models and categories are computed. The SQL
+//! view `addend` defines the numbers (addends) that a finding adds to the sums. When a finding changes, the old
+//! addends of the finding are subtracted, and the new addends are added.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -415,7 +415,7 @@ fn role_of(purpose: &Purpose) -> Option<&'static str> {
     }
 }
 
-/// Returns `upheld` or `dismissed`. `None` if the finding was discarded without a decision.
+/// Returns `upheld` or `dismissed`. Returns `None` if the finding was discarded without a decision.
 fn side(disposition: &Disposition) -> Option<&'static str> {
     match disposition {
         Disposition::Enforced | Disposition::AcceptedRisk | Disposition::Deferred { .. } => Some("upheld"),

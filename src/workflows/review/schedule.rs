@@ -356,7 +356,8 @@ fn rechecks(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Rev
         return Vec::new();
     }
     let purpose = Purpose::Recheck { round };
-    // After one answer "not resolved", a finding stays open, so no other reviewer is asked about this finding.
+    // If one reviewer answers "not resolved", the finding stays open, so no other reviewer is asked about the
+    // finding.
     let is_open = |id: &FindingId| {
         let finding = state.finding(*id);
         finding.is_some_and(|finding| state.finding_state(finding) != FindingState::NotResolved)

@@ -8,7 +8,8 @@ use crate::domain::{AgentName, Spent};
 use crate::rules::budget;
 use crate::workflows::run::call::CallOutcome;
 
-/// No judge's call begins while this number of calls is running. `review.jobs` can set a lower limit.
+/// No call of a judge begins while at least this number of calls is running. `review.jobs` can set a lower
+/// limit.
 const JUDGES: usize = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +20,7 @@ pub(crate) enum Place {
 }
 
 /// The maximum number of concurrent calls of each agent that has reached a rate limit. An agent without an entry
-/// has no individual maximum.
+/// in the map has no individual maximum.
 #[derive(Debug, Default)]
 pub(crate) struct Pace(BTreeMap<AgentName, usize>);
 
@@ -69,7 +70,8 @@ pub(crate) fn limits(settings: &Settings, spent: &Spent) -> Limits {
     Limits { retries: limits.retries.min(left.unwrap_or(u32::MAX)), ..limits }
 }
 
-/// The notices about reached caps. `then` tells the user what to do after raising a cap.
+/// The notices about reached caps. Each notice asks the user to raise the cap and then to do what `then`
+/// describes.
 pub(crate) fn notices(settings: &Settings, spent: &Spent, then: &str) -> Vec<String> {
     let reached = budget::reached(&settings.budget.caps(), spent).into_iter();
     let notice = |(key, used)| {

@@ -78,17 +78,18 @@ pub(crate) trait Workflow: Sized {
         self.append_all(ended.events).map(drop)
     }
 
-    /// The answer for a call that exceeds the budget. If `None`, the call waits until the run has a larger budget.
+    /// The answer that is recorded for a call beyond the budget. If the method returns `None`, the call waits
+    /// until the run has a larger budget.
     fn over_budget(&self) -> Option<CallAnswer> {
         None
     }
 
-    /// Called once, when the run is stopped.
+    /// The runner calls this method once, when the run is stopped.
     fn stopping(&mut self) -> Result<(), RunError> {
         Ok(())
     }
 
-    /// Called every time before the runner waits for a result.
+    /// The runner calls this method every time before it waits for a result.
     fn waiting(&mut self) {}
 
     /// Whether the runner has to wait for external input even if no step is running.

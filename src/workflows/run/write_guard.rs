@@ -1,8 +1,8 @@
 //! Detects forbidden changes that agents make in the work tree or in its repository.
 //!
-//! The guard compares the tree before and after each call of a read-only agent. If a file has changed, every agent
-//! that was running without a sandbox is suspected. If an agent was sandboxed, another process must have changed
-//! the file, and the agent's findings on the file are possibly outdated. A sandbox does not prevent changes of file
+//! The guard compares the tree before and after each call of a read-only agent. If a file has changed, every
+//! agent that was running without a sandbox is suspected. A sandboxed agent cannot have changed the file, but
+//! the agent's findings on the file are possibly outdated. A sandbox does not prevent changes of file
 //! permissions, so sandboxed agents are suspected of these changes, too. The answer of a suspected agent is
 //! discarded.
 
@@ -134,7 +134,8 @@ impl WriteGuard {
     ) -> Result<(), WorkspaceError> {
         let look = fingerprint?;
         if let Some((earlier, seen_at)) = &self.last {
-            // A later observation that was processed first already included these differences.
+            // Observations can be processed out of order. A later observation, which was processed before,
+            // already included the differences.
             if at < *seen_at {
                 return Ok(());
             }
@@ -165,7 +166,7 @@ pub(crate) fn discarded(call: &CallId, violations: &[String]) -> CallAnswer {
     CallAnswer::Failed { error, hint: Some(hint), cause: None }
 }
 
-/// Describes a change of the repository or of a file that controls tools. `None` for any other change.
+/// Describes a change of the repository or of a file that controls tools. Returns `None` for any other change.
 fn beyond(difference: &ObservedChange) -> Option<String> {
     let name = &difference.name;
     match difference.subject {

@@ -12,8 +12,8 @@ use crate::domain::{
 use crate::rules::watch::triggers::trigger;
 use crate::workflows::watch::issues::{Issue, LastEvent};
 
-/// The maximum number of an agent's summaries and of an agent's files. Above the maximum, a new summary replaces
-/// the oldest summary, and new files are ignored.
+/// The maximum number of summaries, and the maximum number of files, that are stored for an agent. Above the
+/// maximum, a new summary replaces the oldest summary, and new files are ignored.
 const KEPT: usize = 50;
 /// The maximum number of agents in a watch.
 const AGENTS: usize = 256;
@@ -284,8 +284,8 @@ impl WatchState {
         self.flagged &= some_open;
     }
 
-    /// Adds an issue, unless the same reviewer has already raised the same issue. The earlier issue can be open or
-    /// closed.
+    /// Adds an issue. If the same reviewer has already raised the same issue, nothing is added, even if the
+    /// earlier issue is closed.
     fn raise(&mut self, cycle: u32, reviewer: &AgentName, issue: PeerIssue) {
         let is_known = |known: &Issue| {
             known.reviewer == *reviewer

@@ -46,8 +46,8 @@ impl Trees<'_> {
             .collect();
         let is_anchored: BTreeSet<&str> =
             state.findings.iter().filter_map(|finding| Some(finding.anchor.as_ref()?.file.as_str())).collect();
-        // The map has an entry for every changed file, but only files that contain the anchor of a finding are
-        // parsed.
+        // The map has an entry for every changed file, but a file is parsed only if the anchor of a finding is
+        // in the file.
         let changed: BTreeMap<&str, Option<Versions<'_>>> = texts
             .iter()
             .map(|(file, before, now)| {
@@ -134,8 +134,8 @@ struct Versions<'a> {
     now: Blocks<'a>,
 }
 
-/// A change of a file touches a finding unless the finding's block exists in the old and in the new file. A finding
-/// without an anchor is touched by any change.
+/// A changed file touches a finding if the finding's block is missing in the new version of the file or in an
+/// existing old version. Every change touches a finding without an anchor.
 fn is_touched(finding: &Finding, changed: &BTreeMap<&str, Option<Versions<'_>>>) -> bool {
     let Some(anchor) = &finding.anchor else { return !changed.is_empty() };
     let Some(Some(file)) = changed.get(anchor.file.as_str()) else { return false };

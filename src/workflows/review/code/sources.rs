@@ -1,7 +1,7 @@
-//! The code under review, as it was read at the start of each round.
+//! The code under review, as Glee read the code at the start of each round.
 //!
-//! The code is stored in the run's folder. A resumed run therefore sends the same bytes, and excerpts show the
-//! reviewed code.
+//! The code is stored in the run's folder. A resumed run therefore sends the same bytes as before the
+//! interruption, and excerpts show the reviewed code.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};

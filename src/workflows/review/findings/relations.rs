@@ -99,7 +99,7 @@ pub(crate) fn named(findings: &[&Finding], bindings: &[&Binding], round: &Round<
     events
 }
 
-/// Whether a file contains the code of a dispute, including code that moved to this file from another file.
+/// Whether a file contains the code of a dispute. The code can also have moved to this file from another file.
 fn is_in(binding: &Binding, file: &str, round: &Round<'_>) -> bool {
     let has_block = |path: &str| Blocks::of(path, &(round.text_of)(path)).place(&binding.anchor).is_some();
     has_block(file) && (binding.anchor.file == file || !has_block(&binding.anchor.file))
@@ -221,7 +221,7 @@ pub(crate) fn changed<'a>(
         let mut texts: BTreeMap<&RulingRef, Option<String>> = BTreeMap::new();
         for (index, (finding, _, line)) in findings.iter().enumerate() {
             let here = blocks.enclosing(*line);
-            // The search goes backwards, because the newest dispute is the last dispute in the history.
+            // The search begins at the last dispute, because the last dispute is the newest.
             let changed = old.iter().enumerate().rev().find_map(|(at, known)| {
                 wordings.compare(at, old.len() + index, None).same()?;
                 let before = known.location.as_ref().and_then(|location| location.line)?;
@@ -244,7 +244,7 @@ pub(crate) fn changed<'a>(
     events
 }
 
-/// The redacted diff from the disputed code to the current code, cut to `LARGEST` bytes.
+/// The redacted diff from the disputed code to the current code. Only the first `LARGEST` bytes are kept.
 fn diff(known: &Binding, text_then: &str, now: String) -> Option<Untrusted> {
     let blocks = Blocks::of(&known.anchor.file, text_then);
     let then = blocks.text(&blocks.place(&known.anchor)?);
@@ -293,8 +293,8 @@ pub(crate) fn may_repeat(mut unsure: Vec<Unsure<'_>>, related_already: &BTreeSet
     events
 }
 
-/// Whether a ruling may close a finding. A security finding can be closed by a shared ruling only if a person is
-/// responsible for the ruling.
+/// Whether a ruling is allowed to close a finding. A security finding can be closed by a shared ruling only if a
+/// person is responsible for the ruling.
 pub(crate) fn may_close(found: &Finding, binding: &Binding) -> bool {
     let (raw, disposition) = (&found.raw, binding.disposition.as_ref());
     let needs_person = |disposition| {

@@ -11,7 +11,7 @@ use crate::workflows::review::state::ReviewState;
 use crate::workflows::run::redaction::Redaction;
 use crate::workspace::code::anchors::Excerpt;
 
-/// The reviewed code of a dispute. Empty if the stored data of the run was deleted.
+/// The reviewed code of a dispute. The value is empty if the stored data of the run was deleted.
 #[derive(Debug, Default)]
 pub(crate) struct DisputeCode {
     pub(crate) finding: Option<Excerpt>,

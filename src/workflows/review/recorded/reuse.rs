@@ -33,10 +33,10 @@ const ROUND: u32 = 1;
 /// For each reviewer, a hash of everything that determines the reviewer's answers, except the code.
 pub(crate) type ReviewerKeys = BTreeMap<AgentName, String>;
 
-/// Computes the key of each reviewer. The key covers the program with its version, arguments and environment, the
-/// files whose paths occur in the arguments, the model, the effort, the focus and the prompt template. The key of
-/// an embedded reviewer also covers the project's rules. A reviewer whose program is not installed gets no key.
-/// Fails if the template cannot be read.
+/// Computes the key of each reviewer. The key is a hash of the program with its version, arguments and
+/// environment, the files whose paths occur in the arguments, the model, the effort, the focus and the prompt
+/// template. The key of an embedded reviewer also covers the project's rules. A reviewer whose program is not
+/// installed gets no key. Fails if the template cannot be read.
 pub(crate) async fn reviewer_keys(
     agents: &Agents,
     settings: &Settings,
@@ -98,14 +98,15 @@ fn hash(parts: &[&[u8]]) -> String {
 /// percentage of the code under review or a number of bytes, whichever is larger.
 const SMALL: (usize, usize) = (8, 16 << 10);
 
-/// If even the smallest context shows more than this percentage of the code, the context is not reduced.
+/// The context is not reduced if more than this percentage of the code is shown even with the smallest context.
 const LARGE: usize = 40;
 
 struct Shown {
     file: SourceFile,
     key: String,
     frame: String,
-    /// Whether the lines can be compared with an earlier version. False if redaction changed the number of lines.
+    /// Whether the lines of the file can be compared with the lines of an earlier version. `is_comparable` is
+    /// false if redaction changed the number of lines.
     is_comparable: bool,
 }
 
@@ -133,8 +134,8 @@ pub(crate) struct Archive<'a> {
 }
 
 impl Archive<'_> {
-    /// Returns an event for each reviewer and shard with reusable answers. Excludes shards for which the reviewer
-    /// has already given an answer.
+    /// Returns an event for each reviewer and shard with reusable answers. A shard is left out if the reviewer
+    /// has already given an answer for the shard.
     pub(crate) fn reuse(
         &self,
         state: &ReviewState,
@@ -162,8 +163,8 @@ impl Archive<'_> {
         Ok(events)
     }
 
-    /// Joins adjacent shards of a planned run, because every call repeats the instructions. At most `max` bytes of
-    /// a joined shard remain to be reviewed.
+    /// Joins adjacent shards of a planned run, because every call repeats the instructions. In a joined shard,
+    /// at most `max` bytes remain for each reviewer to review.
     pub(crate) fn joined(
         &self,
         plan: &Plan,
@@ -213,8 +214,8 @@ impl Archive<'_> {
         }
     }
 
-    /// The event that records a complete answer of the first round for reuse, file by file. Excludes the `stale`
-    /// files, which changed during the call.
+    /// The event that records a complete answer of the first round for reuse, file by file. The `stale` files,
+    /// which changed during the call, are left out.
     pub(crate) fn record(
         &self,
         state: &ReviewState,
@@ -250,7 +251,7 @@ impl Archive<'_> {
         let salt = uuid::Uuid::new_v4().simple().to_string();
         let mut files = Vec::new();
         for (at, covered) in asked.iter().enumerate().filter(|(_, file)| !stale.contains(&file.file)) {
-            // An embedded reviewer's answer says nothing about files in languages without rules.
+            // An embedded reviewer does not review files in languages for which the reviewer has no rules.
             if is_embedded && builtin::language_without_rules(&covered.file).is_some() {
                 continue;
             }
@@ -487,7 +488,8 @@ impl Finder<'_> {
         if !self.records.contains_key(place) {
             let event = self.archive.journal.event(&place.0, place.1)?;
             let record = event.and_then(|event| match event.kind {
-                // A damaged index can point to a wrong event, so the reviewer's key in the event is checked.
+                // A damaged database index can return a wrong event, so the reviewer's key in the event is
+                // checked.
                 EventKind::Review(ReviewEvent::FilesReviewed { asker, salt, files, others, .. })
                     if asker == self.asker =>
                 {

@@ -15,7 +15,8 @@ use crate::domain::{
     Recheck, Response, ReusedFrom, RulingRef, RunId, Severity, Skip, Spent, Tag, Usage,
 };
 
-/// After this number of re-check requests without a valid answer, a reviewer is not asked again in the round.
+/// If a reviewer gives no valid answer to this number of re-check requests, Glee does not ask the reviewer again
+/// in the round.
 const RECHECKS: u32 = 2;
 
 #[derive(Clone, Debug, PartialEq)]

@@ -36,9 +36,9 @@ impl ReviewState {
     }
 
     /// The open disputes that a resumed run reopens. A route from the command line (`named`) reopens every open
-    /// dispute. However, the route `judge` skips each dispute that a judge of this run already has to decide.
-    /// Without `named`, disputes with the default route `human` are reopened. Without `named`, a run with `--fix`
-    /// also reopens disputes that have no route.
+    /// dispute. However, the route `judge` does not reopen a dispute that a judge of this run decides anyway.
+    /// Without `named`, disputes with the default route `human` are reopened. Without `named`, a run with
+    /// `--fix` also reopens disputes that have no route.
     pub(crate) fn stayed_open(&self, named: Option<Route>) -> Vec<DisputeNumber> {
         let is_fix = self.plan.as_ref().is_some_and(|plan| plan.mode == Mode::Fix);
         let judged = |number| self.calls.keys().any(|id| id.purpose == Purpose::Judge { dispute: number });
@@ -145,8 +145,8 @@ impl ReviewState {
     }
 
     /// Whether the coder has to answer a finding in a round. In a round of a fix request, the coder answers the
-    /// findings of the request. In other rounds, the coder answers new findings, and older mandatory findings that
-    /// are still open.
+    /// findings of the request, except findings that a ruling enforced. In other rounds, the coder answers new
+    /// findings, and older mandatory findings that are still open.
     fn wants_response(&self, finding: &Finding, round: u32) -> bool {
         if !self.is_for_coder(finding.id) || self.is_ruled_by_person(finding.id) {
             return false;

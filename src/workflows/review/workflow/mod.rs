@@ -42,10 +42,10 @@ pub(crate) struct ReviewWorkflow {
     /// A notice about invalid files of shared rulings. `None` after the notice is recorded.
     pub(crate) unread: Option<String>,
     pub(crate) reviewer_keys: ReviewerKeys,
-    /// `None` while a question to the resolver is pending.
+    /// `resolver` is `None` while a question to the resolver is pending.
     pub(crate) resolver: Option<Box<dyn DisputeResolver>>,
     pub(crate) parked: BTreeSet<DisputeNumber>,
-    /// If set, only these disputes are settled, and no other step of the review runs.
+    /// If `only` is set, the disputes in `only` are settled, and no other step of the review runs.
     pub(crate) only: Option<BTreeSet<DisputeNumber>>,
     pub(crate) round: Option<(u32, Span)>,
 }

@@ -177,9 +177,9 @@ struct Guest {
 }
 
 impl Guest {
-    /// Parses a line, and refuses commands that the sender must not send. Agents may send only events and read-only
-    /// commands, because an agent must not resume its own paused work. The boolean states whether the line contains
-    /// the right key.
+    /// Parses a line, and refuses commands that the sender must not send. Agents are allowed to send only events
+    /// and read-only commands, because an agent must not resume its own paused work. The returned boolean states
+    /// whether the line contains the right key.
     fn admit(&self, line: &[u8]) -> (WatchMessage, bool) {
         let (item, key) = protocol::read_keyed(line);
         let is_persons = match &item {
@@ -272,7 +272,7 @@ pub(crate) struct SocketLines {
 }
 
 impl SocketLines {
-    /// Adds a piece of the stream. Returns the lines that the piece completes, without empty lines.
+    /// Adds the bytes `piece` of the stream. Returns the non-empty lines that these bytes complete.
     pub(crate) fn take(&mut self, piece: &[u8]) -> Vec<Vec<u8>> {
         let mut lines = Vec::new();
         for part in piece.split_inclusive(|byte| *byte == b'\n') {
@@ -337,7 +337,7 @@ impl Client {
 
     pub fn ask(&mut self, line: &str) -> Result<Option<CommandReply>, SocketError> {
         match self.stream.get_mut().write_all(format!("{line}\n").as_bytes()) {
-            // Writing fails if the watch has refused the connection, but the reason can still be read.
+            // If the watch has refused the connection, writing fails, but the client can still read the reason.
             Err(source) if source.kind() != io::ErrorKind::BrokenPipe => return Err(self.failed(source)),
             _ => {}
         }

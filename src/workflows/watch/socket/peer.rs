@@ -1,9 +1,9 @@
 //! Determines whether the process at the other end of a connection is an agent of the watch.
 //!
-//! All agents and their children are descendants of the watch's process. Supervisors adopt orphaned processes, and
-//! the watch's process adopts the children of dead supervisors. A process may send commands only if it is alive,
-//! belongs to this user, and is not a descendant of the watch. Commands are refused if the sender has ended, if its
-//! ancestors cannot be read, or if the sender is in another namespace.
+//! All agents and their children are descendants of the watch's process. Supervisors adopt orphaned processes,
+//! and the watch's process adopts the children of dead supervisors. A process is allowed to send commands only
+//! if it is alive, belongs to this user, and is not a descendant of the watch. Commands are refused if the
+//! sender has ended, if its ancestors cannot be read, or if the sender is in another namespace.
 
 use std::os::fd::OwnedFd;
 
@@ -100,7 +100,8 @@ impl Peer {
 #[cfg(target_os = "linux")]
 fn relation_of(pid: i32) -> PeerRelation {
     let own = i32::try_from(std::process::id()).unwrap_or(0);
-    // The ancestors can change during the reading, so they are read again until two consecutive results are equal.
+    // The ancestors of a process can change while they are read, so the reading is repeated until two
+    // consecutive results are equal.
     let mut before = process::ancestors(pid);
     for _ in 0..16 {
         let now = process::ancestors(pid);

@@ -96,7 +96,8 @@ fn begun(events: &[Event]) -> Option<Plan> {
     })
 }
 
-/// The bindings that applied in the recorded run, with the disposition and tag that each binding had at that time.
+/// The bindings that applied in the recorded run. Each binding has the disposition and the tag from the time of
+/// the recorded run.
 fn earlier(bindings: Vec<Binding>, record: &ReviewState, run: &RunId) -> Vec<Binding> {
     let related: BTreeMap<RulingRef, &EarlierDispute> =
         record.related.values().flatten().map(|earlier| (earlier.dispute.clone(), earlier)).collect();
@@ -165,7 +166,8 @@ struct Replay<'a> {
 
 impl Replay<'_> {
     fn decide(&mut self) {
-        // `waiting` contains disputes that wait for a person. `idle` contains steps without recorded events.
+        // `waiting` contains the disputes that wait for a person. `idle` contains the steps for which the record
+        // has no events.
         let (mut waiting, mut idle) = (BTreeSet::new(), Vec::<ReviewStep>::new());
         let mut fixes = self.record.fixes.clone().into_iter();
         loop {
@@ -240,7 +242,8 @@ impl Replay<'_> {
             }
             Step::Effect(ReviewEffect::Verify { round }) => {
                 // Takes the latest recorded results of the `review.verify` commands on the current tree or an
-                // earlier tree. If these trees have no results, takes the first results on a later tree.
+                // earlier tree. If the record has no results on these trees, takes the first recorded results on
+                // a later tree.
                 let done = self.state.tree_changes.len();
                 let of_round = || self.verdicts.iter().filter(|verdict| verdict.round == *round);
                 let known = of_round().map(|verdict| verdict.after).filter(|after| *after <= done).max();
