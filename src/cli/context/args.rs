@@ -87,7 +87,7 @@ pub(crate) struct ReportOutputs {
     /// Print the outcome as JSON, like `--format json`
     #[arg(long, conflicts_with = "format")]
     pub(crate) json: bool,
-    /// Open the HTML report in the browser; `--format html=FILE` also keeps it in a file of your choice
+    /// Open the HTML report in the browser (`--format html=FILE` sets the file of the report)
     #[arg(long)]
     web: bool,
 }
@@ -190,7 +190,7 @@ pub(crate) struct UserFlag {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct FreshFlag {
-    /// Ignore the answers and the state of earlier runs
+    /// Start a new run instead of resuming an earlier run
     #[arg(long)]
     fresh: bool,
     #[arg(long, hide = true, conflicts_with = "fresh")]

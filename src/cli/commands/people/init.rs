@@ -17,7 +17,7 @@ Examples:
   glee init
   glee init --yes
 
-If no agent is installed, Glee connects three embedded agents, which work offline and are free.")]
+If no supported program is installed, Glee connects three embedded agents, which work offline and are free.")]
 pub(crate) struct Args {
     /// Connect the suggested agents without asking
     #[arg(short, long)]

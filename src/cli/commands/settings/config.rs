@@ -25,9 +25,9 @@ Examples:
   glee config set agents.claude-coder.domain backend,rust
   glee config list --origin
 
-Glee reads a value from these sources, and the last source that has the value wins: the built-in \
-default, the user's file (--user), the project's .glee/config.yml, an environment variable (such \
-as GLEE_REVIEW_MAX_FILE_SIZE for review.max_file_size), and the command line.")]
+Glee reads each value from these sources, and uses the last source that sets the value: the built-in default, \
+the user's file (--user), the project's .glee/config.yml, an environment variable (such as \
+GLEE_REVIEW_MAX_FILE_SIZE for review.max_file_size), and the command line.")]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Command,

@@ -22,7 +22,7 @@ use crate::workspace::root::Workspace;
 /// Merge findings of several reviewers into one answer, offline
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Reads the findings of reviewers as JSON: {\"model\", \"file\", \"findings\": [{\"severity\", \"confidence\",
+Glee reads the findings of reviewers as JSON: {\"model\", \"file\", \"findings\": [{\"severity\", \"confidence\",
  \"line\", \"title\", \"description\", \"suggestion\"}]}, several objects in sequence or in a list, and the messages \
 of a debate: {\"model\", \"round\": 2, \"responses\": [...]}, {\"model\", \"round\": 3, \"defenses\": [...]}. \
 Glee reads files below the current folder to find the function around each finding.
@@ -39,7 +39,8 @@ pub(crate) struct Args {
     /// Read one set of findings per line, and print one answer per line
     #[arg(long)]
     batch: bool,
-    /// Decide this recorded run again (the run's id, the first or last digits of the id, or `last`)
+    /// Merge the findings of this recorded run again (the run's id, the first or last digits of the id, or
+    /// `last`)
     #[arg(long, value_name = "RUN", conflicts_with_all = ["files", "batch"])]
     run: Option<String>,
     /// The rules by which findings are merged

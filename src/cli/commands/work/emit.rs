@@ -23,10 +23,10 @@ use crate::workflows::watch::status::WatchReport;
 /// Send an agent's event, such as a milestone or a blocker, to the watch
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The events milestone, blocker and request_review start a review by the other agents, shortly after \
-the first event of a burst. The events note and done start no review. When the command returns, \
-the event is on disk. Glee prints the questions of reviewers to stdout, with the command that \
-answers them. With --wait, the command returns after the review, so that a hook can pass the \
+The events milestone, blocker and request_review start a review by the other agents. The review starts after a \
+short delay, so that one review covers several events. The events note and done start no review. The event is \
+on disk when the command ends. Glee prints the reviewers' questions to the agent on stdout, with the command \
+that answers the questions. With --wait, the command ends after the review, so that a hook can pass the \
 questions to the agent.
 
 Examples:

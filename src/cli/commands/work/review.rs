@@ -78,9 +78,9 @@ pub(crate) struct Args {
     /// The maximum number of rounds of review and fix [default: review.rounds]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::<u32>(1, 20))]
     rounds: Option<u32>,
-    /// The number of rounds in which reviewers debate findings: examinations in round 2, defences in round 3
-    /// (`auto`: 3 rounds, but only on mandatory findings and findings of a single reviewer) [default:
-    /// review.debate]
+    /// The rounds of a debate: 2 (reviewers examine the findings of other reviewers), 3 (reviewers also defend
+    /// their own findings), off, or auto (3 rounds on mandatory findings and on findings of a single reviewer)
+    /// [default: review.debate]
     #[arg(long, value_name = "ROUNDS", num_args = 0..=1, default_missing_value = "3", value_parser = ["auto", "2", "3", "off"])]
     debate: Option<String>,
     /// The maximum number of agents that work in parallel [default: review.jobs]

@@ -44,7 +44,7 @@ pub(crate) struct Args {
     by: Option<RulingChoice>,
     #[command(flatten)]
     reason: ReasonFlag,
-    /// The outcome of a dismissal [default: refuted]
+    /// The kind of dismissal [default: refuted]
     #[arg(long = "as", value_enum, value_name = "WHAT")]
     disposition: Option<DismissalKind>,
     /// The issue that tracks a deferred finding, or the original of a duplicate finding

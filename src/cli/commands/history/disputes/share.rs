@@ -14,22 +14,23 @@ use crate::rules;
 use crate::workflows::review;
 use crate::workspace::root::Workspace;
 
-/// Write rulings to files, so that the rulings apply in other clones and in CI
+/// Write rulings to files that apply in other clones and in CI
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Writes `.glee/rulings/<id>.yml`. Once this file is on the base branch, the ruling applies in every \
-clone and in CI. A ruling that closes a security finding applies only if the file contains the \
-name of the responsible person.
+Glee writes each ruling to the file `.glee/rulings/<id>.yml`. When this file is on the base branch, the ruling \
+applies in every clone and in CI. A ruling that closes a security finding applies only if the file contains \
+the name of the responsible person.
 
 Examples:
   glee disputes share 7
   glee disputes share 7 --by 'Ada Lovelace'
   glee disputes share --dry-run    list settled disputes that are not shared yet")]
 pub(crate) struct Args {
-    /// The numbers of the disputes [default: all disputes with a ruling in force that has no file yet]
+    /// The numbers of the disputes [default: all disputes whose ruling is in force and is not shared]
     #[arg(value_name = "NUMBER", value_parser = number::<u64>(1, u64::MAX))]
     numbers: Vec<u64>,
-    /// The person responsible for the rulings [default: git's user.name, for rulings of a person]
+    /// The name of the person who is responsible for the rulings [default: git's user.name, for rulings of a
+    /// person]
     #[arg(long, value_name = "NAME")]
     by: Option<String>,
     /// Overwrite ruling files that have other content

@@ -26,7 +26,7 @@ const WIDEST: usize = 100;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   glee disputes show 7
-  glee disputes show 5f3a91c2   by the first digits of the id, which is the same in all clones")]
+  glee disputes show 5f3a91c2   show the dispute whose id begins with these digits")]
 pub(crate) struct Args {
     /// The number of the dispute, its id, or at least the first four digits of the id
     dispute: String,

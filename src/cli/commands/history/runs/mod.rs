@@ -87,7 +87,7 @@ enum Command {
     Resume {
         #[command(flatten)]
         run: RunArg,
-        /// How to settle every open dispute without asking the user [default: as in the run]
+        /// How to settle every open dispute without asking the user [default: the choice of the run]
         #[arg(long, value_parser = one_of(ROUTES), value_name = "ROUTE")]
         on_dispute: Option<Route>,
         /// Hand the open mandatory findings of an ended run to the coder, as `glee fix` does

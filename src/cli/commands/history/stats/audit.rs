@@ -24,9 +24,9 @@ use crate::workflows::run::budget;
 /// Ask another judge about a random sample of dismissed findings
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The judge gets the recorded code and both sides of each dispute, but not the first ruling. Findings that the judge has \
-dismissed itself are left out. No ruling changes; `glee stats` shows how often the judges agree. The same seed draws the \
-same sample from the same history.
+The judge reads the recorded code, the finding and the objection of each dispute, but not the first ruling. \
+The sample omits findings that this judge dismissed. The audit changes no ruling. `glee stats` shows how often \
+the judges agree. With the same history and the same seed, Glee draws the same sample.
 
 Examples:
   glee stats audit --dry-run
@@ -43,7 +43,7 @@ pub(crate) struct Args {
     /// The seed of the sample [default: random]
     #[arg(long, value_name = "N", value_parser = number::<u64>(0, u64::MAX))]
     seed: Option<u64>,
-    /// Draw only from findings raised from this day (UTC) on: a date (2026-11-01), or an age (90d)
+    /// Draw only findings that were raised since this day (UTC): a date (2026-11-01), or an age (90d)
     #[arg(long, value_name = "DATE", value_parser = period::first_day)]
     since: Option<Date>,
     /// Print the sample without asking the judge

@@ -6,7 +6,7 @@ use crate::workflows::consensus::{self, Last, NextStep};
 /// End a deadlock by deciding the conflict yourself
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The name of the work
+    /// The name of the recorded run or pipeline (its `--id`)
     #[arg(value_name = "ID")]
     id: String,
     /// The approach to take: an agent's name, a label such as `approach_a`, or `hybrid` [default: Glee asks you]

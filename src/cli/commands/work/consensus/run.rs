@@ -16,7 +16,7 @@ pub(crate) struct Args {
     /// The pipeline file, which has the keys `prompt` and `stages`
     #[arg(value_name = "PIPELINE")]
     pipeline: PathBuf,
-    /// A name for the work, with which an interrupted pipeline can be resumed
+    /// The name under which Glee records the pipeline (the same name resumes an interrupted pipeline)
     #[arg(long, value_name = "ID")]
     id: String,
     /// The request that replaces the pipeline's `prompt` (`-`: standard input)

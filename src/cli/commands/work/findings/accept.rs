@@ -14,8 +14,8 @@ use crate::protocol::text::printable;
 /// Rule on a finding: accept the risk, refute the finding or defer the fix
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The ruling opens and settles a dispute. Later reviews apply the ruling until the code changes. \
-`glee disputes` lists the dispute, and `glee disputes reopen` revokes the ruling.
+Glee opens a dispute on the finding, and settles the dispute with your ruling. Later reviews apply the ruling \
+until the code changes. `glee disputes` lists the dispute, and `glee disputes reopen` revokes the ruling.
 
 Examples:
   glee accept F3 --reason 'only in tests'

@@ -1,4 +1,4 @@
-//! `glee fix`: hands single findings of an ended run to the coder.
+//! `glee fix`: hands the chosen findings of an ended run to the coder.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use crate::domain::event::Mode;
 use crate::domain::{Dispute, FindingId, FindingState, SettledFinding};
 use crate::workflows::review;
 
-/// Have the coder edit files to fix single findings
+/// Have the coder edit files to fix the chosen findings
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The run of the findings continues as with `glee review --fix`. The reviewers that raised the \
-findings check the changes, an objection of the coder opens a dispute, and `glee runs undo` undoes \
-the changes. The other findings of the run do not change.
+Glee continues the run of the findings as with `glee review --fix`. The reviewers that raised the findings \
+check the changes. An objection of the coder opens a dispute. `glee runs undo` undoes the changes. The other \
+findings of the run do not change.
 
 Examples:
   glee fix F3 F7

@@ -13,9 +13,9 @@ use crate::workflows::review::{Standing, TreeFinding, TreeQuery};
 /// List the findings of all runs that are open in this tree
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A finding is open while its code is in the tree and nobody fixed, discarded or dismissed it. If several runs raised \
-a finding, the newest run decides. If a fix was undone, its finding is open again. Moved code is recognised if it has \
-at least three lines.
+A finding is open while its code is in the tree and nobody fixed, discarded or dismissed it. If several runs \
+raised a finding, its state in the newest run applies. A finding whose fix was undone is open again. Moved \
+code is recognised if it has at least three lines.
 
 Examples:
   glee findings                          list the open findings, severe ones first
