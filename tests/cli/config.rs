@@ -504,7 +504,7 @@ fn connect_refuses_what_cannot_work_and_writes_nothing() {
     out(&sandbox, &["connect", "claude", "--role", "judge"]);
     insta::assert_snapshot!(refused(&sandbox, &["connect", "codex", "--role", "reviewer", "--name", "claude-judge"]), @r"
     error: the agent `claude-judge` already exists and is a judge
-    hint: choose another name with `--name <name>`, or remove the other: `glee disconnect claude-judge`
+    hint: choose another name with `--name <name>`, or remove the existing agent: `glee disconnect claude-judge`
     ");
 }
 
@@ -772,9 +772,10 @@ fn nothing_of_an_untrusted_project_runs() {
     assert_eq!(
         output.stderr,
         format!(
-            "error: this project is not trusted; its `.glee` would run, set or use\n  ./lint.sh (agent `lint`)\n  \
-             lint.sh (a file that a command names, d5a10844d299)\n{hash}\n\
-             hint: read the configuration, then trust it with `glee trust`, or for one command with `--trust {hash}`\n"
+            "error: this project is not trusted; with trust, its `.glee` runs, sets or uses\n  ./lint.sh (agent \
+             `lint`)\n lint.sh (a file that a command names, d5a10844d299)\n{hash}\n hint: read the \
+             configuration, then trust the project with `glee trust`, or only for one command with `--trust \
+             {hash}`\n"
         )
     );
     assert!(!sandbox.exists("ran"));

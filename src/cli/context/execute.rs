@@ -355,7 +355,7 @@ impl RunReport<'_> {
             if let Err(error) = outputs::write(*format, path, &text) {
                 let again = format!("glee runs show {} --format {}=FILE", outcome.run.short(), format.as_str());
                 failure.get_or_insert(
-                    error.hint(format!("the run is recorded; write the report again with `{again}`")),
+                    error.hint(format!("the run is recorded; write its report again with `{again}`")),
                 );
             }
         }

@@ -98,12 +98,15 @@ pub(crate) fn runnable(
 fn refusal(UntrustedConfig { hash, runs, changed }: &UntrustedConfig) -> CommandError {
     let (what, lines) = match changed.as_slice() {
         [] => ("this project is not trusted", runs),
-        _ => ("this project has changed since it was trusted", changed),
+        _ => ("this project has changed since you trusted it", changed),
     };
-    let message =
-        format!("{what}; its `{}` would run, set or use\n  {}\n{hash}", paths::PROJECT_FOLDER, lines.join("\n  "));
+    let message = format!(
+        "{what}; with trust, its `{}` runs, sets or uses\n  {}\n{hash}",
+        paths::PROJECT_FOLDER,
+        lines.join("\n  ")
+    );
     CommandError::new(ExitReason::Untrusted, anyhow::Error::msg(message)).hint(format!(
-        "read the configuration, then trust it with `glee trust`, or for one command with `--trust \
-                       {hash}`"
+        "read the configuration, then trust the project with `glee trust`, or only for one command with \
+        `--trust {hash}`"
     ))
 }

@@ -47,7 +47,7 @@ impl Outputs {
             let Some(file) = file else {
                 if let Some(other) = stdout.replace(format) {
                     return Err(both(other, format, "standard output")
-                        .hint(format!("write one of them to a file: `--format {}=FILE`", format.as_str())));
+                        .hint(format!("write one of the reports to a file: `--format {}=FILE`", format.as_str())));
                 }
                 continue;
             };
@@ -94,7 +94,7 @@ fn both(one: Format, other: Format, place: &str) -> CommandError {
         true => format!("two reports in the format `{}`", one.as_str()),
         false => format!("the reports `{}` and `{}`", one.as_str(), other.as_str()),
     };
-    CommandError::usage(format!("{named} go to {place}"))
+    CommandError::usage(format!("{named} cannot both go to {place}"))
 }
 
 /// Returns the path of the file without symbolic links. Fails if the file cannot be created or replaced.
@@ -103,8 +103,10 @@ fn writable(format: Format, folder: &Path, file: &Path) -> Result<PathBuf, Comma
     let path = folder.join(file);
     if let Ok(existing) = path.canonicalize() {
         if existing.is_dir() {
-            return Err(named(io::ErrorKind::IsADirectory.into())
-                .hint(format!("name a file in the folder, as in `--format {}=FOLDER/FILE`", format.as_str())));
+            return Err(named(io::ErrorKind::IsADirectory.into()).hint(format!(
+                "give the path of a file in the folder, as in `--format {}=FOLDER/FILE`",
+                format.as_str()
+            )));
         }
         if is_stream(&existing) {
             return Ok(existing);

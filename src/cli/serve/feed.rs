@@ -106,8 +106,8 @@ impl Feed {
         Ok(feed)
     }
 
-    /// Returns the events of a run after the event with the number `after`, without an end. Returns `None` if too
-    /// many browsers follow runs.
+    /// Returns the events of a run after the event with the number `after`, without an end. Returns `None` if
+    /// too many live views are open.
     pub(crate) fn follow(
         self: &Arc<Self>,
         run: RunId,

@@ -102,6 +102,6 @@ impl Site {
 }
 
 fn failed() -> ErrorPage {
-    refused(StatusCode::INTERNAL_SERVER_ERROR, "the page cannot be made")
+    refused(StatusCode::INTERNAL_SERVER_ERROR, "the page could not be created")
         .hint("read the error in the terminal of `glee serve`")
 }

@@ -79,8 +79,9 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     };
     let known = agents.iter().find(|agent| agent.name.0 == name);
     if let Some(other) = known.filter(|known| known.role != role) {
-        let hint =
-            format!("choose another name with `--name <name>`, or remove the other: `glee disconnect {name}`");
+        let hint = format!(
+            "choose another name with `--name <name>`, or remove the existing agent: `glee disconnect {name}`"
+        );
         return Err(
             CommandError::usage(format!("the agent `{name}` already exists and is a {}", other.role)).hint(hint)
         );
@@ -235,7 +236,7 @@ fn command(args: &Args, role: Role) -> Result<String, CommandError> {
             KNOWN_PROGRAMS.join(", ")
         ),
     };
-    Err(CommandError::usage(format!("`{agent}` is not a program that Glee knows")).hint(hint))
+    Err(CommandError::usage(format!("`{agent}` is not a supported program")).hint(hint))
 }
 
 /// Appends the role to the name of a program, because several agents can run the same program in different roles.

@@ -151,7 +151,7 @@ fn missing(loaded: &Loaded, key: &str) -> CommandError {
         return match config::typed(key, "") {
             Err(error @ config::ConfigError::UnknownKey { .. }) => error.into(),
             _ => CommandError::usage(format!("`{key}` is not set"))
-                .hint(format!("set it with `glee config set {key} <value>`")),
+                .hint(format!("set the key with `glee config set {key} <value>`")),
         };
     }
     let name = if field.is_empty() { rest } else { name };
@@ -264,9 +264,7 @@ fn edit_file(globals: &Globals, user: bool) -> CommandResult {
         }
         let (_, kept) = draft.keep().map_err(|error| error.error)?;
         let kept = kept.display();
-        return Err(
-            error.hint(format!("correct your version, which is kept in `{kept}`; {} is unchanged", target.name))
-        );
+        return Err(error.hint(format!("correct the edited copy `{kept}`; {} is unchanged", target.name)));
     }
 }
 

@@ -179,11 +179,14 @@ fn all(mut client: Client, path: &Path, globals: &Globals) -> CommandResult {
         }
     }
     let cut_off = || {
-        CommandError::new(ExitReason::AgentFailed, anyhow::anyhow!("the watch ended before all events were sent"))
-            .hint(format!(
-                "{} reached the watch; send the remaining events when the watch runs again",
-                style::count(recorded, "event")
-            ))
+        CommandError::new(
+            ExitReason::AgentFailed,
+            anyhow::anyhow!("the watch ended before Glee had sent all events"),
+        )
+        .hint(format!(
+            "the watch recorded {}; send the remaining events when the watch runs again",
+            style::count(recorded, "event")
+        ))
     };
     // If the watch ended early, the sending thread is not joined, because the thread could be waiting for input.
     if !sent_all.load(Ordering::Acquire) {

@@ -279,12 +279,12 @@ fn is_ci() -> bool {
 fn added_config(steering: &ControlFiles, role: Role) -> CommandError {
     let base = short(&steering.base);
     CommandError::usage(format!(
-        "no agent has the role `{role}`: `.glee/config.yml` is missing in the base commit {base}, and applies only \
-         after it is merged"
+        "no agent has the role `{role}`: `.glee/config.yml` is missing in the base commit {base}, and the file \
+        applies only after a merge"
     ))
     .hint(
-        "merge the configuration in a separate change, or review this change on your machine, where the \
-         configuration of the work tree applies",
+        "merge the configuration in a separate change, or review this change outside of CI, where Glee uses \
+        the configuration of the work tree",
     )
 }
 
@@ -298,23 +298,26 @@ fn edited(steering: &ControlFiles, scripts: &[String]) -> Vec<RawFinding> {
     let finding = |path: &String| {
         let body = match path.as_str() {
             path if path.ends_with(".gleeignore") => {
-                format!("This review does not apply the edit: it selects files by the version in commit {base}.")
+                format!(
+                    "This review ignores the edit: Glee selects files by the version of this file in commit {base}."
+                )
             }
             path if scripts.iter().any(|script| script == path) => {
                 format!(
-                    "This review does not run the edited script: its commands run the version in commit {base}."
+                    "This review does not run the edited script: the commands run the version in commit {base}."
                 )
             }
             _ if steering.adds_config() => {
                 format!(
-                    "This review does not apply the file: commit {base} has no configuration of Glee. The file applies after it is merged."
+                    "This review ignores the file, because commit {base} has no configuration of Glee. The \
+                    file applies after a merge."
                 )
             }
-            _ => format!("This review does not apply the edit: it uses `.glee` as in commit {base}."),
+            _ => format!("This review ignores the edit: Glee uses the version of `.glee` in commit {base}."),
         };
         RawFinding {
             severity: Severity::known(Tag::Medium),
-            title: format!("The change edits `{path}`, which steers its review").into(),
+            title: format!("The change edits `{path}`, a file that controls this review").into(),
             body: body.into(),
             file: Some(path.clone()),
             category: Some("security".to_owned()),
@@ -396,7 +399,7 @@ fn confirm(
     match questions::confirm(globals.color_stderr(), &question, true) {
         Ok(true) => Ok(()),
         Ok(false) | Err(AskError::Cancelled) => Err(CommandError::usage("the review was not started")
-            .hint("review fewer files, or show what is planned with `glee review --dry-run`")),
+            .hint("review fewer files, or print the planned calls with `glee review --dry-run`")),
         Err(error) => Err(CommandError::new(ExitReason::Signal(2), error)),
     }
 }

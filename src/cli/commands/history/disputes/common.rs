@@ -63,8 +63,8 @@ pub(crate) fn last_day(text: &str) -> Result<Date, String> {
     let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
     let age = || text.parse::<Span>().ok().filter(|age| age.is_positive());
     let day = text.parse::<Date>().ok().or_else(|| today.checked_add(age()?).ok());
-    match day.ok_or("give a date (2026-11-01) or a time from today (90d)")? {
-        day if day < today => Err(format!("give a day from {today} on: {day} has passed")),
+    match day.ok_or("give a date (2026-11-01) or a period from today (90d)")? {
+        day if day < today => Err(format!("{day} is in the past; give a day from {today} on")),
         day => Ok(day),
     }
 }

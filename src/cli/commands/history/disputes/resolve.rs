@@ -119,9 +119,10 @@ fn next(globals: &Globals, run: &RunId, enforced: bool) {
 /// If `named` is `None`, a dialog asks the user how to settle the disputes.
 fn settle(globals: &Globals, disputes: &[(DisputeNumber, RunId)], named: Option<Route>) -> CommandResult {
     if named.is_none() && !globals.interactive() {
-        return Err(CommandError::usage("a decision is required, because there is no terminal to ask on").hint(
-            format!("give the decision: `glee disputes resolve {} judge|discard|enforce|dismiss`", disputes[0].0),
-        ));
+        return Err(CommandError::usage("without a terminal, a decision is required").hint(format!(
+            "give the decision: `glee disputes resolve {} judge|discard|enforce|dismiss`",
+            disputes[0].0
+        )));
     }
     let outputs = Outputs::only(Format::Text);
     let mut exit = ExitReason::Clean;

@@ -242,7 +242,7 @@ impl Page {
             _ if is_elsewhere => {}
             _ => {
                 self.text.push('\n');
-                self.line(&format!("To settle it: `glee disputes resolve {number}`, optionally with `judge`, `discard`, `enforce` or `dismiss`"));
+                self.line(&format!("To settle the dispute: `glee disputes resolve {number}`, optionally with `judge`, `discard`, `enforce` or `dismiss`"));
             }
         }
     }
@@ -257,8 +257,8 @@ impl Page {
             lines.push(printable::line(&reopened.reason.labelled(&label)));
         }
         let until = settlement.as_ref().and_then(|settlement| settlement.until);
-        lines.extend(until.map(|day| format!("Binds until {day}")));
-        lines.extend(ended_at.map(|at| format!("Ended {}: its code was gone", local_time(at))));
+        lines.extend(until.map(|day| format!("Applies until {day}")));
+        lines.extend(ended_at.map(|at| format!("Ended {}: the code was removed", local_time(at))));
         lines.extend(shown.supersedes.iter().map(|other| format!("Dispute {number} supersedes {other}")));
         lines.extend(shown.superseded_by.iter().map(|other| format!("Dispute {number} is superseded by {other}")));
         lines.extend(is_shared.then(|| format!("Shared as {}/{id}.yml", rulings::FOLDER)));

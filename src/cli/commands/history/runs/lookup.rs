@@ -125,8 +125,7 @@ pub(crate) fn refuse_pruned(journal: &Journal, run: &RunId) -> Result<(), Comman
     };
     let (day, id) = (pruned.at.to_zoned(jiff::tz::TimeZone::system()).date(), run.short());
     Err(CommandError::usage(format!("the stored code of run {id} was pruned on {day}")).hint(format!(
-        "print the findings or changes of the run, which remain: `glee runs show {id}`, `glee runs \
-                       diff {id}`"
+        "print the findings or the changes of the run: `glee runs show {id}`, `glee runs diff {id}`"
     )))
 }
 
@@ -163,7 +162,7 @@ pub(crate) fn refuse_changed(workspace: &Workspace, events: &[Event], run: &RunI
     let files = changes.iter().map(|change| printable::line(&change.file)).collect::<Vec<_>>().join(", ");
     let message = format!("the tree has changed since run {} was left: {files}", run.short());
     Err(CommandError::new(ExitReason::DisputeOpen, anyhow::Error::msg(message))
-        .hint("restore the tree that the run left, or start a new run with `glee review`"))
+        .hint("restore the tree as it was at the end of the run, or start a new run with `glee review`"))
 }
 
 fn ended(row: &RunRow) -> String {
@@ -183,6 +182,7 @@ fn ended(row: &RunRow) -> String {
 }
 
 pub(crate) fn journal(globals: &Globals, workspace: &Workspace) -> Result<Journal, CommandError> {
-    history::open_read(globals, workspace)?
-        .ok_or_else(|| CommandError::usage("this repository has no runs yet").hint("start one with `glee review`"))
+    history::open_read(globals, workspace)?.ok_or_else(|| {
+        CommandError::usage("this repository has no runs yet").hint("start a run with `glee review`")
+    })
 }

@@ -105,10 +105,9 @@ fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
             Ok(()) => {}
             Err(AskError::Interrupted) => return Ok(ExitReason::Signal(2)),
             Err(error) => {
-                return Err(CommandError::new(ExitReason::Usage, error).hint(
-                    "run the command again, \
-                                                                                       because no file was changed",
-                ));
+                return Err(
+                    CommandError::new(ExitReason::Usage, error).hint("run the command again; no file was changed")
+                );
             }
         }
     }

@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let judge = judge(&settings, args.judge.as_deref())?;
     let seed = args.seed.unwrap_or_else(audit::new_seed);
     let Some(journal) = history::open_read(globals, &workspace)? else {
-        return print("No dismissal is recorded. Start a review with `glee review`.\n");
+        return print("The history has no dismissal. Start a review with `glee review`.\n");
     };
     let sample = audit::sample(&journal, &judge, args.sample, seed, args.since)?;
     drop(journal);
@@ -107,7 +107,7 @@ fn judge(settings: &Settings, named: Option<&str>) -> Result<Agent, CommandError
     let found = judges.find(|agent| agent.name.0 == name).cloned();
     found.ok_or_else(|| {
         CommandError::usage(format!("no judge has the name `{}`", printable::line(named)))
-            .hint("name an agent with the role judge; `glee agents` lists the agents")
+            .hint("give the name of an agent with the role judge; `glee agents` lists the agents")
     })
 }
 
@@ -173,7 +173,9 @@ impl Report {
                 0 => String::new(),
                 number => format!(" The code of {} was pruned.", count(number, "dismissal")),
             };
-            return format!("No dismissal by another judge than {judge} can be audited.{pruned}\n");
+            return format!(
+                "The history has no dismissal by a judge other than {judge} that can be audited.{pruned}\n"
+            );
         }
         let mut out = String::new();
         let number = self.drawn.len() as u64;
@@ -187,7 +189,7 @@ impl Report {
         if self.unavailable > 0 {
             let _ = writeln!(
                 out,
-                "The code of {} was pruned; others were drawn.",
+                "The code of {} was pruned, so other dismissals were drawn.",
                 count(self.unavailable, "dismissal")
             );
         }

@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             context.resume(run, &last.plan)?
         }
         None => {
-            return Err(CommandError::usage("a decision is required, because there is no terminal to ask on")
+            return Err(CommandError::usage("without a terminal, a decision is required")
                 .hint(format!("choose an agent or `hybrid`: `glee consensus resolve {} <decision>`", args.id)));
         }
     };

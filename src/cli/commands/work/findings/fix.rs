@@ -49,7 +49,7 @@ pub(crate) fn run_all(globals: &Globals, run: &str, outputs: &Outputs) -> Comman
     let run = found.run.short();
     if findings.is_empty() {
         return Err(CommandError::usage(format!("no mandatory finding of run {run} is open"))
-            .hint(format!("hand over a single finding with `glee fix F1 --run {run}`")));
+            .hint(format!("fix another finding with `glee fix F1 --run {run}`")));
     }
     let names = findings.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     globals.say(&format!("The run continues as with `glee fix {names} --run {run}`"));

@@ -133,7 +133,7 @@ fn change(globals: &Globals, command: &WatchCommand) -> CommandResult {
         WatchCommand::Resume { reason } => WatchEvent::WatchResumed { by, reason: reason.as_str().into() },
         WatchCommand::Close { issue, .. } if last.issues.iter().all(|known| known.number != *issue) => {
             return Err(CommandError::usage(format!("there is no open issue {issue}"))
-                .hint("`glee watch issues` lists them"));
+                .hint("`glee watch issues` lists the open issues"));
         }
         WatchCommand::Close { issue, reason } => {
             WatchEvent::IssueClosed { issue: *issue, by, reason: reason.as_str().into() }

@@ -347,7 +347,7 @@ impl EventLines {
             Objector::Coder => format!("{coder} objects to"),
             Objector::Reviewers => "reviewers contradict each other about".to_owned(),
             Objector::Unconfirmed => "no other reviewer confirmed".to_owned(),
-            Objector::Earlier => "an earlier finding asked for the opposite of".to_owned(),
+            Objector::Earlier => "an earlier finding requests the opposite of".to_owned(),
             Objector::Person => "a person rules on".to_owned(),
         };
         let line = format!(
