@@ -427,7 +427,7 @@ fn connect_writes_the_agent_and_says_what_is_next() {
     exit: 0
     --- stderr
     `mine-reviewer` is connected as reviewer (.glee/config.yml)
-    tip: name what it looks for: `glee config set agents.mine-reviewer.focus security,performance`
+    tip: name the focus of the agent: `glee config set agents.mine-reviewer.focus security,performance`
     next: `glee review`; to have findings fixed: `glee connect <agent> --role coder`
     ");
     let output = sandbox.glee(&[

@@ -16,7 +16,7 @@ use crate::cli::report::{BasicFormat, Format, formats::json::pretty};
 use crate::domain::Route;
 use crate::rules::consensus::Policy;
 
-/// The words that a flag accepts. Each word has a value and a help text, which may be empty.
+/// The words that a flag accepts. Each word has a value and a help text. The help text can be empty.
 pub(crate) type Words<T> = &'static [(&'static str, T, &'static str)];
 
 const BASIC_FORMATS: Words<BasicFormat> = &[
@@ -158,7 +158,7 @@ impl JsonFlag {
     }
 }
 
-/// For commands that always print JSON.
+/// The flags of commands that always print JSON.
 #[derive(Debug, clap::Args)]
 pub(crate) struct AlwaysJson {
     #[arg(long, hide = true)]

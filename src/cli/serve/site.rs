@@ -103,5 +103,5 @@ impl Site {
 
 fn failed() -> ErrorPage {
     refused(StatusCode::INTERNAL_SERVER_ERROR, "the page could not be created")
-        .hint("read the error in the terminal of `glee serve`")
+        .hint("read the error that `glee serve` printed in the terminal")
 }

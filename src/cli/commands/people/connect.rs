@@ -108,13 +108,13 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             globals.say(&format!("`{name}` is connected as {role} ({})", target.name));
         }
     }
-    // Agents should be specialists (design rule 1): a coder has a domain, and a reviewer has a focus.
+    // Glee suggests a domain for a coder and a focus for a reviewer (design rule 1: agents are specialists).
     match role {
         Role::Coder if args.domain.is_empty() => globals.say(&format!(
-            "tip: name the code that it handles: `glee config set agents.{name}.domain backend,rust`"
+            "tip: name the code that the agent handles: `glee config set agents.{name}.domain backend,rust`"
         )),
         Role::Reviewer if args.focus.is_empty() => globals.say(&format!(
-            "tip: name what it looks for: `glee config set agents.{name}.focus security,performance`"
+            "tip: name the focus of the agent: `glee config set agents.{name}.focus security,performance`"
         )),
         Role::Coder | Role::Reviewer | Role::Judge | Role::Aggregator => {}
     }

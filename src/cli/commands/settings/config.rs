@@ -203,7 +203,7 @@ fn list(globals: &Globals, origin: bool) -> CommandResult {
         (format!("{key} = {}", plain(key, &config::shown(key, &setting.value))), setting.origin.label())
     };
     let rows: Vec<_> = loaded.values.iter().map(row).collect();
-    // One long row would move all origins off the screen, so long rows do not widen the column.
+    // Long rows do not widen the column, because one long row would move all origins off the screen.
     let lengths = rows.iter().map(|(row, _)| row.chars().count());
     let width = lengths.filter(|length| *length <= 72).max().unwrap_or_default();
     let lines: String = rows
@@ -215,7 +215,7 @@ fn list(globals: &Globals, origin: bool) -> CommandResult {
     redacted(&(lines + &presets.collect::<String>()))
 }
 
-/// Prints the values and the sources of the keys for which `is_meant` returns true.
+/// Prints the values and the origins of the keys for which `is_meant` returns true.
 fn list_json(globals: &Globals, is_meant: impl Fn(&str) -> bool) -> CommandResult {
     let (_, loaded) = settings::load(globals)?;
     let rows: Map<String, Value> = loaded
@@ -288,7 +288,8 @@ fn open_editor(path: &Path) -> Result<(), CommandError> {
     Err(CommandError::usage(format!("the editor `{program}` failed ({status}); the file is unchanged")))
 }
 
-/// Formats a value as a user would type it: text without quotes, a command as a command line, and a list as YAML.
+/// Formats a value as a user types the value: text without quotes, a command as a command line, and a list as
+/// YAML.
 fn plain(key: &str, value: &Value) -> String {
     if key.starts_with("agents.") && key.ends_with(".command") {
         return config::command_line(value);

@@ -103,10 +103,10 @@ fn not_findings(why: &str) -> CommandError {
 
 struct Merger {
     policy: Policy,
-    /// `None` if the command runs outside of a work tree.
+    /// The work tree, or `None` if the command runs outside of a work tree.
     workspace: Option<Workspace>,
     advisories: Advisories,
-    /// The text of each file, by path. The value is `None` if the file cannot be read.
+    /// The text of each file, by path; `None` for a file that cannot be read.
     texts: HashMap<String, Option<String>>,
 }
 

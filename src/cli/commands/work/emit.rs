@@ -152,18 +152,18 @@ fn decided(client: &mut Client) -> Result<WatchReport, CommandError> {
 /// Sends the lines of a file to the watch, and concurrently reads the watch's answers.
 fn all(mut client: Client, path: &Path, globals: &Globals) -> CommandResult {
     let mut source = Input::open(globals, Some(path))?.reader;
-    // The watch closes a new connection if no message arrives in time. The first line of the file may be late, so a
-    // status query is sent first.
+    // The command first sends a status query, because the watch closes a new connection if no message arrives in
+    // time, and the first line of the file can arrive late.
     connection::accepted(client.command(&WatchCommand::Status)?)?;
     let mut writer = client.speaker()?;
     // The sending thread sets this flag and then shuts down the writer. After the shutdown, the watch closes the
-    // connection, and the loop below ends. Only then is the flag read.
+    // connection, and the loop below ends. The main thread reads the flag after the loop.
     let sent_all = Arc::new(AtomicBool::new(false));
     let is_sent = Arc::clone(&sent_all);
     let sending = thread::spawn(move || {
         let copied = io::copy(&mut source, &mut writer);
         is_sent.store(true, Ordering::Release);
-        // The shutdown ends the input of the watch. An error is ignored, because the watch may have exited.
+        // The shutdown ends the input of the watch. An error is ignored, because the watch has possibly ended.
         drop(writer.shutdown(Shutdown::Write));
         copied
     });
@@ -188,7 +188,8 @@ fn all(mut client: Client, path: &Path, globals: &Globals) -> CommandResult {
             style::count(recorded, "event")
         ))
     };
-    // If the watch ended early, the sending thread is not joined, because the thread could be waiting for input.
+    // If the watch ended early, the main thread does not join the sending thread, because the sending thread
+    // could be waiting for input.
     if !sent_all.load(Ordering::Acquire) {
         return Err(cut_off());
     }

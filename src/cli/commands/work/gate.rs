@@ -1,4 +1,4 @@
-//! `glee gate`: asks agents questions about the requirements. If the agents disagree, Glee asks a person.
+//! `glee gate`: asks agents questions about the requirements. Glee asks a person if the agents disagree.
 
 use std::path::{Path, PathBuf};
 

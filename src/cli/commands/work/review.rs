@@ -117,7 +117,8 @@ impl Args {
         }
     }
 
-    /// Returns what happens to staged files after the coder edits them. `None` if the coder edits no staged files.
+    /// Returns whether Glee stages the coder's edits of staged files. Returns `None` if the coder edits no
+    /// staged files.
     fn staged_use(&self) -> Option<Staged> {
         match (self.mode(), self.staged, self.restage) {
             (Mode::Review, ..) | (_, false, _) => None,
@@ -270,7 +271,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     })
 }
 
-/// Whether Glee runs in continuous integration. There, the review can start before a person has read the change.
+/// Whether Glee runs in continuous integration. In continuous integration, a review can start before a person
+/// has read the change.
 fn is_ci() -> bool {
     std::env::var("CI").is_ok_and(|word| !matches!(word.as_str(), "" | "0" | "false"))
 }

@@ -44,7 +44,7 @@ struct Shown<'a> {
     by: &'a RuledBy,
     #[serde(skip_serializing_if = "Option::is_none")]
     until: Option<Date>,
-    /// The UTC date on which the ruling ended.
+    /// The date (UTC) on which the ruling ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     ended: Option<Date>,
     gone: bool,

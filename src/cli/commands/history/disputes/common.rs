@@ -11,7 +11,7 @@ use crate::history::queries::rows::DisputeRecord;
 use crate::history::store::Journal;
 use crate::history::{Author, JournalError};
 
-/// Returns the disputes whose ruling is in force although the ruling's code is no longer in the tree.
+/// Returns the disputes with a ruling in force on code that was removed from the tree.
 pub(crate) fn gone(globals: &Globals, journal: &Journal) -> Result<Vec<DisputeNumber>, CommandError> {
     let workspace = place::workspace(globals)?;
     let mut bindings = journal.bindings()?;

@@ -83,7 +83,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     )))
 }
 
-/// Returns each dispute whose ruling is in force and has no file yet, if the ruling's code still exists.
+/// Returns each dispute whose ruling is in force and not shared, if the ruling's code still exists.
 fn unshared(
     globals: &Globals,
     workspace: &Workspace,

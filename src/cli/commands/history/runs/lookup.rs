@@ -30,7 +30,7 @@ pub(crate) fn table(rows: &[RunRow], look: Style) -> String {
 /// Returns the id, the start, the mode, the findings, the disputes, the end and the target of a run.
 pub(crate) fn cells(row: &RunRow) -> [String; 7] {
     let disputes = match row.open_disputes {
-        // A dispute of an earlier run is still open, and this run raised the disputed finding again.
+        // An open dispute of an earlier run about a finding that this run raised again.
         0 if row.exit == Some(ExitReason::DisputeOpen) => format!("{} (earlier open)", row.disputes),
         0 => row.disputes.to_string(),
         open => format!("{} ({open} open)", row.disputes),
@@ -66,7 +66,7 @@ pub(crate) struct Recalled {
     pub(crate) events: Vec<Event>,
     /// The user's choice how to settle disputes, from this command or from the start of the run.
     pub(crate) chosen: Option<Route>,
-    /// The judges from the current settings; empty if the run's plan already contains a judge.
+    /// The judges from the current settings. The list is empty if the run's plan already contains a judge.
     pub(crate) judges: Vec<Agent>,
 }
 

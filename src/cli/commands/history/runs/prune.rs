@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let pruned = match runs.first() {
         None => Pruned { runs: 0, bytes: 0 },
         Some(first) => {
-            // The lock prevents coders from running, because a coder could use the files that are being deleted.
+            // The lock prevents coders from running, because a coder could read files that this command deletes.
             let _lock = workspace.lock(&state_dir, first)?;
             let mut journal = history::open(globals, &workspace)?;
             review::prune(&workspace, &state_dir, &mut journal, &runs, &others)?

@@ -198,7 +198,7 @@ fn decide(globals: &Globals, plan: &UndoPlan, options: &mut UndoOptions) -> Resu
     Ok(())
 }
 
-/// Returns the message that there is nothing to do, or an empty text if there is something to do.
+/// Returns a message if the undo has nothing to do, and otherwise an empty text.
 fn nothing(redo: bool, plan: &UndoPlan, was_undone: bool) -> &'static str {
     match (redo, was_undone) {
         _ if !(plan.files.is_empty() && plan.conflicts.is_empty() && plan.new.is_empty()) => "",
@@ -208,7 +208,7 @@ fn nothing(redo: bool, plan: &UndoPlan, was_undone: bool) -> &'static str {
     }
 }
 
-/// Describes the changes that were made. The text is empty if there was nothing to do.
+/// Describes the changes of the undo. The text is empty if the undo changed nothing.
 fn summary(redo: bool, undone: &Undone) -> String {
     let count = |files: usize| style::count(files, "file");
     let left = undone.conflicts.len() + undone.new.len();
@@ -287,8 +287,8 @@ impl Found {
         Ok(Self { workspace, journal, run, kept_as, left })
     }
 
-    /// Finds a run that was recorded before the tree was moved. The history of the tree's former path contains this
-    /// run.
+    /// Finds a run that was recorded before the tree was moved. The history of the tree's earlier path contains
+    /// this run.
     fn elsewhere(
         globals: &Globals,
         workspace: &Workspace,

@@ -111,7 +111,7 @@ fn judge(settings: &Settings, named: Option<&str>) -> Result<Agent, CommandError
     })
 }
 
-/// The sample as it is printed. The cases themselves are handed to the audit.
+/// The data about the sample that the command prints.
 struct Report {
     judge: String,
     seed: u64,

@@ -1,4 +1,4 @@
-//! `glee consensus`: several agents agree on a plan before code is written.
+//! `glee consensus`: asks several agents to agree on a plan before a coder writes code.
 
 mod ask;
 mod list;

@@ -107,7 +107,7 @@ struct Pipeline<'a> {
     args: &'a Args,
     agents: Vec<String>,
     prompt: String,
-    /// The synthesis of the preceding stage.
+    /// The synthesis of the previous stage.
     input: Option<Untrusted>,
     resolved: Vec<Value>,
 }
@@ -139,7 +139,8 @@ impl Pipeline<'_> {
         });
         match settled {
             Some(last) => {
-                // The user could have deleted the files of the earlier outcome, so Glee writes these files again.
+                // Glee writes the files of the earlier outcome again, because the user could have deleted these
+                // files.
                 self.context.write(&last.outcome)?;
                 Ok(last.outcome)
             }

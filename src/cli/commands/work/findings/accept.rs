@@ -1,4 +1,4 @@
-//! `glee accept`: records a person's ruling on a finding. No agent has to object to the finding first.
+//! `glee accept`: records a person's ruling on a finding. The ruling requires no objection of an agent.
 
 use clap::ValueEnum;
 use jiff::civil::Date;

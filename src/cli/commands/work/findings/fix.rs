@@ -91,7 +91,8 @@ fn hand_over(
     })
 }
 
-/// Fails if the coder has nothing to do for the finding, or if a dispute about the finding is open.
+/// Fails if the finding is implemented, if a ruling has closed the finding, or if a dispute about the finding is
+/// open.
 fn refuse_settled(settled: &SettledFinding, dispute: Option<&Dispute>) -> Result<(), CommandError> {
     let id = settled.finding.id;
     let closed = |dispute: String| {

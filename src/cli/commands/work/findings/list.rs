@@ -73,7 +73,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     Ok(ExitReason::Clean)
 }
 
-/// The current location of the finding, else the reviewed location, as seen from the folder of the command.
+/// The current location of the finding, or else the reviewed location, relative to the folder of the command.
 fn location(finding: &TreeFinding, folder: &WorkFolder) -> Option<Location> {
     let mut place = finding.now.clone().or_else(|| finding.settled.finding.raw.location())?;
     folder.path(&mut place.file);

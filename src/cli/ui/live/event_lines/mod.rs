@@ -171,7 +171,7 @@ impl EventLines {
             ReviewEvent::AnswersReused { call, from, asked, .. } => vec![self.reused(call, from, asked.len())],
             ReviewEvent::FilesReviewed { .. } => Vec::new(),
             ReviewEvent::FindingsMerged { findings, .. } => vec![merged(style, findings)],
-            // If the content of a message is JSON, the summary of the message is shown instead.
+            // If the content of a message is JSON, the line shows the summary of the message instead.
             ReviewEvent::DebateRound { message, .. } | ReviewEvent::DebateConcluded { report: message, .. } => {
                 match message {
                     DebateMessage::Message { content, summary, .. } if content.starts_with('{') => {
