@@ -595,7 +595,7 @@ fn init_without_an_agent_connects_the_embedded_ones() {
     exit: 0
     --- stderr
     none of claude, codex, gemini, opencode, qwen, copilot is installed; the embedded agents are available
-    no terminal to ask on: the suggestion is used
+    without a terminal, Glee uses the suggestion
     [ROOT]/.glee/config.yml is written:
       coder      fixer
       reviewer   rules

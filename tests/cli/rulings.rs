@@ -117,7 +117,7 @@ fn a_shared_ruling_holds_in_clones_worktrees_moved_folders_and_ci() {
     let shared = sandbox.glee(&["disputes", "share"]);
     assert_eq!((shared.code, files(&sandbox).len()), (0, 3), "{shared}");
     let again = sandbox.glee(&["disputes", "share"]);
-    insta::assert_snapshot!(again.stdout, @"Nothing to share: every binding ruling has a file.");
+    insta::assert_snapshot!(again.stdout, @"Nothing to share: every ruling in force is shared.");
     let first = std::fs::read_to_string(&files(&sandbox)[0]).expect("a file");
     for line in [
         "title: Do not evaluate text from outside",
@@ -354,7 +354,7 @@ fn a_revoked_ruling_waits_again() {
 fn rulings_whose_code_is_gone_are_listed_and_end() {
     let sandbox = settled();
     let nothing = sandbox.glee(&["disputes", "prune"]);
-    assert_eq!((nothing.code, nothing.stdout.as_str()), (0, "No ruling's code is gone.\n"));
+    assert_eq!((nothing.code, nothing.stdout.as_str()), (0, "No ruling in force concerns removed code.\n"));
     // `render` is deleted, `scale` moved to another file, `trace` is unchanged.
     let code = sandbox.read("app.py");
     let (render, scale) =

@@ -344,7 +344,7 @@ impl RunReport<'_> {
             if left_out > 0 {
                 let (findings, name) = (count(left_out, "finding"), format.as_str());
                 globals.say(&format!(
-                    "note: the report `{name}` leaves out {findings} that are closed or have no place in a file"
+                    "note: the report `{name}` omits {findings} that are closed or have no location"
                 ));
             }
         }

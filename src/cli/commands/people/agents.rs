@@ -85,7 +85,7 @@ fn list(output: &JsonFlag, globals: &Globals) -> CommandResult {
     }
     stream::out(&secrets::redact(&table(&rows, globals.table_style())))?;
     if !trusted {
-        globals.say("this project is not trusted, so no program was asked for its version; see `glee trust`");
+        globals.say("this project is not trusted, so Glee ran no program to find its version; see `glee trust`");
     }
     Ok(ExitReason::Clean)
 }

@@ -179,8 +179,8 @@ mod tests {
             ("clade", None, "`clade` is not a reviewer"),
             ("builtin:fixer", None, "`builtin:fixer` is not a reviewer"),
             ("claude:", None, "cannot be"),
-            ("builtin:rules", Some("m"), "`--model` applies to no reviewer"),
-            ("claude:opus", Some("m"), "`--model` applies to no reviewer"),
+            ("builtin:rules", Some("m"), "no reviewer of this run accepts `--model`"),
+            ("claude:opus", Some("m"), "no reviewer of this run accepts `--model`"),
         ] {
             let said = chosen(&[with], model).unwrap_err();
             assert!(said.contains(error), "{said}");

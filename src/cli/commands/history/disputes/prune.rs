@@ -33,7 +33,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         None => Vec::new(),
     };
     if due.is_empty() {
-        return print("No ruling's code is gone.\n");
+        return print("No ruling in force concerns removed code.\n");
     }
     if args.dry_run {
         return print(&list::table(&due, &[], globals.table_style()));

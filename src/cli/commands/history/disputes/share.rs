@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let Some(journal) = journal.filter(|_| !numbers.is_empty()) else {
         return match numbers.first() {
             Some(number) => Err(JournalError::UnknownDispute(*number).into()),
-            None => print("Nothing to share: every binding ruling has a file.\n"),
+            None => print("Nothing to share: every ruling in force is shared.\n"),
         };
     };
     let mut due = Vec::new();
@@ -154,8 +154,8 @@ fn write(
     if written > 0 {
         let files = style::count(written, "file");
         let binds = match workspace.is_git() {
-            true => "rulings bind from the commit that changes are based on",
-            false => "rulings bind in git repositories",
+            true => "a ruling applies to changes whose base commit contains the file of the ruling",
+            false => "rulings apply only in git repositories",
         };
         globals.say(&format!("Next: commit the {files}; {binds}"));
     }

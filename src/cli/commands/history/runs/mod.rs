@@ -133,7 +133,7 @@ fn list(args: &RunFilters, globals: &Globals) -> CommandResult {
         None => Vec::new(),
     };
     args.output.print(&rows, || match rows.as_slice() {
-        [] => "No runs yet. Start one with `glee review`.\n".to_owned(),
+        [] => "No runs yet. Start a run with `glee review`.\n".to_owned(),
         rows => table(rows, globals.table_style()),
     })
 }

@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let (due, others): (Vec<RunRow>, Vec<RunRow>) = rows.into_iter().partition(|row| args.takes(row));
     if args.dry_run {
         if due.is_empty() {
-            stream::err("No run is that old.\n");
+            stream::err("No run is old enough to be pruned.\n");
             return Ok(ExitReason::Clean);
         }
         return print(&lookup::table(&due, globals.table_style()));

@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let until = args.until.map(|day| format!(" until {day}")).unwrap_or_default();
     stream::out(&format!("{}: DISMISS by you, {ended}{until} (dispute {number}).\n", finding.id))?;
     if finding.anchor.is_none() {
-        globals.say("note: the finding names no code, so later reviews do not recognise it");
+        globals.say("note: the finding names no code, so later reviews do not recognise the finding");
     }
     globals.say(&format!("Next: `glee runs resume {}` to finish the run", found.run.short()));
     Ok(ExitReason::Clean)

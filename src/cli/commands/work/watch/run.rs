@@ -123,7 +123,7 @@ pub(crate) fn run(args: &WatchOptions, globals: &Globals) -> CommandResult {
         stream::out(&pretty(&ended.standing))?;
     } else if args.report.format == BasicFormat::Text && !globals.quiet {
         stream::err(&format!("{}\n", watch_status::line(globals.screen().style(), &ended.standing)));
-        globals.say("Stopped; `glee watch` continues from here");
+        globals.say("The watch has stopped; `glee watch` continues the watch");
     }
     Ok(if ended.by_command { ended.exit } else { ended.exit.strongest(cause.unwrap_or(ExitReason::Signal(2))) })
 }
