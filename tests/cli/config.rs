@@ -773,9 +773,9 @@ fn nothing_of_an_untrusted_project_runs() {
         output.stderr,
         format!(
             "error: this project is not trusted; with trust, its `.glee` runs, sets or uses\n  ./lint.sh (agent \
-             `lint`)\n lint.sh (a file that a command names, d5a10844d299)\n{hash}\n hint: read the \
-             configuration, then trust the project with `glee trust`, or only for one command with `--trust \
-             {hash}`\n"
+             `lint`)\n  lint.sh (a file that a command names, d5a10844d299)\n{hash}\n\
+             hint: read the configuration, then trust the project with `glee trust`, or only for one command with \
+             `--trust {hash}`\n"
         )
     );
     assert!(!sandbox.exists("ran"));
