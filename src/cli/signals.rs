@@ -1,8 +1,8 @@
-//! Ends the program on the signals INT, TERM and HUP. A separate thread receives the signals, so that a busy main
-//! thread cannot delay them. The thread asks the attached run to stop, and the run then ends its agents and writes
-//! a report. If the event loop of an attached run does not respond within [`PATIENCE`], the process exits at once.
-//! An immediate exit is safe, because every write to the history is a transaction and the supervisors end their
-//! agents. After the run has ended, only a further signal ends the process.
+//! Ends the program on the signals INT, TERM and HUP. A separate thread receives the signals, so that a busy
+//! main thread cannot delay the signals. The thread asks the attached run to stop, and the run then ends its
+//! agents and writes a report. If the event loop of an attached run does not respond within [`PATIENCE`], the
+//! process exits at once. An immediate exit is safe, because every write to the history is a transaction and the
+//! supervisors end their agents. After the run has ended, only a further signal ends the process.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError, mpsc};
@@ -21,7 +21,7 @@ use crate::domain::ExitReason;
 
 /// How long the signal thread waits for a response of the event loop.
 const PATIENCE: Duration = Duration::from_millis(600);
-/// The interval at which the signal thread checks for a response. A suspension of the process counts as one
+/// The interval at which the signal thread checks for a response. A suspension of the process counts as a single
 /// interval.
 const STEP: Duration = Duration::from_millis(30);
 /// How long the process waits for a blocked stderr to accept the last message.
@@ -81,7 +81,7 @@ impl Drop for Attached {
     }
 }
 
-/// Whether a pager shows the output. The pager receives Ctrl-C too, and decides what Ctrl-C does.
+/// Whether a pager shows the output. The pager also receives Ctrl-C, and Glee leaves the reaction to the pager.
 static PAGING: AtomicBool = AtomicBool::new(false);
 
 /// Runs `show`, during which Ctrl-C does not end the process.
@@ -140,7 +140,7 @@ fn end(signal: u8, run: Option<&SignalScope>) {
         }
         let (done, finished) = mpsc::channel();
         // Another thread prints the message, because printing may block. Printing blocks if the main thread has
-        // locked the terminal or stderr, or if the reader of stderr has stopped.
+        // locked the terminal or stderr, or if the reader of stderr has stopped reading.
         thread::spawn(move || {
             terminal.restore();
             terminal.erase();

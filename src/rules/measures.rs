@@ -19,19 +19,19 @@ pub struct ReviewStatistics {
     pub since: Option<String>,
     /// All findings, and all calls of reviewers and judges.
     pub all: Measures,
-    /// By reviewer. A finding counts for each reviewer that raised it.
+    /// The measures of each reviewer. A finding counts for every reviewer that raised the finding.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reviewers: Option<Vec<Measures>>,
-    /// By judge: the findings on which the judge ruled, with the judge's own decisions.
+    /// The measures of each judge: the findings on which the judge ruled, with the judge's own decisions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judges: Option<Vec<Measures>>,
-    /// By the model of the reviewers.
+    /// The measures of each model of reviewers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub models: Option<Vec<Measures>>,
-    /// By the model of the judges.
+    /// The measures of each model of judges.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge_models: Option<Vec<Measures>>,
-    /// By category. A category has no calls.
+    /// The measures of each category. A category has no calls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub categories: Option<Vec<Measures>>,
     /// Of the findings that one of two reviewers raised in code that both read: the share that both raised or confirmed.
@@ -49,7 +49,7 @@ impl ReviewStatistics {
 /// The measures of one reviewer, judge, model or category.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Measures {
-    /// Absent for all findings.
+    /// The name of the reviewer, judge, model or category; absent in the measures of all findings.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
     pub raised: u64,
@@ -57,7 +57,7 @@ pub struct Measures {
     pub alone: Share,
     /// Of the findings: those with a dispute.
     pub disputed: Share,
-    /// The disputes without a decision, which no share below contains.
+    /// The number of disputes without a decision. The shares of decided disputes omit these disputes.
     pub held: u64,
     /// Of the decided disputes: those whose finding was upheld (enforced, accepted as a risk, or deferred).
     pub upheld: Share,
@@ -74,7 +74,7 @@ pub struct Measures {
     /// Of the fixed findings: those whose change was undone, or reversed by a later finding.
     pub reverted: Share,
     pub calls: u64,
-    /// The calls whose cost is unknown. If there are any, the real cost is higher.
+    /// The number of calls whose cost is unknown. These calls can increase the real cost.
     pub unpriced_calls: u64,
     /// The sum of the durations of the calls, in milliseconds.
     pub millis: u64,

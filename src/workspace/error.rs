@@ -81,7 +81,7 @@ pub enum WorkspaceError {
     OtherRepository { root: PathBuf, run: String },
     #[error("`{}` is not empty", .0.display())]
     Occupied(PathBuf),
-    #[error("histories are exchanged through git, and this folder is not in a git repository")]
+    #[error("Glee exchanges histories through git, but this folder is not in a git repository")]
     NoExchange,
     #[error("there is no remote `{remote}`")]
     NoRemote { remote: String, known: Vec<String> },
@@ -151,8 +151,9 @@ impl Advice for WorkspaceError {
             Self::TooLarge { .. } => "create a git repository in the folder, or exclude files in `.gleeignore`",
             Self::LinkedRefs(..) => "remove the link, because Glee would write git refs to the target of the link",
             Self::Unfollowed { .. } => {
-                "review without `--fix`, because Glee could not undo changes to this folder, or move the folder out \
-                 of the tree, or list the folder in `.git/info/exclude` (a submodule: `git submodule deinit <path>`)"
+                "Glee could not undo changes to this folder: review without `--fix`, move the folder out of \
+                the tree, or list the folder in `.git/info/exclude` (a submodule: `git submodule deinit \
+                <path>`)"
             }
             Self::NotKept { .. } => "make the file readable, or exclude the file in an ignore file",
             Self::OtherTree { .. } => "run the command in the work tree of the run",

@@ -131,7 +131,8 @@ impl ParsedOutput {
         if !self.done {
             let message = format!("`{name}` ended without reporting completion");
             return Err(AgentError::new(FailureKind::Protocol, message).hint(
-                "check the recorded output for a new format, which a newer version of the program can have",
+                "read the recorded output, because a newer version of the program possibly has a new output \
+                format",
             ));
         }
         let text = self.answer.take().unwrap_or_else(|| self.written());

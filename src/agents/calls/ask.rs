@@ -190,8 +190,8 @@ impl Agents {
             if wait > left / 2 {
                 let message = format!("`{kind}` is not available until {until:.0}: {why}");
                 return Err(AgentError::new(FailureKind::RateLimited { reset: Some(until) }, message).hint(
-                    "resume the run after the limit ends: `glee runs resume`; `glee agents --check` calls the agent \
-                     despite the limit",
+                    "when the limit ends, resume the run with `glee runs resume`; `glee agents --check` calls \
+                    the agent despite the limit",
                 ));
             }
             (ask.activity)(&format!("{kind} is available again in {}", seconds(wait)));

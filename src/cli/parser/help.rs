@@ -1,4 +1,4 @@
-//! Fits the texts below the options of a help page to the width of the screen.
+//! Wraps the texts below the options of a help page at the width of the screen.
 
 use clap::Command;
 use console::Term;
@@ -6,7 +6,7 @@ use textwrap::{Options, WordSplitter};
 
 /// The maximum width of a line in columns. Longer lines are hard to read.
 pub(crate) const WIDEST: usize = 100;
-/// The gap between an example and its explanation.
+/// The spaces between an example and its explanation.
 const GAP: &str = "   ";
 
 /// Returns the width of a help page in columns.

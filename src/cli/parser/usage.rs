@@ -24,7 +24,8 @@ impl WrongUsage {
     }
 
     pub(crate) fn describe(&mut self, error: &clap::Error) -> CommandError {
-        // If a subcommand lacks an argument, the matches do not contain the subcommand, but the usage line does.
+        // If a subcommand lacks an argument, the matches do not contain the subcommand. The usage line contains
+        // the subcommand.
         if let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) {
             let usage = usage.to_string();
             let words = usage.split_whitespace().skip(1);

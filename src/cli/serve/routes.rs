@@ -75,11 +75,12 @@ pub(crate) fn router(site: Arc<Site>, stop: Stop) -> Router {
 /// answer.
 async fn guard(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
     let mut response = if !site.access.is_own_host(request.uri(), request.headers()) {
-        refused(StatusCode::MISDIRECTED_REQUEST, "this server has another name")
+        refused(StatusCode::MISDIRECTED_REQUEST, "the request names another server")
             .hint("open the address that `glee serve` printed")
             .into_response()
     } else if access::is_foreign(request.headers()) {
-        refused(StatusCode::FORBIDDEN, "a page of another origin cannot use this server").into_response()
+        refused(StatusCode::FORBIDDEN, "a page of another website cannot send requests to this server")
+            .into_response()
     } else {
         next.run(request).await
     };
@@ -98,7 +99,7 @@ async fn only_signed_in(State(site): State<Arc<Site>>, request: Request, next: N
 
 fn not_signed_in(message: &str) -> ErrorPage {
     refused(StatusCode::UNAUTHORIZED, message)
-        .hint("open the address that `glee serve` printed; each start of the server prints a new address")
+        .hint("open the address that `glee serve` printed; every start of `glee serve` prints a new address")
 }
 
 #[derive(Deserialize)]
@@ -138,7 +139,7 @@ async fn asset(Path(name): Path<String>) -> Response {
 }
 
 async fn missing() -> Response {
-    refused(StatusCode::NOT_FOUND, "there is no page at this address")
+    refused(StatusCode::NOT_FOUND, "no page has this address")
         .hint("open the address that `glee serve` printed")
         .into_response()
 }
@@ -204,8 +205,8 @@ async fn events(
         Err(error) => return error.into_response(),
     };
     let Some(events) = site.feed.follow(run, after) else {
-        return refused(StatusCode::SERVICE_UNAVAILABLE, "too many browsers follow runs")
-            .hint("close the page of another run")
+        return refused(StatusCode::SERVICE_UNAVAILABLE, "too many live views are open")
+            .hint("close another live view")
             .into_response();
     };
     let events = events.map(|event| {

@@ -25,7 +25,8 @@ pub struct Code<'a> {
     pub first_line: u32,
     /// The first and the last marked line. Lines outside the text are ignored.
     pub lines: (u32, u32),
-    /// The reviewer's text about the code. If the text quotes a part of the marked line, only that part is marked.
+    /// The reviewer's text about the code. If the text quotes a part of the marked line, the drawing marks only
+    /// the quoted part.
     pub quoted: String,
     pub links: Option<&'a PlaceLinks>,
 }
@@ -78,7 +79,8 @@ pub fn diagnostic(style: Style, heading: &Heading, at: Option<&Code<'_>>, notes:
     lines.join("\n")
 }
 
-/// Draws recorded code without a heading. If `quoted` quotes a part of the marked line, only that part is marked.
+/// Draws recorded code without a heading. If `quoted` quotes a part of the marked line, the drawing marks only
+/// the quoted part.
 pub fn excerpt(style: Style, color: Color, excerpt: &Excerpt, quoted: String) -> String {
     let Excerpt { file, text, first_line, lines } = excerpt;
     code(style, color, &Code { file, text, first_line: *first_line, lines: *lines, quoted, links: None })

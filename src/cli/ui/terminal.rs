@@ -133,7 +133,8 @@ impl Terminal {
         let terminal = self.clone();
         let thread = thread::Builder::new().name("keys".to_owned()).spawn(move || {
             while let Some(keys) = terminal.keys() {
-                // Only a single character is a key. Several characters are a special key or pasted text.
+                // A key is a single character. Several characters are a special key or pasted text, which Glee
+                // ignores.
                 let mut keys = keys.trim_end_matches(['\r', '\n']).chars();
                 if let (Some(key), None) = (keys.next(), keys.next()) {
                     press(key);
@@ -143,8 +144,8 @@ impl Terminal {
         thread.is_ok()
     }
 
-    /// Waits for [`KEYS_INTERVAL`], and returns the keys that the user has pressed. Returns `None` if no keys are to
-    /// be read any more.
+    /// Waits for [`KEYS_INTERVAL`], and returns the keys that the user has pressed. Returns `None` if Glee no
+    /// longer reads keys.
     fn keys(&self) -> Option<String> {
         thread::sleep(KEYS_INTERVAL);
         let _reading = self.shared.reading.lock().unwrap_or_else(PoisonError::into_inner);

@@ -186,7 +186,7 @@ impl MergeInput {
         });
         let model = context.model.unwrap_or_else(|| UNNAMED.to_owned());
         let title = if title.is_empty() {
-            self.problems.push(format!("a finding of {model} has no text; it is recorded without one"));
+            self.problems.push(format!("a finding of {model} has no text; the finding is recorded without text"));
             UNTITLED.to_owned()
         } else {
             title

@@ -178,10 +178,10 @@ fn beyond(difference: &ObservedChange) -> Option<String> {
         }),
         ChangedSubject::Content | ChangedSubject::Permissions => {
             let steered = match control_kind(name)? {
-                ControlKind::Tools => "which steers the tools that open this tree",
+                ControlKind::Tools => "which controls the tools that open this tree",
                 ControlKind::Ci => "which the continuous integration runs",
-                ControlKind::Glee => "which steers Glee; this run uses its initial version",
-                ControlKind::Git => "which steers git; this run selects files by its initial version",
+                ControlKind::Glee => "which controls Glee; this run uses the initial version of the file",
+                ControlKind::Git => "which controls git; this run selects files by the initial version of the file",
             };
             Some(format!("{difference}, {steered}"))
         }

@@ -162,7 +162,7 @@ struct Decided<'a> {
     flag_reason: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     deciding_code: Option<&'a str>,
-    /// The voters who did not vote on this tuple. A missing vote counts as KEEP.
+    /// The voters without a vote on this tuple. A missing vote counts as KEEP.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     absent: Vec<Voter>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -165,7 +165,7 @@ impl Report<'_> {
                     let sure = consensus.confidence.filter(|_| consensus.positions.len() > 1);
                     facts.extend(sure.map(|sure| format!("{}% sure together", sure.get())));
                 }
-                Class::Uncorroborated => facts.push(format!("what would decide: {}", consensus.would_decide)),
+                Class::Uncorroborated => facts.push(format!("decisive would be: {}", consensus.would_decide)),
                 Class::Rejected => facts.push(consensus.why.clone()),
                 // `consensus.why` replaces the text of `agreement`, because `consensus.why` also names the
                 // reviewers that disagree.
@@ -187,7 +187,7 @@ impl Report<'_> {
             add("reviewers", color, &facts.into(), 4);
         }
         if let Some(earlier) = finding.finding.reverses {
-            add("reversal", Color::Warn, &format!("asks to undo what {earlier} asked for").into(), 2);
+            add("reversal", Color::Warn, &format!("reverses the change that {earlier} requested").into(), 2);
         }
         for earlier in &finding.earlier {
             add("earlier", Color::Warn, &earlier.sentence(), 2);

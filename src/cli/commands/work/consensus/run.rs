@@ -16,7 +16,7 @@ pub(crate) struct Args {
     /// The pipeline file, which has the keys `prompt` and `stages`
     #[arg(value_name = "PIPELINE")]
     pipeline: PathBuf,
-    /// A name for the work, with which an interrupted pipeline can be resumed
+    /// The name under which Glee records the pipeline (the same name resumes an interrupted pipeline)
     #[arg(long, value_name = "ID")]
     id: String,
     /// The request that replaces the pipeline's `prompt` (`-`: standard input)
@@ -107,7 +107,7 @@ struct Pipeline<'a> {
     args: &'a Args,
     agents: Vec<String>,
     prompt: String,
-    /// The synthesis of the preceding stage.
+    /// The synthesis of the previous stage.
     input: Option<Untrusted>,
     resolved: Vec<Value>,
 }
@@ -139,7 +139,8 @@ impl Pipeline<'_> {
         });
         match settled {
             Some(last) => {
-                // The user could have deleted the files of the earlier outcome, so Glee writes these files again.
+                // Glee writes the files of the earlier outcome again, because the user could have deleted these
+                // files.
                 self.context.write(&last.outcome)?;
                 Ok(last.outcome)
             }

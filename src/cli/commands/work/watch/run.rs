@@ -112,7 +112,7 @@ pub(crate) fn run(args: &WatchOptions, globals: &Globals) -> CommandResult {
             all_answered.await;
             serving.abort();
             if let Some(drawing) = drawing {
-                // The drawing task ends by itself, because the watch has dropped the sender of the status.
+                // The drawing task ends, because the watch has dropped the sender of the status.
                 drop(drawing.await);
             }
             ended
@@ -123,7 +123,7 @@ pub(crate) fn run(args: &WatchOptions, globals: &Globals) -> CommandResult {
         stream::out(&pretty(&ended.standing))?;
     } else if args.report.format == BasicFormat::Text && !globals.quiet {
         stream::err(&format!("{}\n", watch_status::line(globals.screen().style(), &ended.standing)));
-        globals.say("Stopped; `glee watch` continues from here");
+        globals.say("The watch has stopped; `glee watch` continues the watch");
     }
     Ok(if ended.by_command { ended.exit } else { ended.exit.strongest(cause.unwrap_or(ExitReason::Signal(2))) })
 }
@@ -134,7 +134,7 @@ fn jobs(agents: &[Agent], tasks: &[String]) -> Result<Vec<Job>, CommandError> {
             agent: names::full(agents, name.trim(), Some(Role::Coder))?.as_str().into(),
             task: text.trim().to_owned(),
         }),
-        _ => Err(CommandError::usage("`--task` requires an agent and a text").hint("write `--task NAME='...'`")),
+        _ => Err(CommandError::usage("`--task` requires the form NAME=TEXT").hint("write `--task NAME='...'`")),
     };
     tasks.iter().map(job).collect()
 }
@@ -147,8 +147,8 @@ fn read_events(mut source: BufReader<Box<dyn Read + Send>>, intake: Intake) {
         while !ended {
             let mut items = Vec::new();
             let mut line = Vec::new();
-            // A batch takes its first line as soon as the line arrives, and then only lines in the buffer. A batch
-            // therefore never waits for a second line.
+            // A batch starts when its first line arrives, and also contains the lines that are already in the
+            // buffer. A batch never waits for a second line.
             while items.is_empty() || items.len() < BATCH && source.buffer().contains(&b'\n') {
                 line.clear();
                 let limit = protocol::LONGEST as u64 + 1;

@@ -286,7 +286,7 @@ fn reviewers(settled: &SettledFinding) -> Vec<String> {
             let sure = consensus.confidence.filter(|_| consensus.positions.len() > 1);
             facts.extend(sure.map(|sure| format!("{}% sure together", sure.get())));
         }
-        Class::Uncorroborated => facts.push(format!("what would decide: {}", consensus.would_decide)),
+        Class::Uncorroborated => facts.push(format!("decisive would be: {}", consensus.would_decide)),
         Class::Rejected => facts.push(consensus.why.clone()),
         Class::Disputed => facts[0].clone_from(&consensus.why),
     }
@@ -312,7 +312,7 @@ fn facts(settled: &SettledFinding) -> Vec<String> {
         facts.push(format!("round {}", finding.round));
     }
     if let Some(earlier) = finding.reverses {
-        facts.push(format!("asks to undo what {earlier} asked for"));
+        facts.push(format!("reverses the change that {earlier} requested"));
     }
     facts.dedup();
     facts
