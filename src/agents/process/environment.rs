@@ -63,7 +63,7 @@ pub(crate) fn environment(
 }
 
 /// Returns the variables in `vars` that are allowed or named in `extra`. Relative entries are removed from PATH,
-/// because they would refer to the reviewed tree.
+/// because relative entries would refer to the reviewed tree.
 pub(crate) fn allowed(
     extra: &[&str],
     vars: impl IntoIterator<Item = (OsString, OsString)>,

@@ -7,13 +7,13 @@
 //! `/dev/shm`, and sockets in the file system are hidden (see `namespace`). Landlock cannot prevent changes of
 //! permissions, which Glee detects by comparing the tree before and after a call.
 //!
-//! Codex has its own sandbox, which fails inside Landlock. With namespaces, Codex therefore runs in a mount
-//! namespace that is read-only except for the folders listed above. Without namespaces, Codex runs only in its own
-//! sandbox.
+//! Codex has its own sandbox, which fails inside Landlock. With namespaces, Codex runs in a mount namespace
+//! instead. In this namespace, all folders are read-only except the folders to which a confined process can
+//! write. Without namespaces, Codex runs only in its own sandbox.
 //!
-//! An agent that may write is only isolated. An isolated agent cannot inspect processes that it did not start, and
-//! therefore cannot read Glee's memory. An agent that runs as root loses the capabilities to inspect other
-//! processes.
+//! An agent that may write is isolated, but not confined. An isolated agent cannot inspect processes that it did
+//! not start, and therefore cannot read Glee's memory. An agent that runs as root loses the capabilities to
+//! inspect other processes.
 //!
 //! A folder never becomes writable if it contains a protected folder or is inside a protected folder. Glee creates
 //! the configuration folder of a known program in advance, because the program cannot create the folder inside the
@@ -227,7 +227,8 @@ mod kernel {
 
     /// Drops the capabilities with which root could undo the sandbox, for this thread and its descendants.
     pub(crate) fn drop_capabilities() {
-        // Without the rights of root, the call fails, but the thread then has none of these capabilities.
+        // The call fails if the thread does not run as root. A thread without the rights of root has none of the
+        // dropped capabilities.
         for capability in DROPPED {
             let _ = remove_capability_from_bounding_set(capability);
         }
