@@ -29,7 +29,8 @@ pub struct ParsedOutput {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReportedError {
-    /// The kind of the failure that the program reports. If the field is `None`, Glee derives the kind from `status` and `text`.
+    /// The kind of the failure that the program reports. If the field is `None`, Glee derives the kind from
+    /// `status` and `text`.
     pub(crate) kind: Option<FailureKind>,
     pub(crate) status: Option<u16>,
     pub(crate) text: String,

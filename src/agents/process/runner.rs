@@ -125,7 +125,8 @@ impl ProcessRunner {
         let temporary = tempfile::Builder::new().prefix("glee-").tempdir()?;
         let (its_liveness, liveness) = io::pipe()?;
         let (report, its_report) = io::pipe()?;
-        // Reading must not block, because another process can inherit the writing end of the pipe and keep this end open.
+        // Reading must not block, because another process can inherit the writing end of the pipe and keep this
+        // end open.
         fcntl(&report, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
         let ends = SupervisorPipes { liveness: its_liveness, report: its_report };
         let confinement = job.confinement.clone().map(|confinement| Confinement {

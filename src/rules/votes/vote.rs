@@ -66,13 +66,14 @@ pub enum Version {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum FlagReason {
-    /// The two other voters outvoted a voter that is protected from being outvoted in conflicts of this type.
+    /// Two voters outvoted the third voter, although this voter is protected from being outvoted in conflicts of
+    /// this type.
     FacetMinoritySignal,
     /// No two votes agree, and the votes are not FLIP, DROP and KEEP.
     PolarityUncertain,
     /// The votes are FLIP, DROP and KEEP, and no reason code decides between them.
     TieUnresolved,
-    /// Replaces `PolarityUncertain` and `TieUnresolved` if the items overlap.
+    /// The reason in place of `PolarityUncertain` and `TieUnresolved` if the items overlap.
     RedundantRefUncertain,
 }
 

@@ -333,7 +333,7 @@ fn deltas(output: &[u8]) -> Vec<Changed> {
     deltas
 }
 
-/// If git does not record modes, a regular file keeps the mode `before`.
+/// If git does not record modes in this repository, the result for a regular file contains the mode `before`.
 fn of_worktree(meta: &std::fs::Metadata, before: u32, has_modes: bool) -> (New, u32) {
     if meta.is_symlink() {
         return (New::Link(None), LINK);

@@ -6,7 +6,8 @@ use similar::{Algorithm, DiffTag, TextDiff};
 
 use crate::workspace::git::path_bytes;
 
-/// The maximum time for finding the shortest diff. After this time, the diff can be longer, but is still correct.
+/// The maximum time of the search for the shortest diff. If the search ends early, the diff can be longer, but
+/// is still correct.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(500);
 
 #[derive(Debug, PartialEq, Eq)]

@@ -39,9 +39,9 @@ pub enum Identity {
     Root(String),
     /// The normalised address of the remote, for a shallow clone.
     Remote(String),
-    /// A generated id, for a repository without commits. `None` means that no id was generated yet.
+    /// A generated id, for a repository without commits. The value is `None` before Glee generates an id.
     Unborn(Option<String>),
-    /// The path of the folder, if there is no other name.
+    /// If no other name exists, the path of the folder is the name.
     Folder,
 }
 
@@ -216,8 +216,8 @@ impl Workspace {
     }
 
     /// Whether this tree may use the history of a repository with the same `project.id`. If `record` lists root
-    /// commits, a full clone must contain one of the root commits. A shallow clone also passes if `record` lists
-    /// the remote of the clone, or if `record` lists no remotes.
+    /// commits, the root commit of a full clone must be one of these commits. A shallow clone also passes if
+    /// `record` lists the remote of the clone, or if `record` lists no remotes.
     fn may_share(&self, record: &RepositoryRecord, facts: &Facts) -> Result<bool> {
         let Some(git) = &self.repository else { return Ok(record.roots.is_empty()) };
         if record.roots.is_empty() || facts.root.as_ref().is_some_and(|root| record.roots.contains(root)) {
@@ -260,8 +260,8 @@ impl Workspace {
         names.extend(facts.proven_names());
         let mut remotes = Vec::new();
         if let (Some(git), Some(_)) = (&self.repository, &facts.root) {
-            // A shallow clone finds the history by the address of its source. The source is either this repository
-            // or the remote of this repository.
+            // A shallow clone of this repository, or of the remote of this repository, finds the history by the
+            // address of its source.
             names.extend(facts.remote.clone().map(Identity::Remote));
             remotes.extend(facts.remote.clone());
             for folder in [&self.root, &git.common] {

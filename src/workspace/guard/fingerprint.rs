@@ -140,8 +140,8 @@ impl Workspace {
         Ok(found)
     }
 
-    /// Returns the differences between two fingerprints. One fingerprint must have the other fingerprint as its
-    /// `earlier`, or both fingerprints must have the same `earlier`.
+    /// Returns the differences between two fingerprints. Either one fingerprint was taken with the other
+    /// fingerprint as `earlier`, or both fingerprints were taken with the same `earlier`.
     pub fn differences(&self, before: &TreeFingerprint, after: &TreeFingerprint) -> Result<Vec<ObservedChange>> {
         let mut found = Vec::new();
         for (path, old, new) in differing(&before.files, &after.files) {
@@ -180,7 +180,8 @@ impl Workspace {
         Ok(match (&old.digest, &new.digest) {
             (Digest::Object(id), Digest::Content(hash)) | (Digest::Content(hash), Digest::Object(id)) => {
                 let Some(git) = &self.repository else { return Ok(false) };
-                // If git converted the line endings, the file differs from the git object and counts as changed.
+                // A file whose line endings git converted differs from the git object, and therefore counts as
+                // changed.
                 matches!(git.objects(None)?.read(id, DIGESTED)?, GitObject::Bytes(bytes) if blake3::hash(&bytes) == *hash)
             }
             (Digest::Stat, Digest::Stat) => old.stat == new.stat,

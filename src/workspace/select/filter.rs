@@ -1,7 +1,7 @@
 //! Decides which files are reviewed: text files of a bounded size that are not generated.
 //!
-//! Each skipped file has a reason. A change must not exclude itself from the review. Therefore, a marker of
-//! generated code counts only if the file had the marker before the change.
+//! Glee records a reason for each skipped file. So that a change cannot exclude itself from the review, a marker
+//! of generated code counts only if the file had the marker before the change.
 
 use crate::domain::{Skip, SkipReason};
 use crate::workspace::code::text_files;

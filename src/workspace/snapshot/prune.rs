@@ -1,7 +1,7 @@
 //! Deletes the snapshots of old runs: the refs, the folders, and the objects that no remaining run needs.
 //!
-//! The events of the runs remain in the history. In the user's repository, Glee removes only refs below
-//! `refs/glee/run/`, which earlier versions of Glee created.
+//! The events of the runs remain in the history. In the user's repository, a prune removes only refs below
+//! `refs/glee/run/`. Earlier versions of Glee created these refs.
 
 use std::collections::BTreeSet;
 use std::io;

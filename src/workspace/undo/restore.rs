@@ -26,7 +26,7 @@ use crate::workspace::{Result, Workspace, WorkspaceError};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UndoOptions {
     pub forced: Forced,
-    /// Whether to remove new files even if their creator is unknown.
+    /// Whether an undo also removes new files whose creator is unknown.
     pub remove_new: bool,
 }
 
@@ -75,7 +75,7 @@ pub struct Undone {
     pub ignored: Vec<String>,
 }
 
-/// What an undo or a redo would do.
+/// The effects that an undo or a redo would have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UndoPlan {
     pub files: Vec<(String, UndoEffect)>,
@@ -293,7 +293,8 @@ impl Workspace {
 
 struct Work<'a> {
     options: &'a UndoOptions,
-    /// Whether to store the contents before and after the undo. A plan stores no contents, and is never executed.
+    /// Whether Glee stores the contents before and after the undo. The value is false for a plan, because a plan
+    /// is never executed.
     stores: bool,
     steps: Vec<WriteStep>,
     undone: Undone,
@@ -348,7 +349,7 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// If a step cannot be executed, replaces the step with a conflict.
+    /// Replaces each step that cannot be executed by a conflict.
     fn settle(&mut self, root: &Path) {
         let [removed, written] = [true, false].map(|removes| -> BTreeSet<Vec<u8>> {
             let steps = self.steps.iter().filter(|step| step.removes() == removes);

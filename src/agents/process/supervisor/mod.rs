@@ -1,4 +1,5 @@
-//! The supervisor is a second process of Glee's program. The supervisor runs one agent and ends all descendants of the agent.
+//! The supervisor is a second process of Glee's program. The supervisor runs one agent and ends all descendants
+//! of the agent.
 //!
 //! The supervisor leads a new session, so that signals of Glee's terminal do not reach the agent. On Linux, the
 //! supervisor is also the subreaper of the agent's descendants: a process that loses its parent becomes a child of
@@ -126,7 +127,7 @@ impl Events {
             ready.extend(self.liveness.as_ref().map(|pipe| PollFd::new(pipe.as_fd(), PollFlags::POLLIN)));
             match poll(&mut ready, timeout) {
                 Ok(_) | Err(Errno::EINTR) => {}
-                // The supervisor stops the agent, because it cannot supervise the agent without `poll`.
+                // If `poll` fails, the supervisor cannot supervise the agent any longer, and stops the agent.
                 Err(_) => return Some(Notice::Stop),
             }
             let is_ready = |at: usize| ready.get(at).and_then(PollFd::any).unwrap_or(false);

@@ -32,8 +32,8 @@ pub(crate) struct ProseReader<'a> {
     form: Option<Form>,
 }
 
-/// The numbers of findings before the prompt's example of the closing line. `kept` counts the stored findings, and
-/// `count` counts all findings.
+/// Counts of the findings before the prompt's example of the closing line. The field `kept` counts the stored
+/// findings, and the field `count` counts all findings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Form {
     pub(crate) kept: usize,
