@@ -35,10 +35,10 @@ pub struct ReviewStatistics {
     /// The measures of each category of findings. A category has no calls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub categories: Option<Vec<Measures>>,
-    /// The share of findings that two reviewers both raised or confirmed, among the findings that at least one of them raised in code that both read.
+    /// The agreement of two reviewers on the findings that at least one of the two raised, in code that both read. Reviewers agree on a finding if both raised or confirmed the finding.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reviewer_agreement: Option<Vec<PairAgreement>>,
-    /// The share of disputes that two judges decided in the same way, among the disputes that both judges decided in a panel or in an audit.
+    /// The agreement of two judges on the disputes that both decided, in a panel or in an audit. Judges agree on a dispute if their decisions are the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge_agreement: Option<Vec<PairAgreement>>,
 }

@@ -40,8 +40,8 @@ pub fn unset(text: &str, key: &str) -> Result<String, EditError> {
     if at(&before, &path).is_none() {
         return Err(EditError::NotSet(key.to_owned()));
     }
-    // If the key is the only key of its section, the whole section is removed. However, a section with more than
-    // one comment remains, and only the key is removed.
+    // If the key is the only key of its section, the whole section is removed. However, if this removal would
+    // delete more than one comment, only the key is removed.
     let whole = (1..path.len())
         .find(|length| at(&before, &path[..*length]).is_some_and(|section| holds_only(section, &path[*length..])))
         .unwrap_or(path.len());
@@ -277,7 +277,7 @@ fn remove(text: &str, path: &[String]) -> Option<String> {
     let file = YamlFile::from_str(text).ok()?;
     file.document()?.try_remove_path(&name(path)).ok()?;
     let changed = file.to_string();
-    // If the removed section was the last section, the blank line before the section is removed too.
+    // A blank line before the last section of the file is removed together with the section.
     let blank_end = |text: &str| text.ends_with("\n\n") || text.ends_with("\n\r\n");
     if blank_end(&changed) && !blank_end(text) {
         return Some(format!("{}\n", changed.trim_end_matches(['\r', '\n'])));

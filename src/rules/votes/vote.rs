@@ -48,7 +48,7 @@ impl Voter {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vote<'a, V> {
     pub action: VoteAction,
-    /// The voter's reason: a reason code of [`VoteLists`], or any other word.
+    /// The voter's reason, which is a reason code of [`VoteLists`] or any other word.
     pub reason: Option<Cow<'a, str>>,
     /// The new value that a FLIP proposes. Two FLIPs with different values do not agree.
     pub new_value: Option<V>,
@@ -165,7 +165,7 @@ pub fn decide<'a, V: PartialEq>(
 }
 
 /// The effective action of a vote, and the new value that a FLIP proposes. If no two votes propose different
-/// values, the value cannot prevent an agreement, and is `None`.
+/// values, the value cannot prevent an agreement. In this case, the value is `None`.
 type Wish<'a, V> = (VoteAction, Option<&'a V>);
 
 /// A FLIP without a value agrees with every other FLIP, unless two other FLIPs propose different values.

@@ -199,10 +199,10 @@ impl<'a> Blocks<'a> {
         hasher.finalize().to_hex().to_string()
     }
 
-    /// Returns the block that contains the paragraph `index`. The block starts at the nearest paragraph, at or
-    /// before `index`, whose first line is indented at most as deeply as the least indented line of the
-    /// paragraph `index`. The block also contains the next paragraphs that are indented more deeply than the
-    /// block's first line.
+    /// Returns the block that contains the paragraph `index`. The search for the start of the block goes
+    /// backwards from `index`. The search ends at the first paragraph whose first line is indented at most as
+    /// deeply as the least indented line of the paragraph `index`. The block also contains the next paragraphs
+    /// that are indented more deeply than the block's first line.
     fn around(&self, index: usize) -> RangeInclusive<u32> {
         let paragraphs = &self.index.paragraphs;
         let outermost = paragraphs[index].outermost;

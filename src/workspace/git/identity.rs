@@ -3,10 +3,10 @@
 //! A history is a folder below `repos` in the state folder. A repository has several names. From the most to the
 //! least reliable, the names of a repository are the `project.id`, the root commit, an id that Glee generates
 //! before the first commit, the address of the remote, and the path of the folder. The most reliable name is the
-//! identity of the repository. For each name, there is a folder below `repos`. The folder of a name contains either
-//! the history, or a file `same-as` with the name of the history's folder. A history therefore stays in its folder
-//! when the repository gets a more reliable name. The folder of a history records the names of its repository, so
-//! that Glee can reject a copied `project.id`.
+//! identity of the repository. Each name has a folder below `repos`. This folder contains either the history, or
+//! a file `same-as` with the name of the folder that contains the history. A history therefore stays in its
+//! folder when the repository gets a more reliable name. The folder of a history records the names of its
+//! repository, so that Glee can reject a copied `project.id`.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -86,7 +86,8 @@ struct RepositoryRecord {
     /// The root commits of all work trees that used this history.
     #[serde(default)]
     roots: Vec<String>,
-    /// The address of each full clone that used this history, and the address of the clone's remote.
+    /// The addresses of the full clones that used this history, and the addresses of the remotes of these
+    /// clones.
     #[serde(default)]
     remotes: Vec<String>,
 }

@@ -22,9 +22,11 @@ use crate::workspace::{Result, Workspace};
 
 /// If a file has more bytes than this limit, only its timestamps and size are compared.
 const DIGESTED: u64 = 16 << 20;
-/// The assumed resolution of file timestamps. A second change within this time can leave the timestamps unchanged.
+/// The assumed resolution of file timestamps. If a file changes twice within this time, the second change can
+/// leave the timestamps unchanged.
 const TICK: Duration = Duration::from_millis(20);
-/// The approximate maximum number of files per control folder. Some agents store large trees in such a folder.
+/// The approximate maximum number of files per control folder, because some agents store large trees in these
+/// folders.
 const CONTROL_FILES: usize = 2_000;
 const CONTROL_DEPTH: usize = 4;
 

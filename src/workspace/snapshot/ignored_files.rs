@@ -73,8 +73,9 @@ impl Workspace {
         }
     }
 
-    /// Finds the files that a snapshot includes even if the current ignore rules hide these files: the files of
-    /// `before` that still exist, and the files that the ignore rules at the start of the run did not hide.
+    /// Finds the files that a snapshot includes even if the current ignore rules hide these files. These are the
+    /// files of `before` that still exist, and the files that the ignore rules did not hide at the start of the
+    /// run.
     pub(crate) fn beyond(
         &self,
         run: &RunId,

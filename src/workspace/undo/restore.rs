@@ -137,7 +137,7 @@ impl Workspace {
         let nothing = Image::new();
         let first = spans.first().map_or(&nothing, |(before, _)| before);
         for (path, mut changes) in changes {
-            // If a file was ignored before the coder began, the coder did not create the file.
+            // A file that was ignored before the coder began does not count as created by the coder.
             let is_hidden = ignored.covers(&path) && !ignored_files::is_certainly_new(&path, first);
             if is_hidden && changes.iter().any(|(before, _)| before.is_some()) {
                 changes.retain(|(before, _)| before.is_some());
@@ -355,7 +355,8 @@ impl<'a> Work<'a> {
             let steps = self.steps.iter().filter(|step| step.removes() == removes);
             steps.map(|step| step.path.clone()).collect()
         });
-        // A step cannot write a file if another step writes a file at the path of a parent folder.
+        // A step cannot write a file if a second step writes a file in place of a parent folder of the first
+        // file.
         let is_below = |path: &[u8]| path_bytes::above(path).any(|folder| written.contains(folder));
         for step in std::mem::take(&mut self.steps) {
             let above = (!step.removes() && is_below(&step.path)).then_some(Clash::Above);

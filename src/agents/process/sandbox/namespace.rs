@@ -99,7 +99,7 @@ fn remount(writable: &[&Path]) -> io::Result<()> {
 /// A line of `/proc/self/mountinfo`.
 struct MountPoint {
     path: PathBuf,
-    /// The flags that a remount has to repeat.
+    /// The current flags of the mount, which a remount has to set again.
     flags: MsFlags,
     kind: String,
 }
@@ -112,7 +112,7 @@ impl MountPoint {
         let options = std::str::from_utf8(fields.get(5)?).ok()?;
         let has = |name: &str| options.split(',').any(|option| option == name);
         let kind = fields.iter().skip_while(|field| **field != b"-").nth(1)?;
-        // The kernel escapes blanks and backslashes as git does inside quotation marks.
+        // The kernel and git use the same escapes for blanks and backslashes.
         let quoted = [b"\"", *fields.get(4)?, b"\""].concat();
         Some(Self {
             path: path_bytes::path(&path_bytes::unquoted(&quoted)?),

@@ -40,7 +40,7 @@ pub(crate) fn decide(members: &[Member], entries: &[NormalMember<'_>], debate: &
     joined.collect()
 }
 
-/// Puts two accepted groups into the same list if one group is a part of the other group, or if both groups have
+/// Puts two accepted groups into the same list if the one group contains the other group, or if the groups have
 /// the same category and title (phase 7). The first group of each list is the main group.
 fn assemble(groups: Vec<Group>, members: &[Member]) -> Vec<Vec<Group>> {
     let mut kept: Vec<Vec<Group>> = Vec::with_capacity(groups.len());
