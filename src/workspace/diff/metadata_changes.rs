@@ -30,8 +30,8 @@ pub(crate) fn modes(path: &[u8], old: u32, new: u32) -> Option<String> {
 
 pub(crate) struct MetadataEdit<'a> {
     pub(crate) path: &'a [u8],
-    /// The path and the content before the change, or `None` for a new file. The content is `None` if it cannot
-    /// be read.
+    /// The path and the content before the change, or `None` for a new file. An old content that cannot be read
+    /// is `None`.
     pub(crate) old: Option<(&'a [u8], Option<Vec<u8>>)>,
     /// The attribute `linguist-generated` after the change and before the change.
     pub(crate) generated: (Option<bool>, Option<bool>),

@@ -60,7 +60,7 @@ pub(crate) struct Repository {
     pub(crate) index: PathBuf,
     pub(crate) head: Option<String>,
     pub(crate) empty_tree: &'static str,
-    /// Whether git finds the repository without help. If git does not find the repository, Glee passes its paths
+    /// Whether git finds the repository without explicit paths. If not, Glee passes the paths of the repository
     /// to each git command.
     pub(crate) is_discovered: bool,
 }

@@ -166,7 +166,7 @@ impl Repository {
         };
         let is_readable = git_dir.join("HEAD").symlink_metadata().is_ok_and(|meta| meta.is_file() || meta.is_symlink())
             && common.join("objects").is_dir()
-            // If a file that git reads were a FIFO, git would wait forever.
+            // If one of these files were a FIFO, git would wait forever while reading the file.
             && ["index", "config", "config.worktree", "info/exclude", "info/sparse-checkout"].iter().all(|name| {
                 [&git_dir, &common].iter().all(|place| place.join(name).metadata().is_ok_and(|meta| meta.is_file())
                     || place.join(name).metadata().is_err())
