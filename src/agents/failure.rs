@@ -37,7 +37,8 @@ impl fmt::Display for Cap {
     }
 }
 
-/// Every variant contains the printable command line, in the field `command` or in the first unnamed field.
+/// The failure of an agent's process. The field `command` or the first unnamed field of each variant contains
+/// the printable command line.
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
     #[error("failed to run `{0}`: the program or its interpreter was not found")]
@@ -58,7 +59,7 @@ pub enum ProcessError {
     ExitCode {
         command: String,
         code: i32,
-        /// The last line of stderr, or of stdout if stderr is empty.
+        /// The last line of stderr. If stderr is empty, the field contains the last line of stdout.
         last_line: Option<String>,
     },
     #[error("`{0}` was stopped")]

@@ -26,7 +26,8 @@ use crate::system::{files, private};
 pub struct UntrustedConfig {
     /// `blake3:` and 64 hexadecimal digits.
     pub hash: String,
-    /// Lines for display that describe what the file would run or set.
+    /// Lines for display. Each line describes a program that the file would run, or a variable or setting that
+    /// the file would set.
     pub runs: Vec<String>,
     /// The lines of `runs` that are new since the last approval. The list is empty if there was no approval.
     pub changed: Vec<String>,
@@ -93,7 +94,7 @@ fn templates(project: &Path) -> BTreeMap<String, String> {
         let place = project.join(&path);
         place.symlink_metadata().ok()?;
         let hash = if place.is_file() { scripts::hash(&place).ok() } else { None };
-        // This text must not change, because recorded trust hashes depend on it.
+        // The text below must not change, because recorded trust hashes depend on the text.
         Some((path, hash.unwrap_or_else(|| "no file that can be read".to_owned())))
     });
     found.collect()

@@ -9,7 +9,8 @@ use std::path::Path;
 
 use ignore::WalkBuilder;
 
-/// The name of the empty file that marks a state folder whose permissions were already tightened.
+/// The name of an empty file in the state folder. If the file exists, the permissions in the folder were already
+/// restricted.
 const MARK: &str = "private";
 /// The name of the folder for histories. A folder that contains a folder of this name is a state folder.
 const HISTORIES: &str = "repos";

@@ -29,7 +29,8 @@ pub struct ParsedOutput {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReportedError {
-    /// The kind of the failure that the program reports. If `None`, Glee derives the kind from `status` and `text`.
+    /// The kind of the failure that the program reports. If the field is `None`, Glee derives the kind from
+    /// `status` and `text`.
     pub(crate) kind: Option<FailureKind>,
     pub(crate) status: Option<u16>,
     pub(crate) text: String,
@@ -65,7 +66,7 @@ impl ParsedOutput {
         self.text.push_str(text);
     }
 
-    /// Discards the text before a tool call, because this text is not part of the answer.
+    /// Discards the agent's text, because text before a tool call is not part of the answer.
     pub(crate) fn tool_used(&mut self) {
         self.open.clear();
         self.text.clear();

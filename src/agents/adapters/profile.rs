@@ -14,7 +14,7 @@ pub struct Profile {
     pub login: &'static str,
     /// Whether the program prints JSON events instead of a plain answer.
     pub prints_events: bool,
-    /// Lists of arguments. With each list, the program prints help, in which Glee finds the supported flags.
+    /// Lists of arguments with which the program prints its help. Glee reads the supported flags from the help.
     pub helps: &'static [&'static [&'static str]],
     pub required: &'static [&'static str],
     /// The maximum length of a prompt, in `bytes` or `characters`. Some programs silently truncate longer prompts.
@@ -25,11 +25,12 @@ pub struct Profile {
     pub effort: &'static str,
     /// The program's words for efforts, or `None` if the program has no effort setting.
     pub effort_name: Option<fn(Effort) -> &'static str>,
-    /// Whether an arbiter runs with high effort if the user configured no effort.
+    /// Whether Glee runs an arbiter with high effort by default.
     pub raises_effort: bool,
-    /// Environment variables that Glee passes to this program, but not to every program.
+    /// Environment variables that Glee passes to this program in addition to the variables for all programs.
     pub sees: &'static [&'static str],
-    /// Environment variables with default values. Values in the agent's `env` have precedence.
+    /// Environment variables with default values. A value in the agent's `env` takes precedence over the default
+    /// value.
     pub sets: &'static [(&'static str, &'static str)],
     /// The name of an environment variable, and the content of a file with default settings. Glee writes the file
     /// before the program starts, and sets the variable to the path of the file.

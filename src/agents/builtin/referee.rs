@@ -1,8 +1,8 @@
 //! `builtin:referee` rules on an objection without a model, by looking up the objection's references in the tree.
 //!
 //! The referee rules DISMISS if all references exist and the cited code contains a name of the flagged code. The
-//! referee rules ENFORCE if no reference exists, and ESCALATE in all other cases. A reference to the flagged code
-//! itself is no evidence.
+//! referee rules ENFORCE if no reference exists, and ESCALATE in all other cases. A reference to the flagged
+//! code itself does not count as evidence.
 
 use std::fmt;
 use std::path::Path;
@@ -67,7 +67,7 @@ enum CitationCheck {
     Itself(u32),
     /// The coder wrote the cited code in this run.
     Written(u32),
-    /// The reference is to a whole file or folder, which exists.
+    /// The reference names an existing file or folder without lines or names.
     Whole,
     Elsewhere,
 }

@@ -13,7 +13,7 @@ use crate::config::settings::Limits;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckResult {
     pub passed: bool,
-    /// The end of stderr after a success; the error and the ends of stdout and stderr after a failure.
+    /// After a success, the end of stderr. After a failure, the error, the end of stdout, and the end of stderr.
     pub tail: String,
 }
 

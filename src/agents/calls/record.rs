@@ -1,5 +1,6 @@
-//! Stores the record of a call in a file next to the raw output. The record contains the command line, the names of
-//! the environment variables and the result of the call. The adapter `replay` plays records back.
+//! Stores the record of a call in a file next to the raw output. The record contains the command line, the names
+//! of the environment variables and the result of the call. The adapter `replay` plays back the calls in these
+//! records.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};

@@ -25,7 +25,7 @@ const FORBIDDEN: &str = "probe.txt";
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probed {
-    /// Whether the answer contains the nonce. The field is an error if there is no answer.
+    /// Whether the answer contains the nonce. If there is no answer, the field contains the error.
     pub answered: Result<bool, AgentError>,
     pub files: Files,
     pub millis: u64,
@@ -110,7 +110,7 @@ impl Agents {
 
 fn changes(tree: &Path) -> io::Result<Files> {
     let names: Vec<_> = std::fs::read_dir(tree)?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<_>>()?;
-    // Codex leaves empty folders behind when it runs in the sandbox.
+    // Empty folders are ignored, because Codex creates empty folders in the sandbox and does not remove them.
     let is_empty_folder =
         |name| std::fs::read_dir(tree.join(name)).is_ok_and(|mut entries| entries.next().is_none());
     let others = names.iter().any(|name| *name != FILE && !is_empty_folder(name));

@@ -1,5 +1,5 @@
-//! Describes an installed program by its path, version and supported flags. Programs change weekly, so Glee checks
-//! the flags in the program's help instead of the version.
+//! Describes an installed program by its path, version and supported flags. Programs change weekly, so Glee
+//! looks up flags in the program's help and does not derive flags from the version.
 
 use std::collections::BTreeSet;
 use std::fmt;

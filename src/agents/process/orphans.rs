@@ -23,7 +23,7 @@ mod linux {
     /// The maximum time for killing orphans. Processes that survive this time are reported.
     const SWEEP: Duration = Duration::from_secs(2);
 
-    /// The process ids of the running supervisors. The set is locked while a supervisor starts.
+    /// The process ids of the running supervisors. Glee locks this set while a supervisor starts.
     static AT_WORK: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
     fn at_work() -> MutexGuard<'static, BTreeSet<i32>> {

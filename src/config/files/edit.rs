@@ -1,6 +1,6 @@
-//! Edits the text of a configuration file, and keeps comments, order, quoting and line ends. An edit is refused if
-//! the edited text lacks a comment that has to remain. An edit is also refused if the edited text does not parse to
-//! the expected document.
+//! Edits the text of a configuration file, and keeps comments, order, quoting and line ends. An edit is refused
+//! if a comment that has to remain is missing in the edited text. An edit is also refused if the edited text
+//! does not parse to the expected document.
 
 use std::fmt::Write as _;
 use std::str::FromStr as _;
@@ -40,7 +40,7 @@ pub fn unset(text: &str, key: &str) -> Result<String, EditError> {
     if at(&before, &path).is_none() {
         return Err(EditError::NotSet(key.to_owned()));
     }
-    // If the section contains no other key, the whole section is removed. If the removal of the section would
+    // If the key is the only key of its section, the whole section is removed. However, if this removal would
     // delete more than one comment, only the key is removed.
     let whole = (1..path.len())
         .find(|length| at(&before, &path[..*length]).is_some_and(|section| holds_only(section, &path[*length..])))
@@ -144,8 +144,8 @@ fn pruned(value: Value) -> Value {
     if map.is_empty() { Value::Null } else { Value::Object(map) }
 }
 
-/// Returns the first candidate that parses to `wanted`, apart from empty sections. The candidate may lack at most
-/// `lost` comments of `text`. The result has the line ends of `text`.
+/// Returns the first candidate that parses to `wanted`, apart from empty sections. In a valid candidate, at most
+/// `lost` comments of `text` are missing. The result has the line ends of `text`.
 fn verified(
     text: &str,
     key: &str,
@@ -277,7 +277,7 @@ fn remove(text: &str, path: &[String]) -> Option<String> {
     let file = YamlFile::from_str(text).ok()?;
     file.document()?.try_remove_path(&name(path)).ok()?;
     let changed = file.to_string();
-    // If the removed section was the last section, the blank line before the section is removed too.
+    // A blank line before the last section of the file is removed together with the section.
     let blank_end = |text: &str| text.ends_with("\n\n") || text.ends_with("\n\r\n");
     if blank_end(&changed) && !blank_end(text) {
         return Some(format!("{}\n", changed.trim_end_matches(['\r', '\n'])));

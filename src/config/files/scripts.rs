@@ -45,8 +45,8 @@ impl Roots {
             for path in found {
                 let place = root.join(&path);
                 if place.is_file() {
-                    // This text replaces the hash of an unreadable file. The trust hash changes when the file
-                    // becomes readable.
+                    // For an unreadable file, a text replaces the hash. The trust hash therefore changes when
+                    // the file becomes readable.
                     let hash = hash(&place).unwrap_or_else(|error| format!("unreadable: {error}"));
                     let name = if files.contains_key(&path) { format!("../{path}") } else { path };
                     files.insert(name, hash);

@@ -56,7 +56,7 @@ fn value(layers: &ConfigLayers, key: &'static SettingKey) -> Result<Setting, Con
     let name = key.name.as_str();
     let [user, project, variable, flag] = [&layers.user, &layers.project, &layers.variables, &layers.flags]
         .map(|layer: &Layer| layer.values.get(name));
-    // This check does not cover flags, because Glee passes the settings of a recorded run as flags.
+    // A flag may set the key, because Glee passes the settings of a recorded run as flags.
     if let Some(Setting { origin, .. }) = user.or(variable).filter(|_| key.is_of_project()) {
         return Err(ConfigError::OfProject { place: origin.clone(), key: name.to_owned() });
     }
@@ -93,9 +93,9 @@ fn guard<'a>(
     Err(ConfigError::Looser { place: project.origin.clone(), key: name.to_owned(), value, bound })
 }
 
-/// Returns a number that is larger for a looser value. Durations count in milliseconds, sizes in bytes, and numbers
-/// in millionths. `false` is looser than `true`, an earlier word of an enum is looser than a later word, and `none`
-/// is the loosest value.
+/// Returns a number that is larger for a looser value. Durations count in milliseconds, sizes in bytes, and
+/// numbers in millionths. The value `false` is looser than `true`, and an earlier word of an enum is looser than
+/// a later word. The value `none` is the loosest value.
 fn amount(key: &SettingKey, value: &Value) -> u128 {
     match value {
         Value::Bool(strict) => u128::from(!strict),

@@ -19,7 +19,7 @@ pub struct InvalidValue {
     pub problem: String,
     pub allowed: String,
     pub suggestion: Option<String>,
-    /// The index of the invalid list item or map entry.
+    /// If an item of a list or an entry of a map is invalid, this field is the index of the item or entry.
     pub(crate) item: Option<usize>,
 }
 
@@ -101,7 +101,7 @@ pub(crate) struct As<F>(PhantomData<F>);
 impl<F: ValueForm> As<F> {
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<F::Value, D::Error> {
         let given = Value::deserialize(deserializer)?;
-        // serde keeps only the text of an error, so this text contains the `InvalidValue` as JSON.
+        // An error of serde can contain only a text, so the text contains the `InvalidValue` as JSON.
         F::read(&given).ok_or_else(|| D::Error::custom(json!(F::misfit(&given))))
     }
 

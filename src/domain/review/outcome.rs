@@ -249,6 +249,11 @@ pub struct SettledFinding {
 }
 
 impl SettledFinding {
+    /// Whether the finding is neither closed nor rejected.
+    pub fn is_open(&self) -> bool {
+        !self.state.is_closed() && !self.finding.is_rejected()
+    }
+
     /// Whether the finding prevents a clean outcome.
     pub fn blocks(&self) -> bool {
         self.finding.mandatory && !self.state.is_closed()

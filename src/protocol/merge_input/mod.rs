@@ -141,8 +141,9 @@ impl MergeInput {
         }
     }
 
-    /// Reads findings and reviews from the unknown fields of an object. In an item of `findings`, an unknown field
-    /// maps a file to the findings in this file. Returns whether anything was read.
+    /// Reads findings and reviews from the unknown fields of an object. In an item of `findings`, an unknown
+    /// field maps a file to the findings in this file. Returns whether the function read a finding, a review or
+    /// a message.
     fn take_nested(&mut self, node: Node<'_>, place: Place, context: &Context, debate: &mut Vec<Message>) -> bool {
         let size =
             |input: &Self, debate: &[Message]| (input.members.len(), input.debate.reviewers.len(), debate.len());
@@ -214,7 +215,7 @@ impl MergeInput {
         });
     }
 
-    /// Assigns a unique id to each finding whose id is missing or already used.
+    /// If a finding has no id, or has the id of an earlier finding, assigns a unique id to the finding.
     fn name_members(&mut self) {
         let mut known: HashSet<&str> = HashSet::with_capacity(self.members.len());
         let all = self.members.iter().enumerate();

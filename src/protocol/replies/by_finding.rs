@@ -27,10 +27,12 @@ pub(crate) trait AnswerWord: Copy + Eq + std::fmt::Debug + 'static {
     const LIST: &'static str;
     const EVIDENCE: bool = false;
 
-    /// Whether the caller checks each word against the tree. Words that are checked can contradict each other.
+    /// Whether the caller checks each word against the tree. In this case, contradictory words for a finding do
+    /// not make the answer unreliable.
     const CHECKED: bool = false;
 
-    /// Whether the word leaves the finding open. An entry with such a word can contradict other entries.
+    /// Whether a finding with this word in its entry stays open. An entry with this word is never dropped as a
+    /// contradiction to an earlier entry.
     fn keeps_open(self) -> bool {
         false
     }
@@ -180,8 +182,8 @@ impl<W: AnswerWord> Gathered<W> {
         ids.len() as u64
     }
 
-    /// Returns the index of the first entry in the signed end, which ends before the entry `end` and contains
-    /// entries for `wanted` findings.
+    /// Returns the index of the first entry in the signed end. The signed end ends before the entry `end`, and
+    /// contains entries for `wanted` findings.
     fn block(&self, wanted: u64, end: usize) -> usize {
         let mut ids = HashSet::new();
         let mut start = end;
@@ -316,7 +318,7 @@ struct Prose<W> {
     gathered: Gathered<W>,
     weight: usize,
     mode: Mode,
-    /// Whether text that does not belong to the last entry follows the last entry.
+    /// Whether the last entry is followed by text that does not belong to the entry.
     apart: bool,
 }
 
@@ -324,7 +326,7 @@ struct Prose<W> {
 enum Mode {
     Closed,
     Text,
-    /// `gap` is true after a blank line. Only a list item then continues the evidence.
+    /// The flag `gap` is true after a blank line. After a blank line, only a list item continues the evidence.
     Evidence {
         gap: bool,
     },
@@ -475,7 +477,7 @@ fn head<W: AnswerWord>(line: &str) -> Option<Head<W>> {
     };
     let plain = behind.trim_start_matches(MARKS);
     let text = tag::title(plain, None);
-    // A lower-case word without a separator can be the first word of an ordinary sentence.
+    // If no separator follows a lower-case word, the word can be the first word of an ordinary sentence.
     let separated = text.is_empty() || text.len() < plain.trim().len() || plain.len() < behind.len();
     if !separated && written.contains(char::is_lowercase) {
         return None;

@@ -82,7 +82,7 @@ pub(crate) fn find_of(text: &str, paths: &Paths) -> Option<NamedPlace> {
     }
 }
 
-/// Finds the first location in a text. Returns `None` if the path of this location is only the end of a path with
+/// Finds the first location in a text. Returns `None` if the found path is only the last part of a path with
 /// spaces.
 pub(crate) fn find(text: &str) -> Option<NamedPlace> {
     first(text).filter(|place| !is_continued(&text[..place.range.start]))

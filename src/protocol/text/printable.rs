@@ -14,7 +14,7 @@ const MARKS: [&str; 3] = ["##vso[", "##[", "##teamcity["];
 const COMMANDS: &str = "add-mask add-matcher add-path debug echo endgroup error group internal- notice remove-matcher \
                       save-state set-env set-output set-secret stop-commands warning";
 
-/// A type of text that can be escaped. Only this module can read the text through the trait.
+/// A type of text that can be escaped. Code outside this module cannot read the text through this trait.
 pub trait Shown: written::Text {}
 
 impl<T: written::Text + ?Sized> Shown for T {}

@@ -194,7 +194,7 @@ pub(crate) fn confidence(member: &Member) -> Option<u8> {
 /// Merges the findings of one reviewer that have the same location, category and text. The merged entry has the
 /// highest severity and the highest confidence of these findings.
 fn fold(entries: Vec<NormalMember<'_>>) -> Vec<NormalMember<'_>> {
-    /// The fields are the reviewer, file, category, denial and text hash.
+    /// The key of a finding: the reviewer, the file, the category, the denial, and the hash of the text.
     type Key = (u32, Option<u32>, Category, bool, u64);
     let mut kept: Vec<NormalMember<'_>> = Vec::with_capacity(entries.len());
     let mut known: HashMap<Key, Vec<usize>> = HashMap::new();

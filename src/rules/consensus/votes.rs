@@ -15,7 +15,7 @@ const UNLIKE: f32 = 0.1;
 /// The minimum distance, in levels, between two severities that conflict.
 const FAR: usize = 2;
 
-/// Points added to the confidence if a security advisory confirms the finding.
+/// The number of points by which a confirming security advisory raises the confidence.
 const ADVISORY: i32 = 10;
 
 pub(crate) struct Votes<'a> {

@@ -48,7 +48,7 @@ impl Voter {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vote<'a, V> {
     pub action: VoteAction,
-    /// The voter's reason: a reason code of [`VoteLists`], or any other word.
+    /// The voter's reason, which is a reason code of [`VoteLists`] or any other word.
     pub reason: Option<Cow<'a, str>>,
     /// The new value that a FLIP proposes. Two FLIPs with different values do not agree.
     pub new_value: Option<V>,
@@ -66,13 +66,14 @@ pub enum Version {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum FlagReason {
-    /// The two other voters outvoted a voter that is protected from being outvoted in conflicts of this type.
+    /// Two voters outvoted the third voter, although this voter is protected from being outvoted in conflicts of
+    /// this type.
     FacetMinoritySignal,
     /// No two votes agree, and the votes are not FLIP, DROP and KEEP.
     PolarityUncertain,
     /// The votes are FLIP, DROP and KEEP, and no reason code decides between them.
     TieUnresolved,
-    /// Replaces `PolarityUncertain` and `TieUnresolved` if the items overlap.
+    /// The reason in place of `PolarityUncertain` and `TieUnresolved` if the items overlap.
     RedundantRefUncertain,
 }
 
@@ -164,7 +165,7 @@ pub fn decide<'a, V: PartialEq>(
 }
 
 /// The effective action of a vote, and the new value that a FLIP proposes. If no two votes propose different
-/// values, the value cannot prevent an agreement, and is `None`.
+/// values, the value cannot prevent an agreement. In this case, the value is `None`.
 type Wish<'a, V> = (VoteAction, Option<&'a V>);
 
 /// A FLIP without a value agrees with every other FLIP, unless two other FLIPs propose different values.

@@ -160,7 +160,7 @@ fn notices(state: &ReviewState) -> Vec<String> {
             } else {
                 ""
             };
-            notices.push(format!("{} was enforced in dispute #{dispute}{then}", finding.id));
+            notices.push(format!("{} was enforced in dispute {dispute}{then}", finding.id));
         }
     }
     notices

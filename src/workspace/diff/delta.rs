@@ -1,9 +1,9 @@
 //! Compares a file with its last review, to determine the lines that have to be reviewed again.
 //!
-//! Glee does not record the reviewed text, but a keyed hash of each line and the ranges under review. A changed
+//! Glee records a keyed hash of each line and the ranges under review, but does not record the text. A changed
 //! line can affect the whole block around the line (usually a function), so unchanged lines of the block are
-//! reviewed too. If the lines to review are a large part of the file, Glee selects fewer lines around each change.
-//! The reviewer can read the rest of the file in the tree.
+//! reviewed too. If the lines to review are a large part of the file, Glee selects fewer lines around each
+//! change. The reviewer can read the rest of the file in the tree.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -104,7 +104,7 @@ impl Delta {
                         }
                     }
                 }
-                // Removing a line can change the effect of the lines before and after the removed line.
+                // The removal of a line can change the meaning of the lines before and after the removed line.
                 DiffTag::Delete => {
                     let before = number(new.start);
                     marks.extend([before, before + 1].into_iter().filter(|line| (1..=last).contains(line)));
@@ -121,8 +121,9 @@ impl Delta {
             };
             around(lines.0) || around(lines.1)
         };
-        // An unchanged finding has to be read again if its block changed. If a line of a finding changed, the
-        // changed line is already in `marks`, and `rest` returns the range of the unchanged lines.
+        // If all lines of a finding are unchanged, the finding still has to be reviewed again after a change of
+        // its block. If a line of a finding changed, `marks` already contains the changed line. The function
+        // `rest` then returns the range of the finding's unchanged lines.
         let read_again = |finding: &RawFinding| match delta.place(finding) {
             Some(lines) => Some(lines).filter(has_changed),
             None => delta.rest(finding),
@@ -162,8 +163,8 @@ impl Delta {
         Some((*left().min()?, *left().max()?))
     }
 
-    /// Returns an earlier finding with new line numbers. Returns `None` if a line of the finding changed or has to
-    /// be read again. Also returns `None` for a finding about a whole file (without a line).
+    /// Returns an earlier finding with new line numbers. Returns `None` if a line of the finding changed or has
+    /// to be reviewed again. Also returns `None` for a finding about a whole file (without a line).
     pub fn carried(&self, finding: &RawFinding) -> Option<RawFinding> {
         let (start, end) = self.place(finding)?;
         let is_touched = self.touched.iter().any(|(from, to)| *from <= end && start <= *to);
@@ -229,7 +230,7 @@ fn removed_near(diff: &str, shown: &[Lines]) -> Option<String> {
     (!body.is_empty()).then(|| header.map(|line| format!("{line}\n")).collect::<String>() + &body)
 }
 
-/// A set of line ranges; an empty slice means all lines.
+/// A set of line ranges. The empty slice contains all lines.
 struct Set<'a>(&'a [Lines]);
 
 impl Set<'_> {

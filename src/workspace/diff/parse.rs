@@ -1,6 +1,6 @@
-//! Parses unified diffs of git (with any git settings), `diff -u`, `diff -r`, Subversion and Mercurial. A truncated
-//! diff, a hunk that does not match its header, and a combined diff of a merge commit cause an error, because
-//! nobody would review the changes in a skipped part.
+//! Parses unified diffs of git (with any git settings), `diff -u`, `diff -r`, Subversion and Mercurial. A
+//! truncated diff, a hunk that does not match its header, and a combined diff of a merge commit cause an error.
+//! If the parser skipped these parts, nobody would review their changes.
 
 use std::borrow::Cow;
 use std::iter::Peekable;
@@ -148,7 +148,7 @@ impl Patch {
         self.hunks.iter().any(|hunk| hunk.side(side).next().is_some())
     }
 
-    /// Converts `text` from the side `from` of the patch to the opposite side.
+    /// Applies the patch to `text`. If `from` is the new side, applies the patch in reverse.
     pub(crate) fn replaced(&self, text: &str, from: Side) -> String {
         let mut lines = text.lines();
         let (mut result, mut at) = (String::new(), 1_u32);
@@ -387,7 +387,7 @@ fn stripped(old: &[u8], new: &[u8]) -> (Vec<u8>, Vec<u8>) {
     (path.clone(), path)
 }
 
-/// Removes git's prefix from a name, if the name has such a prefix.
+/// Removes a prefix of git, such as `a/`, from a name.
 fn known(name: &[u8]) -> Vec<u8> {
     let prefix = PREFIXES.iter().find(|prefix| name.len() > prefix.len() && name.starts_with(prefix));
     prefix.map_or(name, |prefix| &name[prefix.len()..]).to_vec()
@@ -410,7 +410,8 @@ fn header_names(rest: &str) -> Option<(Vec<u8>, Vec<u8>)> {
     }
     let splits = || rest.match_indices(' ').map(|(at, _)| (&rest[..at], &rest[at + 1..]));
     let tail = |name: &str| name.split_once('/').map(|(_, tail)| tail.to_owned());
-    // Names can contain spaces, so the line is split at a space between two equal names. The prefixes can differ.
+    // Names can contain spaces, so the line is split at a space between two names that are equal apart from
+    // their prefixes.
     let same = splits().find(|(one, other)| tail(one).is_some_and(|tail_of_one| tail(other) == Some(tail_of_one)));
     let same = same.or_else(|| splits().find(|(one, other)| one == other));
     let (one, other) = same.or_else(|| splits().next())?;

@@ -60,7 +60,8 @@ pub(crate) struct Repository {
     pub(crate) index: PathBuf,
     pub(crate) head: Option<String>,
     pub(crate) empty_tree: &'static str,
-    /// Whether git finds the repository. For any other repository, Glee passes the paths to each git command.
+    /// Whether git finds the repository without explicit paths. If not, Glee passes the paths of the repository
+    /// to each git command.
     pub(crate) is_discovered: bool,
 }
 
@@ -88,7 +89,7 @@ impl Repository {
         if lines.first() == Some(&b"true".as_slice()) || text.contains("cannot use bare repository") {
             return Err(WorkspaceError::Bare(marked.to_owned()));
         }
-        // Before the first commit, git prints `HEAD` instead of a commit id, and then fails.
+        // Before the first commit, git prints the word `HEAD` instead of a commit id, and fails afterwards.
         let [_, top, git_dir, common, format, head, ..] = lines.as_slice() else {
             if text.contains("not a git repository") {
                 return Ok(None);
@@ -217,8 +218,8 @@ impl Repository {
         }
     }
 
-    /// Fails if one of the `folders` is a symbolic link, for example after the extraction of an archive. Through
-    /// such a link, git would change refs outside the repository.
+    /// Fails if one of the `folders` is a symbolic link, because git would change refs outside the repository
+    /// through this link. For example, an extracted archive can contain a symbolic link.
     pub(crate) fn refuse_links(&self, folders: [&str; 2]) -> Result<()> {
         let linked = folders.map(|folder| self.common.join(folder)).into_iter().find(|path| path.is_symlink());
         linked.map_or(Ok(()), |linked| Err(WorkspaceError::LinkedRefs(linked)))
@@ -330,8 +331,8 @@ impl GitCall {
         let limit = self.time_limit;
         let (output, why) = thread::scope(|scope| {
             if let Some(mut pipe) = pipe {
-                // A write error is ignored, because a command that fails early does not read its input. The caller
-                // checks the exit status of the command.
+                // A write error is ignored, because a command that fails early does not read its input. The
+                // caller detects the failure by the exit status.
                 scope.spawn(move || pipe.write_all(input));
             }
             let guard = scope.spawn(move || kill_if_stuck(process, limit, &is_ended));

@@ -1,7 +1,7 @@
 //! Locks a file, so that only one run edits a work tree. The kernel releases the lock when the process ends.
 //!
-//! The lock file is never removed. The file describes the run that holds the lock. A run that cannot get the lock
-//! shows the description in an error message.
+//! The lock file is never removed. The file describes the run that holds the lock. If a run cannot get the lock,
+//! the error message contains this description.
 
 use std::fs::{File, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};

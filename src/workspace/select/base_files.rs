@@ -14,7 +14,7 @@ use crate::workspace::{Result, Workspace};
 /// The maximum size of a file, in bytes.
 const CAP: u64 = 16 << 20;
 
-/// Together with a script, Glee reads at most this number of files from the script's folder.
+/// The maximum number of files that Glee reads from the folder of a script, in addition to the script.
 const NEIGHBOURS: usize = 2_000;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -81,7 +81,7 @@ fn has_more(root: &Path, folder: &str, entries: &BTreeMap<String, (String, bool)
 }
 
 impl BaseFiles {
-    /// Writes all files below `folder`. For each edited file, returns the path of the written copy.
+    /// Writes all files below `folder`. Maps the path of each edited file to the path of the written copy.
     pub fn write(&self, folder: &Path) -> io::Result<BTreeMap<String, PathBuf>> {
         for (path, (bytes, executable)) in &self.files {
             let place = folder.join(path);

@@ -69,7 +69,7 @@ impl<'a> Ignores<'a> {
         Self { outside: outside(root, exclude), ..Self::of_names(root, &[GLEE, ".gitignore"], recorded) }
     }
 
-    /// Whether a path is ignored. Requires that no parent folder of the path is ignored.
+    /// Whether a path is ignored. The caller ensures that no parent folder of the path is ignored.
     pub(crate) fn is_ignored_here(&mut self, path: &[u8], is_dir: bool) -> bool {
         let full = self.root.join(path_bytes::path(path));
         for folder in path_bytes::above(path).rev().chain([b"".as_slice()]) {

@@ -73,8 +73,9 @@ impl Workspace {
         }
     }
 
-    /// Finds the files that a snapshot includes although ignore rules can hide the files: the files of `before`
-    /// that still exist, and the files that the rules at the start of the run did not hide.
+    /// Finds the files that a snapshot includes even if the current ignore rules hide these files. These are the
+    /// files of `before` that still exist, and the files that the ignore rules did not hide at the start of the
+    /// run.
     pub(crate) fn beyond(
         &self,
         run: &RunId,
@@ -188,8 +189,8 @@ impl Repository {
         self.common.join("HEAD").exists() && self.common.join("objects").is_dir() && self.git_dir.exists()
     }
 
-    /// The paths that git lists as ignored. The path of a folder ends with a slash. Git also lists a folder if all
-    /// files in the folder are ignored, but the folder itself is not.
+    /// The paths that git lists as ignored. The path of a folder ends with a slash. If all files in a folder are
+    /// ignored, git lists the folder even if no rule ignores the folder itself.
     fn listed_as_ignored(&self) -> Result<Vec<Vec<u8>>> {
         let call = self.call(["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"]);
         let listed = call.output()?;

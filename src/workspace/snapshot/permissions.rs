@@ -25,7 +25,8 @@ impl Modes {
         }
     }
 
-    /// Sets `plain` and `program`, and keeps only unusual permissions in `exceptions`.
+    /// Sets `plain` and `program` to the most common permissions, and removes these permissions from
+    /// `exceptions`.
     pub(crate) fn settle(&mut self) {
         let most_common = |program: bool| {
             let mut counts: HashMap<u32, usize> = HashMap::new();

@@ -26,7 +26,7 @@ use crate::workspace::{Result, Workspace, WorkspaceError};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UndoOptions {
     pub forced: Forced,
-    /// Whether to remove new files even if their creator is unknown.
+    /// Whether an undo also removes new files whose creator is unknown.
     pub remove_new: bool,
 }
 
@@ -75,7 +75,7 @@ pub struct Undone {
     pub ignored: Vec<String>,
 }
 
-/// What an undo or a redo would do.
+/// The effects that an undo or a redo would have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UndoPlan {
     pub files: Vec<(String, UndoEffect)>,
@@ -137,7 +137,7 @@ impl Workspace {
         let nothing = Image::new();
         let first = spans.first().map_or(&nothing, |(before, _)| before);
         for (path, mut changes) in changes {
-            // If a file was ignored before the coder began, the coder did not create the file.
+            // A file that was ignored before the coder began does not count as created by the coder.
             let is_hidden = ignored.covers(&path) && !ignored_files::is_certainly_new(&path, first);
             if is_hidden && changes.iter().any(|(before, _)| before.is_some()) {
                 changes.retain(|(before, _)| before.is_some());
@@ -293,7 +293,8 @@ impl Workspace {
 
 struct Work<'a> {
     options: &'a UndoOptions,
-    /// Whether to store the contents before and after the undo. A plan stores no contents, and is never executed.
+    /// Whether Glee stores the contents before and after the undo. The value is false for a plan, because a plan
+    /// is never executed.
     stores: bool,
     steps: Vec<WriteStep>,
     undone: Undone,
@@ -348,13 +349,14 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// If a step cannot be executed, replaces the step with a conflict.
+    /// Replaces each step that cannot be executed by a conflict.
     fn settle(&mut self, root: &Path) {
         let [removed, written] = [true, false].map(|removes| -> BTreeSet<Vec<u8>> {
             let steps = self.steps.iter().filter(|step| step.removes() == removes);
             steps.map(|step| step.path.clone()).collect()
         });
-        // A step cannot write a file if another step writes a file at the path of a parent folder.
+        // A step cannot write a file if a second step writes a file in place of a parent folder of the first
+        // file.
         let is_below = |path: &[u8]| path_bytes::above(path).any(|folder| written.contains(folder));
         for step in std::mem::take(&mut self.steps) {
             let above = (!step.removes() && is_below(&step.path)).then_some(Clash::Above);

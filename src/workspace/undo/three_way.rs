@@ -65,7 +65,7 @@ impl Clash {
     }
 }
 
-/// Reverts the change from `before` to `after` in the content `now`. If `after` was not recorded, the result is
+/// Returns the content `now` without the change from `before` to `after`. If `after` was not recorded, returns
 /// `before`.
 pub(crate) fn reverse(
     before: &FileContent,

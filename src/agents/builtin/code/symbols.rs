@@ -101,8 +101,8 @@ fn chain(tree: &SyntaxTree, line: u32) -> Vec<Syntax<'_>> {
     nodes
 }
 
-/// The kinds of syntax nodes that define functions, types and values. The second text of an entry is the field that
-/// contains the defined name in these nodes.
+/// The kinds of syntax nodes that define functions, types and values. An entry contains the kind of the
+/// definition, the field with the defined name, and the kinds of the nodes.
 const DEFINITIONS: &[(Named, &str, &str)] = &[
     (
         Named::Function,

@@ -1,7 +1,7 @@
 //! Matches a catalog's rules against one file.
 //!
-//! Comments that disable an ast-grep rule are ignored. The author of the code has to object with a waiver, because
-//! waivers are recorded.
+//! Comments that disable an ast-grep rule are ignored. To object to a rule, the author of the code has to write
+//! a waiver, because Glee records waivers.
 
 use std::ops::Range;
 use std::path::Path;
@@ -117,7 +117,8 @@ pub(crate) fn line(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1)
 }
 
-/// Returns the last line of a match. A line break at the end of the match does not count.
+/// Returns the last line of a match. If the match ends with a line break, the line break does not count as a
+/// further line.
 fn last_line(matched: &NodeMatch<'_, StrDoc<SupportLang>>) -> u32 {
     let (start, end) = (matched.start_pos(), matched.end_pos());
     let index = if end.byte_point().1 == 0 && end.line() > start.line() { end.line() - 1 } else { end.line() };

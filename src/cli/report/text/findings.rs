@@ -17,8 +17,8 @@ use crate::protocol::text::printable;
 /// Lists the findings that are neither closed nor rejected, in one line each.
 pub(crate) fn open(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let style = options.style;
-    let is_open = |finding: &&SettledFinding| !finding.state.is_closed() && !finding.finding.is_rejected();
-    let mut open: Vec<&SettledFinding> = outcome.findings.iter().filter(is_open).collect();
+    let mut open: Vec<&SettledFinding> =
+        outcome.findings.iter().filter(|finding| finding.is_open() || finding.blocks()).collect();
     open.sort_by_key(|finding| (!finding.blocks(), finding.finding.id));
     let mut text = String::new();
     for SettledFinding { finding, .. } in open {

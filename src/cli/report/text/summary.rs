@@ -120,7 +120,7 @@ fn counts(style: Style, outcome: &Outcome) -> Vec<String> {
     let fixed = count(&|finding| matches!(finding.state, FindingState::Resolved | FindingState::Unchecked));
     let unchecked = count(&|finding| finding.state == FindingState::Unchecked);
     let blocking = count(&SettledFinding::blocks);
-    let optional = count(&|finding| !finding.finding.mandatory && !finding.state.is_closed());
+    let optional = count(&|finding| finding.is_open() && !finding.finding.mandatory);
     let fixed = match unchecked {
         0 => format!("Fixed ({fixed})"),
         _ => format!("Fixed ({fixed}: {unchecked} unchecked)"),

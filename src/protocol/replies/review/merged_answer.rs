@@ -1,12 +1,12 @@
 //! Merges the findings in the prose and in the JSON results of a reviewer's answer into one list.
 //!
 //! The list contains all findings in the order of the answer. A finding that occurs several times in prose or in
-//! JSON is listed once. If an agent corrects a draft, a JSON result replaces all findings above the result. A JSON
-//! result that replaces findings must directly precede the closing line and contain exactly the announced number of
-//! findings. If a replaced finding is grave, the JSON result must also contain a grave finding. Only a complete
-//! `review_result` can replace tagged prose. A JSON result can replace an earlier result only if both results name
-//! a common location. Without a replacement, an answer is incomplete if the number of its findings differs from the
-//! announced number.
+//! JSON is listed once. If an agent corrects a draft, a JSON result replaces all findings above the result. A
+//! JSON result that replaces findings must directly precede the closing line and contain exactly the announced
+//! number of findings. If a replaced finding has a high severity, the JSON result must also contain a finding
+//! with a high severity. Only a complete `review_result` can replace tagged prose. A JSON result can replace an
+//! earlier result only if the two results have a finding at the same location. If no finding is replaced, an
+//! answer is incomplete if the number of its findings differs from the announced number.
 
 use std::collections::HashSet;
 
@@ -34,8 +34,8 @@ pub(crate) struct Results<'a> {
 #[derive(Debug)]
 struct Block {
     result: JsonResult,
-    /// The number of stored findings in the prose before this result. The field `read` counts these findings and
-    /// the findings that exceeded a size limit.
+    /// The number of stored findings in the prose before this result. The field `read` counts all findings in
+    /// this prose, including findings that exceeded a size limit.
     kept: usize,
     read: u64,
 }

@@ -32,8 +32,8 @@ pub(crate) struct ProseReader<'a> {
     form: Option<Form>,
 }
 
-/// The numbers of findings before the prompt's example of the closing line. `kept` counts the stored findings, and
-/// `count` counts all findings.
+/// Counts of the findings before the prompt's example of the closing line. The field `kept` counts the stored
+/// findings, and the field `count` counts all findings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Form {
     pub(crate) kept: usize,
@@ -62,7 +62,7 @@ enum Previous {
     Other,
     /// The position of a line of text. The line is a heading if the next line is an underline.
     Paragraph(usize),
-    /// The first line of a finding without a list marker. The next line can be an underline.
+    /// The first line of a finding without a list marker. The next line can be the underline of this line.
     Item,
     /// The first row of a table. The row is the header if a delimiter row follows. The field `item` is true if the
     /// row was read as a finding.
@@ -367,7 +367,8 @@ fn title_from_body(finding: &mut RawFinding, body: &mut String, paths: &Paths) {
     put_sure(finding, sure);
 }
 
-/// Takes the confidence from the first line of the body, if this line contains only the confidence in brackets.
+/// If the first line of the body contains only a confidence in brackets, moves the confidence from the body to
+/// the finding.
 fn sure_from_body(finding: &mut RawFinding, body: &mut String) {
     let (first, rest) = body.split_once('\n').unwrap_or((body, ""));
     if let ("", sure @ Some(_)) = confidence::split(first.trim_start()) {

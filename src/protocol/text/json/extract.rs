@@ -14,7 +14,8 @@ const NONCE: &str = "\"nonce\"";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FoundObject {
     pub(crate) text: String,
-    /// The mark that the caller gave to the first line of the object, or to the opening line of the object's fence.
+    /// The number by which the caller identifies the first line of the object, or the opening line of the
+    /// object's fence.
     pub(crate) mark: usize,
     pub(crate) fenced: bool,
 }

@@ -17,7 +17,8 @@ use crate::rules::consensus::votes::{Votes, Voting};
 /// One side of a conflict wins if its weight is greater by at least this number.
 const CLEARLY: i32 = 2;
 
-/// [`assemble`] searches at most this number of preceding lists for a group that contains the current group.
+/// The maximum number of preceding lists in which [`assemble`] searches for a group that contains the current
+/// group.
 const NEIGHBOURS: usize = 16;
 
 const SINGLE: &str = "single source: ";
@@ -39,7 +40,7 @@ pub(crate) fn decide(members: &[Member], entries: &[NormalMember<'_>], debate: &
     joined.collect()
 }
 
-/// Puts two accepted groups into the same list if one group is a part of the other group, or if both groups have
+/// Puts two accepted groups into the same list if the one group contains the other group, or if the groups have
 /// the same category and title (phase 7). The first group of each list is the main group.
 fn assemble(groups: Vec<Group>, members: &[Member]) -> Vec<Vec<Group>> {
     let mut kept: Vec<Vec<Group>> = Vec::with_capacity(groups.len());
@@ -333,8 +334,8 @@ fn unique_decision(confidence: Option<u8>, score: i32) -> (bool, i32) {
     }
 }
 
-/// Applies a failed challenge. If the finding meets no criterion of the challenge, the group becomes disputed. If
-/// the finding meets a criterion, the group gets a lower severity.
+/// Weakens a group after a failed challenge. If the finding meets no criterion of the challenge, the group
+/// becomes disputed. Otherwise, the group gets a lower severity.
 fn weaken(group: &mut Group, EvidenceChallenge { criteria, weakest, test, .. }: EvidenceChallenge) {
     if criteria == Criteria::default() {
         group.class = Class::Disputed;

@@ -119,8 +119,8 @@ impl Finder<'_> {
         pairs
     }
 
-    /// Calls `look` once for each entry that can match the entry `index`. `seen_from[other]` is the last `index`
-    /// for which `look` was called with `other`.
+    /// Calls `look` once for each entry that can match the entry `index`. The slice `seen_from` contains, for
+    /// each entry, the last `index` from which `look` was called with the entry.
     fn look_from(&self, index: usize, file: &Range<usize>, seen_from: &mut [usize], mut look: impl FnMut(usize)) {
         let entry = &self.entries[index];
         let mut scopes: [Range<usize>; 2] = [0..0, 0..0];
@@ -128,7 +128,7 @@ impl Finder<'_> {
             (None, _) => scopes[0] = 0..self.entries.len(),
             (Some(_), None) => scopes = [file.clone(), self.fileless()],
             (Some(_), Some((_, last))) => {
-                // Only later entries are searched, because every pair is found by a search from its earlier entry.
+                // Only entries after `index` are searched, because every pair is found from its first entry.
                 let reach = entry.block.map_or(last, |block| block.1.max(last)).saturating_add(NEAR);
                 let later = &self.entries[index + 1..file.end];
                 let end = later.partition_point(|other| other.lines.is_some_and(|lines| lines.0 <= reach));

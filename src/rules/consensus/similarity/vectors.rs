@@ -33,7 +33,8 @@ pub(crate) struct Vectors {
     /// The number and the weight of each term, sorted by number within each text. The vector of each text has
     /// length 1.
     terms: Vec<(u32, f32)>,
-    /// For each term, the index of the term's first entry in `holders`. Each entry is a text with the term.
+    /// The texts that contain a term are adjacent in `holders`. For each term, this field contains the index of
+    /// the first of these texts in `holders`.
     held: Vec<u32>,
     holders: Vec<u32>,
 }
