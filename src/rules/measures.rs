@@ -19,7 +19,6 @@ pub struct ReviewStatistics {
     pub since: Option<String>,
     /// All findings, and all calls of reviewers and judges.
     pub all: Measures,
-<<<<<<< HEAD
     /// The measures of each reviewer. A finding counts for every reviewer that raised the finding.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reviewers: Option<Vec<Measures>>,
@@ -33,22 +32,6 @@ pub struct ReviewStatistics {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge_models: Option<Vec<Measures>>,
     /// The measures of each category. A category has no calls.
-=======
-    /// The measures of each reviewer. A finding counts for each reviewer that raised the finding.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reviewers: Option<Vec<Measures>>,
-    /// The measures of each judge. Only the findings on which the judge ruled count, with the judge's own
-    /// decisions.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub judges: Option<Vec<Measures>>,
-    /// The measures of each model of a reviewer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub models: Option<Vec<Measures>>,
-    /// The measures of each model of a judge.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub judge_models: Option<Vec<Measures>>,
-    /// The measures of each category of findings. A category has no calls.
->>>>>>> prose4
     #[serde(skip_serializing_if = "Option::is_none")]
     pub categories: Option<Vec<Measures>>,
     /// The agreement of two reviewers on the findings that at least one of the two raised, in code that both read. Reviewers agree on a finding if both raised or confirmed the finding.
@@ -66,11 +49,7 @@ impl ReviewStatistics {
 /// The measures of one reviewer, judge, model or category.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Measures {
-<<<<<<< HEAD
     /// The name of the reviewer, judge, model or category; absent in the measures of all findings.
-=======
-    /// The name of the reviewer, judge, model or category. The field is absent in the measures of all findings.
->>>>>>> prose4
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
     pub raised: u64,
@@ -79,11 +58,7 @@ pub struct Measures {
     pub alone: Share,
     /// The share of findings with a dispute.
     pub disputed: Share,
-<<<<<<< HEAD
     /// The number of disputes without a decision. The shares of decided disputes omit these disputes.
-=======
-    /// The number of disputes without a decision. The shares of decided disputes do not contain these disputes.
->>>>>>> prose4
     pub held: u64,
     /// The share of decided disputes whose finding was upheld (enforced, accepted as a risk, or deferred).
     pub upheld: Share,
@@ -102,12 +77,7 @@ pub struct Measures {
     /// The share of fixed findings whose change was undone, or was reversed because of a later finding.
     pub reverted: Share,
     pub calls: u64,
-<<<<<<< HEAD
     /// The number of calls whose cost is unknown. These calls can increase the real cost.
-=======
-    /// The number of calls whose cost is unknown. If this number is not 0, the real cost is higher than the
-    /// known cost.
->>>>>>> prose4
     pub unpriced_calls: u64,
     /// The sum of the durations of the calls, in milliseconds.
     pub millis: u64,

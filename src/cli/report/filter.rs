@@ -53,7 +53,7 @@ impl ReportFilter {
     }
 
     pub(crate) fn shows(&self, finding: &SettledFinding) -> bool {
-        let is_open = !finding.state.is_closed() && !finding.finding.is_rejected();
+        let is_open = finding.is_open();
         (is_open || !self.open) && self.has_subject(&finding.finding)
     }
 
