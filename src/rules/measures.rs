@@ -34,10 +34,12 @@ pub struct ReviewStatistics {
     /// The measures of each category. A category has no calls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub categories: Option<Vec<Measures>>,
-    /// The agreement of two reviewers on the findings that at least one of the two raised, in code that both read. Reviewers agree on a finding if both raised or confirmed the finding.
+    /// The agreement of two reviewers on the findings that at least one of the two raised, in code that both
+    /// read. Reviewers agree on a finding if both raised or confirmed the finding.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reviewer_agreement: Option<Vec<PairAgreement>>,
-    /// The agreement of two judges on the disputes that both decided, in a panel or in an audit. Judges agree on a dispute if their decisions are the same.
+    /// The agreement of two judges on the disputes that both decided, in a panel or in an audit. Judges agree on
+    /// a dispute if their decisions are the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge_agreement: Option<Vec<PairAgreement>>,
 }
@@ -135,7 +137,8 @@ impl From<AgreementCount> for PairAgreement {
     }
 }
 
-/// Returns the keys in a random order, so that the first keys are a sample. The order depends only on the keys and
+/// Returns the keys in a random order, so that the first keys are a sample. The order depends only on the keys
+/// and
 /// the seed. An additional key does not change the relative order of the other keys.
 pub fn draw(keys: impl IntoIterator<Item = u64>, seed: u64) -> Vec<u64> {
     let rank = |key: u64| {

@@ -176,8 +176,8 @@ mod tests {
         let model = chosen(&[], Some("m")).unwrap_err();
         assert!(model.contains("the model of `codex` cannot be set: the adapter `text`"), "{model}");
         for (with, model, error) in [
-            ("clade", None, "`clade` is not a reviewer"),
-            ("builtin:fixer", None, "`builtin:fixer` is not a reviewer"),
+            ("clade", None, "`clade` is not a supported reviewer"),
+            ("builtin:fixer", None, "`builtin:fixer` is not a supported reviewer"),
             ("claude:", None, "cannot be"),
             ("builtin:rules", Some("m"), "no reviewer of this run accepts `--model`"),
             ("claude:opus", Some("m"), "no reviewer of this run accepts `--model`"),

@@ -165,7 +165,7 @@ impl Report<'_> {
                     let sure = consensus.confidence.filter(|_| consensus.positions.len() > 1);
                     facts.extend(sure.map(|sure| format!("{}% sure together", sure.get())));
                 }
-                Class::Uncorroborated => facts.push(format!("decisive would be: {}", consensus.would_decide)),
+                Class::Uncorroborated => facts.push(format!("needed for a decision: {}", consensus.would_decide)),
                 Class::Rejected => facts.push(consensus.why.clone()),
                 // `consensus.why` replaces the text of `agreement`, because `consensus.why` also names the
                 // reviewers that disagree.

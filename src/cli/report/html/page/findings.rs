@@ -286,7 +286,7 @@ fn reviewers(settled: &SettledFinding) -> Vec<String> {
             let sure = consensus.confidence.filter(|_| consensus.positions.len() > 1);
             facts.extend(sure.map(|sure| format!("{}% sure together", sure.get())));
         }
-        Class::Uncorroborated => facts.push(format!("decisive would be: {}", consensus.would_decide)),
+        Class::Uncorroborated => facts.push(format!("needed for a decision: {}", consensus.would_decide)),
         Class::Rejected => facts.push(consensus.why.clone()),
         Class::Disputed => facts[0].clone_from(&consensus.why),
     }
