@@ -2,9 +2,9 @@
 //! decides which tools an agent may use. The adapter reads the answer only from the recorded output.
 
 #[cfg(feature = "acp")]
-mod conversation;
-#[cfg(feature = "acp")]
 mod permission;
+#[cfg(feature = "acp")]
+mod prompt_turn;
 #[cfg(all(test, feature = "acp"))]
 mod tests;
 #[cfg(feature = "acp")]
@@ -47,7 +47,7 @@ impl Adapter for Acp {
 
     fn dialogue(&self, query: &Query<'_>) -> Option<Box<dyn Dialogue>> {
         #[cfg(feature = "acp")]
-        return Some(Box::new(conversation::Conversation {
+        return Some(Box::new(prompt_turn::PromptTurn {
             role: query.request.task.role(),
             root: query.request.root.clone().into(),
             prompt: query.prompt.to_owned(),
