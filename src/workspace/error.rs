@@ -36,8 +36,12 @@ pub enum WorkspaceError {
     Unreadable { path: String, source: io::Error },
     #[error("`{path}` is outside the tree `{}`", root.display())]
     Outside { path: String, root: PathBuf },
-    #[error("there is no commit `{0}`")]
-    BadRevision(String),
+    #[error("there is no commit `{revision}`")]
+    BadRevision {
+        revision: String,
+        /// Branches that exist, the most recently changed first.
+        branches: Vec<String>,
+    },
     #[error("the repository has no commit yet")]
     NoCommit,
     #[error("`{one}` and `{other}` have no common ancestor")]
@@ -129,7 +133,10 @@ impl Advice for WorkspaceError {
             Self::NotGit(..) => "specify files or folders: `glee review src/`",
             Self::Unreadable { .. } => "check the path and its permissions",
             Self::Outside { .. } => "run Glee in the tree that contains the path",
-            Self::BadRevision(..) => "list commits and branches with `git log --oneline` or `git branch -a`",
+            Self::BadRevision { branches, .. } if !branches.is_empty() => {
+                return Some(format!("use an existing branch ({}) or a commit", branches.join(", ")));
+            }
+            Self::BadRevision { .. } => "list commits and branches with `git log --oneline` or `git branch -a`",
             Self::NoCommit => "review the files as they are: `glee review`, or specify paths",
             Self::NoMergeBase { .. } => {
                 "fetch the missing history (`git fetch --unshallow`), or specify a range `A..B`"

@@ -171,7 +171,7 @@ impl Repository {
     }
 
     pub(crate) fn commit(&self, revision: &str) -> Result<String> {
-        let bad = || WorkspaceError::BadRevision(revision.to_owned());
+        let bad = || self.bad_revision(revision);
         if revision.is_empty() || revision.starts_with('-') || revision.contains(['\0', '\n']) {
             return Err(bad());
         }
@@ -179,6 +179,14 @@ impl Repository {
             return self.head.clone().ok_or(WorkspaceError::NoCommit);
         }
         self.find(&format!("{revision}^{{commit}}"))?.ok_or_else(bad)
+    }
+
+    fn bad_revision(&self, revision: &str) -> WorkspaceError {
+        let format = "--format=`%(refname:short)`";
+        let listed =
+            self.call(["for-each-ref", "--sort=-committerdate", "--count=4", format, "refs/heads"]).output();
+        let branches = path_bytes::shown(&listed.unwrap_or_default()).lines().map(str::to_owned).collect();
+        WorkspaceError::BadRevision { revision: revision.to_owned(), branches }
     }
 
     pub(crate) fn find(&self, revision: &str) -> Result<Option<String>> {
@@ -207,7 +215,7 @@ impl Repository {
     /// B, then B. If a side is omitted, `HEAD` is used.
     pub(crate) fn range(&self, range: &str) -> Result<(String, String)> {
         let side = |revision: &str| self.commit(if revision.is_empty() { "HEAD" } else { revision });
-        let bad = || WorkspaceError::BadRevision(range.to_owned());
+        let bad = || self.bad_revision(range);
         let (from, to) = range.split_once("..").ok_or_else(bad)?;
         match to.strip_prefix('.') {
             Some(to) => {
