@@ -230,8 +230,8 @@ pub enum ReviewEvent {
         #[serde(flatten)]
         earlier: Box<EarlierDispute>,
     },
-    /// A finding describes the same problem as an earlier finding whose dispute waits for a person. No second
-    /// dispute is opened.
+    /// A finding describes the same problem as an earlier finding whose dispute waits for a person. Glee opens
+    /// no second dispute about the problem.
     StillDisputed { finding: FindingId, dispute: DisputeNumber },
     /// A snapshot of the tree before the coder's first edit.
     BeforeImage {

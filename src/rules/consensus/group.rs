@@ -149,7 +149,7 @@ pub struct Group {
     /// The confidence before any change by the policy or the debate. `None` if no reviewer stated a confidence.
     pub original_confidence: Option<u8>,
     pub confidence: Option<u8>,
-    /// The number of points by which the policy changes the confidence, and the label of this change in `formula`.
+    /// The change of the confidence by the policy, in points, and the label of the change in the text `formula`.
     pub(crate) bonus: (i32, &'static str),
     pub formula: String,
     /// The validation score (phase 4). Only a group with one raiser has a score.

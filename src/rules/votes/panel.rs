@@ -25,8 +25,9 @@ fn reason_code(grounds: Grounds) -> String {
     grounds.as_str().to_uppercase()
 }
 
-/// Adds the judges' grounds to the default lists. A FLIP with the ground `NotMandatory` wins a three-way split. If
-/// no FLIP wins the split, a DROP with a ground other than `NotMandatory` wins.
+/// Returns the default reason codes, and the grounds of judges as further reason codes. If the three votes are
+/// FLIP, DROP and KEEP, a FLIP with the ground `NotMandatory` wins. If no FLIP wins, a DROP with any other
+/// ground wins.
 fn lists() -> VoteLists {
     let mut lists = VoteLists::default();
     lists.structural.insert(reason_code(Grounds::NotMandatory));

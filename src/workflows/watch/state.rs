@@ -233,7 +233,8 @@ impl WatchState {
         let summary = said.summary.clone().unwrap_or_default();
         seen.events += 1;
         seen.done = said.kind == EventType::Done;
-        // An answer to a clarification is stored with the clarification, and not as a summary.
+        // The answer to a clarification is stored only in `clarification`, and not in the agent's list of
+        // summaries (`told`).
         if !summary.is_empty() && !answers {
             seen.told.push(summary.labelled(&format!("{}: ", said.kind)));
             if seen.told.len() > KEPT {

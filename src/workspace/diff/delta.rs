@@ -67,7 +67,7 @@ pub fn frame(file: &SourceFile) -> String {
 impl Delta {
     pub const LEVELS: usize = EXTENTS.len();
 
-    /// The size of the shown lines in bytes; 0 if there are no lines to review.
+    /// The total size of the lines in `shown`, in bytes. The size is 0 if no lines have to be reviewed again.
     pub fn shown_bytes(&self, file: &SourceFile) -> usize {
         let is_shown = |at: u32| self.shown.iter().any(|(first, last)| (*first..=*last).contains(&at));
         let lines = file.text.lines().zip(1..).filter(|(_, at)| !self.ask.is_empty() && is_shown(*at));

@@ -204,7 +204,7 @@ impl Repository {
     }
 
     /// Resolves a range to two commit ids. `A..B` gives A and B. `A...B` gives first the common ancestor of A and
-    /// B, then B. If a side is omitted, `HEAD` is used.
+    /// B, then B. `HEAD` takes the place of a missing revision before or after the dots.
     pub(crate) fn range(&self, range: &str) -> Result<(String, String)> {
         let side = |revision: &str| self.commit(if revision.is_empty() { "HEAD" } else { revision });
         let bad = || WorkspaceError::BadRevision(range.to_owned());
@@ -452,7 +452,9 @@ impl Drop for Objects {
     }
 }
 
-/// Parses the output of `ls-tree -z` or `ls-files -z --stage`. A record has a mode, two words and a path.
+/// Parses the output of `ls-tree -z` or `ls-files -z --stage`. Each record has the git mode, two further words
+/// and the path. The two words are the object type and the object id (`ls-tree`), or the object id and the stage
+/// number (`ls-files`).
 pub(crate) fn records(listed: &[u8]) -> impl Iterator<Item = (u32, &str, &str, &[u8])> {
     path_bytes::items(listed, 0).filter_map(|record| {
         let (head, path) = record.split_at(memchr::memchr(b'\t', record)?);

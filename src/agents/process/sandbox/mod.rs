@@ -77,7 +77,8 @@ pub(crate) fn confinement(
         (Sandbox::Required, false) => Hold::Always,
     };
     if nests {
-        // Codex runs no command if this folder is missing. Codex cannot create this folder inside the sandbox.
+        // Glee creates the folder `/tmp/codex-daemon-<user id>`, because Codex runs no command without this
+        // folder, and cannot create the folder inside the sandbox.
         drop(private::folder(Path::new(&format!("/tmp/codex-daemon-{}", nix::unistd::geteuid()))));
     }
     let hidden = protected.iter().map(|folder| real(folder).join("watch")).find(|folder| folder.is_dir());

@@ -177,7 +177,8 @@ fn empty(socket: &mut UnixStream) {
 }
 
 fn supervise(liveness: File, orders: &Orders, program: &OsStr, args: &[OsString]) -> Report {
-    // If `setsid` fails, this process already leads a process group, which receives no terminal signals.
+    // `setsid` fails if this process already leads a process group. The failure is harmless, because the
+    // terminal sends no signals to this process group.
     let _ = nix::unistd::setsid();
     #[cfg(target_os = "linux")]
     let _ = nix::sys::prctl::set_child_subreaper(true);

@@ -233,7 +233,7 @@ impl Entry<'_> {
     }
 
     /// Returns the reason for the state of the finding: the ruling, the coder's answer, or the reason of the
-    /// other reviewers. The text is never empty.
+    /// other reviewers. The returned reason is never empty.
     pub(crate) fn reason(&self, outcome: &Outcome) -> String {
         let answer = self.settled.response.as_ref().map(|response| block(&response.text)).unwrap_or_default();
         let with = |fact: String, why: &str| match why.trim() {

@@ -28,13 +28,13 @@ const ENDINGS: &[&str] = &["ations", "ation", "ings", "ing", "ed", "es", "ly", "
 type Numbers = HashMap<Box<str>, u32, RandomState>;
 
 pub(crate) struct Vectors {
-    /// Maps each text to the index of the text's first entry in `terms`.
+    /// For each text, the index in `terms` at which the terms of the text begin.
     starts: Vec<u32>,
     /// The number and the weight of each term, sorted by number within each text. The vector of each text has
     /// length 1.
     terms: Vec<(u32, f32)>,
-    /// The texts that contain a term are adjacent in `holders`. For each term, this field contains the index of
-    /// the first of these texts in `holders`.
+    /// For each term, the index in `holders` at which the texts with the term begin. In `holders`, the texts
+    /// with the same term are adjacent.
     held: Vec<u32>,
     holders: Vec<u32>,
 }

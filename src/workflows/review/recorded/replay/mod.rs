@@ -241,9 +241,9 @@ impl Replay<'_> {
                 return events;
             }
             Step::Effect(ReviewEffect::Verify { round }) => {
-                // Takes the latest recorded results of the `review.verify` commands on the current tree or an
-                // earlier tree. If the record has no results on these trees, takes the first recorded results on
-                // a later tree.
+                // The record can contain several results of the `review.verify` commands. The replay takes the
+                // latest results on the current tree or on an earlier tree. If no such results exist, the replay
+                // takes the first results on a later tree.
                 let done = self.state.tree_changes.len();
                 let of_round = || self.verdicts.iter().filter(|verdict| verdict.round == *round);
                 let known = of_round().map(|verdict| verdict.after).filter(|after| *after <= done).max();
