@@ -15,7 +15,7 @@ use crate::domain::Untrusted;
 pub trait Host {
     fn kind(&self) -> HostKind;
 
-    /// Reads the pull request. Later calls of other methods refer to the commits of this pull request.
+    /// Reads the pull request. The other methods receive the returned value, and use the commits in this value.
     fn request(&self) -> Result<PullRequest, HostError>;
 
     /// Reads all changed files with the lines on which the host accepts comments.
@@ -24,8 +24,9 @@ pub trait Host {
     /// Reads all threads and comments of the pull request, the oldest first.
     fn conversation(&self, request: &PullRequest) -> Result<Conversation, HostError>;
 
-    /// Starts one thread for each comment. Fails without starting a thread if the host accepts not all of them, where
-    /// the host supports this (GitHub and Gitea). Otherwise, the threads of the first comments can exist after a failure.
+    /// Starts one thread for each comment. Fails if the host rejects one of the comments. If the call fails on
+    /// GitHub or Gitea, no thread exists. If the call fails on another host, the threads of the first comments
+    /// can exist.
     fn comment(&self, request: &PullRequest, comments: &[NewComment]) -> Result<(), HostError>;
 
     /// The maximum number of comments in one call of [`Host::comment`].
@@ -59,7 +60,8 @@ pub enum HostError {
     /// The status 401, or an expired token.
     #[error("{host} refuses the token: {why}")]
     Unauthorised { host: String, why: String },
-    /// The status 403 without a rate limit. A token for a pull request from a fork can often only read.
+    /// The status 403 without a rate limit. In CI, the token for a pull request from a fork often has no
+    /// permission to write.
     #[error("{host} does not allow this: {why}")]
     Forbidden { host: String, why: String },
     /// The status 404. Hosts also return 404 if a token is not allowed to see a private repository.

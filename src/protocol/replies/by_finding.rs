@@ -31,7 +31,7 @@ pub(crate) trait AnswerWord: Copy + Eq + std::fmt::Debug + 'static {
     /// not make the answer unreliable.
     const CHECKED: bool = false;
 
-    /// Whether a finding with this word in its entry stays open. An entry with this word is never dropped as a
+    /// Whether an answer with this word leaves the finding open. An entry with such a word is never dropped as a
     /// contradiction to an earlier entry.
     fn keeps_open(self) -> bool {
         false

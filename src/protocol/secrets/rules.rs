@@ -160,8 +160,8 @@ struct Allowed {
     stopwords: Option<AhoCorasick>,
     #[serde(default, rename = "regexTarget")]
     target: Target,
-    /// With the condition `AND`, an exception applies only to certain file paths. Glee ignores exceptions with a
-    /// condition, because Glee checks texts without paths.
+    /// The condition `AND` restricts an exception to certain file paths. Glee checks texts without paths, and
+    /// therefore ignores every exception that has a condition.
     condition: Option<String>,
 }
 

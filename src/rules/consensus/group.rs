@@ -168,7 +168,8 @@ pub struct Group {
     pub reversal: String,
     /// The action that would settle the dispute. `None` if the group is not disputed.
     pub action: Option<String>,
-    /// Whether all raisers withdrew the finding, and the result of the cross-examination was negative.
+    /// Whether the finding was conceded in its defence, and the other reviewers' examinations lowered the
+    /// confidence of the finding.
     pub withdrawn: bool,
     pub advised: AdvisoryStatus,
     /// The reviewers that supported the finding in round 2 of the debate, but did not raise the finding.

@@ -1,5 +1,6 @@
-//! Decides a dispute by the rulings of three judges. Each ruling counts as a vote: ENFORCE as KEEP, ESCALATE as
-//! FLAG, and DISMISS as DROP. A DISMISS with a new tag counts as FLIP. A DISMISS as a duplicate counts as MERGE.
+//! Decides a dispute by the rulings of three judges. Each ruling counts as a vote. ENFORCE counts as the vote
+//! KEEP, ESCALATE counts as FLAG, and DISMISS counts as DROP. However, a DISMISS with a new tag counts as FLIP,
+//! and a DISMISS as a duplicate counts as MERGE.
 //!
 //! The panel can dismiss a finding only if at least one of the judges dismisses the finding. If fewer than two
 //! judges give a ruling, the panel's ruling is ESCALATE.

@@ -157,7 +157,8 @@ impl WatchState {
                     for agent in &plan.agents {
                         self.agents.entry(agent.name.clone()).or_default();
                     }
-                    // Drops the answer of an agent whose task has changed, so that the agent gets the new task.
+                    // If the task of an agent has changed, the agent's earlier answer is dropped, so that the
+                    // agent receives the new task.
                     let known = self.plan.iter().flat_map(|plan| plan.jobs.clone()).collect::<Vec<_>>();
                     let is_new =
                         |name: &AgentName| plan.jobs.iter().any(|job| job.agent == *name && !known.contains(job));

@@ -121,9 +121,9 @@ impl Delta {
             };
             around(lines.0) || around(lines.1)
         };
-        // If all lines of a finding are unchanged, the finding still has to be reviewed again after a change of
-        // its block. If a line of a finding changed, `marks` already contains the changed line. The function
-        // `rest` then returns the range of the finding's unchanged lines.
+        // If all lines of a finding are unchanged, but the finding's block has changed, the finding has to be
+        // reviewed again. If a line of a finding has changed, `marks` already covers the change, and `rest`
+        // returns the range of the finding's unchanged lines.
         let read_again = |finding: &RawFinding| match delta.place(finding) {
             Some(lines) => Some(lines).filter(has_changed),
             None => delta.rest(finding),

@@ -174,8 +174,9 @@ impl Patch {
         result
     }
 
-    /// Builds the file's new text from the hunks alone: the lines of the hunks keep their line numbers, and empty
-    /// lines fill the gaps. Returns `None` if the gaps make the text larger than `max_file` bytes.
+    /// Builds the file's new text from the hunks alone: the lines of the hunks keep their line numbers, and
+    /// empty lines fill the gaps between the hunks. Returns `None` if the text with these empty lines is larger
+    /// than `max_file` bytes.
     pub(crate) fn sketch(&self, max_file: u64) -> Option<String> {
         let mut text = String::new();
         let mut line = 1_u32;

@@ -22,7 +22,8 @@ pub const NAME: &str = "__namespace";
 
 const OWN: CloneFlags = CloneFlags::CLONE_NEWNS.union(CloneFlags::CLONE_NEWIPC);
 
-/// Tests whether this process can create namespaces and mount in them. The exit status is the result.
+/// Tests whether this process can create namespaces and mount in them. The exit status is 0 if the test
+/// succeeds.
 pub fn probe() -> ExitCode {
     let tried = new_namespaces().and_then(|()| empty(Path::new("/")));
     if tried.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }

@@ -252,7 +252,7 @@ fn release_stdin() {
     }
 }
 
-/// Waits until the agent ends. After a stop, waits at most for the grace period.
+/// Waits until the agent ends. After Glee has requested a stop, waits at most for the duration `grace`.
 fn wait(agent: Pid, grace: Duration, events: &mut Events) -> ProcessEnd {
     let mut deadline = None;
     loop {
