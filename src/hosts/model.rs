@@ -134,12 +134,14 @@ pub struct Account {
     pub is_bot: bool,
 }
 
-/// What a user is allowed to do in the repository, as the host states it. Glee never derives it from text.
+/// The permission of a user in the repository, as the host states the permission. Glee never derives the
+/// permission from text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Permission {
-    /// Anybody else.
+    /// A user who does not belong to the repository.
     Outsider,
-    /// Belongs to the repository (GitHub's associations OWNER, MEMBER and COLLABORATOR; GitLab's Developer).
+    /// A user who belongs to the repository. GitHub calls such a user OWNER, MEMBER or COLLABORATOR, and GitLab
+    /// calls such a user Developer.
     Member,
     /// A member with the permission to write to the repository and to merge changes.
     Maintainer,
@@ -160,7 +162,8 @@ pub struct Comment {
     pub created: Timestamp,
     /// Whether the text was changed after the comment was created, as far as the host states it.
     pub is_edited: bool,
-    /// Whether the host states that the user of the token wrote the comment. Hidden markers count only in such comments.
+    /// Whether the host states that the user of the token wrote the comment. Glee reads hidden markers only in
+    /// comments of this user.
     pub is_own: bool,
 }
 

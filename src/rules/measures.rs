@@ -34,7 +34,7 @@ pub struct ReviewStatistics {
     /// The measures of each category. A category has no calls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub categories: Option<Vec<Measures>>,
-    /// The agreement of two reviewers on the findings that at least one of the two raised, in code that both read. Reviewers agree on a finding if both raised or confirmed the finding.
+    /// The agreement of two reviewers on the findings that at least one of the two raised, in code that both read. Two reviewers agree on a finding if each of the two raised or confirmed the finding.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reviewer_agreement: Option<Vec<PairAgreement>>,
     /// The agreement of two judges on the disputes that both decided, in a panel or in an audit. Judges agree on a dispute if their decisions are the same.

@@ -48,8 +48,8 @@ impl<'a> ProgressEvent<'a> {
         match self {
             Self::Message(text) => Some(format!("{text}\n")),
             Self::Piece(text) => Some(text.to_owned()),
-            // A message that the program printed in parts can lack a final line break, so a tool call adds a line
-            // break.
+            // A message that the program printed in parts can lack a final line break, so each tool call after a
+            // message adds a line break.
             Self::Tool(_) => Some("\n".to_owned()),
             Self::Draft(_) => None,
         }

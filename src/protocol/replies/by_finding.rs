@@ -80,7 +80,7 @@ pub struct AnswersByFinding<T> {
     pub complete: bool,
     /// The requested findings without an accepted entry, in the order of the request.
     pub missing: Vec<FindingId>,
-    /// One line for each problem of the answer. Glee can send these lines back to the agent.
+    /// The problems of the answer, in one line each. Glee can send the lines in `problems` back to the agent.
     pub problems: Vec<String>,
 }
 

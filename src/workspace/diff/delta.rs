@@ -33,7 +33,8 @@ pub struct Delta {
     touched: Vec<Lines>,
     /// The new number of each earlier line (index 0 is line 1), or `None` for a changed or removed line.
     moved: Vec<Option<u32>>,
-    /// The earlier numbers of the unchanged lines that are no longer under review.
+    /// The unchanged lines that were under review earlier, but are no longer under review. The line numbers are
+    /// the numbers in the earlier text.
     left: BTreeSet<u32>,
 }
 
@@ -75,8 +76,8 @@ impl Delta {
     }
 
     /// Compares a file with its earlier review. `salt` is the key of the line hashes in the earlier review.
-    /// `extent` is an index below [`Self::LEVELS`]. A larger index selects fewer lines around each change. Returns
-    /// `None` if the earlier review has no valid line hashes.
+    /// `extent` is a number from 0 to [`Self::LEVELS`] - 1. A larger number selects fewer lines around each
+    /// change. Returns `None` if the earlier review has no valid line hashes.
     pub fn since(earlier: &FileReview, salt: &str, file: &SourceFile, extent: usize) -> Option<Self> {
         let hashes = earlier.lines.as_deref().filter(|hashes| hashes.is_ascii())?;
         if hashes.len() % FileReview::DIGITS != 0 {

@@ -131,7 +131,8 @@ pub(crate) enum Broken {
 }
 
 impl Patch {
-    /// Whether every hunk fits `text`: `text` has the hunk's lines of the given side at the hunk's line numbers.
+    /// Whether every hunk fits `text`. A hunk fits if `text` contains the hunk's lines of the side `side`, at
+    /// the line numbers in the hunk's header.
     pub(crate) fn matches(&self, text: &str, side: Side) -> bool {
         let lines: Vec<&str> = text.lines().collect();
         self.hunks.iter().all(|hunk| {

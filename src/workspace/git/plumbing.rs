@@ -508,8 +508,8 @@ fn find_in(path: &OsStr, tree: &Path) -> Result<PathBuf> {
 
 /// Resolves the path in `GIT_INDEX_FILE`. Returns `None` if the index belongs to another repository or work tree.
 ///
-/// As in git, a relative path starts at the top of the work tree. If the file exists only below `start`, the path
-/// starts at `start`.
+/// A relative path is resolved against the top of the work tree, as in git. If no file exists at the resolved
+/// path, but a file exists at the path relative to `start`, the path is resolved against `start`.
 fn named_index(named: &Path, start: &Path, top: &Path, git_dir: &Path) -> Result<Option<PathBuf>> {
     let places = [top.join(named), start.join(named)];
     let path = places.iter().find(|path| path.exists()).unwrap_or(&places[0]);

@@ -9,7 +9,7 @@ use crate::domain::{
 };
 use crate::protocol::text::printable::{self, Shown};
 
-/// The level of a finding or a gap, as one of the three levels that most formats have.
+/// The level of a finding or of a gap in the review. Most report formats have the same three levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AlertLevel {
     Error,

@@ -20,7 +20,8 @@ fn is_stop_word(word: &str) -> bool {
     stops
 }
 
-/// Endings that are removed from words of six or more letters. Longer endings come first.
+/// Endings that are removed from words of six or more letters. Each ending precedes the shorter endings that it
+/// contains.
 const ENDINGS: &[&str] = &["ations", "ation", "ings", "ing", "ed", "es", "ly", "s"];
 
 /// Maps each word to its number. The hash function is fast, because look-ups take most of the time in a large
@@ -272,8 +273,8 @@ fn parts(bytes: &[u8], give: &mut impl FnMut(Range<usize>)) {
         let capitals = at - start;
         let is_small = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_lowercase);
         if capitals > 1 && is_small(at) {
-            // The last of several capital letters belongs to the next part. In `HTTPServer`, `S` belongs to
-            // `Server`.
+            // If several capital letters precede a small letter, the last capital letter begins the next part.
+            // In `HTTPServer`, `S` belongs to `Server`.
             at -= 1;
         } else {
             while is_small(at) {

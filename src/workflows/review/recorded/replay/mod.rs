@@ -101,7 +101,8 @@ fn begun(events: &[Event]) -> Option<Plan> {
 fn earlier(bindings: Vec<Binding>, record: &ReviewState, run: &RunId) -> Vec<Binding> {
     let related: BTreeMap<RulingRef, &EarlierDispute> =
         record.related.values().flatten().map(|earlier| (earlier.dispute.clone(), earlier)).collect();
-    // The disposition and the tag of each dispute at the time of the run. Entries from `ruled` take precedence.
+    // The disposition and the tag of each dispute at the time of the run. The values in `ruled` replace the
+    // values from other fields of the record.
     let mut states: BTreeMap<RulingRef, (Option<Disposition>, Option<Tag>)> = BTreeMap::new();
     let open = record.still_disputed.values().chain(record.carried.keys());
     states.extend(open.map(|number| ((*number).into(), (None, None))));
@@ -439,9 +440,10 @@ impl Replay<'_> {
         Some(DisputeEvent::DisputeCarriedOn { dispute: Box::new(dispute), from: from.clone() }.into())
     }
 
-    /// The event that chooses the route of a dispute. If a person chose the recorded route, or if the default route
-    /// is the same as in the run, the recorded route applies. If the default route is different and no person chose
-    /// a route, the new default route applies.
+    /// Returns the event that chooses the route of a dispute. If a person chose the recorded route, or if the
+    /// replay has the same default route as the run, the recorded route applies. Without such a recorded route,
+    /// the default route of the replay applies. However, the route `human` replaces the default route `judge` if
+    /// the replay has no judge.
     fn choice(&self, dispute: DisputeNumber) -> EventKind {
         let configured = self.settings.review.on_dispute.default;
         let by_person = self.record.chosen.contains(&dispute);
