@@ -151,8 +151,7 @@ section! {
         @stricter pub skipped: Skipped = Skipped::default(),
         /// The maximum size of the code in one call of a reviewer.
         pub max_shard_size: u64 as "As::<Size>" = 128 << 10,
-        /// The rounds of the debate, in which reviewers examine each other's findings. The first round is the review
-        /// itself.
+        /// The rounds of the debate, in which reviewers examine each other's findings. Round 1 is the review.
         pub debate: DebateRounds = DebateRounds::Off,
         /// How findings of several reviewers are combined.
         pub consensus: Consensus = Consensus::default(),

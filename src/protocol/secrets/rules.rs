@@ -23,9 +23,8 @@ const END: &str = r#"(?:[\x60'"\s;]|\\[nr]|$"#;
 /// argument.
 const PROSE_END: &str = r#"(?:[\x60'"\s;.,:!?/|&*()\[\]{}<>]|\\[nr]|$"#;
 
-/// A part of each regular expression that recognises a secret by the name before the secret, as in `api_key =
-/// ...`. In such an expression, [`END`] is not replaced by [`PROSE_END`], because the expression would then
-/// match too much prose.
+/// A part of each regular expression that recognises a secret by the name before the secret. In such an
+/// expression, [`END`] is not replaced by [`PROSE_END`], because the expression would then match too much prose.
 const NAMED: &str = r"[\w.-]{0,50}?";
 
 const LARGEST_REGEX: usize = 64 << 20;

@@ -110,7 +110,7 @@ impl Default for VoteLists {
 pub struct VoteDecision<'a, V> {
     /// The resulting action, which is never `Merge`.
     pub action: VoteAction,
-    /// Why the rules chose the action FLAG. `None` if the action is not FLAG, or if the majority voted for FLAG.
+    /// The reason for the action FLAG. `None` if the action is not FLAG, or if the majority voted for FLAG.
     pub reason: Option<FlagReason>,
     /// The new value if the action is FLIP: the value of the majority, or else the first value that a FLIP vote
     /// proposes.

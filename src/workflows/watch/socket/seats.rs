@@ -2,7 +2,7 @@
 //!
 //! A seat permits one connection to the watch. Agents and persons have separate seats. A person's connection
 //! gets a reserved seat if all seats for persons are taken, or if the connecting process already has
-//! [`A_PROCESS`] seats. The first line of a connection with a reserved seat must contain the key of the watch.
+//! `A_PROCESS` seats. The first line of a connection with a reserved seat must contain the key of the watch.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
