@@ -64,7 +64,7 @@ section! {
         pub advisories: Advisories = Advisories::default(),
         /// Whether reviewers and judges run in a read-only sandbox.
         @stricter pub sandbox: Sandbox = Sandbox::default(),
-        /// What Glee hides from agents and from the history.
+        /// How Glee protects secrets and private keys from agents and from the history.
         pub redaction: Redaction = Redaction::default(),
         /// The settings of `glee watch`, which reviews the work of running agents.
         pub watch: WatchSettings = WatchSettings::default(),
@@ -123,9 +123,9 @@ pub struct AgentForm {
 
 section! {
     pub struct ReviewSettings {
-        /// Which opinions are mandatory.
+        /// The tags of mandatory and of optional opinions.
         pub opinions: Opinions = Opinions::default(),
-        /// Which issues are mandatory.
+        /// The tags of mandatory and of optional issues.
         pub issues: Issues = Issues::default(),
         /// The connected reviewers that take part in a review.
         pub reviewers: ReviewerChoice as "As::<Reviewers>" = ReviewerChoice::All,
@@ -147,11 +147,11 @@ section! {
         /// The maximum size of a file that is reviewed as a whole. If a file is larger, only the changes of the
         /// file are reviewed.
         pub max_file_size: u64 as "As::<Size>" = 1 << 20,
-        /// What happens if files could not be reviewed.
+        /// The consequence if files could not be reviewed.
         @stricter pub skipped: Skipped = Skipped::default(),
         /// The maximum size of the code in one call of a reviewer.
         pub max_shard_size: u64 as "As::<Size>" = 128 << 10,
-        /// The rounds in which reviewers examine each other's findings. The review is the first round.
+        /// The rounds of the debate, in which reviewers examine each other's findings. Round 1 is the review.
         pub debate: DebateRounds = DebateRounds::Off,
         /// How findings of several reviewers are combined.
         pub consensus: Consensus = Consensus::default(),
@@ -254,7 +254,7 @@ section! {
     pub struct Judge {
         /// Three judges that vote on every dispute. If the list is empty, the first judge rules.
         pub panel: Vec<String> as "As::<Words>" = Vec::new(),
-        /// What happens to a dispute if the judge is uncertain.
+        /// How a dispute is settled if the judge is uncertain.
         pub escalate_to: Escalation = Escalation::Human,
         /// Whether the ruling DISMISS must cite the reviewed code.
         @stricter pub require_evidence: bool = true,

@@ -29,7 +29,8 @@ pub struct UntrustedConfig {
     /// Lines for display. Each line describes a program that the file would run, or a variable or setting that
     /// the file would set.
     pub runs: Vec<String>,
-    /// The lines of `runs` that are new since the last approval. The list is empty if there was no approval.
+    /// The lines of `runs` that were missing at the user's last approval. The list is empty if the user has
+    /// never approved the configuration.
     pub changed: Vec<String>,
 }
 
@@ -165,8 +166,8 @@ impl Store {
         Ok(self.of(project)?.iter().any(|record| record.hash == hash))
     }
 
-    /// Returns the lines of `runs` that the last record of the project does not contain. The list is empty if there
-    /// is no record.
+    /// Returns the lines of `runs` that are missing in the project's last trust record. The list is empty if the
+    /// project has no trust record.
     pub fn changed(&self, project: &Path, runs: &[String]) -> Result<Vec<String>, TrustError> {
         let Some(last) = self.of(project)?.pop() else { return Ok(Vec::new()) };
         Ok(runs.iter().filter(|line| !last.runs.contains(line)).cloned().collect())

@@ -38,7 +38,7 @@ pub struct Author {
 pub struct HistoryRecord {
     glee: u32,
     pub author: Author,
-    /// The time of the last change of the content. Sending the record does not change this time.
+    /// The time of the last change of `content`. Sending the record to a remote leaves `at` unchanged.
     pub at: Timestamp,
     #[serde(flatten)]
     pub content: RecordContent,

@@ -15,7 +15,7 @@ use crate::domain::Untrusted;
 pub trait Host {
     fn kind(&self) -> HostKind;
 
-    /// Reads the pull request. Later calls of other methods refer to the commits of this pull request.
+    /// Reads the pull request. The other methods receive the returned value, and use the commits in this value.
     fn request(&self) -> Result<PullRequest, HostError>;
 
     /// Reads all changed files with the lines on which the host accepts comments.
@@ -24,8 +24,9 @@ pub trait Host {
     /// Reads all threads and comments of the pull request, the oldest first.
     fn conversation(&self, request: &PullRequest) -> Result<Conversation, HostError>;
 
-    /// Starts one thread for each comment. Fails without starting a thread if the host accepts not all of them, where
-    /// the host supports this (GitHub and Gitea). Otherwise, the threads of the first comments can exist after a failure.
+    /// Starts one thread for each comment. Fails if the host rejects one of the comments. If the call fails on
+    /// GitHub or Gitea, no thread exists. If the call fails on another host, the threads of the first comments
+    /// can exist.
     fn comment(&self, request: &PullRequest, comments: &[NewComment]) -> Result<(), HostError>;
 
     /// The maximum number of comments in one call of [`Host::comment`].
@@ -59,7 +60,8 @@ pub enum HostError {
     /// The status 401, or an expired token.
     #[error("{host} refuses the token: {why}")]
     Unauthorised { host: String, why: String },
-    /// The status 403 without a rate limit. A token for a pull request from a fork can often only read.
+    /// The status 403 without a rate limit. In CI, the token for a pull request from a fork often has no
+    /// permission to write.
     #[error("{host} does not allow this: {why}")]
     Forbidden { host: String, why: String },
     /// The status 404. Hosts also return 404 if a token is not allowed to see a private repository.
@@ -103,7 +105,8 @@ pub struct PullRequest {
     pub is_fork: bool,
     pub base: Commit,
     pub head: Commit,
-    /// The commit at which positions of comments start. Only GitLab has one; it is the merge base there.
+    /// The id of the start commit (`start_sha`) in the positions of GitLab's comments, which is the merge base.
+    /// `None` for other hosts.
     pub start: Option<String>,
     /// The address for `git fetch` of the repository that receives the change, without credentials.
     pub repository: String,
@@ -131,12 +134,14 @@ pub struct Account {
     pub is_bot: bool,
 }
 
-/// What a user is allowed to do in the repository, as the host states it. Glee never derives it from text.
+/// The permission of a user in the repository, as the host states the permission. Glee never derives the
+/// permission from text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Permission {
-    /// Anybody else.
+    /// A user who does not belong to the repository.
     Outsider,
-    /// Belongs to the repository (GitHub's associations OWNER, MEMBER and COLLABORATOR; GitLab's Developer).
+    /// A user who belongs to the repository. GitHub calls such a user OWNER, MEMBER or COLLABORATOR, and GitLab
+    /// calls such a user Developer.
     Member,
     /// A member with the permission to write to the repository and to merge changes.
     Maintainer,
@@ -157,7 +162,8 @@ pub struct Comment {
     pub created: Timestamp,
     /// Whether the text was changed after the comment was created, as far as the host states it.
     pub is_edited: bool,
-    /// Whether the host states that the user of the token wrote the comment. Hidden markers count only in such comments.
+    /// Whether the host states that the user of the token wrote the comment. Glee reads hidden markers only in
+    /// comments of this user.
     pub is_own: bool,
 }
 

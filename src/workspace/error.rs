@@ -206,7 +206,10 @@ const LISTED: usize = 8;
 
 fn empty(target: &str, skipped: &[Skip]) -> String {
     if skipped.is_empty() {
-        return format!("nothing to review: {target}: no files");
+        return match target {
+            "uncommitted changes" | "staged changes" => format!("nothing to review: there are no {target}"),
+            _ => format!("nothing to review: no files in {target}"),
+        };
     }
     let listed = skipped.iter().take(LISTED).map(|skip| format!("{} ({})", skip.file, skip.reason.as_str()));
     let more = skipped.len().checked_sub(LISTED + 1).map(|rest| format!("and {} more", rest + 1));

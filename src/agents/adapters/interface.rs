@@ -11,8 +11,8 @@ use crate::agents::adapters::command;
 use crate::agents::{AgentError, Dialogue, Invocation, Output, ParsedOutput, Profile, Query, Reading};
 use crate::domain::FailureKind;
 
-/// If the last line of an agent's text has fewer characters than this number, Glee displays `writing` instead of
-/// the line.
+/// The minimum number of characters in a displayed line of an agent's text. For a shorter line, Glee displays
+/// `writing`.
 const LEGIBLE: usize = 24;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,8 +20,8 @@ pub enum ProgressEvent<'a> {
     Message(&'a str),
     /// A part of a message that the program prints only in parts.
     Piece(&'a str),
-    /// Reasoning, or a draft that a later event repeats in full. Glee displays this text only while the agent
-    /// runs.
+    /// A text that is not part of the answer: reasoning, or a draft that a later event repeats in full. Glee
+    /// displays the text only while the agent runs.
     Draft(&'a str),
     Tool(String),
 }
@@ -48,8 +48,8 @@ impl<'a> ProgressEvent<'a> {
         match self {
             Self::Message(text) => Some(format!("{text}\n")),
             Self::Piece(text) => Some(text.to_owned()),
-            // A message that the program printed in parts can lack a final line break, so a tool call adds a line
-            // break.
+            // A message that the program printed in parts can lack a final line break, so each tool call after a
+            // message adds a line break.
             Self::Tool(_) => Some("\n".to_owned()),
             Self::Draft(_) => None,
         }

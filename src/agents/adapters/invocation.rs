@@ -33,7 +33,7 @@ pub struct Invocation {
     pub cwd: PathBuf,
     pub stdin: Vec<u8>,
     /// Whether the program prints parts of its output before its end. The limits `first_output_timeout` and
-    /// `idle_timeout` apply only to such programs.
+    /// `idle_timeout` apply only if `streams` is true.
     pub streams: bool,
     pub files: Vec<(PathBuf, String)>,
 }

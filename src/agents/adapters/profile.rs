@@ -6,8 +6,9 @@ use crate::domain::{Effort, FailureKind};
 
 const SHOWN: usize = 300;
 
-/// The fields `schema`, `resume`, `model` and `effort` are names of command-line options. If a name ends with `=`,
-/// the option and its value form one argument. An empty name means that the program lacks the option.
+/// The fields `schema`, `resume`, `model` and `effort` are names of command-line options. If the name of an
+/// option ends with `=`, the option and its value form one argument. If the name is empty, the program lacks the
+/// option.
 #[derive(Clone, Copy, Default)]
 pub struct Profile {
     pub name: &'static str,
@@ -35,9 +36,9 @@ pub struct Profile {
     /// The name of an environment variable, and the content of a file with default settings. Glee writes the file
     /// before the program starts, and sets the variable to the path of the file.
     pub defaults: Option<(&'static str, &'static str)>,
-    /// The folders of the program's settings and data, as (variable, default, subfolder). The path of a folder is
-    /// the value of the environment variable joined with `subfolder`. If the variable is not set, the path is the
-    /// home folder joined with `default` and `subfolder`.
+    /// The folders of the program's settings and data, as (variable, default, subfolder). If the environment
+    /// variable `variable` is set, the path of the folder is the variable's value followed by `subfolder`. If
+    /// the variable is not set, the path is the home folder followed by `default` and `subfolder`.
     pub folders: &'static [(&'static str, &'static str, &'static str)],
     pub files: &'static [&'static str],
     pub marks: LineMarks,

@@ -60,14 +60,14 @@ pub(crate) fn cited(text: &str) -> Vec<Cited> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CitationCheck {
     Missing,
-    /// The cited code exists and contains a name of the flagged code.
+    /// The cited code exists, and mentions the name of a definition that contains the flagged line.
     Names(u32),
-    /// The cited code exists but contains no name of the flagged code.
+    /// The cited code exists, but mentions no name of a definition that contains the flagged line.
     Silent(u32),
     Itself(u32),
     /// The coder wrote the cited code in this run.
     Written(u32),
-    /// The reference names an existing file or folder without lines or names.
+    /// The reference is only the path of an existing file or folder, without lines or names.
     Whole,
     Elsewhere,
 }

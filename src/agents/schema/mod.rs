@@ -261,7 +261,7 @@ pub struct SynthesisReply {
 /// The agreements and conflicts of several answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConsensusReply {
-    /// The agreements of all answers.
+    /// The points on which all answers agree.
     pub agreements: Vec<String>,
     /// The conflicts of the answers. An arbiter decides each conflict.
     pub conflicts: Vec<String>,

@@ -26,7 +26,7 @@ pub(crate) fn fit(mut command: Command, width: usize) -> Command {
     command.mut_subcommands(|inner| fit(inner, width)).term_width(width)
 }
 
-/// Wraps each row of a table. The last column of a row starts after a gap.
+/// Wraps each row of a table. The last column of a row starts after the last two adjacent spaces of the row.
 pub(crate) fn wrap_table(table: &str, width: usize) -> String {
     let wrap_row = |row: &str| {
         let column = row.rfind("  ").map_or(0, |gap| gap + 2);

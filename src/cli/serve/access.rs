@@ -69,7 +69,7 @@ impl Access {
         &self.cookie
     }
 
-    /// The token of the forms.
+    /// The token that every form of this server contains, and that the browser sends with the form.
     pub(crate) fn form_token(&self) -> &str {
         &self.form_token
     }

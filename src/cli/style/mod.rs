@@ -244,10 +244,9 @@ pub fn fit(text: &str, width: usize) -> String {
     text.split('\n').map(fit_line).collect::<Vec<_>>().join("\n")
 }
 
-/// Wraps `text` behind `head`, so that all lines of the text start in the column after `head`. If the head is too
-/// wide, the text starts in a new line and is indented by `least` columns. A head is too wide if it takes more than
-/// half of the line or leaves no room for the longest word of the text. Only the first `most` lines of the text are
-/// kept.
+/// Wraps `text` behind `head`, so that all lines of the text start in the column after `head`. If `head` takes
+/// more than half of the line, or leaves no room for the longest word of the text, the text starts in a new line
+/// and is indented by `least` columns. Only the first `most` lines of the text are kept.
 pub fn behind(style: Style, head: &str, least: usize, text: &str, most: usize) -> Vec<String> {
     let longest = widest(text.split_whitespace());
     let (mut head, mut indent) = (head.to_owned(), columns(head));

@@ -13,7 +13,8 @@ use super::{Color, Glyph, Style, behind, columns, wrap};
 use crate::protocol::text::printable;
 use crate::workspace::code::anchors::Excerpt;
 
-/// The maximum number of marked lines. If a range is longer, only its first line is marked.
+/// The maximum number of lines in a marked range. If a range has more lines, the excerpt marks only the first
+/// line of the range.
 const LONGEST_RANGE: u64 = 40;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

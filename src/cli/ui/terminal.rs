@@ -32,7 +32,7 @@ struct Shared {
     saved: Mutex<Saved>,
     /// Whether a thread reads single keys during the run.
     listens: AtomicBool,
-    /// The right to read from the terminal. A dialog keeps this right until the dialog is closed.
+    /// The lock on the input of the terminal. A dialog holds the lock until the dialog is closed.
     reading: Mutex<()>,
 }
 

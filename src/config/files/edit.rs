@@ -227,7 +227,8 @@ fn replace(text: &str, before: &Value, path: &[String], value: &Value) -> Option
             Some(scalar) => document.try_set_path(&name, scalar),
             None => document.try_set_path(&name, word.as_str()),
         },
-        // An existing list in block style keeps this style. Any other list is written on one line.
+        // A list that the file already contains in block style keeps the block style. A new list, or a list in
+        // another style, is written on one line.
         Value::Array(_) if !is_block(&document, before, path) => document.try_set_path(&name, flow_list(value)?),
         _ => document.try_set_path(&name, edited(value)?),
     }

@@ -22,7 +22,8 @@ impl Roots {
         Self(roots)
     }
 
-    /// Returns roots that contain only the copy of a project. A work tree around the copy is not searched.
+    /// Returns the roots of a copied project, which are only the folder of the copy. A work tree around the copy
+    /// is not searched.
     pub(crate) fn copy(folder: &Path) -> Self {
         Self(vec![folder.to_owned()])
     }
@@ -31,9 +32,10 @@ impl Roots {
         &self.0[0]
     }
 
-    /// Returns the path and the hash of each file whose name occurs in one of the commands. The files are searched
-    /// in the project and in the surrounding work tree, and each path is relative to the searched folder. If both
-    /// folders contain a file of the same path, the path in the surrounding work tree begins with `../`.
+    /// Returns the path and the hash of each file whose name occurs in one of the commands. The files are
+    /// searched in the project, and in the work tree that contains the project. Each path is relative to the
+    /// folder in which the file was found. If the project and the work tree have a file at the same relative
+    /// path, the path of the work tree's file gets the prefix `../`.
     pub(crate) fn files<'a>(
         &self,
         commands: impl IntoIterator<Item = &'a [String], IntoIter: Clone>,
@@ -45,8 +47,8 @@ impl Roots {
             for path in found {
                 let place = root.join(&path);
                 if place.is_file() {
-                    // For an unreadable file, a text replaces the hash. The trust hash therefore changes when
-                    // the file becomes readable.
+                    // For an unreadable file, the error message takes the place of the hash, so that the trust
+                    // hash changes when the file becomes readable.
                     let hash = hash(&place).unwrap_or_else(|error| format!("unreadable: {error}"));
                     let name = if files.contains_key(&path) { format!("../{path}") } else { path };
                     files.insert(name, hash);

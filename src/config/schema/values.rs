@@ -144,8 +144,8 @@ impl<F: ValueForm> ValueForm for Option<F> {
     }
 }
 
-/// Accepts either a word or a value of the form `F`. The word is `none` (or `null`) if `NONE` is true, and `all` if
-/// `NONE` is false.
+/// Accepts one special word, and every value that the form `F` accepts. The special word is `none` (or `null`)
+/// if `NONE` is true, and `all` if `NONE` is false.
 pub(crate) struct Or<F, const NONE: bool>(PhantomData<F>);
 
 pub(crate) type OrNone<F> = Or<F, true>;

@@ -74,7 +74,8 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// A copy for the history. The values of environment variables are removed, because they are often API keys.
+    /// Returns the agent as the history stores it, without the values of environment variables. The values are
+    /// often API keys.
     #[must_use]
     pub fn recorded(mut self) -> Self {
         self.env.values_mut().for_each(String::clear);

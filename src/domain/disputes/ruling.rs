@@ -12,7 +12,7 @@ use crate::domain::{AgentName, FindingId, Tag, Untrusted};
 pub enum RulingWord {
     /// The coder must implement the finding.
     Enforce,
-    /// The finding is invalid; the coder continues without it.
+    /// The finding is invalid, and the coder need not implement the finding.
     Dismiss,
     /// The dispute is ambiguous, so a person has to decide.
     Escalate,

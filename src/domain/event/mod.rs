@@ -98,9 +98,9 @@ pub struct FixRequest {
 pub enum Mode {
     /// The code is reviewed, and no file is changed.
     Review,
-    /// The coder also receives the findings (`--fix`); disputes remain open.
+    /// The coder receives the findings, and disputes remain open (`--fix`).
     Fix,
-    /// Disputes are also settled (`--arbitrate`).
+    /// The coder receives the findings, and disputes are settled (`--arbitrate`).
     Arbitrate,
 }
 
@@ -178,7 +178,7 @@ pub enum ReviewEvent {
         from: Vec<ReusedFrom>,
         /// The findings of the earlier answers, with current line numbers.
         findings: Vec<RawFinding>,
-        /// The files that the call still covers.
+        /// The files that the reviewer still receives in the call.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         asked: Vec<AskedFile>,
         /// Earlier findings about code that has changed since the earlier review. The reviewer reads the code
@@ -208,8 +208,8 @@ pub enum ReviewEvent {
     /// The debate of a round has ended. `findings` contains the findings of the round after the debate, including
     /// findings that reviewers added during the debate. `silent` lists the reviewers that did not answer.
     DebateConcluded { round: u32, findings: Vec<Finding>, silent: Vec<AgentName>, report: DebateMessage },
-    /// The debate ends. The messages are a shutdown request and its response. The response refuses the request
-    /// if the run was stopped during the debate.
+    /// The debate of a round ends. `messages` contains a shutdown request and the response to the request. The
+    /// response refuses the shutdown if the run was stopped during the debate.
     DebateShutdown { messages: Vec<DebateMessage> },
     /// A ruling or disposition of an earlier dispute covers a finding.
     AlreadyRuled {
@@ -230,8 +230,8 @@ pub enum ReviewEvent {
         #[serde(flatten)]
         earlier: Box<EarlierDispute>,
     },
-    /// A finding describes the same problem as an earlier finding whose dispute waits for a person. No second
-    /// dispute is opened.
+    /// A finding describes the same problem as an earlier finding whose dispute waits for a person. Glee opens
+    /// no second dispute about the problem.
     StillDisputed { finding: FindingId, dispute: DisputeNumber },
     /// A snapshot of the tree before the coder's first edit.
     BeforeImage {

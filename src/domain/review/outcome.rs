@@ -254,7 +254,7 @@ impl SettledFinding {
         !self.state.is_closed() && !self.finding.is_rejected()
     }
 
-    /// Whether the finding prevents a clean outcome.
+    /// Whether the finding is mandatory and not closed, so that the run cannot end with exit code 0.
     pub fn blocks(&self) -> bool {
         self.finding.mandatory && !self.state.is_closed()
     }

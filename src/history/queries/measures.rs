@@ -1,4 +1,4 @@
-//! Queries the daily sums from which measures are computed.
+//! Queries the daily sums from which Glee computes the measures of `glee stats`.
 
 use jiff::civil::Date;
 use rusqlite::params;

@@ -59,7 +59,8 @@ struct Context {
     observed: bool,
 }
 
-/// A message about a finding in the debate. The finding is looked up after all findings have been read.
+/// A message about a finding in the debate. A message can precede the finding in the input, so Glee looks up the
+/// finding after reading all findings.
 struct Message {
     document: LenientValue,
     by: Option<String>,
@@ -141,9 +142,9 @@ impl MergeInput {
         }
     }
 
-    /// Reads findings and reviews from the unknown fields of an object. In an item of `findings`, an unknown
-    /// field maps a file to the findings in this file. Returns whether the function read a finding, a review or
-    /// a message.
+    /// Reads findings and reviews from the unknown fields of an object. If the object is an item of `findings`,
+    /// the name of an unknown field is the path of a file, and the value contains the findings in this file.
+    /// Returns whether the function read a finding, a review or a message.
     fn take_nested(&mut self, node: Node<'_>, place: Place, context: &Context, debate: &mut Vec<Message>) -> bool {
         let size =
             |input: &Self, debate: &[Message]| (input.members.len(), input.debate.reviewers.len(), debate.len());

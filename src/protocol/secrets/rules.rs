@@ -23,8 +23,8 @@ const END: &str = r#"(?:[\x60'"\s;]|\\[nr]|$"#;
 /// argument.
 const PROSE_END: &str = r#"(?:[\x60'"\s;.,:!?/|&*()\[\]{}<>]|\\[nr]|$"#;
 
-/// A part of the expressions that recognise a value by the name before the value. These expressions keep
-/// [`END`], because [`PROSE_END`] would match too much prose.
+/// A part of each regular expression that recognises a secret by the name before the secret. In such an
+/// expression, [`END`] is not replaced by [`PROSE_END`], because the expression would then match too much prose.
 const NAMED: &str = r"[\w.-]{0,50}?";
 
 const LARGEST_REGEX: usize = 64 << 20;
@@ -159,8 +159,8 @@ struct Allowed {
     stopwords: Option<AhoCorasick>,
     #[serde(default, rename = "regexTarget")]
     target: Target,
-    /// With the condition `AND`, an exception applies only to certain file paths. Glee ignores exceptions with a
-    /// condition, because Glee checks texts without paths.
+    /// The condition `AND` restricts an exception to certain file paths. Glee checks texts without paths, and
+    /// therefore ignores every exception that has a condition.
     condition: Option<String>,
 }
 

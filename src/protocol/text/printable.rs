@@ -14,7 +14,8 @@ const MARKS: [&str; 3] = ["##vso[", "##[", "##teamcity["];
 const COMMANDS: &str = "add-mask add-matcher add-path debug echo endgroup error group internal- notice remove-matcher \
                       save-state set-env set-output set-secret stop-commands warning";
 
-/// A type of text that can be escaped. Code outside this module cannot read the text through this trait.
+/// A type of text that can be escaped. The methods of `Shown` are private to this module, so that no other
+/// module can read the unescaped text through `Shown`.
 pub trait Shown: written::Text {}
 
 impl<T: written::Text + ?Sized> Shown for T {}

@@ -48,8 +48,8 @@ static NAMES: LazyLock<[(Phrases, Category); 4]> = LazyLock::new(|| {
     ]
 });
 
-/// Prefixes of words in a title. The first list with a matching prefix determines the category. The lists are
-/// shorter than the lists in `NAMES`, because titles mention many topics.
+/// Prefixes of words in a title. The first list with a matching prefix determines the category. `TEXTS` has
+/// fewer prefixes than `NAMES`, because a title often mentions other topics, too.
 static TEXTS: LazyLock<[(Phrases, Category); 3]> = LazyLock::new(|| {
     let security = "vulnerab, sql injection, command injection, cross-site, path traversal, xss, csrf";
     [

@@ -5,7 +5,7 @@ use crate::domain::{AgentName, Certainty, Opinion, Question, QuestionAnswer, Res
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tally {
     Unanimous(Opinion),
-    /// The answer of more than half of the agents, followed by the other answers.
+    /// The opinion of more than half of the agents, and the list of all other opinions.
     Majority(Opinion, Vec<Opinion>),
     Split(Vec<Opinion>),
 }

@@ -69,11 +69,13 @@ pub enum FlagReason {
     /// Two voters outvoted the third voter, although this voter is protected from being outvoted in conflicts of
     /// this type.
     FacetMinoritySignal,
-    /// No two votes agree, and the votes are not FLIP, DROP and KEEP.
+    /// No two votes agree, and the votes are not FLIP, DROP and KEEP. Version 1 of the rules uses this reason in
+    /// place of `TieUnresolved`, too.
     PolarityUncertain,
     /// The votes are FLIP, DROP and KEEP, and no reason code decides between them.
     TieUnresolved,
-    /// The reason in place of `PolarityUncertain` and `TieUnresolved` if the items overlap.
+    /// In version 2 of the rules, replaces `PolarityUncertain` and `TieUnresolved` if the lines of one finding
+    /// contain the lines of another finding.
     RedundantRefUncertain,
 }
 
@@ -108,9 +110,10 @@ impl Default for VoteLists {
 pub struct VoteDecision<'a, V> {
     /// The resulting action, which is never `Merge`.
     pub action: VoteAction,
-    /// The reason for FLAG. `None` if the action is not FLAG, or if the FLAG is the majority's vote.
+    /// The reason for the action FLAG. `None` if the action is not FLAG, or if the majority voted for FLAG.
     pub reason: Option<FlagReason>,
-    /// The first new value among the winning FLIP votes.
+    /// The new value if the action is FLIP: the value of the majority, or else the first value that a FLIP vote
+    /// proposes.
     pub new_value: Option<&'a V>,
     /// The reason code that decided a three-way split, as the voter wrote it.
     pub deciding_code: Option<&'a str>,
@@ -164,8 +167,8 @@ pub fn decide<'a, V: PartialEq>(
     VoteDecision { action, reason, new_value, deciding_code, rule }
 }
 
-/// The effective action of a vote, and the new value that a FLIP proposes. If no two votes propose different
-/// values, the value cannot prevent an agreement. In this case, the value is `None`.
+/// The effective action of a vote, and the new value that a FLIP proposes. The value is `None` if no two votes
+/// propose different values, because only different values can prevent an agreement.
 type Wish<'a, V> = (VoteAction, Option<&'a V>);
 
 /// A FLIP without a value agrees with every other FLIP, unless two other FLIPs propose different values.

@@ -8,8 +8,8 @@ use crate::domain::{AgentName, Spent};
 use crate::rules::budget;
 use crate::workflows::run::call::CallOutcome;
 
-/// No call of a judge begins while at least this number of calls is running. `review.jobs` can set a lower
-/// limit.
+/// No call of a judge begins while at least this number of calls is running. A lower number in `review.jobs`
+/// replaces this number.
 const JUDGES: usize = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,8 +30,8 @@ impl Pace {
     }
 
     /// Adjusts the agent's maximum after a call. `running` is the number of the agent's calls, including the ended
-    /// call. If the call was repeated or failed because of a limit, the maximum is halved. After any other call,
-    /// the maximum grows by one.
+    /// call. A call that failed because of a limit, or that needed a retry, halves the maximum. Any other call
+    /// raises the maximum by one.
     pub(crate) fn ended(&mut self, agent: &AgentName, outcome: &CallOutcome, running: usize) {
         let is_limited = outcome.metadata.retries > 0
             || matches!(&outcome.answer, CallAnswer::Failed { cause: Some(cause), .. } if cause.is_exhausted());

@@ -3,8 +3,8 @@
 //! The guard compares the tree before and after each call of a read-only agent. If a file has changed, every
 //! agent that was running without a sandbox is suspected. A sandboxed agent cannot have changed the file, but
 //! the agent's findings on the file are possibly outdated. A sandbox does not prevent changes of file
-//! permissions, so sandboxed agents are suspected of these changes, too. The answer of a suspected agent is
-//! discarded.
+//! permissions. If the permissions of a file have changed, sandboxed agents are therefore suspected, too. The
+//! answer of a suspected agent is discarded.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -115,7 +115,8 @@ impl WriteGuard {
         found
     }
 
-    /// Ends a call of the coder. Returns a line for each change of the repository or of a file that controls tools.
+    /// Ends a call of the coder. Returns one line for each change of the git repository itself, and one line for
+    /// each change of a file that controls a tool such as an editor or a CI system.
     pub(crate) fn end_of_coder(
         &mut self,
         workspace: &Workspace,
@@ -166,7 +167,8 @@ pub(crate) fn discarded(call: &CallId, violations: &[String]) -> CallAnswer {
     CallAnswer::Failed { error, hint: Some(hint), cause: None }
 }
 
-/// Describes a change of the repository or of a file that controls tools. Returns `None` for any other change.
+/// Describes a change of the git repository itself (for example of a ref), or of a file that controls a tool
+/// such as an editor or a CI system. Returns `None` for any other change.
 fn beyond(difference: &ObservedChange) -> Option<String> {
     let name = &difference.name;
     match difference.subject {

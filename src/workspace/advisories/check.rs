@@ -208,8 +208,9 @@ fn matching(path: &Path, wanted: &BTreeSet<&str>) -> io::Result<Vec<Advisory>> {
 }
 
 impl Question {
-    /// Returns `Confirmed` if an advisory affects a locked version. If no locked version is affected, returns
-    /// `Patched` for a locked version with a fix. In all other cases, returns `Nothing`.
+    /// Returns `Confirmed` if an advisory affects a locked version. If no locked version is affected, but a
+    /// locked version contains the fix, returns `Patched`. Returns `Nothing` if no locked version is affected or
+    /// contains a fix.
     fn answer(&self, advisories: &[Advisory]) -> AdvisoryStatus {
         let mut patched = None;
         for advisory in advisories {

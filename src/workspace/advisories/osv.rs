@@ -52,8 +52,8 @@ pub(crate) fn ask(root: &str, ids: &BTreeSet<&str>, packages: &BTreeSet<&Locked>
     Ok(found)
 }
 
-/// Converts an id to the spelling of the database. Ids are in upper case, except for the lower-case part after
-/// `GHSA-`.
+/// Converts an advisory id to the upper and lower case that the OSV database uses. Ids are in upper case, except
+/// for the lower-case part after `GHSA-`.
 fn canonical(id: &str) -> String {
     let upper = id.to_ascii_uppercase();
     match upper.strip_prefix("GHSA-") {

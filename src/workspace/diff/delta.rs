@@ -33,7 +33,8 @@ pub struct Delta {
     touched: Vec<Lines>,
     /// The new number of each earlier line (index 0 is line 1), or `None` for a changed or removed line.
     moved: Vec<Option<u32>>,
-    /// The earlier numbers of the unchanged lines that are no longer under review.
+    /// The unchanged lines that were under review earlier, but are no longer under review. The line numbers are
+    /// the numbers in the earlier text.
     left: BTreeSet<u32>,
 }
 
@@ -67,7 +68,7 @@ pub fn frame(file: &SourceFile) -> String {
 impl Delta {
     pub const LEVELS: usize = EXTENTS.len();
 
-    /// The size of the shown lines in bytes; 0 if there are no lines to review.
+    /// The total size of the lines in `shown`, in bytes. The size is 0 if no lines have to be reviewed again.
     pub fn shown_bytes(&self, file: &SourceFile) -> usize {
         let is_shown = |at: u32| self.shown.iter().any(|(first, last)| (*first..=*last).contains(&at));
         let lines = file.text.lines().zip(1..).filter(|(_, at)| !self.ask.is_empty() && is_shown(*at));
@@ -75,8 +76,8 @@ impl Delta {
     }
 
     /// Compares a file with its earlier review. `salt` is the key of the line hashes in the earlier review.
-    /// `extent` is an index below [`Self::LEVELS`]. A larger index selects fewer lines around each change. Returns
-    /// `None` if the earlier review has no valid line hashes.
+    /// `extent` is a number from 0 to [`Self::LEVELS`] - 1. A larger number selects fewer lines around each
+    /// change. Returns `None` if the earlier review has no valid line hashes.
     pub fn since(earlier: &FileReview, salt: &str, file: &SourceFile, extent: usize) -> Option<Self> {
         let hashes = earlier.lines.as_deref().filter(|hashes| hashes.is_ascii())?;
         if hashes.len() % FileReview::DIGITS != 0 {
@@ -121,9 +122,9 @@ impl Delta {
             };
             around(lines.0) || around(lines.1)
         };
-        // If all lines of a finding are unchanged, the finding still has to be reviewed again after a change of
-        // its block. If a line of a finding changed, `marks` already contains the changed line. The function
-        // `rest` then returns the range of the finding's unchanged lines.
+        // If all lines of a finding are unchanged, but the finding's block has changed, the finding has to be
+        // reviewed again. If a line of a finding has changed, `marks` already covers the change, and `rest`
+        // returns the range of the finding's unchanged lines.
         let read_again = |finding: &RawFinding| match delta.place(finding) {
             Some(lines) => Some(lines).filter(has_changed),
             None => delta.rest(finding),

@@ -131,7 +131,8 @@ pub(crate) enum Broken {
 }
 
 impl Patch {
-    /// Whether every hunk fits `text`: `text` has the hunk's lines of the given side at the hunk's line numbers.
+    /// Whether every hunk fits `text`. A hunk fits if `text` contains the hunk's lines of the side `side`, at
+    /// the line numbers in the hunk's header.
     pub(crate) fn matches(&self, text: &str, side: Side) -> bool {
         let lines: Vec<&str> = text.lines().collect();
         self.hunks.iter().all(|hunk| {
@@ -174,8 +175,9 @@ impl Patch {
         result
     }
 
-    /// Builds the file's new text from the hunks alone: the lines of the hunks keep their line numbers, and empty
-    /// lines fill the gaps. Returns `None` if the gaps make the text larger than `max_file` bytes.
+    /// Builds the file's new text from the hunks alone: the lines of the hunks keep their line numbers, and
+    /// empty lines fill the gaps between the hunks. Returns `None` if the text with these empty lines is larger
+    /// than `max_file` bytes.
     pub(crate) fn sketch(&self, max_file: u64) -> Option<String> {
         let mut text = String::new();
         let mut line = 1_u32;

@@ -171,8 +171,8 @@ impl Workspace {
         if !here.is_empty() {
             all.push([&here, b"/".as_slice(), path].concat());
         }
-        // A side of a patch without lines matches every file. If a side has no lines, Glee therefore tries no
-        // other paths.
+        // If the old or the new side of a patch has no lines, this side matches every file. For such a patch,
+        // Glee therefore tries only the path relative to the start folder.
         let names = std::iter::once(path).chain(patch.written.iter().map(Vec::as_slice));
         for name in names.filter(|_| patch.shows(Side::Old) && patch.shows(Side::New)) {
             let ends = name.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| &name[at + 1..]);

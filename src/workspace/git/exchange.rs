@@ -47,7 +47,8 @@ pub struct FetchedRecord {
 #[derive(Clone, Copy, Debug)]
 pub struct ExchangeRemote<'a> {
     pub name: &'a str,
-    /// The path of a file with the id of the last fetched commit. The remote sends only commits after this commit.
+    /// The path of the file in which Glee stores the id of the last fetched commit. The remote sends only the
+    /// commits after the last fetched commit.
     pub last: &'a Path,
 }
 

@@ -193,8 +193,8 @@ impl Workspace {
         Ok(Facts { id, is_unborn, unborn, remote, is_shallow: !is_unborn && root.is_none(), root })
     }
 
-    /// Returns the possible names of the history, the most reliable name first. The flag of a name is true if the
-    /// name proves that the history belongs to this tree.
+    /// Returns the possible names of the history's folder, the most reliable name first. The boolean after a
+    /// name states whether the name proves that the history belongs to this tree.
     fn candidates(&self, facts: &Facts) -> Vec<(String, bool)> {
         let proven = facts.proven_names().map(|name| (name.key(&self.root), true));
         let remote =
@@ -341,7 +341,8 @@ impl Registry {
         folder
     }
 
-    /// Makes `name` refer to `folder`, unless the folder of `name` contains a history.
+    /// Makes the history folder `name` an alias of the history folder `folder`. Does nothing if `name` already
+    /// contains a history.
     fn redirect(&self, name: &str, folder: &str) -> io::Result<()> {
         if name == folder || self.resolve(name) == folder || self.database(name).exists() {
             return Ok(());

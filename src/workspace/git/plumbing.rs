@@ -212,7 +212,7 @@ impl Repository {
     }
 
     /// Resolves a range to two commit ids. `A..B` gives A and B. `A...B` gives first the common ancestor of A and
-    /// B, then B. If a side is omitted, `HEAD` is used.
+    /// B, then B. `HEAD` takes the place of a missing revision before or after the dots.
     pub(crate) fn range(&self, range: &str) -> Result<(String, String)> {
         let side = |revision: &str| self.commit(if revision.is_empty() { "HEAD" } else { revision });
         let bad = || self.bad_revision(range);
@@ -460,7 +460,9 @@ impl Drop for Objects {
     }
 }
 
-/// Parses the output of `ls-tree -z` or `ls-files -z --stage`. A record has a mode, two words and a path.
+/// Parses the output of `ls-tree -z` or `ls-files -z --stage`. Each record has the git mode, two further words
+/// and the path. The two words are the object type and the object id (`ls-tree`), or the object id and the stage
+/// number (`ls-files`).
 pub(crate) fn records(listed: &[u8]) -> impl Iterator<Item = (u32, &str, &str, &[u8])> {
     path_bytes::items(listed, 0).filter_map(|record| {
         let (head, path) = record.split_at(memchr::memchr(b'\t', record)?);
@@ -514,8 +516,8 @@ fn find_in(path: &OsStr, tree: &Path) -> Result<PathBuf> {
 
 /// Resolves the path in `GIT_INDEX_FILE`. Returns `None` if the index belongs to another repository or work tree.
 ///
-/// As in git, a relative path starts at the top of the work tree. If the file exists only below `start`, the path
-/// starts at `start`.
+/// A relative path is resolved against the top of the work tree, as in git. If no file exists at the resolved
+/// path, but a file exists at the path relative to `start`, the path is resolved against `start`.
 fn named_index(named: &Path, start: &Path, top: &Path, git_dir: &Path) -> Result<Option<PathBuf>> {
     let places = [top.join(named), start.join(named)];
     let path = places.iter().find(|path| path.exists()).unwrap_or(&places[0]);

@@ -22,8 +22,8 @@ use crate::workspace::{Result, Workspace};
 
 /// If a file has more bytes than this limit, only its timestamps and size are compared.
 const DIGESTED: u64 = 16 << 20;
-/// The assumed resolution of file timestamps. If a file changes twice within this time, the second change can
-/// leave the timestamps unchanged.
+/// The assumed resolution of file timestamps. If a file changes twice within `TICK`, its timestamps can be the
+/// same after both changes.
 const TICK: Duration = Duration::from_millis(20);
 /// The approximate maximum number of files per control folder, because some agents store large trees in these
 /// folders.

@@ -5,7 +5,8 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::workspace::Workspace;
 
-/// The maximum number of symbolic links that are followed in one path. Linux has the same limit.
+/// The maximum number of symbolic links that are followed in one path. The kernel of Linux follows the same
+/// number of links.
 const LINKS: usize = 40;
 
 impl Workspace {

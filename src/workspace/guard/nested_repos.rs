@@ -37,7 +37,8 @@ pub(crate) struct Inside {
     pub(crate) unfollowed: Vec<Unfollowed>,
 }
 
-/// A nested repository that exceeds a bound. Snapshots and fingerprints do not include its files.
+/// A nested repository that exceeds a bound. Snapshots and fingerprints do not include the files of such a
+/// repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unfollowed {
     /// The folder of the repository, relative to the root of the tree.

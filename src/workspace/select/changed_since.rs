@@ -75,8 +75,8 @@ impl Workspace {
     }
 }
 
-/// Reads a file that changed from `old` to `new`. If the current rules ignore the file, `hidden` is its current
-/// content. Returns `None` if `hidden` is the old content.
+/// Reads a file that changed from `old` to `new`. If only the current ignore rules exclude the file, `hidden` is
+/// the current content of the file. Returns `None` if this content equals the old content.
 fn file(
     path: &[u8],
     [old, new]: [Option<&ManifestEntry>; 2],

@@ -110,7 +110,8 @@ pub(crate) fn is_binary(bytes: &[u8]) -> bool {
     (invalid + nul + controls(head)) * 10 > head.len() && text_files::wide(bytes).is_none()
 }
 
-/// Counts the control characters that do not occur in text. NUL is not counted.
+/// Counts the control characters that are unusual in text files. NUL, backspace, white space and ESC are not
+/// counted.
 fn controls(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| matches!(byte, 1..=7 | 0xe..=0x1a | 0x1c..=0x1f | 0x7f)).count()
 }

@@ -31,7 +31,8 @@ pub(crate) struct Ignores<'a> {
     /// Whether `recorded` also replaces the `.gitignore` files.
     all_recorded: bool,
     folders: HashMap<Vec<u8>, Arc<[Gitignore]>>,
-    /// The rules of ignore files outside the tree. Earlier entries take precedence.
+    /// The rules of ignore files outside the tree, in the order of precedence. If two rules contradict each
+    /// other, the rule that is earlier in the list applies.
     outside: Vec<Gitignore>,
 }
 

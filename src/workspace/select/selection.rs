@@ -20,7 +20,7 @@ pub enum TargetSpec {
     /// The changes of one commit relative to its first parent.
     Commit(String),
     /// `A..B` means the changes from A to B. `A...B` means the changes of B since the common ancestor of A and B.
-    /// If a side is missing, `HEAD` is used.
+    /// `HEAD` takes the place of a missing revision before or after the dots.
     Range(String),
     /// A unified diff. If a file already contains the changes, Glee reviews the current file. If the file does
     /// not contain the changes yet, Glee applies the diff in memory. If the diff does not fit the file, Glee

@@ -119,7 +119,8 @@ impl Workspace {
         }
     }
 
-    /// Keeps a recorded tree until the run is pruned. Outside git, the run's note keeps the tree.
+    /// Keeps a recorded tree until the run is pruned. Outside git, the tree is kept because the run's
+    /// [`SnapshotNote`] mentions the tree.
     fn pin(&self, run: &RunId, tree: &TreeId, state_dir: &Path) -> Result<()> {
         match &self.repository {
             Some(git) if git.is_there() => backup_repo::pin(git, run, tree, state_dir),

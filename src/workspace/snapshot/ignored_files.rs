@@ -139,8 +139,8 @@ pub(crate) fn existing_paths(root: &Path, image: &Image) -> Vec<Vec<u8>> {
     image.keys().filter(is_there).cloned().collect()
 }
 
-/// Whether the file at `path` must be newer than the snapshot `before`. A file is newer if the snapshot has a
-/// folder at the path, or a file at the path of a parent folder.
+/// Whether the file at `path` was certainly created after the snapshot `before`. The creation is certain if the
+/// snapshot has a folder at `path`, or a file at the path of a parent folder of `path`.
 pub(crate) fn is_certainly_new(path: &[u8], before: &Image) -> bool {
     let below = [path, b"/"].concat();
     let was_folder = before.range(below.clone()..).next().is_some_and(|(next, _)| next.starts_with(&below));

@@ -7,8 +7,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use crate::workspace::git::path_bytes;
 
 /// The permissions of the files in a snapshot. `plain` contains the most common permissions of files that are not
-/// executable. `program` contains the most common permissions of executable files. `exceptions` contains all other
-/// permissions.
+/// executable. `program` contains the most common permissions of executable files. `exceptions` maps the path of
+/// each file with different permissions to the permissions.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Modes {
     plain: u32,
@@ -46,8 +46,8 @@ impl Modes {
         self.exceptions.get(path).copied().unwrap_or(common)
     }
 
-    /// Returns the text to store. The first line contains `plain` and `program`. Each further line is `mode path`
-    /// for an exception, or `?hash path` for an unreadable file.
+    /// Returns the text to store. The first line contains the numbers `plain` and `program`. Each further line
+    /// is `mode path` for an exception, or `?hash path` for an unreadable file.
     pub(crate) fn text(&self) -> Vec<u8> {
         let mut text = format!("{:o} {:o}\n", self.plain, self.program).into_bytes();
         let exceptions = self.exceptions.iter().map(|(path, mode)| (format!("{mode:o}"), path));

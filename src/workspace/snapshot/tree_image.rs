@@ -281,7 +281,8 @@ struct Survey {
     gone: Vec<Vec<u8>>,
     sparse: Vec<Vec<u8>>,
     modes: Modes,
-    /// The text of the entry `nested`, with a line `commit path` for each nested repository.
+    /// The content of the snapshot's entry `nested`. The content has a line `commit path` for each nested
+    /// repository.
     nested: Vec<u8>,
     unfollowed: Vec<Vec<u8>>,
 }

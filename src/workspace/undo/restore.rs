@@ -214,8 +214,8 @@ impl Workspace {
         Ok((work, done))
     }
 
-    /// The runs that worked on this tree at another path, each with the key of the run's history. The newest run is
-    /// first.
+    /// Returns the runs that worked on this tree before the tree was moved to its current path, the newest run
+    /// first. Each run has the key of the history that contains the run.
     pub fn runs_of_moved_tree(&self, state_dir: &Path) -> Result<Vec<(RunId, String)>> {
         let own = self.history(state_dir)?.key;
         let folders = std::fs::read_dir(state_dir.join("kept")).into_iter().flatten().flatten();

@@ -21,7 +21,7 @@ use crate::workspace::undo::undo_log::{Copied, UndoEntry, UndoLog};
 pub(crate) enum Occupancy {
     Free,
     Folder,
-    /// At the contained path, a file or a link replaced a parent folder.
+    /// A file or a link replaced a parent folder. The value is the path of this parent folder.
     Above(Vec<u8>),
 }
 

@@ -7,9 +7,9 @@
 //! `/dev/shm`, and sockets in the file system are hidden (see `namespace`). Landlock cannot prevent changes of
 //! permissions, which Glee detects by comparing the tree before and after a call.
 //!
-//! Codex has its own sandbox, which fails inside Landlock. With namespaces, Codex runs in a mount namespace
-//! instead. In this namespace, all folders are read-only except the folders to which a confined process can
-//! write. Without namespaces, Codex runs only in its own sandbox.
+//! Codex has its own sandbox, which fails inside Landlock. If namespaces are available, Codex therefore runs in
+//! a mount namespace and not inside Landlock. In the mount namespace, all folders are read-only except the
+//! folders to which a confined process can write. Without namespaces, Codex runs only in its own sandbox.
 //!
 //! An agent that may write is isolated, but not confined. An isolated agent cannot inspect processes that it did
 //! not start, and therefore cannot read Glee's memory. An agent that runs as root loses the capabilities to
@@ -77,7 +77,8 @@ pub(crate) fn confinement(
         (Sandbox::Required, false) => Hold::Always,
     };
     if nests {
-        // Codex runs no command if this folder is missing. Codex cannot create this folder inside the sandbox.
+        // Glee creates the folder `/tmp/codex-daemon-<user id>`, because Codex runs no command without this
+        // folder, and cannot create the folder inside the sandbox.
         drop(private::folder(Path::new(&format!("/tmp/codex-daemon-{}", nix::unistd::geteuid()))));
     }
     let hidden = protected.iter().map(|folder| real(folder).join("watch")).find(|folder| folder.is_dir());

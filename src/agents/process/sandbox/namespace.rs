@@ -22,7 +22,8 @@ pub const NAME: &str = "__namespace";
 
 const OWN: CloneFlags = CloneFlags::CLONE_NEWNS.union(CloneFlags::CLONE_NEWIPC);
 
-/// Tests whether this process can create namespaces and mount in them. The exit status is the result.
+/// Tests whether this process can create namespaces and mount in them. The exit status is 0 if the test
+/// succeeds.
 pub fn probe() -> ExitCode {
     let tried = new_namespaces().and_then(|()| empty(Path::new("/")));
     if tried.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
@@ -72,7 +73,8 @@ pub(crate) fn make_read_only<'a>(writable: impl Iterator<Item = &'a Path>) -> bo
 
 fn remount(writable: &[&Path]) -> io::Result<()> {
     unshare(CloneFlags::CLONE_NEWNS)?;
-    // This call keeps later mounts of the system out of the namespace, because later mounts are writable.
+    // With `MS_PRIVATE`, file systems that are mounted later outside the namespace do not appear in the
+    // namespace. Inside the namespace, these file systems would be writable.
     mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None::<&str>)?;
     for folder in writable {
         mount(Some(*folder), *folder, None::<&str>, MsFlags::MS_BIND | MsFlags::MS_REC, None::<&str>)?;
@@ -87,8 +89,8 @@ fn remount(writable: &[&Path]) -> io::Result<()> {
         }
         let flags = MsFlags::MS_REMOUNT | MsFlags::MS_BIND | MsFlags::MS_RDONLY | found.flags;
         match mount(None::<&str>, &found.path, None::<&str>, flags, None::<&str>) {
-            // One of these errors means that another mount covers the mount, or that the user cannot access the
-            // mount's folder.
+            // The ignored errors mean that another mount covers the mount point, or that the user cannot access
+            // the mount point.
             Ok(()) | Err(Errno::EINVAL | Errno::ENOENT | Errno::ENOTDIR | Errno::EACCES) => {}
             Err(error) => return Err(error.into()),
         }

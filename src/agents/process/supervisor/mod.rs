@@ -177,7 +177,8 @@ fn empty(socket: &mut UnixStream) {
 }
 
 fn supervise(liveness: File, orders: &Orders, program: &OsStr, args: &[OsString]) -> Report {
-    // If `setsid` fails, this process already leads a process group, which receives no terminal signals.
+    // `setsid` fails if this process already leads a process group. The failure is harmless, because the
+    // terminal sends no signals to this process group.
     let _ = nix::unistd::setsid();
     #[cfg(target_os = "linux")]
     let _ = nix::sys::prctl::set_child_subreaper(true);
@@ -251,7 +252,7 @@ fn release_stdin() {
     }
 }
 
-/// Waits until the agent ends. After a stop, waits at most for the grace period.
+/// Waits until the agent ends. After Glee has requested a stop, waits at most for the duration `grace`.
 fn wait(agent: Pid, grace: Duration, events: &mut Events) -> ProcessEnd {
     let mut deadline = None;
     loop {

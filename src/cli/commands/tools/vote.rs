@@ -177,7 +177,7 @@ struct VoteInput {
     conflict_flags: Option<Flags>,
 }
 
-/// The votes on each tuple, in the order of the input.
+/// The ids and the votes of the entries in `actions_by_tuple`, in the order of the input.
 struct Tuples(Vec<(String, Votes)>);
 
 impl<'de> Deserialize<'de> for Tuples {

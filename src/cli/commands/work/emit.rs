@@ -152,12 +152,12 @@ fn decided(client: &mut Client) -> Result<WatchReport, CommandError> {
 /// Sends the lines of a file to the watch, and concurrently reads the watch's answers.
 fn all(mut client: Client, path: &Path, globals: &Globals) -> CommandResult {
     let mut source = Input::open(globals, Some(path))?.reader;
-    // The command first sends a status query, because the watch closes a new connection if no message arrives in
-    // time, and the first line of the file can arrive late.
+    // The watch closes a new connection if no message arrives in time, and the first line of the file can arrive
+    // late. The command therefore sends a status query before the lines of the file.
     connection::accepted(client.command(&WatchCommand::Status)?)?;
     let mut writer = client.speaker()?;
-    // The sending thread sets this flag and then shuts down the writer. After the shutdown, the watch closes the
-    // connection, and the loop below ends. The main thread reads the flag after the loop.
+    // The sending thread sets `sent_all` and then shuts down the writer. After the shutdown, the watch closes
+    // the connection, and the loop below ends. The main thread reads `sent_all` after the end of the loop.
     let sent_all = Arc::new(AtomicBool::new(false));
     let is_sent = Arc::clone(&sent_all);
     let sending = thread::spawn(move || {

@@ -141,7 +141,8 @@ impl Args {
             ("review.jobs", self.jobs.map(Into::into)),
             ("review.reuse", self.full.then_some(false.into())),
             ("review.reviewers", (!self.reviewer.is_empty()).then(|| self.reviewer.clone().into())),
-            // The value `all` avoids an error about configured reviewers that are not connected.
+            // The option `--with` sets `review.reviewers` to `all`, because another value can name a reviewer
+            // that is not connected, which is an error.
             ("review.reviewers", (!self.with.is_empty()).then(|| "all".into())),
         ];
         values.extend(flags.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));

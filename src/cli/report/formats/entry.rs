@@ -9,7 +9,7 @@ use crate::domain::{
 };
 use crate::protocol::text::printable::{self, Shown};
 
-/// The level of a finding or a gap, as one of the three levels that most formats have.
+/// The level of a finding or of a gap in the review. Most report formats have the same three levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AlertLevel {
     Error,
@@ -233,7 +233,7 @@ impl Entry<'_> {
     }
 
     /// Returns the reason for the state of the finding: the ruling, the coder's answer, or the reason of the
-    /// other reviewers. The text is never empty.
+    /// other reviewers. The returned reason is never empty.
     pub(crate) fn reason(&self, outcome: &Outcome) -> String {
         let answer = self.settled.response.as_ref().map(|response| block(&response.text)).unwrap_or_default();
         let with = |fact: String, why: &str| match why.trim() {

@@ -55,8 +55,8 @@ pub(crate) fn render(outcome: &Outcome) -> String {
 
 struct Page {
     text: String,
-    /// Whether a part did not fit into the report. After such a part, no part is added, so that the omitted
-    /// parts are less important than the included parts.
+    /// Whether a part was too large for the remaining space of the report. After the first omitted part, all
+    /// later parts are omitted, too, because the later parts are less important.
     is_full: bool,
 }
 
@@ -217,8 +217,8 @@ fn push_code(text: &str, out: &mut String) {
     out.push_str(&code(text));
 }
 
-/// Whether a Markdown renderer or a forge turns a word into a link or a mention. Such words are addresses, names
-/// after `@`, issue numbers and commit hashes.
+/// Whether a Markdown renderer or a forge turns a word into a link or a mention. These words are addresses,
+/// names after `@`, issue numbers and commit hashes.
 fn is_linked(word: &str) -> bool {
     let lower = word.to_lowercase();
     let mut numbers = lower.match_indices('#').chain(lower.match_indices("gh-"));

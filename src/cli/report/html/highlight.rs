@@ -156,8 +156,8 @@ impl Parser {
     }
 
     fn apply(&mut self, operation: &ScopeStackOp) {
-        // The operation fails if a faulty syntax definition removes a missing scope. The error is ignored,
-        // because it affects only colours.
+        // `apply` fails if a faulty syntax definition removes a scope that is not on the stack. The error is
+        // ignored, because the error affects only colours.
         drop(self.stack.apply(operation));
     }
 }

@@ -200,8 +200,8 @@ impl Report<'_> {
         notes
     }
 
-    /// Returns a note about the state of a finding. Returns `None` for an open finding if the run had no coder
-    /// and no dispute changed the severity.
+    /// Returns a note about the state of a finding. Returns `None` for an open finding with the reviewer's
+    /// severity, unless the coder was asked to implement the finding.
     fn state(&self, finding: &SettledFinding) -> Option<SnippetNote> {
         let response = finding
             .response

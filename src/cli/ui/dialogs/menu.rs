@@ -125,7 +125,7 @@ struct Menu<'a> {
 
 #[derive(Debug, PartialEq, Eq)]
 enum Pressed {
-    /// The prompt continues, because this key does not end the prompt.
+    /// The menu stays open, because the pressed key neither chooses an item nor closes the menu.
     Nothing,
     Choice(usize),
     Leave,

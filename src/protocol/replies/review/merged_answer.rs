@@ -5,8 +5,8 @@
 //! JSON result that replaces findings must directly precede the closing line and contain exactly the announced
 //! number of findings. If a replaced finding has a high severity, the JSON result must also contain a finding
 //! with a high severity. Only a complete `review_result` can replace tagged prose. A JSON result can replace an
-//! earlier result only if the two results have a finding at the same location. If no finding is replaced, an
-//! answer is incomplete if the number of its findings differs from the announced number.
+//! earlier result only if the two results have a finding at the same location. An answer without replaced
+//! findings must contain the announced number of findings. With a different number, the answer is incomplete.
 
 use std::collections::HashSet;
 
@@ -65,7 +65,7 @@ impl<'a> Results<'a> {
     }
 
     /// Removes the findings before the prompt's example of the closing line, because these findings belong to a
-    /// repeated prompt. Removes nothing unless exactly `number` findings follow the example.
+    /// repeated prompt. Removes the findings only if the number of findings after the example is `number`.
     pub(crate) fn leave_out_prompt(&mut self, prose: &mut ProseReader<'_>, number: Option<u64>) {
         let Some(form) = prose.form() else { return };
         let results: u64 = self.blocks.iter().map(|block| block.result.count).sum();

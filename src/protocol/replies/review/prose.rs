@@ -114,8 +114,8 @@ impl<'a> ProseReader<'a> {
         self.form = Some(Form { kept: self.findings.len(), count: self.count });
     }
 
-    /// Returns the numbers of findings before the prompt's example of the closing line. Returns `None` if a finding
-    /// has a file, because examples in a repeated prompt have no file.
+    /// Counts the findings before the prompt's example of the closing line. Returns `None` if one of these
+    /// findings names a file, because the example findings in a repeated prompt name no file.
     pub(crate) fn form(&self) -> Option<Form> {
         self.form
             .filter(|form| form.count > 0 && self.findings[..form.kept].iter().all(|found| found.file.is_none()))

@@ -74,7 +74,8 @@ fn assemble(groups: Vec<Group>, members: &[Member]) -> Vec<Vec<Group>> {
 }
 
 /// Merges several groups into one group. The first finding of each reviewer becomes a member, with the highest
-/// severity and confidence of all findings of this reviewer. The reviewer's other findings become `repeats`.
+/// severity and confidence of all findings of this reviewer. The other findings of this reviewer are listed in
+/// the member's field `repeats`.
 fn join<'a>(
     voting: &Voting<'_>,
     all: &[Member],
@@ -335,7 +336,7 @@ fn unique_decision(confidence: Option<u8>, score: i32) -> (bool, i32) {
 }
 
 /// Weakens a group after a failed challenge. If the finding meets no criterion of the challenge, the group
-/// becomes disputed. Otherwise, the group gets a lower severity.
+/// becomes disputed. If the finding meets some criteria, the group gets a lower severity.
 fn weaken(group: &mut Group, EvidenceChallenge { criteria, weakest, test, .. }: EvidenceChallenge) {
     if criteria == Criteria::default() {
         group.class = Class::Disputed;

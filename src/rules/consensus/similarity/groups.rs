@@ -19,8 +19,8 @@ const SAME_LINES: f32 = 0.18;
 const SAME_BLOCK: f32 = 0.22;
 const TEXT_ALONE: f32 = 0.13;
 
-/// A finding is compared with all nearby findings if their number is at most this limit. Above the limit, a finding
-/// is compared only with findings that contain its rarest terms.
+/// The maximum number of findings with which a finding is compared. If more findings are nearby, the finding is
+/// compared with the findings that contain its rarest terms.
 const CANDIDATES: usize = 256;
 
 const KEPT: usize = 32;
@@ -119,8 +119,9 @@ impl Finder<'_> {
         pairs
     }
 
-    /// Calls `look` once for each entry that can match the entry `index`. The slice `seen_from` contains, for
-    /// each entry, the last `index` from which `look` was called with the entry.
+    /// Calls `look` once for each entry that can match the entry `index`. If more than [`CANDIDATES`] entries
+    /// can match, calls `look` only for [`CANDIDATES`] entries that contain the rarest terms of the entry
+    /// `index`. To choose each of these entries only once, the search stores `index` in `seen_from[entry]`.
     fn look_from(&self, index: usize, file: &Range<usize>, seen_from: &mut [usize], mut look: impl FnMut(usize)) {
         let entry = &self.entries[index];
         let mut scopes: [Range<usize>; 2] = [0..0, 0..0];
@@ -177,8 +178,8 @@ impl Finder<'_> {
         (likeness >= 1.0).then_some(likeness)
     }
 
-    /// The minimum cosine at which two entries match, which depends on the locations of the entries. Returns `None`
-    /// if the entries can never match.
+    /// Returns the minimum cosine at which two entries match. The minimum depends on the relation of the two
+    /// locations. Returns `None` if the locations exclude a match.
     fn threshold(&self, a: usize, b: usize) -> Option<f32> {
         match self.entries[a].place(&self.entries[b]) {
             PlaceMatch::Same => Some(SAME_LINES),

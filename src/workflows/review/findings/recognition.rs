@@ -160,10 +160,10 @@ pub(crate) fn raised_again(earlier: &[&Anchor], later: &[&Anchor], text_of: Text
 ///
 /// If a reviewer refers to a ruling, the ruling binds the reviewer's finding, unless the finding cites new
 /// evidence. A dispute binds at most one other finding of each reviewer, because the dispute was about one
-/// problem. If several pairs of a dispute and a finding are possible, the most similar pair takes precedence.
-/// Among equally similar pairs, the pair with the newest dispute takes precedence. An expired ruling binds no
-/// finding. If only an expired ruling applies, a notice reports the expiry. A finding that no dispute binds can
-/// still refer to a related dispute.
+/// problem. If several disputes match one finding, or one dispute matches several findings, the most similar
+/// dispute and finding are chosen first. If the similarity is equal, the newest dispute is chosen first. An
+/// expired ruling binds no finding. If only an expired ruling applies, a notice reports the expiry. A finding
+/// that no dispute binds can still refer to a related dispute.
 pub(crate) fn earlier<'a>(
     findings: impl IntoIterator<Item = &'a Finding>,
     bindings: &[Binding],
@@ -278,7 +278,7 @@ pub(crate) fn in_force(bindings: &[Binding], files: &[SourceFile], text_of: Text
     in_force.filter_map(shown).collect()
 }
 
-/// The form in which reviewers and judges see a ruling. Returns `None` while the dispute is open.
+/// Converts a binding to the ruling that reviewers and judges receive. Returns `None` while the dispute is open.
 fn shown(binding: &Binding) -> Option<RulingInForce> {
     Some(RulingInForce {
         dispute: binding.dispute.clone(),

@@ -99,7 +99,8 @@ pub(crate) fn named(findings: &[&Finding], bindings: &[&Binding], round: &Round<
     events
 }
 
-/// Whether a file contains the code of a dispute. The code can also have moved to this file from another file.
+/// Whether `file` contains the code of a dispute. The result is also true if the code has moved from another
+/// file to `file`.
 fn is_in(binding: &Binding, file: &str, round: &Round<'_>) -> bool {
     let has_block = |path: &str| Blocks::of(path, &(round.text_of)(path)).place(&binding.anchor).is_some();
     has_block(file) && (binding.anchor.file == file || !has_block(&binding.anchor.file))

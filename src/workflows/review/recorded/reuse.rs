@@ -439,8 +439,8 @@ impl Finder<'_> {
         }
     }
 
-    /// Finds an earlier review of the same content. If there is no such review, finds the review that leaves the
-    /// fewest lines to review.
+    /// Finds an earlier review of the same content. If no earlier review has the same content, finds the earlier
+    /// review that leaves the fewest lines to review again.
     fn known(&mut self, shown: &Shown, compares: bool) -> Result<Known, JournalError> {
         let path = shown.file.path.as_str();
         let places = self.archive.journal.reviewed((self.asker, path, &shown.key), self.archive.now)?;

@@ -96,8 +96,8 @@ pub(crate) struct ReviewState {
     pub(crate) before: Option<(String, String)>,
     pub(crate) tree_changes: Vec<TreeChange>,
     pub(crate) responses: BTreeMap<FindingId, Response>,
-    /// For each finding, the number of tree changes before the finding was last sent to the coder. Only later tree
-    /// changes can implement the finding.
+    /// For each finding, the length of `tree_changes` at the time when Glee last sent the finding to the coder.
+    /// Only later tree changes can implement the finding.
     pub(crate) asked_after: BTreeMap<FindingId, usize>,
     pub(crate) enforced: BTreeMap<FindingId, u32>,
     pub(crate) checks: BTreeMap<FindingId, BTreeMap<AgentName, Recheck>>,
@@ -109,8 +109,8 @@ pub(crate) struct ReviewState {
     pub(crate) reopened: BTreeSet<DisputeNumber>,
     /// For each reopened dispute, the number of rulings before the reopening. These rulings no longer apply.
     pub(crate) ruled_before: BTreeMap<DisputeNumber, usize>,
-    /// The disputes of earlier runs that continue in this run. Each entry has the id of the earlier run and the
-    /// number of rulings from earlier runs.
+    /// The disputes of earlier runs that continue in this run. Each dispute has the id of the earlier run, and
+    /// the number of rulings that earlier runs made on the dispute.
     pub(crate) carried: BTreeMap<DisputeNumber, (RunId, usize)>,
     pub(crate) called_judges: Vec<Agent>,
     pub(crate) chosen: BTreeSet<DisputeNumber>,

@@ -35,10 +35,11 @@ impl ReviewState {
         dispute.rulings.get(before..)?.last()
     }
 
-    /// The open disputes that a resumed run reopens. A route from the command line (`named`) reopens every open
-    /// dispute. However, the route `judge` does not reopen a dispute that a judge of this run decides anyway.
-    /// Without `named`, disputes with the default route `human` are reopened. Without `named`, a run with
-    /// `--fix` also reopens disputes that have no route.
+    /// Returns the open disputes that a resumed run decides again. If the command line contains a route
+    /// (`named`), the run decides every open dispute again. However, the route `judge` does not apply to a
+    /// dispute that a judge of this run decides anyway. If `named` is `None`, the run decides the disputes with
+    /// the default route `human` again. If `named` is `None` and the run has `--fix`, the run also decides the
+    /// disputes that have no route.
     pub(crate) fn stayed_open(&self, named: Option<Route>) -> Vec<DisputeNumber> {
         let is_fix = self.plan.as_ref().is_some_and(|plan| plan.mode == Mode::Fix);
         let judged = |number| self.calls.keys().any(|id| id.purpose == Purpose::Judge { dispute: number });
@@ -57,8 +58,8 @@ impl ReviewState {
             .collect()
     }
 
-    /// For each open dispute of an earlier run, one finding that repeats the dispute. Excludes disputes that
-    /// already continue in this run.
+    /// Returns one finding for each open dispute of an earlier run that does not continue in this run yet. The
+    /// returned finding repeats the dispute.
     pub(crate) fn left_open(&self) -> impl Iterator<Item = FindingId> {
         let mut taken: BTreeSet<DisputeNumber> = self.disputes.keys().copied().collect();
         self.still_disputed.iter().filter(move |(_, number)| taken.insert(**number)).map(|(id, _)| *id)
@@ -224,7 +225,8 @@ impl ReviewState {
     pub(crate) fn finding_state(&self, finding: &Finding) -> FindingState {
         let id = finding.id;
         if let Some(dispute) = self.still_disputed.get(&id) {
-            // A disposition exists if this run settled the dispute through another finding.
+            // If another finding of this run repeats the same dispute, this run has possibly settled the
+            // dispute.
             let ended = self.disputes.get(dispute).and_then(|here| here.disposition.clone());
             return match ended {
                 None => FindingState::Disputed { dispute: *dispute },

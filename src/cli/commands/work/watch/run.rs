@@ -52,7 +52,8 @@ pub(crate) struct WatchOptions {
 
 /// The maximum number of event lines in a batch.
 const BATCH: usize = 1_000;
-/// The watch requests open files for this number of agents, and uses the files for connections.
+/// The watch raises the limit of open files as for this number of agents, so that the watch can accept
+/// connections.
 const CONNECTIONS: usize = 64;
 const UNLIMITED: Duration = Duration::MAX;
 
@@ -148,7 +149,7 @@ fn read_events(mut source: BufReader<Box<dyn Read + Send>>, intake: Intake) {
             let mut items = Vec::new();
             let mut line = Vec::new();
             // A batch starts when its first line arrives, and also contains the lines that are already in the
-            // buffer. A batch never waits for a second line.
+            // buffer. The thread does not wait for further lines of a batch.
             while items.is_empty() || items.len() < BATCH && source.buffer().contains(&b'\n') {
                 line.clear();
                 let limit = protocol::LONGEST as u64 + 1;

@@ -121,7 +121,8 @@ pub(crate) fn code_places(findings: &[&SettledFinding]) -> Vec<CodePlace> {
     sorted.iter().filter_map(|finding| code_place(&finding.finding.raw, finding.finding.round)).collect()
 }
 
-/// Returns the agents that raised a finding. The index of an agent in the list is the agent's key in the filter.
+/// Returns the agents that raised at least one finding of the run. The page's filter identifies an agent by the
+/// index in the returned list.
 pub(crate) fn raisers(outcome: &Outcome) -> Vec<AgentName> {
     let mut names: Vec<AgentName> =
         outcome.findings.iter().flat_map(|finding| finding.finding.raised_by.iter().cloned()).collect();
