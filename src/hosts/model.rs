@@ -103,7 +103,7 @@ pub struct PullRequest {
     pub is_fork: bool,
     pub base: Commit,
     pub head: Commit,
-    /// The commit at which positions of comments start. Only GitLab has one; it is the merge base there.
+    /// The commit at which positions of comments start: on GitLab, the merge base. `None` on other hosts.
     pub start: Option<String>,
     /// The address for `git fetch` of the repository that receives the change, without credentials.
     pub repository: String,

@@ -168,7 +168,8 @@ pub enum Task {
         /// Lines that the coder wrote in this run. These lines alone are no evidence.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         written: Vec<CoderWritten>,
-        /// Earlier rulings on similar findings in other code, as evidence. These rulings do not bind the judge.
+        /// Earlier rulings on similar findings in other code. The judge can use these earlier rulings as
+        /// evidence, but is not bound by them.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         precedents: Vec<RulingInForce>,
     },

@@ -13,7 +13,8 @@ use crate::config::settings::Limits;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckResult {
     pub passed: bool,
-    /// After a success, the end of stderr. After a failure, the error, the end of stdout, and the end of stderr.
+    /// If the command succeeded, `tail` contains the end of stderr. If the command failed, `tail` contains the
+    /// error, the end of stdout and the end of stderr.
     pub tail: String,
 }
 

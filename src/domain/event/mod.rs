@@ -194,7 +194,8 @@ pub enum ReviewEvent {
         /// The random key for hashing lines.
         salt: String,
         files: Vec<FileReview>,
-        /// Findings that are not in any of `files`. These findings are reused only if all `files` are unchanged.
+        /// Findings that are not in any of `files`. Findings in `others` are reused only if all `files` are
+        /// unchanged.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         others: Vec<RawFinding>,
     },
@@ -252,7 +253,8 @@ pub enum ReviewEvent {
     Verified { round: u32, command: String, passed: bool, tail: String },
 }
 
-/// Events of disputes. A review or a watch can open a dispute. Commands can settle disputes between runs.
+/// Events of disputes. A review or a watch can open a dispute. While no run is active, commands such as `glee
+/// disputes resolve` can settle a dispute.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum DisputeEvent {

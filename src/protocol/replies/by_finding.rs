@@ -182,8 +182,8 @@ impl<W: AnswerWord> Gathered<W> {
         ids.len() as u64
     }
 
-    /// Returns the index of the first entry in the signed end. The signed end ends before the entry `end`, and
-    /// contains entries for `wanted` findings.
+    /// Returns the index of the first signed entry. The signed entries are the last entries before the index
+    /// `end` that answer `wanted` different findings.
     fn block(&self, wanted: u64, end: usize) -> usize {
         let mut ids = HashSet::new();
         let mut start = end;

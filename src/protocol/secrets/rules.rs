@@ -159,7 +159,7 @@ struct Allowed {
     stopwords: Option<AhoCorasick>,
     #[serde(default, rename = "regexTarget")]
     target: Target,
-    /// With the condition `AND`, an exception applies only to certain file paths. Glee ignores exceptions with a
+    /// An exception with the condition `AND` applies only to certain file paths. Glee ignores exceptions with a
     /// condition, because Glee checks texts without paths.
     condition: Option<String>,
 }

@@ -58,7 +58,8 @@ impl NamedPlace {
     }
 }
 
-/// Whether a path can begin at `start`. No path begins inside a word or inside a longer path with spaces.
+/// Whether a path can begin at `start`. A position inside a word, or inside a longer path with spaces, is not
+/// the beginning of a path.
 fn may_begin(text: &str, start: usize) -> bool {
     let before = &text[..start];
     let is_free =

@@ -191,8 +191,8 @@ pub(crate) fn confidence(member: &Member) -> Option<u8> {
     Some(if member.observed { stated.saturating_sub(LATE) } else { stated })
 }
 
-/// Merges the findings of one reviewer that have the same location, category and text. The merged entry has the
-/// highest severity and the highest confidence of these findings.
+/// Merges the findings of one reviewer that have the same location, category and text. A merged finding gets the
+/// highest severity and the highest confidence of its parts.
 fn fold(entries: Vec<NormalMember<'_>>) -> Vec<NormalMember<'_>> {
     /// The key of a finding: the reviewer, the file, the category, the denial, and the hash of the text.
     type Key = (u32, Option<u32>, Category, bool, u64);

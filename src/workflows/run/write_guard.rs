@@ -53,7 +53,8 @@ pub(crate) struct Found {
 }
 
 impl WriteGuard {
-    /// Creates a guard, and observes the tree. If this observation fails, the first call observes the tree again.
+    /// Creates a guard, and takes a fingerprint of the tree. If the fingerprint cannot be taken, the first
+    /// guarded call takes a fingerprint.
     pub(crate) fn begun(workspace: &Workspace) -> Self {
         let at = Instant::now();
         match workspace.fingerprint(None) {

@@ -126,7 +126,7 @@ pub(crate) struct Diff {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Broken {
     Combined,
-    /// A hunk does not match its header. The number is the line number of the header in the diff.
+    /// A hunk does not match its header. The field is the line number of the hunk's header in the diff.
     Hunk(usize),
 }
 

@@ -203,8 +203,9 @@ impl Workspace {
         proven.chain(remote).chain([folder, (self.path_key(), false)]).collect()
     }
 
-    /// The name under which earlier versions of Glee stored the history: the BLAKE3 hash (hex) of a path. In git,
-    /// the path is the common git folder without a final `.git`. Outside git, the path is the root of the tree.
+    /// The name under which earlier versions of Glee stored the history: the BLAKE3 hash (hex) of a path. In a
+    /// git repository, the hashed path is the path of the common git folder without a final `.git`. Outside git,
+    /// the hashed path is the root of the tree.
     fn path_key(&self) -> String {
         let place = match &self.repository {
             None => &self.root,

@@ -75,8 +75,8 @@ impl Workspace {
     }
 }
 
-/// Reads a file that changed from `old` to `new`. If the current rules ignore the file, `hidden` is its current
-/// content. Returns `None` if `hidden` is the old content.
+/// Reads a file that changed from `old` to `new`. If the current ignore rules hide the file, `hidden` is the
+/// file's current content. Returns `None` if a hidden file is unchanged.
 fn file(
     path: &[u8],
     [old, new]: [Option<&ManifestEntry>; 2],

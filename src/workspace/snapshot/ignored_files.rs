@@ -147,8 +147,8 @@ pub(crate) fn is_certainly_new(path: &[u8], before: &Image) -> bool {
     was_folder || path_bytes::above(path).any(|folder| before.contains_key(folder))
 }
 
-/// Finds new files that replaced a folder of the snapshot. Also finds new files in a folder that replaced a file of
-/// the snapshot. The result includes ignored files.
+/// Finds new files in two cases: a file replaced a folder of the snapshot, or a folder with new files replaced a
+/// file of the snapshot. The result includes ignored files.
 fn replacements(root: &Path, before: &Image) -> BTreeSet<Vec<u8>> {
     let mut found = BTreeSet::new();
     let mut lstat = Lstat::below(root);

@@ -58,7 +58,8 @@ const OTHER_NAMES: f32 = 0.35;
 /// and in 1 of 451 pairs of different findings.
 const UNSURE: f32 = 0.1;
 
-/// The kinds of defects. Each kind is a list of prefixes of words.
+/// The kinds of defects. A title mentions a kind of defect if a word of the title begins with an entry of the
+/// kind's list.
 const KINDS: &[&[&str]] = &[
     &["md5", "sha1", "sha256", "hash", "digest", "checksum"],
     &["password", "passwd", "credential", "secret", "hardcoded", "hard-coded", "token", "apikey"],
@@ -191,8 +192,8 @@ impl<'a> Wordings<'a> {
         }
     }
 
-    /// The similarity, from 0 to 1, of two findings in different code. Returns `None` if the findings have opposite
-    /// requests or different rules.
+    /// The similarity, from 0 to 1, of two findings in different code. Returns `None` if one finding asks for
+    /// more and the other finding asks for less, or if the findings name different rules.
     pub fn resemblance(&self, a: usize, b: usize) -> Option<f32> {
         let (ours, theirs) = (&self.profiles[a], &self.profiles[b]);
         let contradict = ours.asks_the_opposite(theirs) || ours.names_another_rule(theirs);

@@ -72,7 +72,8 @@ impl ReviewState {
         asked.filter(|(id, _)| !said.contains(id)).collect()
     }
 
-    /// Whether a call of the debate asked about a finding that the agent has not answered.
+    /// Whether a call of the debate asked its agent about a finding, and the agent has not answered about this
+    /// finding.
     pub(crate) fn left_unanswered(&self, call: &CallId) -> bool {
         match call.purpose {
             Purpose::Examine { round } => !self.unexamined(&call.agent, round).is_empty(),

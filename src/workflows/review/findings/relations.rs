@@ -113,8 +113,9 @@ fn cited(text: &str) -> impl Iterator<Item = Reference> {
     })
 }
 
-/// Returns the evidence of a finding that the dispute did not contain: cited lines and tests that exist, and cited
-/// commands that fail. Cited lines are also compared by their text, because edits change line numbers.
+/// Returns the evidence that a finding adds to an earlier dispute: cited lines and tests that exist, and cited
+/// commands that fail. Evidence that the dispute already contained is left out. Cited lines are also compared by
+/// their text, because edits change line numbers.
 fn new_evidence(
     finding: &Finding,
     dispute: &Dispute,

@@ -25,7 +25,8 @@ use crate::workflows::review::{code::sources::Sources, findings::recognition};
 use crate::workflows::run::redaction::Redaction;
 use crate::workspace::diff::delta::{self, Delta};
 
-/// The version of the keys. A new version invalidates all earlier records.
+/// The version of the keys. After a change of this number, Glee reuses no answers that were recorded with the
+/// earlier number.
 const FORM: u32 = 1;
 
 const ROUND: u32 = 1;
@@ -214,8 +215,8 @@ impl Archive<'_> {
         }
     }
 
-    /// The event that records a complete answer of the first round for reuse, file by file. The `stale` files,
-    /// which changed during the call, are left out.
+    /// Returns the event that records a reviewer's complete answer in round 1, so that later runs can reuse the
+    /// answer for each unchanged file. The `stale` files, which changed during the call, are left out.
     pub(crate) fn record(
         &self,
         state: &ReviewState,
@@ -467,7 +468,8 @@ impl Finder<'_> {
             if best.as_ref().is_none_or(|(fewest, _)| lines < *fewest) {
                 best = Some((lines, Known::Part { place: place.clone(), review: review.clone(), delta }));
             }
-            // The search ends at the first earlier review that leaves few lines to review.
+            // The search ends as soon as an earlier review is found after which at most 20% of the lines have to
+            // be reviewed.
             if u64::from(lines) * 5 <= shown.file.text.lines().count() as u64 {
                 break;
             }

@@ -180,9 +180,9 @@ impl ReviewState {
         self.dispute_of(id).is_some_and(|dispute| dispute.objector == Objector::Person && !dispute.is_open())
     }
 
-    /// Whether a judge rules on a mandatory finding before the coder receives the finding. The judge comes first if
-    /// reviewers contradict each other, if a finding of a single reviewer has to be validated, or if a finding is
-    /// in doubt under the policy `specification`.
+    /// Whether a judge rules on a mandatory finding before the coder receives the finding. There are three
+    /// cases: reviewers contradict each other, the finding of a single reviewer has to be validated, or the
+    /// policy `specification` doubts the finding.
     pub(crate) fn is_judged_first(&self, finding: &Finding) -> bool {
         let (Some(plan), Some(consensus)) = (&self.plan, &finding.consensus) else { return false };
         if !finding.mandatory || consensus.withdrawn {

@@ -170,8 +170,8 @@ mod process {
     }
 }
 
-/// Outside Linux, an agent's orphaned child is not recognised as a descendant of the watch. Only the key of the
-/// watch then prevents commands from the child.
+/// On systems other than Linux, Glee does not recognise an agent's orphaned child as a descendant of the watch.
+/// On these systems, the watch rejects the child's commands only because the child lacks the key of the watch.
 #[cfg(not(target_os = "linux"))]
 fn handle(_stream: &UnixStream, _pid: Option<i32>) -> Handle {
     Handle::None
