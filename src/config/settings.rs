@@ -60,7 +60,7 @@ section! {
         pub review: ReviewSettings = ReviewSettings::default(),
         /// How long rulings apply to later runs.
         pub rulings: Rulings = Rulings::default(),
-        /// Where security advisories come from.
+        /// The sources of security advisories.
         pub advisories: Advisories = Advisories::default(),
         /// Whether reviewers and judges run in a read-only sandbox.
         @stricter pub sandbox: Sandbox = Sandbox::default(),

@@ -267,8 +267,8 @@ pub enum DisputeEvent {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         judges: Vec<Agent>,
     },
-    /// A finding repeats the disputed finding of the earlier run `from`. The dispute is still open and continues in
-    /// this run. The end of the dispute is recorded in both runs.
+    /// A finding repeats the disputed finding of the earlier run `from`. The dispute is still open and continues
+    /// in this run. When the dispute ends, its end is recorded in the earlier run and in this run.
     DisputeCarriedOn { dispute: Box<Dispute>, from: RunId },
     /// A person, or the configured default, chose the route of a dispute.
     RouteChosen { dispute: DisputeNumber, route: Route, by_person: bool },

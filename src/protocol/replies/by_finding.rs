@@ -477,7 +477,7 @@ fn head<W: AnswerWord>(line: &str) -> Option<Head<W>> {
     };
     let plain = behind.trim_start_matches(MARKS);
     let text = tag::title(plain, None);
-    // If no separator follows a lower-case word, the word can be the first word of an ordinary sentence.
+    // A lower-case answer word without a separator after it can be the first word of an ordinary sentence.
     let separated = text.is_empty() || text.len() < plain.trim().len() || plain.len() < behind.len();
     if !separated && written.contains(char::is_lowercase) {
         return None;

@@ -48,8 +48,9 @@ static NAMES: LazyLock<[(Phrases, Category); 4]> = LazyLock::new(|| {
     ]
 });
 
-/// Prefixes of words in a title. The first list with a matching prefix determines the category. The lists are
-/// shorter than the lists in `NAMES`, because titles mention many topics.
+/// Beginnings of words in titles, with a category for each list. The first list that contains the beginning of a
+/// word of the title determines the category. The lists are shorter than the lists in `NAMES`, because titles
+/// mention many topics.
 static TEXTS: LazyLock<[(Phrases, Category); 3]> = LazyLock::new(|| {
     let security = "vulnerab, sql injection, command injection, cross-site, path traversal, xss, csrf";
     [

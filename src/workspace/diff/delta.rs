@@ -122,8 +122,8 @@ impl Delta {
             around(lines.0) || around(lines.1)
         };
         // If all lines of a finding are unchanged, the finding still has to be reviewed again after a change of
-        // its block. If a line of a finding changed, `marks` already contains the changed line. The function
-        // `rest` then returns the range of the finding's unchanged lines.
+        // its block. If a line of a finding changed, `marks` already contains the changed line, so only the
+        // finding's unchanged lines are added. The function `rest` returns the range of the unchanged lines.
         let read_again = |finding: &RawFinding| match delta.place(finding) {
             Some(lines) => Some(lines).filter(has_changed),
             None => delta.rest(finding),
@@ -230,7 +230,7 @@ fn removed_near(diff: &str, shown: &[Lines]) -> Option<String> {
     (!body.is_empty()).then(|| header.map(|line| format!("{line}\n")).collect::<String>() + &body)
 }
 
-/// A set of line ranges. The empty slice contains all lines.
+/// A set of lines, as a list of line ranges. An empty list means that the set contains all lines.
 struct Set<'a>(&'a [Lines]);
 
 impl Set<'_> {

@@ -23,8 +23,8 @@ pub(crate) fn split(files: &[SourceFile], limit: u64) -> Vec<Vec<usize>> {
 fn end_of_shard(files: &[SourceFile], sizes: &[u64], start: usize, limit: u64) -> usize {
     let mut used = 0;
     let mut fitting = start;
-    // The possible ends of the shard. The second number of each pair is the resulting size of the shard in
-    // bytes.
+    // The possible ends of the shard. Each pair contains an exclusive end, and the size in bytes of a shard with
+    // this end.
     let mut cuts: Vec<(usize, u64)> = Vec::new();
     while let Some(size) = sizes.get(fitting)
         && (fitting == start || used + size <= limit)

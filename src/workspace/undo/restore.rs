@@ -65,7 +65,8 @@ impl UndoConflict {
 pub struct Undone {
     /// The number of files that were written or removed.
     pub files: u64,
-    /// The number of written files in which later changes were merged.
+    /// The number of written files whose new content also contains changes that were made after the coder's
+    /// changes.
     pub merged: u64,
     /// The changed files that could not be restored.
     pub conflicts: Vec<UndoConflict>,

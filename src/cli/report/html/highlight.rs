@@ -1,5 +1,5 @@
-//! Highlights source code. The result is HTML with classes. The style sheet defines the colours of the classes
-//! for light and for dark pages.
+//! Highlights source code as HTML in which each token has a CSS class. The style sheet defines the colours of
+//! the classes for light and for dark pages.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

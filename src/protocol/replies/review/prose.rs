@@ -62,7 +62,8 @@ enum Previous {
     Other,
     /// The position of a line of text. The line is a heading if the next line is an underline.
     Paragraph(usize),
-    /// The first line of a finding without a list marker. The next line can be the underline of this line.
+    /// The first line of a finding without a list marker. If the next line consists of underline characters, the
+    /// next line underlines the first line of the finding.
     Item,
     /// The first row of a table. The row is the header if a delimiter row follows. The field `item` is true if the
     /// row was read as a finding.

@@ -198,7 +198,7 @@ fn conflicted(votes: &Votes<'_>, conflict: ConflictKind) -> Group {
             std::iter::once((votes.affirming[0], strongest)).chain(denying).collect()
         }
     };
-    // The sort is stable, so raisers of equal weight remain sorted by confidence.
+    // The sort is stable, so reviewers with equal weight remain sorted by confidence.
     sides.sort_by_key(|(_, weight)| Reverse(*weight));
     let (winner, weight) = sides[0];
     let rival = sides.iter().skip(1).find(|(entry, _)| opposes(conflict, winner, entry));

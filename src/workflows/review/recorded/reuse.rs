@@ -95,8 +95,9 @@ fn hash(parts: &[&[u8]]) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-/// The context around changed lines is reduced until the size of the shown lines is below a limit. The limit is a
-/// percentage of the code under review or a number of bytes, whichever is larger.
+/// The context around changed lines is reduced until the size of the shown lines is below a limit. The first
+/// number of `SMALL` is the limit as a percentage of the code under review, and the second number is the limit
+/// in bytes. The larger limit applies.
 const SMALL: (usize, usize) = (8, 16 << 10);
 
 /// The context is not reduced if more than this percentage of the code is shown even with the smallest context.
