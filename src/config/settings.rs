@@ -89,7 +89,7 @@ pub struct AgentForm {
     /// The command that starts the agent: a supported program, `builtin:rules|fixer|referee`, or any other command.
     #[serde(with = "As::<Command>")]
     command: Vec<String>,
-    /// The adapter through which Glee calls the agent. The command determines the default.
+    /// The adapter through which Glee calls the agent. The default adapter depends on the agent's command.
     #[serde(with = "As::<Adapter>")]
     adapter: String,
     /// The role of the agent.
@@ -478,7 +478,7 @@ section! {
     pub struct UiSettings {
         /// Whether a report that is longer than the screen is shown in a pager: `GLEE_PAGER`, else `PAGER`, else `less`.
         @user pub pager: PagerUse = PagerUse::Auto,
-        /// The address of the links from locations in the code. `auto` links to the file if the terminal supports links.
+        /// The address to which a report links a location in the code. `auto` links to the file if the terminal supports links.
         @user pub hyperlink: Hyperlink as "As::<LinkFormat>" = Hyperlink::Auto,
     }
 }

@@ -155,7 +155,8 @@ pub enum Task {
     /// Implement findings in the tree or object to them (role coder; answer: section 3.4).
     Respond {
         items: Vec<Item>,
-        /// Commands that fail on the coder's edits and have to pass.
+        /// Commands that fail on the coder's edits. The coder has to change the code so that these commands
+        /// pass.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         failing: Vec<FailedCheck>,
     },

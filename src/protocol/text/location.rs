@@ -268,7 +268,8 @@ fn read(pattern: &Regex, text: &str) -> Option<Lines> {
     may_end(&text[length..]).then_some(Lines { line, end_line, length })
 }
 
-/// Whether a line number can end before `rest`. The texts `12abc`, `12/x` and `12.5` contain no line numbers.
+/// Whether a number that is followed by the text `rest` can be a line number. The texts `12abc`, `12/x` and
+/// `12.5` contain no line numbers.
 fn may_end(rest: &str) -> bool {
     let mut next = rest.chars();
     match next.next() {

@@ -39,9 +39,9 @@ pub const NEAR: u32 = 3;
 const LONG: usize = 5;
 
 /// The minimum cosine at which two findings match if the texts are long, if the texts mention the same kind of
-/// defect, or if the findings have the same rule. The value was measured with eight models that reviewed the same
-/// code several times. With the value 0.2, 1 of 1,750 pairs of different findings matches. With the value 0.25, 1%
-/// of the pairs of equal findings do not match.
+/// defect, or if the findings have the same rule. The value was measured with eight models that reviewed the
+/// same code several times. If `SAME` were 0.2, 1 of 1,750 pairs of different findings would match. If `SAME`
+/// were 0.25, 1% of the pairs of equal findings would not match.
 const SAME: f32 = 0.21;
 /// The minimum cosine at which two short texts match if one of the texts mentions no kind of defect.
 const SHORT: f32 = 0.5;
@@ -164,7 +164,8 @@ impl<'a> Wordings<'a> {
         Self { vectors: Vectors::of(&texts), profiles }
     }
 
-    /// Compares the anchors with the indices `a` and `b`. `distance` is the anchors' distance in lines, if known.
+    /// Compares the anchor at index `a` with the anchor at index `b`. `distance` is the anchors' distance in
+    /// lines, if known.
     pub fn compare(&self, a: usize, b: usize, distance: Option<u32>) -> Likeness {
         let (ours, theirs) = (&self.profiles[a], &self.profiles[b]);
         if ours.asks_the_opposite(theirs) || ours.names_another_rule(theirs) {
