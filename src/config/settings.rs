@@ -370,7 +370,7 @@ section! {
         pub idle_review: Duration as "As::<Time>" = Duration::from_secs(15 * 60),
         /// How a watch pauses the agents that it started.
         pub pause: Pause = Pause::Signal,
-        /// How long the watch waits for answers to a clarification.
+        /// The maximum time for which the watch waits for answers to a clarification.
         pub clarify_timeout: Duration as "As::<Time>" = Duration::from_secs(5 * 60),
         /// The topics that reviewers check in a watch.
         pub focus_areas: Vec<String> as "As::<Words>" = ["Security vulnerabilities", "Spec compliance", "Integration correctness"].map(str::to_owned).into(),

@@ -68,7 +68,7 @@ pub enum HostError {
     /// The status 400, 409 or 422, or an error of GraphQL.
     #[error("{host} refuses the request to {what}: {why}")]
     Refused { host: String, what: String, why: String },
-    /// The host's rate limit ends later than Glee waits.
+    /// The host limits the rate of requests, and the limit ends after the maximum time for which Glee waits.
     #[error("the rate limit of {host} ends at {until}")]
     RateLimited { host: String, until: Timestamp },
     #[error("{host} sent an unexpected answer to {what}: {why}")]
@@ -186,7 +186,7 @@ pub struct NewComment {
     pub path: String,
     /// `None` for a comment on the whole file.
     pub line: Option<u32>,
-    /// The first line of a range, below `line`.
+    /// For a comment on several lines, the number of the first line, which is less than `line`.
     pub start_line: Option<u32>,
     pub body: String,
 }

@@ -78,7 +78,7 @@ pub struct AnswersByFinding<T> {
     /// Whether the answer is signed with the nonce, contains the announced number of entries, and is neither
     /// truncated nor contradictory.
     pub complete: bool,
-    /// The requested findings without an accepted entry, in the order of the request.
+    /// The findings of the request for which the answer contains no accepted entry, in the order of the request.
     pub missing: Vec<FindingId>,
     /// One line for each problem of the answer. Glee can send these lines back to the agent.
     pub problems: Vec<String>,

@@ -1,10 +1,10 @@
 //! Detects forbidden changes that agents make in the work tree or in its repository.
 //!
 //! The guard compares the tree before and after each call of a read-only agent. If a file has changed, every
-//! agent that was running without a sandbox is suspected. A sandboxed agent cannot have changed the file, but
-//! the agent's findings on the file are possibly outdated. A sandbox does not prevent changes of file
-//! permissions, so sandboxed agents are suspected of these changes, too. The answer of a suspected agent is
-//! discarded.
+//! agent that was running without a sandbox is suspected of the change. A sandboxed agent cannot have changed
+//! the file, but the agent's findings on the file are possibly outdated. A sandbox does not prevent changes of
+//! file permissions, so sandboxed agents are also suspected of changes of permissions. The answer of an agent
+//! that is suspected of a change is discarded.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

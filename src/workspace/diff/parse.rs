@@ -372,7 +372,8 @@ fn is_epoch(time: &str) -> bool {
     ["1970-01-01 ", "1969-12-31 ", "Thu Jan 01 00:00:00 1970"].iter().any(|epoch| time.starts_with(epoch))
 }
 
-/// Reduces two paths to their common suffix. If there is no common suffix, removes git's prefixes.
+/// Reduces two paths to the path components that both paths have at the end. If the last components differ,
+/// removes git's prefixes such as `a/` and `b/` from the paths.
 fn stripped(old: &[u8], new: &[u8]) -> (Vec<u8>, Vec<u8>) {
     if old == new {
         return (old.to_vec(), new.to_vec());

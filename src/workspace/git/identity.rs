@@ -246,7 +246,8 @@ impl Workspace {
         match &self.repository {
             Some(git) if !commits.is_empty() => git.has_any(&commits),
             None if !commits.is_empty() => Ok(false),
-            // If the history contains no commit ids, the root of this tree must be at least as old as the history.
+            // If the history contains no commit ids, the history belongs to the tree only if the root folder of
+            // the tree was created before the history began.
             _ => {
                 let created = std::fs::metadata(&self.root).and_then(|meta| meta.created()).ok();
                 let created = created.and_then(|at| Timestamp::try_from(at).ok());

@@ -190,7 +190,7 @@ impl Repository {
     }
 
     /// The paths that git lists as ignored. The path of a folder ends with a slash. If all files in a folder are
-    /// ignored, git lists the folder even if no rule ignores the folder itself.
+    /// ignored, git lists the folder instead of the files, even if no rule ignores the folder itself.
     fn listed_as_ignored(&self) -> Result<Vec<Vec<u8>>> {
         let call = self.call(["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"]);
         let listed = call.output()?;

@@ -32,8 +32,8 @@ pub(crate) struct ProseReader<'a> {
     form: Option<Form>,
 }
 
-/// Counts of the findings before the prompt's example of the closing line. The field `kept` counts the stored
-/// findings, and the field `count` counts all findings.
+/// If an answer repeats the prompt, the answer also contains the prompt's example of the closing line. `Form`
+/// counts the findings before this example: `kept` counts the stored findings, and `count` counts all findings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Form {
     pub(crate) kept: usize,

@@ -209,7 +209,8 @@ impl<'a> Profile<'a> {
         Self { anchor, kinds: kinds(&anchor.text), asks_for_less, asks_for_more, negates: says(NEGATIONS) }
     }
 
-    /// The minimum cosine at which two findings are [`Likeness::Same`]. Returns `None` if no cosine is sufficient.
+    /// Returns the minimum cosine at which two findings are [`Likeness::Same`]. Returns `None` if the two
+    /// findings are never the same, because two texts that are not both long contradict each other.
     fn demanded(&self, other: &Self, is_long: bool, same_rule: bool) -> Option<f32> {
         let (ours, theirs) = (self.kinds, other.kinds);
         let (names, other_names) = (&self.anchor.names, &other.anchor.names);
