@@ -100,8 +100,8 @@ enum Command {
 }
 
 impl Command {
-    /// Whether Glee handles signals from the start of the command. For other commands, signals keep their
-    /// default effect until a run starts.
+    /// Whether Glee handles signals from the start of the command. If false, signals keep their default effect
+    /// until the command starts a run.
     fn runs_agents(&self) -> bool {
         matches!(
             self,

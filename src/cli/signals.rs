@@ -58,7 +58,7 @@ fn attached_run() -> Option<Arc<SignalScope>> {
     ATTACHED_RUN.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// Starts the signal thread. While no run is attached, a signal ends the process at once.
+/// Starts the signal thread. If no run is attached (see [`attach`]), a signal ends the process at once.
 pub(crate) fn receive() {
     static STARTED: Once = Once::new();
     STARTED.call_once(|| {

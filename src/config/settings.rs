@@ -60,7 +60,7 @@ section! {
         pub review: ReviewSettings = ReviewSettings::default(),
         /// How long rulings apply to later runs.
         pub rulings: Rulings = Rulings::default(),
-        /// Where security advisories come from.
+        /// The sources of security advisories.
         pub advisories: Advisories = Advisories::default(),
         /// Whether reviewers and judges run in a read-only sandbox.
         @stricter pub sandbox: Sandbox = Sandbox::default(),
@@ -89,7 +89,7 @@ pub struct AgentForm {
     /// The command that starts the agent: a supported program, `builtin:rules|fixer|referee`, or any other command.
     #[serde(with = "As::<Command>")]
     command: Vec<String>,
-    /// The adapter through which Glee calls the agent. The command determines the default.
+    /// The adapter through which Glee calls the agent. The default adapter depends on the agent's command.
     #[serde(with = "As::<Adapter>")]
     adapter: String,
     /// The role of the agent.
@@ -370,7 +370,7 @@ section! {
         pub idle_review: Duration as "As::<Time>" = Duration::from_secs(15 * 60),
         /// How a watch pauses the agents that it started.
         pub pause: Pause = Pause::Signal,
-        /// How long the watch waits for answers to a clarification.
+        /// The maximum time for which the watch waits for answers to a clarification.
         pub clarify_timeout: Duration as "As::<Time>" = Duration::from_secs(5 * 60),
         /// The topics that reviewers check in a watch.
         pub focus_areas: Vec<String> as "As::<Words>" = ["Security vulnerabilities", "Spec compliance", "Integration correctness"].map(str::to_owned).into(),
@@ -478,7 +478,7 @@ section! {
     pub struct UiSettings {
         /// Whether a report that is longer than the screen is shown in a pager: `GLEE_PAGER`, else `PAGER`, else `less`.
         @user pub pager: PagerUse = PagerUse::Auto,
-        /// The address of the links from locations in the code. `auto` links to the file if the terminal supports links.
+        /// The address to which a report links a location in the code. `auto` links to the file if the terminal supports links.
         @user pub hyperlink: Hyperlink as "As::<LinkFormat>" = Hyperlink::Auto,
     }
 }

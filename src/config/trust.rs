@@ -29,8 +29,8 @@ pub struct UntrustedConfig {
     /// Lines for display. Each line describes a program that the file would run, or a variable or setting that
     /// the file would set.
     pub runs: Vec<String>,
-    /// The lines of `runs` that were missing at the user's last approval. The list is empty if the user has
-    /// never approved the configuration.
+    /// The lines of `runs` that are new since the user last trusted the file. `changed` is empty if the user
+    /// never trusted the file.
     pub changed: Vec<String>,
 }
 

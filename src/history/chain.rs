@@ -1,6 +1,7 @@
-//! Computes and verifies the hash chain over a history. Each record contains the hash of the previous record, so an
-//! altered, removed or moved record breaks the chain. A program with write access to the file can replace the whole
-//! chain. A comparison with an earlier copy of [`Verification::head`] reveals the replacement.
+//! Computes and verifies the hash chain over a history. Each record contains the hash of the previous record, so
+//! an altered, removed or moved record breaks the chain. A program with write access to the file can replace the
+//! whole chain. A person can detect that the chain was replaced by comparing [`Verification::head`] with an
+//! earlier copy.
 
 use std::fmt;
 

@@ -70,7 +70,7 @@ pub enum HostError {
     /// The status 400, 409 or 422, or an error of GraphQL.
     #[error("{host} refuses the request to {what}: {why}")]
     Refused { host: String, what: String, why: String },
-    /// The host's rate limit ends later than Glee waits.
+    /// The host limits the rate of requests, and the limit ends after the maximum time for which Glee waits.
     #[error("the rate limit of {host} ends at {until}")]
     RateLimited { host: String, until: Timestamp },
     #[error("{host} sent an unexpected answer to {what}: {why}")]
@@ -105,9 +105,8 @@ pub struct PullRequest {
     pub is_fork: bool,
     pub base: Commit,
     pub head: Commit,
-    /// The common ancestor of `base` and `head`, which GitLab requires in the position of a comment. `None` on other
-    /// hosts.
-    pub merge_base: Option<String>,
+    /// The commit at which positions of comments start: on GitLab, the merge base. `None` on other hosts.
+    pub start: Option<String>,
     /// The address for `git fetch` of the repository that receives the change, without credentials.
     pub repository: String,
     /// The ref of `repository` that contains the head commit, such as `refs/pull/7/head`.
@@ -192,7 +191,7 @@ pub struct NewComment {
     pub path: String,
     /// `None` for a comment on the whole file.
     pub line: Option<u32>,
-    /// The first line of a range, below `line`.
+    /// For a comment on several lines, the number of the first line, which is less than `line`.
     pub start_line: Option<u32>,
     pub body: String,
 }

@@ -155,7 +155,8 @@ pub enum Task {
     /// Implement findings in the tree or object to them (role coder; answer: section 3.4).
     Respond {
         items: Vec<Item>,
-        /// Commands that fail on the coder's edits and have to pass.
+        /// Commands that fail on the coder's edits. The coder has to change the code so that these commands
+        /// pass.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         failing: Vec<FailedCheck>,
     },
@@ -168,7 +169,8 @@ pub enum Task {
         /// Lines that the coder wrote in this run. These lines alone are no evidence.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         written: Vec<CoderWritten>,
-        /// Earlier rulings on similar findings in other code, as evidence. These rulings do not bind the judge.
+        /// Earlier rulings on similar findings in other code. The judge can use these earlier rulings as
+        /// evidence, but is not bound by them.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         precedents: Vec<RulingInForce>,
     },

@@ -15,8 +15,8 @@ use tracing_subscriber::util::{SubscriberInitExt as _, TryInitError};
 
 use crate::system::private;
 
-/// The environment variable with the log filter, in the syntax of `EnvFilter`. An example is
-/// `glee::agents=trace,info`.
+/// The environment variable with the log filter, such as `glee::agents=trace,info`. The filter has the syntax of
+/// `EnvFilter`.
 pub const VARIABLE: &str = "GLEE_LOG";
 pub const FILE: &str = "log.txt";
 const FILE_CAP: u64 = 4 << 20;

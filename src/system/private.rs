@@ -38,8 +38,9 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes the permissions of other users from a state folder of an earlier version and from its contents. A file
-/// with several hard links remains unchanged, because the user's git repository shares the file.
+/// Makes a state folder that an earlier version of Glee created, and all contents of the folder, inaccessible to
+/// other users. A file with several hard links remains unchanged, because the user's git repository shares the
+/// file.
 pub fn tighten(state_dir: &Path) -> io::Result<()> {
     let narrow = |path: &Path, meta: &fs::Metadata| {
         let mode = meta.permissions().mode() & 0o7777;

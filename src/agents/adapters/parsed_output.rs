@@ -151,8 +151,9 @@ impl ParsedOutput {
     }
 }
 
-/// Returns the first line of stderr that reveals the kind of the failure. If no line reveals the kind, returns the
-/// first line that contains `error`. If no line contains `error`, returns the last line.
+/// Returns the first line of stderr that reveals the kind of the failure. If no line of stderr reveals the kind
+/// of the failure, returns the first line that contains `error`. If no line contains `error`, returns the last
+/// line.
 fn significant_line(stderr: &str, ended: Timestamp) -> &str {
     let lines = || stderr.lines().map(str::trim).filter(|line| !line.is_empty());
     let classified = lines().find(|line| error_classifier::kind(None, line, ended) != FailureKind::Crashed);

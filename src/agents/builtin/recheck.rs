@@ -12,8 +12,8 @@ use crate::agents::builtin::rules::scan;
 use crate::domain::Recheck;
 use crate::protocol::request::{Change, SourceFile};
 
-/// Without a diff, a rule match at most this number of lines from the finding means that the finding is
-/// unresolved.
+/// The maximum distance, in lines, between an unresolved finding and a match of the finding's rule, if the
+/// change has no diff.
 const NEAR: u32 = 3;
 
 pub(crate) fn recheck(changes: &[Change], files: &[SourceFile], root: &Path) -> Result<Body, CatalogError> {

@@ -13,8 +13,8 @@ use crate::config::settings::Limits;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckResult {
     pub passed: bool,
-    /// The end of the command's stderr. If the command failed, the error and the end of stdout precede the end
-    /// of stderr.
+    /// If the command succeeded, `tail` contains the end of stderr. If the command failed, `tail` contains the
+    /// error, the end of stdout and the end of stderr.
     pub tail: String,
 }
 

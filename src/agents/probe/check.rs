@@ -123,7 +123,8 @@ fn changes(tree: &Path) -> io::Result<Files> {
     })
 }
 
-/// The request that plug-ins and embedded agents receive. Other agents receive only the prompt.
+/// The request that plug-ins and embedded agents receive. All agents that are not plug-ins or embedded agents
+/// receive only the prompt.
 fn task(role: Role) -> Task {
     let file = SourceFile { path: FILE.to_owned(), text: BEFORE.to_owned(), changed: Vec::new(), diff: None };
     match role {

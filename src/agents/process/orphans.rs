@@ -20,10 +20,11 @@ mod linux {
 
     use crate::agents::process::supervisor::{children, descendants};
 
-    /// The maximum time for killing orphans. Processes that survive this time are reported.
+    /// The maximum time for killing orphans. Glee reports the orphans that are still alive after the maximum
+    /// time.
     const SWEEP: Duration = Duration::from_secs(2);
 
-    /// The process ids of the running supervisors. Glee locks this set while a supervisor starts.
+    /// The process ids of the running supervisors. Glee holds the lock of `AT_WORK` while a supervisor starts.
     static AT_WORK: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
     fn at_work() -> MutexGuard<'static, BTreeSet<i32>> {

@@ -16,7 +16,8 @@ use crate::cli::report::{BasicFormat, Format, formats::json::pretty};
 use crate::domain::Route;
 use crate::rules::consensus::Policy;
 
-/// The words that a flag accepts. Each word has a value and a help text. The help text can be empty.
+/// The words that a flag accepts, each with the value that the word means, and with a help text. The help text
+/// can be empty.
 pub(crate) type Words<T> = &'static [(&'static str, T, &'static str)];
 
 const BASIC_FORMATS: Words<BasicFormat> = &[

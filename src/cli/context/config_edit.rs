@@ -82,7 +82,7 @@ impl<'a> ConfigTarget<'a> {
     }
 
     fn before(&self) -> Result<Before, CommandError> {
-        // A project without this file can have templates and scripts that require trust.
+        // A project without a configuration file can still have templates and scripts that require trust.
         let text = self.read()?.unwrap_or_default();
         let places = &self.places;
         match config::check_text(&places.sources(self.globals), self.owner, Some(&self.name), &text) {

@@ -314,7 +314,8 @@ pub(crate) struct RunReport<'a> {
     pub(crate) fix: &'a FixCommand,
     pub(crate) only: &'a [FindingId],
     pub(crate) filter: Option<&'a ReportFilter>,
-    /// Whether the person answered a dialog or stopped the run, so that no pager is opened.
+    /// Whether Glee asked the person in a dialog, or a signal ended the run. If `was_asked` is true, Glee opens
+    /// no pager.
     pub(crate) was_asked: bool,
 }
 

@@ -4,7 +4,7 @@ use clap::Command;
 use console::Term;
 use textwrap::{Options, WordSplitter};
 
-/// The maximum width of a line in columns. Longer lines are hard to read.
+/// The maximum width of a line in columns. Wider lines are hard to read.
 pub(crate) const WIDEST: usize = 100;
 /// The spaces between an example and its explanation.
 const GAP: &str = "   ";

@@ -3,9 +3,9 @@
 //!
 //! - A token in the printed address proves that the user can read the terminal. The server exchanges the token for a
 //!   cookie and removes the token from the address.
-//! - All pages are below a random path, to which the cookie is limited. A browser sends a cookie to every port
-//!   of a host, and therefore also to servers of other users on this computer. The limit to the random path
-//!   keeps the cookie secret, because a browser requests this path only from this server.
+//! - All pages are below a random path, and the cookie is valid only for this path. A browser sends a cookie to
+//!   every port of a host, and therefore also to servers of other users on this computer. However, a browser
+//!   sends no request for the random path to the other servers, so the other servers do not receive the cookie.
 //! - The header `Host` must contain a name of this computer. In an attack by DNS rebinding, the header contains
 //!   another name.
 //! - A write must come from a page of this server. The origin of the request must be this server, and the form

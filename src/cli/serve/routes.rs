@@ -27,7 +27,7 @@ use crate::cli::report::html::environment::{SCRIPT, STYLE};
 const FORM: usize = 64 << 10;
 
 /// Pages load styles, scripts and events only from this server, and send forms only to this server. The browser
-/// ignores scripts and styles inside a page.
+/// ignores inline scripts and inline styles.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 

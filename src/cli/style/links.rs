@@ -31,7 +31,7 @@ impl PlaceLinks {
     }
 }
 
-/// Links `text` if the settings contain a form of links.
+/// Turns `text` into a link to a location, or returns `text` unchanged if `links` is `None`.
 pub fn linked(links: Option<&PlaceLinks>, text: String, path: &str, line: Option<u32>) -> String {
     match links {
         Some(links) => links.place(&text, path, line),

@@ -148,7 +148,7 @@ impl Style {
     }
 
     /// Marks the end of a line as cut. If the line has no free columns, the mark replaces the last word of the
-    /// line. If the line is a single long word, the mark is omitted.
+    /// line. If the line consists of a single long word, the line gets no mark.
     fn mark_cut(self, line: &mut String, width: usize) {
         let mark = self.glyph(Glyph::Cut);
         if columns(line) + 1 + columns(mark) > width

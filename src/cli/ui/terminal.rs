@@ -109,8 +109,8 @@ impl Terminal {
         self.saved().settings = settings;
     }
 
-    /// Lets the program read single keys without echo until [`Self::restore`] is called. Ctrl-C still raises a
-    /// signal.
+    /// Lets the program read single keys without echo until [`Self::restore`] is called. Ctrl-C is not read as a
+    /// key, and still causes SIGINT.
     pub(crate) fn take_keys(&self) {
         // A process in the background does not change the settings, because the change would suspend the process.
         let settings = tcgetattr(io::stdin()).ok().filter(|_| is_foreground());
@@ -154,7 +154,8 @@ impl Terminal {
         }
         let stdin = io::stdin();
         let mut files = [PollFd::new(stdin.as_fd(), PollFlags::POLLIN)];
-        // A process in the background must not read, because the terminal would suspend the process.
+        // If a process in the background reads from the terminal, the terminal suspends the process, so only a
+        // process in the foreground reads.
         if !is_foreground() || !poll(&mut files, PollTimeout::ZERO).is_ok_and(|ready| ready > 0) {
             return Some(String::new());
         }

@@ -84,7 +84,8 @@ pub fn write(path: &Path, text: &str, links: Links) -> Result<(), FileError> {
     file.as_file().sync_all().map_err(unwritable)?;
     file.persist(&target).map_err(|error| unwritable(error.error))?;
     File::open(folder).and_then(|folder| folder.sync_all()).or_else(|error| match error.kind() {
-        // These errors are ignored, because some systems cannot sync a folder.
+        // Some systems cannot sync a folder, and return an error of one of the following kinds. Such an error is
+        // ignored.
         io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput => Ok(()),
         _ => Err(unwritable(error)),
     })

@@ -98,7 +98,8 @@ pub fn replaced(command: &[String], root: &Path, replaced: &BTreeMap<String, Pat
         let mut text = String::new();
         let mut from = 0;
         for token in tokens(word) {
-            // A token is a slice of `word`, so the token's position is the difference of the two addresses.
+            // A token is a slice of `word`, so the token's position in `word` is the address of the token minus
+            // the address of `word`.
             let at = token.as_ptr().addr() - word.as_ptr().addr();
             if at >= from
                 && let Some(new) = replacement(token, is_module)
@@ -114,8 +115,8 @@ pub fn replaced(command: &[String], root: &Path, replaced: &BTreeMap<String, Pat
     command.iter().enumerate().map(word).collect()
 }
 
-/// Returns whether a command runs one of `files` as a module, as in `python -m name`. The function [`replaced`]
-/// cannot replace the path of a module.
+/// Returns whether a command runs one of `files` as a module, as in `python -m name`. A command with `-m`
+/// contains no path, so the function [`replaced`] cannot replace the file of such a module.
 pub fn is_module_of(command: &[String], root: &Path, files: &BTreeMap<String, PathBuf>) -> bool {
     command.windows(2).filter(|words| words[0] == "-m").any(|words| {
         let path = below(&words[1].replace('.', "/"), root);
@@ -127,7 +128,7 @@ pub fn is_module_of(command: &[String], root: &Path, files: &BTreeMap<String, Pa
 fn tokens(word: &str) -> Vec<&str> {
     let is_break = |c: char| c.is_whitespace() || ";|&()<>\"'`$=,:{}".contains(c);
     let mut tokens: Vec<&str> = word.split(is_break).filter(|token| !token.is_empty()).collect();
-    // The whole word is added as the first token, because the whole word can be a path with spaces.
+    // The unsplit word is also a token, because a path can contain separators such as spaces.
     if tokens.len() != 1 || tokens[0] != word {
         tokens.insert(0, word);
     }

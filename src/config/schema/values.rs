@@ -1,5 +1,5 @@
 //! Defines the forms of values. A [`ValueForm`] determines the accepted values of a key, the error for other
-//! values, and the JSON Schema. A form also normalises values. For example, a command becomes a list of words.
+//! values, and the JSON Schema. A form also normalises values, for example a command to a list of words.
 
 use std::fmt;
 use std::marker::PhantomData;

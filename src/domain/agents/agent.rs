@@ -57,8 +57,8 @@ pub struct Agent {
     pub model: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<Effort>,
-    /// Environment variables that are added to the variables of the adapter. The history records only the names of
-    /// the variables.
+    /// Environment variables that are added to the variables of the adapter. The history records the names of
+    /// the added variables, but not their values.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
     /// The maximum wall time of a call. If absent, `limits.call_timeout` applies.

@@ -1,5 +1,5 @@
-//! The kinds of failures of an agent. The kind determines whether Glee retries the call, calls a backup or ends the
-//! run. Glee never derives this decision from the error text of the program.
+//! The kinds of failures of an agent. The kind determines whether Glee retries the call, calls a backup or ends
+//! the run. The error text can determine the kind, but after the classification, only the kind is used.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;

@@ -194,7 +194,8 @@ pub enum ReviewEvent {
         /// The random key for hashing lines.
         salt: String,
         files: Vec<FileReview>,
-        /// Findings that are not in any of `files`. These findings are reused only if all `files` are unchanged.
+        /// Findings that are not in any of `files`. Findings in `others` are reused only if all `files` are
+        /// unchanged.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         others: Vec<RawFinding>,
     },
@@ -252,7 +253,8 @@ pub enum ReviewEvent {
     Verified { round: u32, command: String, passed: bool, tail: String },
 }
 
-/// Events of disputes. A review or a watch can open a dispute. Commands can settle disputes between runs.
+/// Events of disputes. A review or a watch can open a dispute. While no run is active, commands such as `glee
+/// disputes resolve` can settle a dispute.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum DisputeEvent {
@@ -265,8 +267,8 @@ pub enum DisputeEvent {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         judges: Vec<Agent>,
     },
-    /// A finding repeats the disputed finding of the earlier run `from`. The dispute is still open and continues in
-    /// this run. The end of the dispute is recorded in both runs.
+    /// A finding repeats the disputed finding of the earlier run `from`. The dispute is still open and continues
+    /// in this run. When the dispute ends, its end is recorded in the earlier run and in this run.
     DisputeCarriedOn { dispute: Box<Dispute>, from: RunId },
     /// A person, or the configured default, chose the route of a dispute.
     RouteChosen { dispute: DisputeNumber, route: Route, by_person: bool },

@@ -20,7 +20,7 @@ impl TallyKind {
     pub const ALL: [Self; 6] =
         [Self::All, Self::Reviewer, Self::Judge, Self::Model, Self::JudgeModel, Self::Category];
 
-    /// The name of the kind in the history database.
+    /// Returns the text with which the history database identifies a `TallyKind`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::All => "all",

@@ -183,7 +183,7 @@ pub enum ExitReason {
     ReadOnlyViolation,
     /// Another run has locked this tree.
     Locked,
-    /// The history cannot be written, or this version of Glee is too old for its format.
+    /// The history cannot be written, or the history has a format that is too new for this version of Glee.
     History,
     /// The repository's configuration is not trusted.
     Untrusted,
@@ -317,7 +317,7 @@ pub struct Outcome {
 impl Outcome {
     pub const SCHEMA: u32 = 1;
 
-    /// The end of every notice about a failed command of `review.verify`.
+    /// The last words of every notice about a failed command of `review.verify`.
     pub const VERIFY_FAILS: &'static str = "fails on the coder's edits";
 
     pub fn finding(&self, id: FindingId) -> Option<&SettledFinding> {

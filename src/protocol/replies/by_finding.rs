@@ -78,7 +78,7 @@ pub struct AnswersByFinding<T> {
     /// Whether the answer is signed with the nonce, contains the announced number of entries, and is neither
     /// truncated nor contradictory.
     pub complete: bool,
-    /// The requested findings without an accepted entry, in the order of the request.
+    /// The findings of the request for which the answer contains no accepted entry, in the order of the request.
     pub missing: Vec<FindingId>,
     /// The problems of the answer, in one line each. Glee can send the lines in `problems` back to the agent.
     pub problems: Vec<String>,
@@ -182,8 +182,8 @@ impl<W: AnswerWord> Gathered<W> {
         ids.len() as u64
     }
 
-    /// Returns the index of the first entry in the signed end. The signed end ends before the entry `end`, and
-    /// contains entries for `wanted` findings.
+    /// Returns the index of the first signed entry. The signed entries are the last entries before the index
+    /// `end` that answer `wanted` different findings.
     fn block(&self, wanted: u64, end: usize) -> usize {
         let mut ids = HashSet::new();
         let mut start = end;
@@ -477,7 +477,7 @@ fn head<W: AnswerWord>(line: &str) -> Option<Head<W>> {
     };
     let plain = behind.trim_start_matches(MARKS);
     let text = tag::title(plain, None);
-    // If no separator follows a lower-case word, the word can be the first word of an ordinary sentence.
+    // A lower-case answer word without a separator after it can be the first word of an ordinary sentence.
     let separated = text.is_empty() || text.len() < plain.trim().len() || plain.len() < behind.len();
     if !separated && written.contains(char::is_lowercase) {
         return None;

@@ -159,8 +159,8 @@ struct Allowed {
     stopwords: Option<AhoCorasick>,
     #[serde(default, rename = "regexTarget")]
     target: Target,
-    /// The condition `AND` restricts an exception to certain file paths. Glee checks texts without paths, and
-    /// therefore ignores every exception that has a condition.
+    /// An exception with the condition `AND` applies only to certain file paths. Glee ignores exceptions with a
+    /// condition, because Glee checks texts without paths.
     condition: Option<String>,
 }
 

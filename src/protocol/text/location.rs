@@ -58,7 +58,8 @@ impl NamedPlace {
     }
 }
 
-/// Whether a path can begin at `start`. No path begins inside a word or inside a longer path with spaces.
+/// Whether a path can begin at `start`. A position inside a word, or inside a longer path with spaces, is not
+/// the beginning of a path.
 fn may_begin(text: &str, start: usize) -> bool {
     let before = &text[..start];
     let is_free =
@@ -267,7 +268,8 @@ fn read(pattern: &Regex, text: &str) -> Option<Lines> {
     may_end(&text[length..]).then_some(Lines { line, end_line, length })
 }
 
-/// Whether a line number can end before `rest`. The texts `12abc`, `12/x` and `12.5` contain no line numbers.
+/// Whether a number that is followed by the text `rest` can be a line number. The texts `12abc`, `12/x` and
+/// `12.5` contain no line numbers.
 fn may_end(rest: &str) -> bool {
     let mut next = rest.chars();
     match next.next() {

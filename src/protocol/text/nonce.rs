@@ -1,9 +1,9 @@
 //! Creates the nonce of a call. The first half of the nonce is the mark of the fences around data in prompts.
 //!
-//! The mark is the same for all calls of a run, and the second half of the nonce is random. Prompts about the same
-//! content therefore begin with the same text and hit the vendor's prompt cache. Agents of a run receive the
-//! mark and could write the mark into code. Glee therefore removes the mark from code and other text before the
-//! text becomes part of a prompt.
+//! The mark is the same for all calls of a run, and the second half of the nonce is random. Because the mark is
+//! the same, prompts about the same content begin with the same text, so the vendor's prompt cache applies.
+//! Agents of a run receive the mark and could write the mark into code. The mark is therefore removed from all
+//! text in prompts.
 
 use crate::domain::RunId;
 use crate::protocol::request::Task;

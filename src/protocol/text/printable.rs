@@ -72,7 +72,8 @@ pub fn json(text: String) -> String {
         }
         shown
     });
-    // A command in JSON can begin only inside a string, where `\u` escapes are permitted.
+    // In JSON, the beginning of a command for a CI service can only be inside a string, and a string can contain
+    // `\u` escapes.
     without_commands(shown, "\\u0023", "\\u003a")
 }
 

@@ -197,7 +197,8 @@ pub struct Consensus {
     pub summary: String,
 }
 
-/// The results of checks of a finding against the reviewed code. The default value means that nothing was checked.
+/// The results of checks of a finding against the reviewed code. `CheckedEvidence::default()` means that nothing
+/// was checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckedEvidence {
     pub place: Option<bool>,

@@ -1,5 +1,6 @@
-//! Decides the result of three votes. Rule 1 decides votes with a majority. Rule 3 decides a FLIP, a DROP and a
-//! KEEP, and rule 2 decides all other votes without a majority. By rule 4, a MERGE counts as a KEEP.
+//! Decides the result of three votes. Rule 1 applies if the votes have a majority. Rule 3 applies to the
+//! three-way split of one FLIP, one DROP and one KEEP. Rule 2 applies to all other votes without a majority. By
+//! rule 4, a MERGE counts as a KEEP.
 //!
 //! The rules come from versions 1 and 2 of the arbiter's selection rules. The result depends only on the votes, the
 //! conflict type and [`VoteLists`]. A missing vote counts as KEEP, and is never protected from being outvoted.

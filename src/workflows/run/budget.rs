@@ -19,8 +19,8 @@ pub(crate) enum Place {
     OverBudget,
 }
 
-/// The maximum number of concurrent calls of each agent that has reached a rate limit. An agent without an entry
-/// in the map has no individual maximum.
+/// The maximum number of concurrent calls of each agent that has reached a rate limit. The number of calls is
+/// not limited for an agent without an entry in the map.
 #[derive(Debug, Default)]
 pub(crate) struct Pace(BTreeMap<AgentName, usize>);
 
@@ -29,9 +29,9 @@ impl Pace {
         self.0.get(agent).is_none_or(|most| running < *most)
     }
 
-    /// Adjusts the agent's maximum after a call. `running` is the number of the agent's calls, including the ended
-    /// call. A call that failed because of a limit, or that needed a retry, halves the maximum. Any other call
-    /// raises the maximum by one.
+    /// Adjusts the agent's maximum number of concurrent calls after a call. `running` is the number of the
+    /// agent's calls, including the ended call. If the call was repeated, or failed because of a limit, the
+    /// maximum number of calls is halved. Otherwise, an existing maximum number of calls grows by one.
     pub(crate) fn ended(&mut self, agent: &AgentName, outcome: &CallOutcome, running: usize) {
         let is_limited = outcome.metadata.retries > 0
             || matches!(&outcome.answer, CallAnswer::Failed { cause: Some(cause), .. } if cause.is_exhausted());

@@ -1,10 +1,10 @@
 //! Detects forbidden changes that agents make in the work tree or in its repository.
 //!
 //! The guard compares the tree before and after each call of a read-only agent. If a file has changed, every
-//! agent that was running without a sandbox is suspected. A sandboxed agent cannot have changed the file, but
-//! the agent's findings on the file are possibly outdated. A sandbox does not prevent changes of file
-//! permissions. If the permissions of a file have changed, sandboxed agents are therefore suspected, too. The
-//! answer of a suspected agent is discarded.
+//! agent that was running without a sandbox is suspected of the change. A sandboxed agent cannot have changed
+//! the file, but the agent's findings on the file are possibly outdated. A sandbox does not prevent changes of
+//! file permissions, so sandboxed agents are also suspected of changes of permissions. The answer of an agent
+//! that is suspected of a change is discarded.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -53,7 +53,8 @@ pub(crate) struct Found {
 }
 
 impl WriteGuard {
-    /// Creates a guard, and observes the tree. If this observation fails, the first call observes the tree again.
+    /// Creates a guard, and takes a fingerprint of the tree. If the fingerprint cannot be taken, the first
+    /// guarded call takes a fingerprint.
     pub(crate) fn begun(workspace: &Workspace) -> Self {
         let at = Instant::now();
         match workspace.fingerprint(None) {

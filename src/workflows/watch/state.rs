@@ -33,7 +33,7 @@ pub(crate) struct WatchState {
     pub(crate) open: Option<Cycle>,
     pub(crate) agents: BTreeMap<AgentName, Seen>,
     pub(crate) issues: Vec<Issue>,
-    /// The tree that the last cycle recorded. Before the first cycle, the tree at the start of the watch.
+    /// The tree that the last cycle recorded or, before the first cycle, the tree at the start of the watch.
     pub(crate) tree: Option<String>,
     pub(crate) clarification: Option<Clarification>,
     /// The open and settled disputes about issues of the last cycle.

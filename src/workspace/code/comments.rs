@@ -1,5 +1,6 @@
-//! Replaces long sequences of comments in Python code by blank lines before parsing. The positions of code stay the
-//! same. For each comment, Python's grammar scans all comments that follow, which takes quadratic time.
+//! Replaces long sequences of comments in Python code by blank lines before parsing. The replacement does not
+//! change the line and column of any code. For each comment, Python's grammar scans all comments that follow,
+//! which takes quadratic time.
 
 use std::borrow::Cow;
 use std::path::Path;

@@ -290,7 +290,8 @@ type ReadChange = Result<Option<SourceFile>, SkipReason>;
 
 struct Sides {
     marks: Attributes,
-    /// The attributes in the base commit. Only the files that are currently marked as generated have entries.
+    /// The attributes in the base commit. `before` has entries only for files that the current attributes mark
+    /// as generated.
     before: Attributes,
     objects: Objects,
     autocrlf: bool,
@@ -334,7 +335,8 @@ fn deltas(output: &[u8]) -> Vec<Changed> {
     deltas
 }
 
-/// If git does not record modes in this repository, the result for a regular file contains the mode `before`.
+/// Returns the new content and mode of a file in the work tree. The mode of a regular file stays `before` if git
+/// does not record modes in the repository (`has_modes` is false).
 fn of_worktree(meta: &std::fs::Metadata, before: u32, has_modes: bool) -> (New, u32) {
     if meta.is_symlink() {
         return (New::Link(None), LINK);

@@ -76,8 +76,8 @@ impl Delta {
     }
 
     /// Compares a file with its earlier review. `salt` is the key of the line hashes in the earlier review.
-    /// `extent` is a number from 0 to [`Self::LEVELS`] - 1. A larger number selects fewer lines around each
-    /// change. Returns `None` if the earlier review has no valid line hashes.
+    /// `extent` is an index below [`Self::LEVELS`]. The larger `extent` is, the fewer lines around each change
+    /// are selected. Returns `None` if the earlier review has no valid line hashes.
     pub fn since(earlier: &FileReview, salt: &str, file: &SourceFile, extent: usize) -> Option<Self> {
         let hashes = earlier.lines.as_deref().filter(|hashes| hashes.is_ascii())?;
         if hashes.len() % FileReview::DIGITS != 0 {
@@ -122,9 +122,9 @@ impl Delta {
             };
             around(lines.0) || around(lines.1)
         };
-        // If all lines of a finding are unchanged, but the finding's block has changed, the finding has to be
-        // reviewed again. If a line of a finding has changed, `marks` already covers the change, and `rest`
-        // returns the range of the finding's unchanged lines.
+        // If all lines of a finding are unchanged, the finding still has to be reviewed again after a change of
+        // its block. If a line of a finding changed, `marks` already contains the changed line, so only the
+        // finding's unchanged lines are added. The function `rest` returns the range of the unchanged lines.
         let read_again = |finding: &RawFinding| match delta.place(finding) {
             Some(lines) => Some(lines).filter(has_changed),
             None => delta.rest(finding),
@@ -231,7 +231,7 @@ fn removed_near(diff: &str, shown: &[Lines]) -> Option<String> {
     (!body.is_empty()).then(|| header.map(|line| format!("{line}\n")).collect::<String>() + &body)
 }
 
-/// A set of line ranges. The empty slice contains all lines.
+/// A set of lines, as a list of line ranges. An empty list means that the set contains all lines.
 struct Set<'a>(&'a [Lines]);
 
 impl Set<'_> {

@@ -126,7 +126,7 @@ pub(crate) struct Diff {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Broken {
     Combined,
-    /// A hunk does not match its header. The number is the line number of the header in the diff.
+    /// A hunk does not match its header. The field is the line number of the hunk's header in the diff.
     Hunk(usize),
 }
 
@@ -374,7 +374,8 @@ fn is_epoch(time: &str) -> bool {
     ["1970-01-01 ", "1969-12-31 ", "Thu Jan 01 00:00:00 1970"].iter().any(|epoch| time.starts_with(epoch))
 }
 
-/// Reduces two paths to their common suffix. If there is no common suffix, removes git's prefixes.
+/// Reduces two paths to the path components that both paths have at the end. If the last components differ,
+/// removes git's prefixes such as `a/` and `b/` from the paths.
 fn stripped(old: &[u8], new: &[u8]) -> (Vec<u8>, Vec<u8>) {
     if old == new {
         return (old.to_vec(), new.to_vec());
@@ -412,8 +413,8 @@ fn header_names(rest: &str) -> Option<(Vec<u8>, Vec<u8>)> {
     }
     let splits = || rest.match_indices(' ').map(|(at, _)| (&rest[..at], &rest[at + 1..]));
     let tail = |name: &str| name.split_once('/').map(|(_, tail)| tail.to_owned());
-    // Names can contain spaces, so the line is split at a space between two names that are equal apart from
-    // their prefixes.
+    // Names can contain spaces. The line is therefore split at the space for which the two resulting names
+    // differ only in their prefixes.
     let same = splits().find(|(one, other)| tail(one).is_some_and(|tail_of_one| tail(other) == Some(tail_of_one)));
     let same = same.or_else(|| splits().find(|(one, other)| one == other));
     let (one, other) = same.or_else(|| splits().next())?;

@@ -1,8 +1,9 @@
 //! Selects the files of a unified diff, and applies the diff to these files in memory.
 //!
-//! The diff is untrusted. The paths in the diff can refer only to files inside the tree. The line numbers in the
-//! diff cannot make a text larger than the size limit of a file. A diff cannot exclude its own files from the
-//! review by adding markers of generated code, or by changing `.gleeignore` or `.gitattributes`.
+//! The diff is untrusted. The paths in the diff can refer only to files inside the tree. If the line numbers in
+//! a diff would make the text of a file larger than the size limit of a file, Glee skips the file. A diff cannot
+//! exclude its own files from the review by adding markers of generated code, or by changing `.gleeignore` or
+//! `.gitattributes`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -171,8 +172,8 @@ impl Workspace {
         if !here.is_empty() {
             all.push([&here, b"/".as_slice(), path].concat());
         }
-        // If the old or the new side of a patch has no lines, this side matches every file. For such a patch,
-        // Glee therefore tries only the path relative to the start folder.
+        // If one side of a patch has no lines, this side matches every file. For such a patch, Glee tries only
+        // the path in the diff.
         let names = std::iter::once(path).chain(patch.written.iter().map(Vec::as_slice));
         for name in names.filter(|_| patch.shows(Side::Old) && patch.shows(Side::New)) {
             let ends = name.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| &name[at + 1..]);

@@ -260,7 +260,7 @@ impl Repository {
     }
 }
 
-/// `good` maps hashes of records to blob ids. `bad` contains all other paths, with reasons for their refusal.
+/// `good` maps hashes of records to blob ids. `bad` contains each refused path with the reason for the refusal.
 #[derive(Debug, Default)]
 struct Listing {
     good: BTreeMap<String, String>,

@@ -203,8 +203,9 @@ impl Workspace {
         proven.chain(remote).chain([folder, (self.path_key(), false)]).collect()
     }
 
-    /// The name under which earlier versions of Glee stored the history: the BLAKE3 hash (hex) of a path. In git,
-    /// the path is the common git folder without a final `.git`. Outside git, the path is the root of the tree.
+    /// The name under which earlier versions of Glee stored the history: the BLAKE3 hash (hex) of a path. In a
+    /// git repository, the hashed path is the path of the common git folder without a final `.git`. Outside git,
+    /// the hashed path is the root of the tree.
     fn path_key(&self) -> String {
         let place = match &self.repository {
             None => &self.root,
@@ -245,7 +246,8 @@ impl Workspace {
         match &self.repository {
             Some(git) if !commits.is_empty() => git.has_any(&commits),
             None if !commits.is_empty() => Ok(false),
-            // If the history contains no commit ids, the root of this tree must be at least as old as the history.
+            // If the history contains no commit ids, the history belongs to the tree only if the root folder of
+            // the tree was created before the history began.
             _ => {
                 let created = std::fs::metadata(&self.root).and_then(|meta| meta.created()).ok();
                 let created = created.and_then(|at| Timestamp::try_from(at).ok());

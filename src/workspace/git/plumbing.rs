@@ -56,7 +56,7 @@ pub(crate) struct Repository {
     pub(crate) git_dir: PathBuf,
     /// The folder with the objects and refs, which all linked work trees share.
     pub(crate) common: PathBuf,
-    /// The path of the index. In a hook, the path can be the path of a temporary index.
+    /// The path of the index. If Glee runs in a git hook, the index can be a temporary index of the commit.
     pub(crate) index: PathBuf,
     pub(crate) head: Option<String>,
     pub(crate) empty_tree: &'static str,

@@ -21,8 +21,8 @@ const NEIGHBOURS: usize = 2_000;
 pub struct BaseFiles {
     /// Maps the path of a file to the file's content and executable flag.
     files: BTreeMap<String, (Vec<u8>, bool)>,
-    /// The requested files that changed since the commit. A requested file also counts as changed if its folder
-    /// contains a changed file.
+    /// The requested files that changed since the commit. A requested file in a subfolder also counts as changed
+    /// if another file in or below this subfolder was changed or added.
     pub edited: BTreeSet<String>,
     /// The requested files that exist in the tree but not in the commit.
     pub added: BTreeSet<String>,

@@ -46,7 +46,7 @@ pub(crate) enum Selected {
 /// The content of a file before the change under review.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Before<'a> {
-    /// The target is not a change, so the current markers of generated code count.
+    /// The target is not a change, so the current content of the file decides whether the file is generated.
     Same,
     /// The file is new, or its earlier content is unknown, so no marker of generated code counts.
     Unknown,

@@ -1,8 +1,8 @@
 //! Decides which paths the ignore files exclude.
 //!
 //! As in git, the ignore file in the deepest folder takes precedence, and everything below an ignored folder is
-//! ignored. Glee does not open an ignore file that is a FIFO or a link. In the review of a change, the
-//! `.gleeignore` files can come from the base commit.
+//! ignored. Glee does not open an ignore file that is a FIFO or a link. In the review of a change, Glee can use
+//! the `.gleeignore` files of the base commit instead of the files in the tree.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read as _;

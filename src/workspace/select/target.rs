@@ -1,8 +1,8 @@
 //! Selects the files of a target, with their texts and changed lines.
 //!
-//! The files are sorted by path. A skipped file is listed with the reason. `.gleeignore` applies to every target,
-//! but a file that the user requests by its path is reviewed even if it is ignored or generated. In a folder, Glee
-//! leaves out names with a leading dot and files that `.gitignore` excludes.
+//! The files are sorted by path. A skipped file is listed with the reason. `.gleeignore` applies to every
+//! target. However, a file whose path the user gives is always reviewed, even if the file is ignored or
+//! generated. In a folder, Glee leaves out names with a leading dot and files that `.gitignore` excludes.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;

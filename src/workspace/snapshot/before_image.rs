@@ -46,9 +46,9 @@ impl Workspace {
         Ok(BeforeImage { kept_as, tree })
     }
 
-    /// Takes a snapshot before a later call of a run's coder. With this snapshot, Glee can distinguish the
-    /// user's changes since the previous call from the coder's changes. Does nothing if the run has no first
-    /// snapshot.
+    /// Takes a snapshot before each call of a run's coder except the first call. With the snapshot, Glee can
+    /// distinguish the user's changes since the previous call from the coder's changes. Does nothing if the run
+    /// has no first snapshot.
     pub fn before_coder_call(&self, run: &RunId, state_dir: &Path) -> Result<()> {
         let Some(mut note) = SnapshotNote::read(run, state_dir) else { return Ok(()) };
         // Before the first call, and before a repetition of an interrupted call, the snapshot already exists.

@@ -147,8 +147,8 @@ pub(crate) fn is_certainly_new(path: &[u8], before: &Image) -> bool {
     was_folder || path_bytes::above(path).any(|folder| before.contains_key(folder))
 }
 
-/// Finds new files that replaced a folder of the snapshot. Also finds new files in a folder that replaced a file of
-/// the snapshot. The result includes ignored files.
+/// Finds new files in two cases: a file replaced a folder of the snapshot, or a folder with new files replaced a
+/// file of the snapshot. The result includes ignored files.
 fn replacements(root: &Path, before: &Image) -> BTreeSet<Vec<u8>> {
     let mut found = BTreeSet::new();
     let mut lstat = Lstat::below(root);
@@ -190,7 +190,7 @@ impl Repository {
     }
 
     /// The paths that git lists as ignored. The path of a folder ends with a slash. If all files in a folder are
-    /// ignored, git lists the folder even if no rule ignores the folder itself.
+    /// ignored, git lists the folder instead of the files, even if no rule ignores the folder itself.
     fn listed_as_ignored(&self) -> Result<Vec<Vec<u8>>> {
         let call = self.call(["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"]);
         let listed = call.output()?;

@@ -26,7 +26,7 @@ pub struct Prunable {
 pub struct Needed {
     /// The trees that the events of the remaining runs mention.
     pub trees: Vec<TreeId>,
-    /// The start of the oldest remaining run. Objects that Glee wrote after this time remain.
+    /// The start of the oldest remaining run. A prune keeps the git objects that Glee wrote after this start.
     pub since: SystemTime,
 }
 
@@ -113,7 +113,7 @@ fn remove_file(path: &Path) -> io::Result<u64> {
     }
 }
 
-/// All files below a folder. Links are not followed.
+/// All files below a folder. Symbolic links are not followed.
 fn files_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let below = walk::everything(folder).filter(|entry| entry.as_ref().map_or(true, walk::is_file));
     let is_gone =

@@ -65,7 +65,8 @@ impl UndoConflict {
 pub struct Undone {
     /// The number of files that were written or removed.
     pub files: u64,
-    /// The number of written files in which later changes were merged.
+    /// The number of written files whose new content also contains changes that were made after the coder's
+    /// changes.
     pub merged: u64,
     /// The changed files that could not be restored.
     pub conflicts: Vec<UndoConflict>,
@@ -187,7 +188,7 @@ impl Workspace {
         Ok(undone)
     }
 
-    /// Returns what [`redo`](Self::redo) would do.
+    /// Returns the effects that [`redo`](Self::redo) would have.
     pub fn plan_redo(
         &self,
         run: &RunId,
@@ -355,8 +356,7 @@ impl<'a> Work<'a> {
             let steps = self.steps.iter().filter(|step| step.removes() == removes);
             steps.map(|step| step.path.clone()).collect()
         });
-        // A step cannot write a file if a second step writes a file in place of a parent folder of the first
-        // file.
+        // A step cannot write a file if another step writes a file at the path of a parent folder.
         let is_below = |path: &[u8]| path_bytes::above(path).any(|folder| written.contains(folder));
         for step in std::mem::take(&mut self.steps) {
             let above = (!step.removes() && is_below(&step.path)).then_some(Clash::Above);

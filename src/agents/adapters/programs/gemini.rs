@@ -88,8 +88,8 @@ impl Adapter for Gemini {
                 if string(event, "/status") == "success" {
                     parsed.failure = None;
                 } else if let Some(error) = text(event, "/error/message") {
-                    // The first line of the error message states the error. The other lines contain advice that
-                    // always mentions quotas.
+                    // The first line of the error message states the error. The remaining lines are advice. The
+                    // advice mentions quotas for every error, so it would be classified as an exceeded quota.
                     parsed.failure = error.lines().next().map(ReportedError::text);
                 } else if parsed.failure.is_none() {
                     parsed.failure = Some(ReportedError::text(""));

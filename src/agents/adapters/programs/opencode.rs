@@ -1,8 +1,8 @@
 //! The adapter for opencode reads the output of `opencode run --format json`. Glee passes the agent's
 //! permissions in an environment variable, because opencode's predefined agent `plan` is not read-only. The
 //! variable `OPENCODE_DISABLE_PROJECT_CONFIG` excludes the settings and MCP servers of the tree. The flag
-//! `--pure` disables the tree's plug-ins, but opencode still loads the plug-ins' modules. Because of these
-//! modules, Glee does not start opencode in a tree with plug-ins. The adapter was tested with opencode 1.18.33.
+//! `--pure` disables the tree's plug-ins, but opencode still loads the plug-ins' modules. Glee therefore refuses
+//! to start opencode in a tree with plug-ins. The adapter was tested with opencode 1.18.33.
 
 use serde_json::Value;
 

@@ -35,7 +35,8 @@ pub struct RuleInfo {
     /// The class of the defects that the rule finds. Only rules of a project can lack a class.
     pub category: Option<String>,
     pub tag: Tag,
-    /// The title of the rule's findings. The matched text replaces variables in the title, such as `$NAME`.
+    /// The title of the rule's findings. In the title of a finding, each variable such as `$NAME` is replaced by
+    /// the code that the variable matched.
     pub message: String,
     pub note: Option<String>,
     pub fixable: bool,
@@ -55,7 +56,7 @@ pub enum CatalogError {
     #[error("invalid rule at `{file}:{line}`: {problem}")]
     Invalid {
         file: String,
-        /// The line of the error. If this line is unknown, the field is the first line of the rule.
+        /// The line of the error or, if the line of the error is unknown, the first line of the rule.
         line: u64,
         problem: String,
     },

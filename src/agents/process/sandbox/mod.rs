@@ -215,8 +215,9 @@ mod kernel {
 
     /// Prevents the calling thread and its descendants from inspecting other processes, if possible.
     pub(crate) fn isolate() {
-        // A Landlock domain prevents the inspection of outside processes. A domain has to restrict at least one
-        // access right. This domain restricts two access rights, but grants both rights for all paths.
+        // A Landlock domain prevents the inspection of outside processes. Landlock requires that a domain
+        // restricts at least one access right. The domain that is created here restricts two access rights, but
+        // grants both rights for all paths.
         let access: BitFlags<AccessFs> = AccessFs::Refer | AccessFs::MakeBlock;
         let restrict = || -> Result<_, RulesetError> {
             let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);

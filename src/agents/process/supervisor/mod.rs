@@ -72,8 +72,8 @@ fn close_inherited(kept: &[RawFd]) {
     let Ok(entries) = std::fs::read_dir(DESCRIPTORS) else { return };
     let open: Vec<RawFd> = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
     for fd in open.into_iter().filter(|fd| *fd > 2 && !kept.contains(fd)) {
-        // The list contains the descriptor with which the list was read. This descriptor is already closed, so
-        // `close` fails.
+        // `open` also contains the descriptor through which `read_dir` read the folder. The descriptor of the
+        // folder is already closed, so `close` fails.
         let _ = nix::unistd::close(fd);
     }
 }

@@ -17,7 +17,7 @@ use crate::workflows::consensus::{self, NextStep};
     after_help = "\
 Every question goes to three or more agents. If all agents give the same answer, the question is resolved. If \
 a majority of the agents gives the same answer, a validator (an agent with the role judge) confirms or rejects \
-the answer. Glee asks you every question that the agents cannot resolve. Without a terminal, such a question \
+the answer. Glee asks you every question that the agents cannot resolve. Without a terminal, an unresolved question \
 remains open, and the exit code is 3.
 
 Examples:

@@ -188,7 +188,8 @@ impl Entry<'_> {
         }
     }
 
-    /// Returns the path of the file, escaped for display. Formats that need the exact path read it from `raw`.
+    /// Returns the path of the file, escaped for display. If a format needs the exact path, the format reads the
+    /// path from `raw`.
     pub(crate) fn path(&self) -> Option<String> {
         self.raw().file.as_deref().map(line)
     }

@@ -277,7 +277,8 @@ fn excerpt(source: &str, first: u32, last: Option<u32>) -> Option<&str> {
     (length > 0).then(|| &source[from..from + length])
 }
 
-/// Says how many reviewers support a finding. The text is empty if the run had only one reviewer.
+/// Returns a text that states how many reviewers support a finding. The text is empty if the run had only one
+/// reviewer.
 pub(crate) fn agreement(finding: &SettledFinding) -> String {
     let Some(consensus) = &finding.finding.consensus else { return String::new() };
     let raised = consensus.positions.iter().filter(|position| !position.denies).count();

@@ -14,8 +14,8 @@ use crate::workflows::run::ports::PersonAnswer;
 /// The text that explains the effect of Esc in a prompt for a decision.
 pub(crate) const LEAVES_OPEN: &str = "leaves it open";
 
-/// An open dialog. On Ctrl-C, a prompt fails with [`io::ErrorKind::Interrupted`]. If the terminal fails, a prompt
-/// fails with another error.
+/// An open dialog. On Ctrl-C, a prompt fails with [`io::ErrorKind::Interrupted`]. If reading from or writing to
+/// the terminal fails, a prompt fails with the error of the terminal.
 pub(crate) struct MenuForm<'a> {
     term: &'a Term,
     terminal: &'a Terminal,

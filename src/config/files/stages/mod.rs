@@ -147,7 +147,8 @@ pub fn name(word: &str) -> Result<(), StagesError> {
     }
 }
 
-/// Reads a stage of the project. If the project has no such stage, reads the packaged stage.
+/// Reads the stage `name` of the project. If the project does not define the stage `name`, reads the packaged
+/// stage `name`.
 pub fn stage(root: &Path, name: &str) -> Result<Stage, StagesError> {
     self::name(name)?;
     let path = root.join(FOLDER).join(format!("{name}.yml"));

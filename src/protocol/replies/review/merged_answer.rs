@@ -34,8 +34,8 @@ pub(crate) struct Results<'a> {
 #[derive(Debug)]
 struct Block {
     result: JsonResult,
-    /// The number of stored findings in the prose before this result. The field `read` counts all findings in
-    /// this prose, including findings that exceeded a size limit.
+    /// The number of stored findings in the prose before `result`. The field `read` counts all findings in the
+    /// prose before `result`, including findings that exceeded a size limit.
     kept: usize,
     read: u64,
 }

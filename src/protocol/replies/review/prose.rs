@@ -32,8 +32,8 @@ pub(crate) struct ProseReader<'a> {
     form: Option<Form>,
 }
 
-/// Counts of the findings before the prompt's example of the closing line. The field `kept` counts the stored
-/// findings, and the field `count` counts all findings.
+/// If an answer repeats the prompt, the answer also contains the prompt's example of the closing line. `Form`
+/// counts the findings before this example: `kept` counts the stored findings, and `count` counts all findings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Form {
     pub(crate) kept: usize,
@@ -62,7 +62,8 @@ enum Previous {
     Other,
     /// The position of a line of text. The line is a heading if the next line is an underline.
     Paragraph(usize),
-    /// The first line of a finding without a list marker. The next line can be the underline of this line.
+    /// The first line of a finding without a list marker. If the next line consists of underline characters, the
+    /// next line underlines the first line of the finding.
     Item,
     /// The first row of a table. The row is the header if a delimiter row follows. The field `item` is true if the
     /// row was read as a finding.

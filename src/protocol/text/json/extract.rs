@@ -146,7 +146,7 @@ impl Extractor {
 
     fn prose(&mut self, line: Line<'_>, mark: usize) -> ScanState {
         self.push(line);
-        // A line that makes one candidate invalid can be the first line of the next candidate.
+        // A line that makes one possible JSON object invalid can be the first line of the next possible object.
         if self.candidate.is_none() && self.scope.begins(line.text.trim_start()) {
             self.candidate = Some(Candidate::new(mark, false, self.scope));
             self.push(line);

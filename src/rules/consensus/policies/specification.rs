@@ -40,8 +40,9 @@ pub(crate) fn decide(members: &[Member], entries: &[NormalMember<'_>], debate: &
     joined.collect()
 }
 
-/// Puts two accepted groups into the same list if the one group contains the other group, or if the groups have
-/// the same category and title (phase 7). The first group of each list is the main group.
+/// Combines related groups into lists (phase 7). Two accepted groups are related if one group contains the other
+/// group, or if the two groups have the same category and the same title. The first group of a list represents
+/// the list.
 fn assemble(groups: Vec<Group>, members: &[Member]) -> Vec<Vec<Group>> {
     let mut kept: Vec<Vec<Group>> = Vec::with_capacity(groups.len());
     let mut causes: HashMap<(Category, String), usize> = HashMap::new();
@@ -198,7 +199,7 @@ fn conflicted(votes: &Votes<'_>, conflict: ConflictKind) -> Group {
             std::iter::once((votes.affirming[0], strongest)).chain(denying).collect()
         }
     };
-    // The sort is stable, so raisers of equal weight remain sorted by confidence.
+    // The sort is stable, so reviewers with equal weight remain sorted by confidence.
     sides.sort_by_key(|(_, weight)| Reverse(*weight));
     let (winner, weight) = sides[0];
     let rival = sides.iter().skip(1).find(|(entry, _)| opposes(conflict, winner, entry));

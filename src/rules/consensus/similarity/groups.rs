@@ -233,8 +233,9 @@ pub(crate) fn by_place(entries: &[NormalMember<'_>]) -> Vec<Vec<usize>> {
     groups
 }
 
-/// Whether two entries are on the same line, at most five lines apart, or in the same function. The categories must
-/// also be equal. On the same line, `bug` matches every category.
+/// Whether two entries are on the same line, at most five lines apart, or in the same function. The categories
+/// of the two entries must also be equal, but for entries on the same line, the category `bug` matches every
+/// category.
 fn matches_place(a: &NormalMember<'_>, b: &NormalMember<'_>) -> bool {
     match a.place(b) {
         // Reviewers use `bug` for any kind of defect.

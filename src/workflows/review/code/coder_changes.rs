@@ -81,7 +81,7 @@ impl Trees<'_> {
     }
 
     /// After a review of staged changes, adds the coder's changes to the index if the user chose `--restage`.
-    /// Returns which of the coder's changes are not in the index.
+    /// Returns the coder's changes that are not in the index.
     pub(crate) fn restage(&self, state: &ReviewState) -> Result<Option<Restaged>, RunError> {
         let staged = state.plan.as_ref().and_then(|plan| plan.staged);
         let (Some(staged), Some((_, before)), Some(after)) = (staged, &state.before, last_tree(state)) else {

@@ -1,8 +1,9 @@
 //! Relates the findings of a round to earlier disputes.
 //!
 //! If a reviewer refers to a ruling, the ruling binds the reviewer's finding, unless the finding cites new
-//! evidence. If the code of a dispute has changed, a finding about the changed code remains open and refers to the
-//! dispute. A finding that possibly repeats a dispute also remains open and refers to the dispute.
+//! evidence. If the code of a dispute has changed, a finding about the changed code remains open and refers to
+//! the dispute. If it is uncertain whether a finding repeats a dispute, the finding remains open and refers to
+//! the dispute.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -114,8 +115,9 @@ fn cited(text: &str) -> impl Iterator<Item = Reference> {
     })
 }
 
-/// Returns the evidence of a finding that the dispute did not contain: cited lines and tests that exist, and cited
-/// commands that fail. Cited lines are also compared by their text, because edits change line numbers.
+/// Returns the evidence that a finding adds to an earlier dispute: cited lines and tests that exist, and cited
+/// commands that fail. Evidence that the dispute already contained is left out. Cited lines are also compared by
+/// their text, because edits change line numbers.
 fn new_evidence(
     finding: &Finding,
     dispute: &Dispute,

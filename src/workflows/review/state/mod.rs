@@ -88,8 +88,8 @@ pub(crate) struct ReviewState {
     pub(crate) fixes: Vec<FixRequest>,
     /// The findings of the current fix request. The coder receives only these findings.
     pub(crate) fixing: Option<BTreeSet<FindingId>>,
-    /// All findings that a person handed to the coder in a run without `--fix`. The coder receives no other
-    /// findings.
+    /// All findings that a person handed to the coder in a run without `--fix`. The coder receives only the
+    /// findings in `handed_over`.
     pub(crate) handed_over: Option<BTreeSet<FindingId>>,
     /// The number of `Respond` calls in this round that were made before the last fix request.
     pub(crate) asked_before: u32,
@@ -107,7 +107,8 @@ pub(crate) struct ReviewState {
     pub(crate) lowered: BTreeMap<FindingId, Lowered>,
     pub(crate) disputed: BTreeMap<FindingId, DisputeNumber>,
     pub(crate) reopened: BTreeSet<DisputeNumber>,
-    /// For each reopened dispute, the number of rulings before the reopening. These rulings no longer apply.
+    /// For each reopened dispute, the number of rulings before the reopening. Rulings from before the reopening
+    /// no longer apply.
     pub(crate) ruled_before: BTreeMap<DisputeNumber, usize>,
     /// The disputes of earlier runs that continue in this run. Each dispute has the id of the earlier run, and
     /// the number of rulings that earlier runs made on the dispute.
@@ -457,7 +458,8 @@ impl ReviewState {
         }
     }
 
-    /// Stores the session of a coder's call that has an answer. A failed call clears the stored session.
+    /// If a call of the coder got an answer, stores the session of the call. If a call of the coder failed,
+    /// clears the stored session.
     fn take_session(&mut self, call: &CallId, answer: &CallAnswer, usage: &Usage, told: &CallMetadata) {
         if !call.purpose.is_coder() {
             return;

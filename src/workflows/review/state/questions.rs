@@ -146,8 +146,8 @@ impl ReviewState {
     }
 
     /// Whether the coder has to answer a finding in a round. In a round of a fix request, the coder answers the
-    /// findings of the request, except findings that a ruling enforced. In other rounds, the coder answers new
-    /// findings, and older mandatory findings that are still open.
+    /// findings of the request, except findings that a ruling enforced. In every round without a fix request,
+    /// the coder answers new findings, and older mandatory findings that are still open.
     fn wants_response(&self, finding: &Finding, round: u32) -> bool {
         if !self.is_for_coder(finding.id) || self.is_ruled_by_person(finding.id) {
             return false;
@@ -181,9 +181,9 @@ impl ReviewState {
         self.dispute_of(id).is_some_and(|dispute| dispute.objector == Objector::Person && !dispute.is_open())
     }
 
-    /// Whether a judge rules on a mandatory finding before the coder receives the finding. The judge comes first if
-    /// reviewers contradict each other, if a finding of a single reviewer has to be validated, or if a finding is
-    /// in doubt under the policy `specification`.
+    /// Whether a judge rules on a mandatory finding before the coder receives the finding. There are three
+    /// cases: reviewers contradict each other, the finding of a single reviewer has to be validated, or the
+    /// policy `specification` doubts the finding.
     pub(crate) fn is_judged_first(&self, finding: &Finding) -> bool {
         let (Some(plan), Some(consensus)) = (&self.plan, &finding.consensus) else { return false };
         if !finding.mandatory || consensus.withdrawn {

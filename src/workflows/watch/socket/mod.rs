@@ -320,7 +320,8 @@ impl Client {
     /// Returns a second handle of the connection, with which another thread can write while this thread reads.
     pub fn speaker(&self) -> Result<BlockingStream, SocketError> {
         let stream = self.stream.get_ref();
-        // The other thread can write after a long pause, so waiting for an answer has no timeout.
+        // The thread that writes can pause for a long time, so the thread that reads answers waits without a
+        // timeout.
         let speaker = stream.set_read_timeout(None).and_then(|()| stream.try_clone());
         speaker.map_err(|source| self.failed(source))
     }

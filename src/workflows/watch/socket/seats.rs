@@ -1,8 +1,8 @@
 //! Limits the number of concurrent connections, for each kind of sender and for each process.
 //!
-//! A seat permits one connection to the watch. Agents and persons have separate seats. A person's connection
-//! gets a reserved seat if all seats for persons are taken, or if the connecting process already has
-//! `A_PROCESS` seats. The first line of a connection with a reserved seat must contain the key of the watch.
+//! A seat permits one connection. The seats for agents and the seats for persons are counted separately. If all
+//! seats for persons are taken, a new connection gets a reserved seat. The first line of a connection in a
+//! reserved seat must contain the key of the watch.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -111,7 +111,7 @@ impl Dialogue for PromptTurn {
         let tools = Arc::new(Mutex::new(Tools::default()));
         let known = tools.clone();
         Box::pin(async move {
-            // The connection's result is ignored, because Glee reads errors from the recorded output.
+            // The `Result` of the connection is ignored, because Glee reads errors from the recorded output.
             let _ = Client
                 .v1()
                 .name("glee")

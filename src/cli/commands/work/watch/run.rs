@@ -80,7 +80,8 @@ pub(crate) fn run(args: &WatchOptions, globals: &Globals) -> CommandResult {
     };
     let shows = globals.interactive() && args.report.format != BasicFormat::Jsonl;
     let root = workspace.root().to_owned();
-    // An error is ignored, because a watch with fewer open files only accepts fewer connections.
+    // If the limit of open files cannot be raised, the error is ignored, because the watch still works, but with
+    // fewer connections.
     drop(own_process::provide_open_files(CONNECTIONS));
     let (ended, cause) = execute::drive(UNLIMITED, &terminal, None, |stop| {
         let terminal = terminal.clone();

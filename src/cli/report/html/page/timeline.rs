@@ -67,7 +67,8 @@ struct CallRow {
 /// milliseconds.
 struct Axis {
     start: i64,
-    /// For each shortened pause: the time at which the pause ends, and the removed time.
+    /// A pair for each shortened pause: the time at which the pause ends, and the duration that was removed from
+    /// the axis.
     cuts: Vec<(i64, i64)>,
     length: i64,
 }

@@ -18,7 +18,8 @@ mod watches;
 #[derive(Debug)]
 pub(crate) struct EventLines {
     screen: Screen,
-    /// The style at the time of the last event. The width of the terminal can change between events.
+    /// The style with which the last event was drawn. The style is determined again for each event, because the
+    /// width of the terminal can change.
     style: Style,
     name_width: usize,
     shards: usize,

@@ -237,7 +237,8 @@ impl Replay<'_> {
             Step::Effect(ReviewEffect::Recognise { round }) => return schedule::recognised(&self.state, *round),
             Step::Effect(ReviewEffect::Conclude { round }) => {
                 let mut events = debate::conclude(&self.context(*round, &self.lists()), &self.bindings());
-                // The notices are removed, because the state already contains all recorded notices.
+                // The notices of `conclude` are removed, because the state already contains the notices of the
+                // recorded run.
                 events.retain(|event| !matches!(event, EventKind::Run(RunEvent::Notice { .. })));
                 return events;
             }
