@@ -105,8 +105,9 @@ pub struct PullRequest {
     pub is_fork: bool,
     pub base: Commit,
     pub head: Commit,
-    /// The commit at which positions of comments start: on GitLab, the merge base. `None` on other hosts.
-    pub start: Option<String>,
+    /// The common ancestor of `base` and `head`, which GitLab requires in the position of a comment. `None` on other
+    /// hosts.
+    pub merge_base: Option<String>,
     /// The address for `git fetch` of the repository that receives the change, without credentials.
     pub repository: String,
     /// The ref of `repository` that contains the head commit, such as `refs/pull/7/head`.
