@@ -15,8 +15,8 @@ use crate::workspace::snapshot::permissions;
 use crate::workspace::undo::three_way::{Clash, FileContent, UndoEffect};
 use crate::workspace::undo::undo_log::{Copied, UndoEntry, UndoLog};
 
-/// Describes whether something prevents a write at a path. A file or a link at the path itself does not prevent
-/// a write.
+/// Describes whether something prevents a write at a path. Glee can replace a file or a link at the path itself,
+/// so neither prevents a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Occupancy {
     Free,
