@@ -21,8 +21,8 @@ use crate::domain::ExitReason;
 
 /// How long the signal thread waits for a response of the event loop.
 const PATIENCE: Duration = Duration::from_millis(600);
-/// The interval at which the signal thread checks for a response. A suspension of the process counts as a single
-/// interval.
+/// The interval at which the signal thread checks for a response. If the process is suspended, the whole time of
+/// the suspension counts as one interval.
 const STEP: Duration = Duration::from_millis(30);
 /// How long the process waits for a blocked stderr to accept the last message.
 const LAST_MESSAGE: Duration = Duration::from_millis(150);
@@ -81,7 +81,7 @@ impl Drop for Attached {
     }
 }
 
-/// Whether a pager shows the output. The pager also receives Ctrl-C, and Glee leaves the reaction to the pager.
+/// Whether a pager shows the output. Meanwhile, Glee ignores Ctrl-C, because the pager also receives Ctrl-C.
 static PAGING: AtomicBool = AtomicBool::new(false);
 
 /// Runs `show`, during which Ctrl-C does not end the process.

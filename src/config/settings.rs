@@ -243,8 +243,8 @@ section! {
     pub struct OnDispute {
         /// Whether Glee asks the user on a terminal how to settle a dispute.
         pub prompt_user: bool = true,
-        /// The preselected way to settle a dispute. If there is no terminal, Glee settles the dispute in this
-        /// way without a question to the user.
+        /// The route that is preselected when Glee asks the user how to settle a dispute. Without a terminal,
+        /// Glee chooses this route and does not ask.
         pub default: Route = Route::Judge,
     }
 }
@@ -439,7 +439,7 @@ section! {
         @stricter pub kill_grace: Duration as "As::<Delay>" = Duration::from_secs(3),
         /// How often a call is retried after a transient failure.
         @stricter pub retries: u32 as "As::<Count<0, 10>>" = 3,
-        /// The delay before the first retry. Each later delay is twice as long.
+        /// The delay before the first retry. The delay doubles before each further retry.
         pub backoff: Duration as "As::<Time>" = Duration::from_secs(2),
     }
 }

@@ -61,8 +61,8 @@ impl From<DisputeNumber> for RulingRef {
 }
 
 impl RulingRef {
-    /// Glee displays this number of leading digits of a dispute's id. A reference by id needs at least as many
-    /// digits.
+    /// The number of leading digits of a dispute's id that Glee displays. A reference to a ruling by its id
+    /// needs at least this number of digits.
     const SHOWN: usize = 8;
 
     /// The number of the dispute in this history; `None` for a ruling that is known only from a file.

@@ -1,5 +1,5 @@
-//! What the hosts of pull requests have in common. GitLab's merge requests are pull requests, and its discussions are
-//! threads.
+//! The types that all hosts of pull requests share, and the trait that each host implements. GitLab's merge
+//! requests are pull requests, and its discussions are threads.
 
 use std::collections::BTreeSet;
 
@@ -52,7 +52,7 @@ pub enum HostKind {
     Gitea,
 }
 
-/// An error of a host. The texts contain no token and no header.
+/// An error of a host. The error texts contain no access token and no HTTP header.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum HostError {
     #[error("{host} cannot be reached: {why}")]
@@ -95,7 +95,7 @@ pub struct Commit {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PullRequest {
     pub number: u64,
-    /// The address of the page for people.
+    /// The address of the web page of the pull request.
     pub link: String,
     pub title: Untrusted,
     pub author: Account,
@@ -105,10 +105,10 @@ pub struct PullRequest {
     pub is_fork: bool,
     pub base: Commit,
     pub head: Commit,
-    /// The common ancestor of `base` and `head`, which GitLab requires in the position of a comment. `None` on other
-    /// hosts.
-    pub merge_base: Option<String>,
-    /// The address for `git fetch` of the repository that receives the change, without credentials.
+    /// The commit at which positions of comments start. Only GitLab has one; it is the merge base there.
+    pub start: Option<String>,
+    /// The address of the repository that receives the change, as an argument of `git fetch`. The address
+    /// contains no credentials.
     pub repository: String,
     /// The ref of `repository` that contains the head commit, such as `refs/pull/7/head`.
     pub head_ref: String,
@@ -122,7 +122,8 @@ pub struct ChangedFile {
     /// The numbers of the lines in the new file on which the host accepts comments. Empty for binary files and for
     /// diffs that the host does not show.
     pub lines: BTreeSet<u32>,
-    /// The lines among `lines` that the change adds. GitLab needs the number of the old line for all others.
+    /// The lines among `lines` that the change adds. For a comment on any other line, GitLab also needs the
+    /// number of the line in the old file.
     pub added: BTreeSet<u32>,
 }
 

@@ -12,7 +12,7 @@ use crate::rules::interval::Share;
 /// The statistics that `glee stats --json` prints. If `--by` selects one list, the other lists are absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ReviewStatistics {
-    /// The version of this form. Within a version, a change may only add optional fields.
+    /// The version of this schema. Any change of the schema except a new optional field requires a new version.
     pub schema: u32,
     /// The first day (UTC) of the statistics, as given with `--since`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -139,8 +139,7 @@ impl From<AgreementCount> for PairAgreement {
 }
 
 /// Returns the keys in a random order, so that the first keys are a sample. The order depends only on the keys
-/// and
-/// the seed. An additional key does not change the relative order of the other keys.
+/// and the seed. If a key is added to `keys`, the relative order of the other keys does not change.
 pub fn draw(keys: impl IntoIterator<Item = u64>, seed: u64) -> Vec<u64> {
     let rank = |key: u64| {
         let mut hasher = blake3::Hasher::new();

@@ -12,7 +12,7 @@ use ignore::WalkBuilder;
 /// The name of an empty file in the state folder. If the file exists, the permissions in the folder were already
 /// restricted.
 const MARK: &str = "private";
-/// The name of the folder for histories. A folder that contains a folder of this name is a state folder.
+/// The name of the folder for histories. Glee recognises a state folder by a subfolder with this name.
 const HISTORIES: &str = "repos";
 const OWN: [&str; 8] = [HISTORIES, "kept", "objects", "copies", "agents", "trust", "watch", "sessions"];
 

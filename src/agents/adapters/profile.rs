@@ -24,7 +24,8 @@ pub struct Profile {
     pub resume: &'static str,
     pub model: &'static str,
     pub effort: &'static str,
-    /// The program's words for efforts, or `None` if the program has no effort setting.
+    /// Converts an effort level to the program's name for the level. `None` if the program has no effort
+    /// setting.
     pub effort_name: Option<fn(Effort) -> &'static str>,
     /// Whether Glee runs an arbiter with high effort by default.
     pub raises_effort: bool,

@@ -7,7 +7,7 @@ use crate::agents::calls::rate_limit_reset::reset;
 use crate::domain::FailureKind;
 
 /// Maps each kind of failure to lowercase texts that identify the kind in a message. The texts are separated by
-/// `, `. If texts of several kinds occur in a message, the first of these kinds counts.
+/// `, `. If a message contains texts of several kinds, the message has the kind that comes first in this table.
 const WORDS: [(FailureKind, &str); 8] = [
     (
         FailureKind::TooLong,

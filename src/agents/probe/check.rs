@@ -1,7 +1,7 @@
-//! Checks with a harmless request that an agent respects its role. The request runs in a temporary folder, and
-//! tells the agent to repeat a nonce and to create or change a file. A reviewer or a judge passes the check only
-//! if the folder is unchanged. A coder that reads prompts passes the check only if it changed the file. The
-//! check inspects the files, because an agent's report can be wrong.
+//! Checks with a harmless request that an agent respects its role. The agent runs in a temporary folder, and the
+//! request tells the agent to repeat a nonce and to create or change a file. A reviewer or judge must fail to
+//! create the file, and a coder must change the file. The check inspects the files, because an agent's report
+//! can be wrong.
 
 use std::io::{self, Read as _};
 use std::path::Path;

@@ -43,8 +43,8 @@ fn machine(head: &[u8]) -> Option<u16> {
     Some(u16::from_ne_bytes(bytes.try_into().ok()?))
 }
 
-/// Returns whether an interpreter is registered in `binfmt_misc`. With an interpreter, the kernel runs further
-/// formats of executable files.
+/// Returns whether an interpreter is registered in `binfmt_misc`. With a registered interpreter, the kernel can
+/// also run programs in other formats, for example programs for another type of processor.
 fn emulates() -> bool {
     let Ok(entries) = std::fs::read_dir("/proc/sys/fs/binfmt_misc") else { return false };
     entries.flatten().any(|entry| !matches!(entry.file_name().to_str(), Some("register" | "status")))

@@ -182,7 +182,7 @@ impl Execute for ProcessRunner {
 struct Running {
     child: Child,
     registered: Option<Registered>,
-    /// Glee's end of the liveness pipe. Dropping this end stops the agent.
+    /// Glee's end of the liveness pipe. If Glee drops this end, the supervisor stops the agent.
     liveness: Option<io::PipeWriter>,
     report: io::PipeReader,
     _temporary: TempDir,

@@ -84,8 +84,8 @@ impl SchemaForm {
         Self::ALL.iter().find(|(_, own, ..)| *own == name).map(|(form, ..)| *form)
     }
 
-    /// Returns the JSON Schema as a command-line argument. The argument lacks `$schema`, because some programs
-    /// would fetch the address in `$schema`.
+    /// Returns the JSON Schema as a command-line argument, without the key `$schema`. Some programs would fetch
+    /// the address in the key `$schema`.
     pub(crate) fn argument(self) -> String {
         let mut schema = self.schema();
         schema.remove("$schema");

@@ -59,8 +59,8 @@ impl<'a> ConfigTarget<'a> {
         let text = self.read()?.unwrap_or_else(|| HEAD.to_owned());
         let changed = edit(&text).map_err(|error| self.refused(error))?;
         let before = self.before()?;
-        // The message does not name a file that was valid before the edit, because the command line caused the
-        // error.
+        // If the file was valid before the edit, the error message does not name the file, because the command
+        // line caused the error.
         let name = (before == Before::Broken).then_some(self.name.as_str());
         self.replace(&changed, name, before)
     }

@@ -103,8 +103,8 @@ pub(crate) fn settings(
 /// The values of environment variables are included, because a value can be the path of a script.
 fn commands(settings: &Settings) -> Vec<Vec<String>> {
     let own = settings.agents.iter().flat_map(|agent| {
-        // `scripts` reads the first word of a command as a program. The first word here is `env`, so that `scripts`
-        // reads the values as arguments.
+        // `scripts` treats the first word of a command as a program, and the other words as arguments. The first
+        // word here is `env`, so that `scripts` treats the values of the variables as arguments.
         let variables = std::iter::once("env".to_owned()).chain(agent.env.values().cloned()).collect();
         [agent.command.clone(), variables]
     });
@@ -261,9 +261,9 @@ pub(crate) fn sink(prints_events: bool, terminal: &Terminal, keys: bool) -> Box<
     }
 }
 
-/// Drives a run to its end, or until a signal or the time limit stops the run. Also returns what stopped the run,
-/// if anything. `resume` consists of a hint on how to resume the run, and a flag that is set once the start of the
-/// run is recorded.
+/// Drives a run to its end, or until a signal or the time limit stops the run. The second value of the result is
+/// the reason why the run was stopped, or `None` if the run was not stopped. `resume` consists of a hint on how
+/// to resume the run, and a flag that is set once the start of the run is recorded.
 pub(crate) fn drive<T, F: Future<Output = T>>(
     time_limit: Duration,
     terminal: &Terminal,
@@ -366,7 +366,7 @@ impl RunReport<'_> {
             Verbosity::Normal => Detail::Short,
             Verbosity::Verbose => Detail::Full,
         };
-        // Each event was printed when the event was recorded.
+        // In the format `jsonl`, Glee already printed each event when the event was recorded.
         if outputs.stdout != Format::Jsonl {
             let viewer = Viewer::new(globals, self.was_asked);
             let options = TextOptions { links: viewer.links(), filter: self.filter };
@@ -473,7 +473,8 @@ pub(crate) fn has_coder(settings: &Settings) -> bool {
     settings.agents.iter().any(|agent| agent.role == Role::Coder)
 }
 
-/// The value of `cause` if the time limit `budget.duration` ended the run. No signal has this number.
+/// The value of `cause` if the time limit `budget.duration` ended the run. The value is not the number of a
+/// signal.
 const OVER_BUDGET: u8 = u8::MAX;
 
 /// Stops the run after the duration `left`. Time during which the process is suspended does not count.

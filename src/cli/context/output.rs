@@ -23,8 +23,8 @@ pub(crate) fn local_time(at: Timestamp) -> String {
     at.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
 }
 
-/// Shows text on stdout. Text on a terminal has links and a pager. Text in a file or a pipe has neither links
-/// nor a pager.
+/// Shows text on stdout. On a terminal, the text can contain links, and a pager shows long text. In a file or a
+/// pipe, the text contains no links, and no pager is started.
 pub(crate) struct Viewer {
     /// The rows and columns of the screen, or `None` if stdout is not a terminal.
     size: Option<(usize, usize)>,

@@ -9,7 +9,8 @@ use crate::cli::context::globals::Globals;
 use crate::cli::error::CommandError;
 use crate::config::closest;
 
-/// An invalid command line, with its innermost command and its valid global options.
+/// An invalid command line: the innermost subcommand that the user named, and the global options if they are
+/// valid.
 pub(crate) struct WrongUsage {
     command: Command,
     pub(crate) globals: Option<Globals>,

@@ -132,7 +132,8 @@ fn cannot_write(format: Format, file: &Path) -> String {
     format!("the report `{}` cannot be written to {}", format.as_str(), printable::line(&file.to_string_lossy()))
 }
 
-/// Whether a path leads to a device or a FIFO, such as `/dev/stderr`. Such a file is opened and not replaced.
+/// Whether a path leads to a device or a FIFO, such as `/dev/stderr`. Glee writes a report into an existing
+/// device or FIFO, instead of replacing the device or FIFO by a file.
 fn is_stream(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
 }

@@ -105,8 +105,8 @@ impl Access {
     }
 }
 
-/// Whether a page of another origin sent the request. The result is `false` for a link on a page of another
-/// origin, because a link changes nothing, and the page cannot read the answer.
+/// Whether a page of another origin sent the request. The result is `false` if the user follows a link on a page
+/// of another origin. Following a link changes nothing, and the page with the link cannot read the answer.
 pub(crate) fn is_foreign(headers: &HeaderMap) -> bool {
     let is = |name, value| single(headers, name) == Some(value);
     match site(headers) {

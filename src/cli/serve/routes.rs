@@ -116,7 +116,7 @@ async fn enter(State(site): State<Arc<Site>>, Query(entry): Query<Entry>, header
     let target = site.path("runs");
     let mut response = if access::is_link_from_elsewhere(&headers) {
         // A redirect would not work, because the browser sends no cookie in a navigation that another site
-        // began. The answer is therefore a page with a link to the target.
+        // began. Glee therefore sends a page with a link to the target.
         let html = templates::render("serve/enter.html", context! { target });
         ([(header::CONTENT_TYPE, templates::HTML)], html).into_response()
     } else {

@@ -244,9 +244,10 @@ pub fn fit(text: &str, width: usize) -> String {
     text.split('\n').map(fit_line).collect::<Vec<_>>().join("\n")
 }
 
-/// Wraps `text` behind `head`, so that all lines of the text start in the column after `head`. If `head` takes
-/// more than half of the line, or leaves no room for the longest word of the text, the text starts in a new line
-/// and is indented by `least` columns. Only the first `most` lines of the text are kept.
+/// Wraps `text` behind `head`, so that all lines of the text start in the column after `head`. If `head` is too
+/// wide, the text starts on a new line, and all lines of the text are indented by `least` columns. `head` is too
+/// wide if it takes more than half of the line or leaves no room for the longest word of the text. Only the
+/// first `most` lines of the text are kept.
 pub fn behind(style: Style, head: &str, least: usize, text: &str, most: usize) -> Vec<String> {
     let longest = widest(text.split_whitespace());
     let (mut head, mut indent) = (head.to_owned(), columns(head));
@@ -321,8 +322,8 @@ pub fn dollars(usd: f64) -> String {
     if usd > 0.0 && usd < 0.01 { "<$0.01".to_owned() } else { format!("${usd:.2}") }
 }
 
-/// Returns the version number in the output of `--version`, such as `0.169.0` in `codex-cli 0.169.0`. Returns
-/// the whole text if the output contains no number.
+/// Returns the version number in the output of `--version`, such as `0.169.0` in `codex-cli 0.169.0`. If no word
+/// of the output begins with a digit, returns the whole output.
 pub fn version(printed: &str) -> String {
     let word = printed.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit()));
     printable::line(word.unwrap_or(printed))

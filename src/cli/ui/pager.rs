@@ -20,8 +20,8 @@ impl Pager {
         (!matches!(command.trim(), "" | "cat")).then_some(Self(command))
     }
 
-    /// Whether the pager is `less`, which shows hyperlinks. Other pagers possibly print the control sequences as
-    /// text.
+    /// Whether the pager is `less`, which shows hyperlinks. Other pagers possibly show the control sequences of
+    /// a hyperlink as text.
     pub(crate) fn shows_links(&self) -> bool {
         let words = shlex::split(&self.0).unwrap_or_default();
         words.first().is_some_and(|program| Path::new(program).file_name().is_some_and(|name| name == "less"))

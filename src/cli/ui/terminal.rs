@@ -95,8 +95,8 @@ impl Terminal {
         open(&Term::stderr())
     }
 
-    /// Keeps the terminal from showing Ctrl-C as `^C` until [`Self::restore`] is called. The cursor is at the end
-    /// of the live lines, so `^C` could wrap, and the lines could not be erased completely.
+    /// Keeps the terminal from showing Ctrl-C as `^C` until [`Self::restore`] is called. The cursor is at the
+    /// end of the live lines. A `^C` at this position could add a line, and Glee could not erase all live lines.
     pub(crate) fn hide_interrupt(&self) {
         if !self.shared.screen.is_live() || !is_foreground() {
             return;

@@ -41,9 +41,10 @@ impl Advice for FileError {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Links {
-    /// The variant for the user's configuration file, because users often keep dotfiles as links.
+    /// Links are followed. This variant is for the user's configuration file, because users often keep dotfiles
+    /// as links.
     Followed,
-    /// The variant for the project's configuration file and its folder.
+    /// Links are refused. This variant is for the project's configuration file and the folder of this file.
     Refused,
 }
 

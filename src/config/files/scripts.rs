@@ -1,7 +1,8 @@
-//! Finds the files of the tree whose names occur in a command, because these files determine what the command does.
-//! A file name can be a word of the command, a part of a word such as the value in `name=value`, or the module
-//! after `-m`. The trust hash covers the found files. In continuous integration, a review takes the found files
-//! from the commit on which the reviewed change is based. A file is not found if only a script contains its name.
+//! Finds the files of the tree whose names occur in a command, because these files determine what the command
+//! does. A file name can be a word of the command, a part of a word such as the value in `name=value`, or the
+//! module after `-m`. The trust hash covers the found files. In continuous integration, Glee uses the versions
+//! of these files in the base commit of the reviewed change. Glee does not search scripts for the names of other
+//! files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -22,8 +23,8 @@ impl Roots {
         Self(roots)
     }
 
-    /// Returns the roots of a copied project, which are only the folder of the copy. A work tree around the copy
-    /// is not searched.
+    /// Returns roots that contain only the copy of a project. The search for files ignores a work tree that
+    /// contains the copy.
     pub(crate) fn copy(folder: &Path) -> Self {
         Self(vec![folder.to_owned()])
     }

@@ -72,8 +72,9 @@ fn value(layers: &ConfigLayers, key: &'static SettingKey) -> Result<Setting, Con
     Ok(flag.or(variable).unwrap_or(files).clone())
 }
 
-/// Returns the stricter of the project's value and `below`. The value `below` is the user's value or the default.
-/// Fails if the project's value is looser than both the default and the user's value.
+/// Returns the stricter of two values, which are the project's value and `below`. The value `below` is the
+/// user's value or the default. Fails if the project's value is looser than both the default and the user's
+/// value.
 fn guard<'a>(
     key: &SettingKey,
     name: &str,
@@ -112,8 +113,8 @@ fn amount(key: &SettingKey, value: &Value) -> u128 {
     }
 }
 
-/// Ensures that no tag is both mandatory and optional. A tag in both lists remains only in the list from the higher
-/// layer. If both lists come from the same layer, a common tag is an error.
+/// Ensures that no tag is both mandatory and optional. A tag in both lists remains only in the list from the
+/// higher layer. Fails if a tag is in both lists, and both lists come from the same layer.
 fn disjoint(values: &mut BTreeMap<String, Setting>) -> Result<(), ConfigError> {
     for mandatory in ["review.opinions.mandatory", "review.issues.mandatory"] {
         for optional in ["review.opinions.optional", "review.issues.optional"] {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{AgentName, Price};
 
-/// The function of an agent.
+/// The kind of work that an agent does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {

@@ -172,7 +172,7 @@ pub enum ReviewEvent {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         skipped: Vec<Skip>,
     },
-    /// Earlier answers of a reviewer are reused instead of a whole call or a part of a call.
+    /// Earlier answers of a reviewer replace a call or a part of a call.
     AnswersReused {
         call: CallId,
         from: Vec<ReusedFrom>,
@@ -291,7 +291,8 @@ pub enum DisputeEvent {
     RulingEnded { dispute: DisputeNumber },
     /// Another judge is asked about a sample of dismissed findings (`glee stats audit`).
     AuditStarted { plan: Box<AuditPlan> },
-    /// The judge of an audit ruled, or gave no ruling. The ruling of the dispute remains in force.
+    /// The judge of an audit gave a ruling, or failed to give a ruling. The ruling on the dispute remains in
+    /// force in both cases.
     RulingAudited {
         #[serde(flatten)]
         audit: Box<RulingAudit>,

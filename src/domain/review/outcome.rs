@@ -291,7 +291,7 @@ pub struct FileChange {
 /// The outcome of a run, as `--format json` prints it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
-    /// The version of this schema. Within a version, a change may only add optional fields.
+    /// The version of this schema. Any change of the schema except a new optional field requires a new version.
     pub schema: u32,
     pub run: RunId,
     pub exit: ExitReason,

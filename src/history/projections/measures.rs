@@ -12,10 +12,10 @@ use crate::domain::{
     RulingRecord, RulingWord, RunId, Usage,
 };
 
-/// The stored name of an unknown model.
+/// The name that the history stores if the model of an agent is unknown.
 const UNKNOWN: &str = "unknown";
 
-/// The largest number that one call adds to a sum. This limit prevents an overflow of the sum.
+/// The largest number that one call adds to a sum. Without a largest number, a sum could overflow.
 const MOST: u64 = 1_000_000_000_000;
 
 /// The maximum number of characters of a category. Reviewers choose the names of categories.

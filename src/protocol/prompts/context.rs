@@ -172,7 +172,8 @@ struct Fence<'a> {
 }
 
 impl Fence<'_> {
-    /// Renders a text as one line for use outside a fence, without the mark and with control characters escaped.
+    /// Renders a text as one line for use outside a fence. Removes the mark of the fences from the text, and
+    /// escapes control characters.
     fn line(&self, text: &str) -> String {
         self.without_mark(&printable::line(text))
     }

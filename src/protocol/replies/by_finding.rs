@@ -1,12 +1,12 @@
 //! Parses answers that have one entry per finding, either as prose like `[F1] WORD: text` or as a JSON list. The
 //! tasks respond, examine, defend, recheck and compare require one entry per finding.
 //!
-//! Reviewed code can contain lines in the form of an entry, such as `[F1] WORD: text`, and an agent can quote
-//! such lines. Entries are therefore accepted only from the signed end of an answer. In prose, the last closing
-//! line with the right nonce states the number of entries. The signed end consists of this number of entries
-//! directly before the closing line. In JSON, the signed end consists of the items of all objects with the
-//! nonce. Entries outside the signed end are never accepted, but can invalidate an answer. Entries for findings
-//! outside the request are never accepted.
+//! Reviewed code can contain lines that look like entries, and an agent can quote these lines. The parser
+//! therefore accepts an entry only in the part of the answer that the nonce confirms, the signed end. In prose,
+//! the last closing line with the right nonce states the number of entries. The signed end consists of this
+//! number of entries directly before the closing line. In JSON, the signed end consists of the items of all
+//! objects with the nonce. An entry outside the signed end of an answer is never accepted, but can make the
+//! answer invalid. Entries for findings outside the request are never accepted.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::{self, BufRead};
@@ -31,8 +31,8 @@ pub(crate) trait AnswerWord: Copy + Eq + std::fmt::Debug + 'static {
     /// not make the answer unreliable.
     const CHECKED: bool = false;
 
-    /// Whether an answer with this word leaves the finding open. An entry with such a word is never dropped as a
-    /// contradiction to an earlier entry.
+    /// Whether a finding with this word in its entry stays open. The parser keeps an entry with such a word even
+    /// if the entry contradicts an earlier entry.
     fn keeps_open(self) -> bool {
         false
     }

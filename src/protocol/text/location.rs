@@ -103,7 +103,8 @@ fn first(text: &str) -> Option<NamedPlace> {
         }
         let end = text[start..].find(is_boundary).map_or(text.len(), |length| start + length);
         let word = &text[start..end];
-        // Only the text before a URL or a Windows path in a word can contain a location.
+        // If a word contains a URL or a Windows path, only the text before the URL or the path can contain a
+        // location.
         let (candidates, next) = if let Some(scheme) = url(word) {
             let end = text[start..].find(|c: char| c.is_whitespace() || matches!(c, '`' | '"' | '<' | '>'));
             (scheme, end.map_or(text.len(), |length| start + length))

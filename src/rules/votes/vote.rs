@@ -2,8 +2,9 @@
 //! three-way split of one FLIP, one DROP and one KEEP. Rule 2 applies to all other votes without a majority. By
 //! rule 4, a MERGE counts as a KEEP.
 //!
-//! The rules come from versions 1 and 2 of the arbiter's selection rules. The result depends only on the votes, the
-//! conflict type and [`VoteLists`]. A missing vote counts as KEEP, and is never protected from being outvoted.
+//! The rules implement versions 1 and 2 of the rules by which the specification's arbiter selects an action. The
+//! result depends only on the votes, the conflict type and [`VoteLists`]. A missing vote counts as KEEP, and is
+//! never protected from being outvoted.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,8 +37,8 @@ impl VoteAction {
 pub enum Voter {
     A,
     B,
-    /// The voter that detects overlaps. By default, this voter is protected from being outvoted in conflicts about
-    /// overlaps.
+    /// The voter that looks for overlapping findings. By default, this voter is protected from being outvoted in
+    /// conflicts about overlaps.
     C,
 }
 
@@ -87,10 +88,11 @@ pub const GRANULARITY_OVERLAP: &str = "granularity_overlap_candidate";
 pub struct VoteLists {
     /// The voters that are protected from being outvoted, for each conflict type (`_FACET_PRIORITY`).
     pub facet_priority: BTreeMap<String, BTreeSet<Voter>>,
-    /// The reason codes, in upper case, with which a FLIP wins a three-way split (`_STRUCTURAL_REASON_CODES`).
+    /// Reason codes in upper case (`_STRUCTURAL_REASON_CODES`). If the votes are a FLIP, a DROP and a KEEP, the
+    /// FLIP wins if its reason code is in this set.
     pub structural: BTreeSet<String>,
-    /// The reason codes, in upper case, with which a DROP wins a three-way split if the FLIP does not win
-    /// (`_DROP_JUSTIFIED`).
+    /// Reason codes in upper case (`_DROP_JUSTIFIED`). If the votes are a FLIP, a DROP and a KEEP, and the FLIP
+    /// does not win, the DROP wins if its reason code is in this set.
     pub drop_justified: BTreeSet<String>,
 }
 
@@ -111,7 +113,8 @@ impl Default for VoteLists {
 pub struct VoteDecision<'a, V> {
     /// The resulting action, which is never `Merge`.
     pub action: VoteAction,
-    /// The reason for the action FLAG. `None` if the action is not FLAG, or if the majority voted for FLAG.
+    /// The reason for the action FLAG. The field is `None` for any other action, and if the majority voted for
+    /// FLAG.
     pub reason: Option<FlagReason>,
     /// The new value if the action is FLIP: the value of the majority, or else the first value that a FLIP vote
     /// proposes.

@@ -70,8 +70,8 @@ pub(crate) fn limits(settings: &Settings, spent: &Spent) -> Limits {
     Limits { retries: limits.retries.min(left.unwrap_or(u32::MAX)), ..limits }
 }
 
-/// The notices about reached caps. Each notice asks the user to raise the cap and then to do what `then`
-/// describes.
+/// Returns a notice about each reached cap. The notice asks the user to raise the cap, and ends with the
+/// instruction `then`.
 pub(crate) fn notices(settings: &Settings, spent: &Spent, then: &str) -> Vec<String> {
     let reached = budget::reached(&settings.budget.caps(), spent).into_iter();
     let notice = |(key, used)| {

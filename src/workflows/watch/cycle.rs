@@ -201,8 +201,8 @@ pub(crate) fn clarification(cycle: &Cycle) -> Option<(Vec<AgentName>, Untrusted)
 /// The maximum size of each environment variable of a notification, in bytes.
 const VARIABLE: usize = 16 << 10;
 
-/// The input of a `watch.notify` command. The `GLEE_*` variables contain a summary, and stdin contains all data as
-/// JSON.
+/// The input of a `watch.notify` command. The `GLEE_*` variables contain a summary of the cycle, and stdin
+/// contains all data about the cycle as JSON.
 pub(crate) fn notification(run: &RunId, cycle: &Cycle, action: Action, ballots: &[Ballot]) -> CommandInput {
     let summary = |name: &AgentName| cycle.review(name).map(|review| review.summary.clone());
     let reviewers: Vec<Value> = ballots

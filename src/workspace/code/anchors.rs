@@ -199,10 +199,10 @@ impl<'a> Blocks<'a> {
         hasher.finalize().to_hex().to_string()
     }
 
-    /// Returns the block that contains the paragraph `index`. The search for the start of the block goes
-    /// backwards from `index`. The search ends at the first paragraph whose first line is indented at most as
-    /// deeply as the least indented line of the paragraph `index`. The block also contains the next paragraphs
-    /// that are indented more deeply than the block's first line.
+    /// Returns the block that contains the paragraph `index`. To find the start of the block, the function
+    /// compares the indentation of paragraphs, backwards from `index`. The block starts at the nearest paragraph
+    /// whose first line is not indented more deeply than the least indented line of the paragraph `index`. The
+    /// block ends before the next paragraph that is not indented more deeply than the block's first line.
     fn around(&self, index: usize) -> RangeInclusive<u32> {
         let paragraphs = &self.index.paragraphs;
         let outermost = paragraphs[index].outermost;
@@ -348,7 +348,7 @@ mod grammar {
         let mut waiting = vec![(tree.root(), true)];
         while let Some((node, has_members)) = waiting.pop() {
             let is_class = node.kind() == "class_definition";
-            // The line range of the comments and attributes directly before the next child.
+            // The lines of the comments and attributes that directly precede the next child node.
             let mut leading: Option<(u32, u32)> = None;
             for child in node.children() {
                 let kind = child.kind();

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-/// A sequence of comments is replaced if the sequence has at least this number of lines.
+/// The minimum number of lines of a sequence of comments that is replaced by blank lines.
 const LONG: usize = 500;
 
 pub fn shortened<'a>(path: &str, text: &'a str) -> Cow<'a, str> {

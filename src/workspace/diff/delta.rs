@@ -195,8 +195,8 @@ impl Delta {
     }
 }
 
-/// Reduces a file to the part that is shown in a request about the lines `ask`. Lines outside `shown` become empty,
-/// and the diff keeps only the removed lines near `shown`.
+/// Returns the part of a file for a request about the lines `ask`. Lines outside `shown` become empty, and the
+/// diff keeps only the lines that were removed inside or next to the lines `shown`.
 pub fn part(file: &SourceFile, ask: &[Lines], shown: &[Lines]) -> SourceFile {
     let is_shown = |line: u32| shown.iter().any(|(first, last)| (*first..=*last).contains(&line));
     let mut text = String::new();
@@ -208,7 +208,7 @@ pub fn part(file: &SourceFile, ask: &[Lines], shown: &[Lines]) -> SourceFile {
     SourceFile { path: file.path.clone(), text, changed: ask.to_vec(), diff }
 }
 
-/// Reduces a diff to the removed lines near `shown`.
+/// Returns a diff that contains only the lines that `diff` removes inside or next to the lines `shown`.
 fn removed_near(diff: &str, shown: &[Lines]) -> Option<String> {
     let is_path = |line: &&str| line.starts_with("--- ") || line.starts_with("+++ ");
     let header = diff.lines().take_while(|line| !line.starts_with("@@ ")).filter(is_path);

@@ -1,6 +1,6 @@
 //! Parses unified diffs of git (with any git settings), `diff -u`, `diff -r`, Subversion and Mercurial. A
 //! truncated diff, a hunk that does not match its header, and a combined diff of a merge commit cause an error.
-//! If the parser skipped these parts, nobody would review their changes.
+//! If the parser skipped such a part of a diff, the changes in this part would not be reviewed.
 
 use std::borrow::Cow;
 use std::iter::Peekable;

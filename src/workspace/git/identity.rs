@@ -41,7 +41,7 @@ pub enum Identity {
     Remote(String),
     /// A generated id, for a repository without commits. The value is `None` before Glee generates an id.
     Unborn(Option<String>),
-    /// If no other name exists, the path of the folder is the name.
+    /// The path of the folder, for a project without any of the other identities.
     Folder,
 }
 
@@ -217,9 +217,9 @@ impl Workspace {
         blake3::hash(&path_bytes::bytes(place)).to_hex().to_string()
     }
 
-    /// Whether this tree may use the history of a repository with the same `project.id`. If `record` lists root
-    /// commits, the root commit of a full clone must be one of these commits. A shallow clone also passes if
-    /// `record` lists the remote of the clone, or if `record` lists no remotes.
+    /// Whether this tree is allowed to use the history of a repository with the same `project.id`. If `record`
+    /// lists root commits, the root commit of a full clone must be one of these commits. A shallow clone also
+    /// passes if `record` lists the remote of the clone, or if `record` lists no remotes.
     fn may_share(&self, record: &RepositoryRecord, facts: &Facts) -> Result<bool> {
         let Some(git) = &self.repository else { return Ok(record.roots.is_empty()) };
         if record.roots.is_empty() || facts.root.as_ref().is_some_and(|root| record.roots.contains(root)) {

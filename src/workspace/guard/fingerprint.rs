@@ -25,8 +25,8 @@ const DIGESTED: u64 = 16 << 20;
 /// The assumed resolution of file timestamps. If a file changes twice within `TICK`, its timestamps can be the
 /// same after both changes.
 const TICK: Duration = Duration::from_millis(20);
-/// The approximate maximum number of files per control folder, because some agents store large trees in these
-/// folders.
+/// The approximate maximum number of files that a fingerprint covers in one control folder. Some agents store
+/// large trees in their control folders.
 const CONTROL_FILES: usize = 2_000;
 const CONTROL_DEPTH: usize = 4;
 

@@ -30,12 +30,12 @@ impl Attributes {
         }
     }
 
-    /// Whether the file in the work tree possibly differs from its git object because of a conversion by git.
+    /// Whether git can convert the file, so that the file in the work tree differs from its git object.
     pub(crate) fn converts(&self, path: &[u8], autocrlf: bool) -> bool {
         self.converts_line_ends(path).unwrap_or(autocrlf) || self.is_filtered(path)
     }
 
-    /// Whether git possibly converts more than the line endings of a file.
+    /// Whether the attributes of a file can cause git to convert more than the line endings of the file.
     pub(crate) fn is_filtered(&self, path: &[u8]) -> bool {
         let is_set = |name| self.value(path, name).is_some_and(|value| value != "unset");
         ["filter", "ident", "working-tree-encoding"].into_iter().any(is_set)

@@ -48,7 +48,8 @@ pub(crate) enum Selected {
 pub(crate) enum Before<'a> {
     /// The target is not a change, so the current content of the file decides whether the file is generated.
     Same,
-    /// The file is new, or its earlier content is unknown, so no marker of generated code counts.
+    /// The file is new, or its earlier content is unknown. Glee ignores markers of generated code in the file,
+    /// because the change could have added the markers.
     Unknown,
     Was(&'a [u8]),
 }
@@ -87,7 +88,7 @@ pub(crate) fn text(
 }
 
 /// Whether a file is text. A file with an extension in `TEXT` or with a `#!` line is text unless it has many
-/// control characters. A file without such an extension or line is text if [`is_binary`] returns false.
+/// control characters. For all other files, [`is_binary`] decides whether the file is text.
 pub(crate) fn is_text(path: &str, bytes: &[u8]) -> bool {
     let ending =
         file_name(path).rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default();

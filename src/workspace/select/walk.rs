@@ -86,8 +86,8 @@ fn visit(root: &Path, folder: &[u8], visit: &mut dyn FnMut(&[u8], Option<FileTyp
     Ok(())
 }
 
-/// Returns the entry at `path` and all entries below `path`. If `path` is a link, the link is followed. No other
-/// link is followed.
+/// Returns the entry at `path` and all entries below `path`. If `path` is a link, the link is followed. Links
+/// below `path` are not followed.
 pub(crate) fn everything(path: &Path) -> impl Iterator<Item = io::Result<DirEntry>> + use<> {
     let walk = WalkBuilder::new(path).standard_filters(false).build();
     walk.map(|entry| entry.map_err(|error| error.into_io_error().unwrap_or_else(|| io::Error::other("a loop"))))

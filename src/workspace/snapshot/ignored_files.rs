@@ -203,7 +203,8 @@ impl Repository {
         let mut all = BTreeSet::new();
         for path in self.listed_as_ignored()? {
             match path.strip_suffix(b"/") {
-                // If no rule ignores the folder itself, only the current files of the folder are recorded.
+                // Git also lists a folder if rules ignore all files of the folder, but not the folder itself.
+                // The function then returns the current files of the folder instead of the folder.
                 Some(folder) if !rules.is_ignored_folder(folder) => {
                     all.extend(walk::files(&self.top, folder, &mut Ignores::none(&self.top)).unwrap_or_default());
                 }

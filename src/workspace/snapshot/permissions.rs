@@ -25,8 +25,8 @@ impl Modes {
         }
     }
 
-    /// Sets `plain` and `program` to the most common permissions, and removes these permissions from
-    /// `exceptions`.
+    /// Sets `plain` to the most common permissions of files that are not executable, and `program` to the most
+    /// common permissions of executable files. Removes the files with these permissions from `exceptions`.
     pub(crate) fn settle(&mut self) {
         let most_common = |program: bool| {
             let mut counts: HashMap<u32, usize> = HashMap::new();

@@ -82,7 +82,7 @@ pub struct UndoPlan {
     pub files: Vec<(String, UndoEffect)>,
     /// The changed files that cannot be restored.
     pub conflicts: Vec<UndoConflict>,
-    /// The new files that would not be removed because their creator is unknown.
+    /// The new files that the undo or redo would keep, because it is unknown which program created these files.
     pub new: Vec<String>,
     /// The files that cannot be restored because they were ignored when the run began.
     pub ignored: Vec<String>,
@@ -383,7 +383,8 @@ impl<'a> Work<'a> {
     }
 }
 
-/// Returns the contents before and after each change of a path, or `None` if a content is missing.
+/// For each change of a path, returns the content before the change and the content after the change. Returns
+/// `None` if one of these contents cannot be found.
 fn contents(
     changes: &[(Option<ManifestEntry>, Option<Option<ManifestEntry>>)],
     bytes: &mut Bytes,

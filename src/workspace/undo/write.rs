@@ -15,8 +15,8 @@ use crate::workspace::snapshot::permissions;
 use crate::workspace::undo::three_way::{Clash, FileContent, UndoEffect};
 use crate::workspace::undo::undo_log::{Copied, UndoEntry, UndoLog};
 
-/// Whether a file can be written at a path. A folder at the path, or a file or link at the path of a parent
-/// folder, prevents the write. A file or a link at the path itself does not prevent the write.
+/// Describes whether something prevents a write at a path. Glee can replace a file or a link at the path itself,
+/// so neither prevents a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Occupancy {
     Free,

@@ -61,9 +61,9 @@ pub(crate) fn enter(confinement: &Confinement, temporary: &Path) -> Surroundings
 }
 
 /// Makes all mounts read-only for this thread and its descendants, except the folders in `writable`. Returns
-/// true on success. Descendants cannot undo the change, because they lack the capability to mount. A descendant
-/// can create a new namespace, but the mounts in the new namespace are locked. Unlike Landlock, read-only mounts
-/// do not keep a program from creating a sandbox.
+/// true on success. Descendants cannot make the mounts writable again, because descendants lack the capability
+/// to mount. A descendant can create a new namespace, but the mounts in the new namespace are locked. Unlike
+/// Landlock, read-only mounts do not keep a program from creating a sandbox.
 pub(crate) fn make_read_only<'a>(writable: impl Iterator<Item = &'a Path>) -> bool {
     // Devices are writable even on a read-only mount.
     let is_folder =

@@ -59,9 +59,9 @@ pub(crate) fn parse(args: &[OsString]) -> Option<(Orders, &OsStr, &[OsString])> 
 /// Makes the supervisor's ends of the two pipes inheritable. The caller closes its own copies of the pipe ends
 /// after the start of the supervisor.
 ///
-/// Another process that Glee starts at the same moment also inherits the pipe ends. The inherited pipe ends are
-/// harmless, because Glee does not wait for EOF on the pipes. In addition, every supervisor closes the inherited
-/// descriptors that it does not need.
+/// If another thread starts a process before the caller closes these ends of the pipes, this process also
+/// inherits the ends. The inherited ends are harmless: Glee waits for EOF on neither pipe, and a supervisor
+/// closes all descriptors that the supervisor does not need.
 pub(crate) fn hand_over(ends: &SupervisorPipes) -> io::Result<()> {
     for end in [ends.liveness.as_fd(), ends.report.as_fd()] {
         fcntl(end, FcntlArg::F_SETFD(FdFlag::empty()))?;

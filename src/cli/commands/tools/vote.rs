@@ -249,7 +249,8 @@ impl TryFrom<Value> for MaybeVote {
     }
 }
 
-/// The type of conflict of each flagged tuple. If several flags contain the same tuple, the last flag applies.
+/// The conflict type of each flagged tuple. If several flags in the list name the same tuple, the tuple has the
+/// conflict type of the last of these flags.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected a list of flags, or a map from tuple to conflict type")]
 enum Flags {

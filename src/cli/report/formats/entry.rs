@@ -174,8 +174,8 @@ impl Entry<'_> {
         category(self.raw())
     }
 
-    /// Returns the category and the severity of the finding, as in `sql-injection/high`. The rule does not
-    /// depend on the title of the finding.
+    /// Returns the category and the severity of the finding, as in `sql-injection/high`. Findings with different
+    /// titles can have the same rule.
     pub(crate) fn rule(&self) -> String {
         let severity = self.raw().severity.tag.map_or("unrated", Tag::as_str).to_lowercase();
         format!("{}/{severity}", self.category())

@@ -1,6 +1,6 @@
-//! `--format markdown`: a report for a comment or a job summary. The text of agents and files cannot add markup,
-//! links or mentions: the report escapes punctuation, and shows as code each word that a forge would turn into a
-//! link.
+//! `--format markdown`: a report for a comment or a job summary. Text from agents and files cannot add markup,
+//! links or mentions, because the report escapes punctuation. If a forge would turn a word into a link, the
+//! report shows the word as code.
 
 use crate::cli::report::formats::entry::{self, Entry, ReportedState};
 use crate::cli::report::formats::gaps;
@@ -55,8 +55,8 @@ pub(crate) fn render(outcome: &Outcome) -> String {
 
 struct Page {
     text: String,
-    /// Whether a part was too large for the remaining space of the report. After the first omitted part, all
-    /// later parts are omitted, too, because the later parts are less important.
+    /// Whether a part did not fit into the report. After the first part that does not fit, no part is added, so
+    /// that all omitted parts are less important than the included parts.
     is_full: bool,
 }
 
@@ -208,8 +208,8 @@ fn words(text: &str, out: &mut String) {
     }
 }
 
-/// Adds a text as code. A blank separates the code from a preceding backtick, because the backtick would become
-/// a part of the delimiter.
+/// Adds a text as inline code in Markdown. A blank separates the code from a preceding backtick, because the
+/// backtick would become a part of the delimiter.
 fn push_code(text: &str, out: &mut String) {
     if out.ends_with('`') {
         out.push(' ');

@@ -52,8 +52,8 @@ const BEFORE: u32 = 120;
 /// long time.
 const LONGEST: usize = 600;
 
-/// Highlights lines of files. Parsing takes a long time, so the number of parsed lines is limited. Lines beyond
-/// the limit are escaped without classes.
+/// Highlights lines of files. Parsing takes a long time, so the number of parsed lines is limited. After the
+/// limit, lines are escaped for HTML, but not highlighted.
 #[derive(Debug)]
 pub(crate) struct Highlighter {
     left: u32,

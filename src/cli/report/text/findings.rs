@@ -67,7 +67,7 @@ impl Report<'_> {
         let path = group.first().and_then(|finding| finding.finding.raw.file.as_deref());
         let name = path.map_or_else(|| "General".to_owned(), printable::line);
         let number = count(group.len(), "finding");
-        // If the path is too long, the number of findings is omitted.
+        // If the path and the number of findings do not fit on one line, the number is omitted.
         let fits = columns(&name) + 2 + columns(&number) <= style.width;
         let number = if fits { format!("  {}", style.faint(number)) } else { String::new() };
         let links = self.options.text.links.filter(|_| path.is_some());

@@ -11,7 +11,7 @@ pub(crate) fn heading(style: Style, title: &str, facts: &str) -> String {
     format!("{}  {facts}", style.strong(title)).trim_end().to_owned() + "\n"
 }
 
-/// Returns the maximum number of lines of a text. The maximum is `short`; a full report has no maximum.
+/// Returns the maximum number of lines that a report shows of a text: `short`, or no maximum in a full report.
 pub(crate) fn at_most(options: &RenderOptions<'_>, short: usize) -> usize {
     if options.detail == Detail::Full { usize::MAX } else { short }
 }

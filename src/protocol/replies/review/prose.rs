@@ -62,8 +62,7 @@ enum Previous {
     Other,
     /// The position of a line of text. The line is a heading if the next line is an underline.
     Paragraph(usize),
-    /// The first line of a finding without a list marker. If the next line consists of underline characters, the
-    /// next line underlines the first line of the finding.
+    /// A line that begins a finding, but has no list marker. The next line can be the underline of this line.
     Item,
     /// The first row of a table. The row is the header if a delimiter row follows. The field `item` is true if the
     /// row was read as a finding.
@@ -109,7 +108,8 @@ impl<'a> ProseReader<'a> {
         }
     }
 
-    /// Records the prompt's example of the closing line. The text before the example is possibly a repeated prompt.
+    /// Records that the answer repeats the prompt's example of the closing line. The text of the answer before
+    /// the example is possibly a copy of the prompt.
     pub(crate) fn form_ends(&mut self) {
         self.close();
         self.form = Some(Form { kept: self.findings.len(), count: self.count });

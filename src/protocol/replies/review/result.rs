@@ -1,8 +1,9 @@
 //! Reads the findings of a review in JSON, in the two forms of the protocol and in variants that models write.
 //!
-//! The two forms of the protocol are a `review_result` with a payload, and an object with a list of findings. The
-//! parser also reads a bare list, one object per line, a list per file, and a string that contains a list. An
-//! answer with an unreadable value in a list of findings is incomplete.
+//! The two forms of the protocol are a `review_result` with a payload, and an object with a list of findings.
+//! The parser also reads a list without an enclosing object, several objects on separate lines, an object with
+//! one list for each file, and a string that contains a list. An answer with an unreadable value in a list of
+//! findings is incomplete.
 
 use std::collections::BTreeSet;
 

@@ -95,8 +95,8 @@ impl Candidates {
         }
         (self.any, self.pending) = (true, false);
         match claim {
-            // A ruling with a different nonce counts as a quotation. A ruling on a different dispute makes the
-            // answer invalid if the ruling follows a valid ruling.
+            // A ruling with a different nonce counts as a quotation. If a ruling on a different dispute follows
+            // a valid ruling, the whole answer is invalid.
             DisputeMatch::Foreign(error @ RulingError::Dispute { .. }) if self.last.is_some() => {
                 self.wrong = Some(error)
             }

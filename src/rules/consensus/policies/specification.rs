@@ -17,8 +17,8 @@ use crate::rules::consensus::votes::{Votes, Voting};
 /// One side of a conflict wins if its weight is greater by at least this number.
 const CLEARLY: i32 = 2;
 
-/// The maximum number of preceding lists in which [`assemble`] searches for a group that contains the current
-/// group.
+/// To find a group that contains the current group, [`assemble`] searches at most this number of preceding lists
+/// of groups.
 const NEIGHBOURS: usize = 16;
 
 const SINGLE: &str = "single source: ";
@@ -336,8 +336,8 @@ fn unique_decision(confidence: Option<u8>, score: i32) -> (bool, i32) {
     }
 }
 
-/// Weakens a group after a failed challenge. If the finding meets no criterion of the challenge, the group
-/// becomes disputed. If the finding meets some criteria, the group gets a lower severity.
+/// Weakens a group after a failed challenge. If the group's finding meets none of the challenge's criteria, the
+/// group becomes disputed. Otherwise, the group gets a lower severity.
 fn weaken(group: &mut Group, EvidenceChallenge { criteria, weakest, test, .. }: EvidenceChallenge) {
     if criteria == Criteria::default() {
         group.class = Class::Disputed;

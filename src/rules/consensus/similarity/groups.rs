@@ -12,9 +12,10 @@ use crate::rules::consensus::normalise::{Category, NEAR, NormalMember, PlaceMatc
 use crate::rules::consensus::similarity::vectors::{Vectors, as_u32};
 use crate::rules::parallel;
 
-/// The minimum cosine similarities at which two texts match, one for each relation of the two locations. Different
-/// problems at one location often mention the same identifiers, so `SAME_LINES` and `SAME_BLOCK` are higher than
-/// `TEXT_ALONE`.
+/// The minimum cosine similarities at which two texts match, one for each relation of the two locations.
+/// Different problems at one location often mention the same identifiers. The minimum for texts about the same
+/// lines (`SAME_LINES`) or the same block (`SAME_BLOCK`) is therefore higher than the minimum for other texts
+/// (`TEXT_ALONE`).
 const SAME_LINES: f32 = 0.18;
 const SAME_BLOCK: f32 = 0.22;
 const TEXT_ALONE: f32 = 0.13;
@@ -233,9 +234,9 @@ pub(crate) fn by_place(entries: &[NormalMember<'_>]) -> Vec<Vec<usize>> {
     groups
 }
 
-/// Whether two entries are on the same line, at most five lines apart, or in the same function. The categories
-/// of the two entries must also be equal, but for entries on the same line, the category `bug` matches every
-/// category.
+/// Whether two entries are close together and have the same category. Two entries are close together if they are
+/// on the same line, at most five lines apart, or in the same function. For entries on the same line, the
+/// category `bug` matches every category.
 fn matches_place(a: &NormalMember<'_>, b: &NormalMember<'_>) -> bool {
     match a.place(b) {
         // Reviewers use `bug` for any kind of defect.

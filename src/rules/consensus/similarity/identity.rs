@@ -16,8 +16,8 @@ pub enum Likeness {
     /// The two findings report the same problem. The value is the certainty from 0 to 1, and is 1 only if the words
     /// are equal.
     Same(f32),
-    /// It is uncertain whether the two findings report the same problem. The value is the cosine of the words,
-    /// which is too low for `Same`.
+    /// It is uncertain whether the two findings report the same problem. The value is the cosine similarity of
+    /// the two findings' words, which is too low for the variant `Same`.
     Unsure(f32),
     Different,
 }
@@ -45,10 +45,10 @@ const LONG: usize = 5;
 const SAME: f32 = 0.21;
 /// The minimum cosine at which two short texts match if one of the texts mentions no kind of defect.
 const SHORT: f32 = 0.5;
-/// Higher minimum cosines for two long texts that mention different kinds of defects or different identifiers.
-/// `APART` applies if each text mentions a kind of defect that is not in the other text. `DISJOINT` applies if both
-/// texts mention kinds of defects, but no common kind. `OTHER_NAMES` applies if both texts mention identifiers, but
-/// no common identifier.
+/// Minimum cosines above `SAME`, for two long texts that mention different kinds of defects or different
+/// identifiers. `APART` applies if each text mentions a kind of defect that is not in the other text. `DISJOINT`
+/// applies if each text mentions at least one kind of defect, and the texts share no kind. `OTHER_NAMES` applies
+/// if each text mentions at least one identifier, and the texts share no identifier.
 const APART: f32 = 0.3;
 const DISJOINT: f32 = 0.5;
 const OTHER_NAMES: f32 = 0.35;

@@ -24,8 +24,8 @@ fn is_stop_word(word: &str) -> bool {
 /// contains.
 const ENDINGS: &[&str] = &["ations", "ation", "ings", "ing", "ed", "es", "ly", "s"];
 
-/// Maps each word to its number. The hash function is fast, because look-ups take most of the time in a large
-/// merge.
+/// Maps each word to the number that represents the word in vectors. The hash function is fast, because look-ups
+/// take most of the time in a large merge.
 type Numbers = HashMap<Box<str>, u32, RandomState>;
 
 pub(crate) struct Vectors {

@@ -134,8 +134,9 @@ struct Versions<'a> {
     now: Blocks<'a>,
 }
 
-/// A changed file touches a finding if the finding's block is missing in the new version of the file or in an
-/// existing old version. Every change touches a finding without an anchor.
+/// Whether changed files possibly affect a finding. If the finding has an anchor, the anchor's file must be
+/// changed, and the finding's block must be missing in the new version of the file or in the old version (if an
+/// old version exists). A finding without an anchor is affected by every change.
 fn is_touched(finding: &Finding, changed: &BTreeMap<&str, Option<Versions<'_>>>) -> bool {
     let Some(anchor) = &finding.anchor else { return !changed.is_empty() };
     let Some(Some(file)) = changed.get(anchor.file.as_str()) else { return false };

@@ -1,9 +1,9 @@
 //! Recognises findings that repeat an earlier finding of the run or the finding of an earlier dispute.
 //!
-//! Two findings are compared if their blocks exist in the code under review, even if a block has moved to another
-//! file. In the same block, the distance between two findings is the difference of their line offsets in the block.
-//! In nested blocks, the distance is the difference of their line numbers in the file. [`Wordings`] compares the
-//! words of two findings.
+//! Two findings are compared if their blocks exist in the code under review, even if a block has moved to
+//! another file. In the same block, the distance between two findings is the difference of their line offsets in
+//! the block. If one block encloses the other block, the distance is the difference of the findings' line
+//! numbers in the file. [`Wordings`] compares the words of two findings.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::RangeInclusive;
@@ -159,11 +159,11 @@ pub(crate) fn raised_again(earlier: &[&Anchor], later: &[&Anchor], text_of: Text
 /// Applies earlier disputes to findings of a round.
 ///
 /// If a reviewer refers to a ruling, the ruling binds the reviewer's finding, unless the finding cites new
-/// evidence. A dispute binds at most one other finding of each reviewer, because the dispute was about one
-/// problem. If several disputes match one finding, or one dispute matches several findings, the most similar
-/// dispute and finding are chosen first. If the similarity is equal, the newest dispute is chosen first. An
-/// expired ruling binds no finding. If only an expired ruling applies, a notice reports the expiry. A finding
-/// that no dispute binds can still refer to a related dispute.
+/// evidence. A dispute also binds at most one finding of each reviewer that does not refer to the ruling,
+/// because the dispute was about one problem. If several pairs of a dispute and a finding are possible, the most
+/// similar pair takes precedence. Among equally similar pairs, the pair with the newest dispute takes
+/// precedence. An expired ruling binds no finding. If only an expired ruling applies, a notice reports the
+/// expiry. A finding that no dispute binds can still refer to a related dispute.
 pub(crate) fn earlier<'a>(
     findings: impl IntoIterator<Item = &'a Finding>,
     bindings: &[Binding],
@@ -291,7 +291,8 @@ fn shown(binding: &Binding) -> Option<RulingInForce> {
 
 /// Maps the index of each superseded ruling to the index of the later ruling on the same problem.
 ///
-/// The findings of one run are different problems, so a ruling supersedes at most one ruling of any other run.
+/// The findings of one run are different problems. A ruling is about one problem, and therefore supersedes at
+/// most one ruling of each other run.
 pub(crate) fn superseded(bindings: &[Binding]) -> BTreeMap<usize, usize> {
     let mut blocks: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
     for (index, binding) in bindings.iter().enumerate().filter(|(_, binding)| binding.disposition.is_some()) {

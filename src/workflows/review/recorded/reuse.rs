@@ -1,11 +1,11 @@
 //! Reuses answers of earlier runs, so that unchanged code is not reviewed again.
 //!
-//! The answers about a file are recorded under two keys: a key of the reviewer and a key of the file. The two
-//! keys cover everything that can influence the reviewer's answers about the file. If both keys are unchanged,
-//! the file is not reviewed again. In a changed file, only the changed lines and their blocks are reviewed.
-//! Earlier findings on other lines are kept and get new line numbers. Incomplete answers, answers about files
-//! that changed during the call, and damaged records are never used. Later rounds reuse no answers, because they
-//! review the coder's changes.
+//! The answers about a file are recorded under two keys: a key of the reviewer and a key of the file. Together,
+//! the keys cover everything that could influence the answers. If an earlier run recorded answers under the same
+//! two keys, the file is not reviewed again. In a changed file, only the changed lines and their blocks are
+//! reviewed. Earlier findings on other lines are kept and get new line numbers. Incomplete answers, answers
+//! about files that changed during the call, and damaged records are never used. Later rounds reuse no answers,
+//! because they review the coder's changes.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -26,8 +26,8 @@ use crate::workflows::review::{code::sources::Sources, findings::recognition};
 use crate::workflows::run::redaction::Redaction;
 use crate::workspace::diff::delta::{self, Delta};
 
-/// The version of the keys. After a change of this number, Glee reuses no answers that were recorded with the
-/// earlier number.
+/// The version of the method that computes the keys of reusable answers. A new version invalidates all earlier
+/// records.
 const FORM: u32 = 1;
 
 const ROUND: u32 = 1;

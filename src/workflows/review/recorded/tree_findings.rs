@@ -174,8 +174,8 @@ impl TreeQuery<'_> {
         Ok(bindings)
     }
 
-    /// Finds the findings to which a ruling of another run applies. Each key of the result is the one-based
-    /// position of a finding in `found`. Each value is the event that a review would record for the finding.
+    /// Finds the findings to which a ruling of another run applies. The result maps the one-based position of
+    /// each such finding in `found` to the event that a review would record about the ruling.
     fn by_other_rulings(
         self,
         found: &[(Raised<'_>, SettledFinding, bool)],

@@ -74,7 +74,7 @@ pub(crate) struct ReviewState {
     pub(crate) spent: Spent,
     pub(crate) merged: BTreeSet<CallId>,
     pub(crate) findings: Vec<Finding>,
-    /// Pairs of a round of the run and a completed round of the debate.
+    /// The completed debate rounds. Each pair contains the round of the run and the round of the debate.
     pub(crate) debate_rounds: BTreeSet<(u32, u32)>,
     /// The agents that left findings unanswered in their last call of the debate, with the purpose of the call.
     pub(crate) silent_debaters: BTreeSet<(AgentName, Purpose)>,

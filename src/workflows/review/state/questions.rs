@@ -139,7 +139,8 @@ impl ReviewState {
         self.fixing.as_ref().or(self.handed_over.as_ref()).is_none_or(|findings| findings.contains(&id))
     }
 
-    /// Whether a call is the coder's first attempt at a request. Later attempts only ask for missing answers.
+    /// Whether a call is the coder's first attempt at a request. Later attempts ask only for the answers that
+    /// are still missing.
     pub(crate) fn is_first_attempt(&self, call: &CallId) -> bool {
         let before = if matches!(call.purpose, Purpose::Respond { .. }) { self.asked_before } else { 0 };
         call.attempt == before + 1

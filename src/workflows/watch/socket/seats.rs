@@ -1,8 +1,8 @@
 //! Limits the number of concurrent connections, for each kind of sender and for each process.
 //!
-//! A seat permits one connection. The seats for agents and the seats for persons are counted separately. If all
-//! seats for persons are taken, a new connection gets a reserved seat. The first line of a connection in a
-//! reserved seat must contain the key of the watch.
+//! A seat is a permit for one connection. Agents and persons have separate seats. If all seats for persons are
+//! taken, a new connection gets a reserved seat. The first line of this connection must contain the key of the
+//! watch.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -52,7 +52,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let mut pipeline = Pipeline { context: &context, args, agents, prompt, input: None, resolved: Vec::new() };
     let mut outcomes = Vec::new();
     let mut exit = ExitReason::Clean;
-    // All steps are planned before the first agent call, so that a mistake in the pipeline costs nothing.
+    // Glee plans all steps before the first agent call, so that a mistake in the pipeline is found before a call
+    // causes costs.
     for step in &steps {
         pipeline.plan(step)?;
     }
