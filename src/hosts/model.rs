@@ -105,8 +105,9 @@ pub struct PullRequest {
     pub is_fork: bool,
     pub base: Commit,
     pub head: Commit,
-    /// The commit at which positions of comments start. Only GitLab has one; it is the merge base there.
-    pub start: Option<String>,
+    /// The common ancestor of `base` and `head`, which GitLab requires in the position of a comment. `None` on other
+    /// hosts.
+    pub merge_base: Option<String>,
     /// The address of the repository that receives the change, as an argument of `git fetch`. The address
     /// contains no credentials.
     pub repository: String,
