@@ -11,7 +11,8 @@ use crate::domain::ExitReason;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 On a terminal, `man` formats the page, and a pager shows the page: the program in `GLEE_PAGER`, else the \
-program in `PAGER`, else `less`. If the output is a file or a pipe, Glee prints the source of the page.
+program in `PAGER`, else `less`. If the output is a file or a pipe, Glee prints the roff source of the manual \
+page.
 
 Examples:
   glee man review
