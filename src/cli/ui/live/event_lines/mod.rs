@@ -349,6 +349,7 @@ impl EventLines {
             Objector::Unconfirmed => "no other reviewer confirmed".to_owned(),
             Objector::Earlier => "an earlier finding asked for the opposite of".to_owned(),
             Objector::Person => "a person rules on".to_owned(),
+            Objector::Participant => "a person objects in the pull request to".to_owned(),
         };
         let line = format!(
             "{} {}: {sides} {} {}{}",
@@ -507,6 +508,7 @@ mod tests {
                     by: Ruler::Judge { name: "referee".into() },
                     reason: "".into(),
                     until: None,
+                    person: None,
                 },
             }),
             finished(call("rules", Purpose::Recheck { round: 1 }), CallAnswer::Recheck { checks }),

@@ -200,7 +200,8 @@ impl Replay<'_> {
 
     /// The events of the disputes that a person opened and settled after the run.
     fn by_person(&self) -> Vec<EventKind> {
-        let of_person = self.record.disputes.values().filter(|dispute| dispute.objector == Objector::Person);
+        let of_person = self.record.disputes.values();
+        let of_person = of_person.filter(|it| matches!(it.objector, Objector::Person | Objector::Participant));
         let now = of_person.filter_map(|known| {
             let finding = self.now([known.finding.id]).concat().first().and_then(|id| self.state.finding(*id))?;
             let objection = Response { finding: finding.id, ..known.objection.clone() };
