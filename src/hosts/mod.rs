@@ -4,7 +4,11 @@
 //! finds the token. `transport` sends requests, waits at rate limits and reads pages. Each host is one file: `github`,
 //! `gitlab` and `gitea` (also Forgejo).
 
+pub mod address;
+pub mod credentials;
 pub mod model;
+mod origin;
+pub mod transport;
 
 pub use model::{
     Account, ChangedFile, Check, CheckState, Comment, CommentId, Commit, Conversation, Host, HostError, HostKind,
