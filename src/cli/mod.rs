@@ -40,6 +40,7 @@ Work      review       Review code, fix findings, settle disputes
           findings     List open findings (see also `show`, `fix`, `accept`)
           consensus    Have agents agree on a plan (see also `gate`)
           watch        Review the work of running agents (see also `emit`)
+          pr           Publish reviews on pull requests, rule on replies
 People    init         Find installed agents and connect them
           connect      Connect an agent in a role (see also `disconnect`)
           agents       List and check connected agents
@@ -89,6 +90,7 @@ enum Command {
     Consensus(work::consensus::Args),
     Gate(work::gate::Args),
     Watch(work::watch::Args),
+    Pr(work::pr::Args),
     Emit(work::emit::Args),
     Stats(history::stats::Args),
     Serve(history::serve::Args),
@@ -105,7 +107,13 @@ impl Command {
     fn runs_agents(&self) -> bool {
         matches!(
             self,
-            Self::Review(_) | Self::Fix(_) | Self::Runs(_) | Self::Consensus(_) | Self::Gate(_) | Self::Watch(_)
+            Self::Review(_)
+                | Self::Fix(_)
+                | Self::Runs(_)
+                | Self::Consensus(_)
+                | Self::Gate(_)
+                | Self::Watch(_)
+                | Self::Pr(_)
         )
     }
 }
@@ -202,6 +210,7 @@ fn run(command: &Command, globals: &Globals) -> CommandResult {
         Command::Consensus(args) => work::consensus::run(args, globals),
         Command::Gate(args) => work::gate::run(args, globals),
         Command::Watch(args) => work::watch::run(args, globals),
+        Command::Pr(args) => work::pr::run(args, globals),
         Command::Emit(args) => work::emit::run(args, globals),
         Command::Stats(args) => history::stats::run(args, globals),
         Command::Serve(args) => history::serve::run(args, globals),
@@ -266,6 +275,8 @@ mod tests {
         "watch resume",
         "watch issues close",
         "watch stop",
+        "pr publish",
+        "pr arbitrate",
         "emit",
         "serve",
         "completions",

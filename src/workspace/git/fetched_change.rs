@@ -61,6 +61,12 @@ impl Workspace {
         Ok(FetchedChange { base, from, head, _pins: pins })
     }
 
+    /// The address of the remote of the current branch, or else of `origin`. `None` if there is no remote.
+    pub fn remote_address(&self) -> Option<String> {
+        let name = self.remote(None).ok()?;
+        self.repository.as_ref()?.remotes().ok()?.remove(&name)
+    }
+
     /// The paths of the files that configure Glee and differ between two commits.
     pub fn edited_control_files(&self, from: &str, to: &str) -> Result<Vec<String>> {
         let changed = self.changed_paths(from, to)?;

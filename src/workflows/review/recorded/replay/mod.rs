@@ -55,7 +55,7 @@ pub fn replay(
     sources.load(record.round(), Some(workspace.root())).map_err(RunError::Sources)?;
     let trees = Trees { workspace, state_dir };
     // If the commit no longer exists, no shared rulings apply.
-    let shared = SharedRulings::at(workspace, plan.rulings_at.as_deref()).unwrap_or_default().bindings();
+    let shared = SharedRulings::of_plan(workspace, &plan).unwrap_or_default().bindings();
     let mut replay = Replay {
         run,
         earlier: earlier(rulings::all(Some(journal), &shared)?, &record, run),
