@@ -138,6 +138,7 @@ const READERS: &[&str] = &[
     "workflows/watch/cycle.rs",
     "workflows/watch/workflow/arbitration.rs",
     "workflows/watch/state.rs",
+    "workspace/git/fetched_change.rs",
     "workspace/code/anchors.rs",
 ];
 

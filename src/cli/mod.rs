@@ -36,11 +36,10 @@ const HELP: &str = "\
 
 Usage: glee [OPTIONS] <COMMAND>
 
-Work      review       Review code, fix findings, settle disputes
+Work      review       Review and fix code, settle disputes (see also `pr`)
           findings     List open findings (see also `show`, `fix`, `accept`)
           consensus    Have agents agree on a plan (see also `gate`)
           watch        Review the work of running agents (see also `emit`)
-          pr           Publish reviews on pull requests, rule on replies
 People    init         Find installed agents and connect them
           connect      Connect an agent in a role (see also `disconnect`)
           agents       List and check connected agents

@@ -12,7 +12,7 @@ use super::{JournalError, chain};
 use crate::domain::event::{DisputeEvent, Event, EventKind, Settlement};
 use crate::domain::{
     Disposition, DisputeNumber, Finding, Grounds, Objector, Response, Ruler, Ruling, RulingRecord, RulingWord,
-    RunId, Sides,
+    RunId, Sides, Untrusted,
 };
 use crate::history::projections::{self, from_json, time};
 use crate::history::store::Journal;
@@ -30,7 +30,7 @@ struct Tail<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct GivenRuling {
     pub disposition: Disposition,
-    pub reason: String,
+    pub reason: Untrusted,
     /// The ruling is in force until the end of this day, in UTC.
     pub until: Option<Date>,
     /// The login name of the person, if the person ruled in the conversation of a pull request.
@@ -105,7 +105,7 @@ impl Journal {
         reason: String,
         until: Option<Date>,
     ) -> Result<DisputeNumber, JournalError> {
-        self.rule_as(run, sides, GivenRuling { disposition, reason, until, person: None })
+        self.rule_as(run, sides, GivenRuling { disposition, reason: reason.into(), until, person: None })
     }
 
     /// Does the same as [`Journal::rule`], and also records the name of the person.
@@ -132,7 +132,7 @@ impl Journal {
         reason: String,
         until: Option<Date>,
     ) -> Result<RunId, JournalError> {
-        self.resolve_as(number, GivenRuling { disposition, reason, until, person: None })
+        self.resolve_as(number, GivenRuling { disposition, reason: reason.into(), until, person: None })
     }
 
     /// Does the same as [`Journal::resolve`], and also records the name of the person.
@@ -229,7 +229,7 @@ impl<'a> Tail<'a> {
         let ruling =
             RulingRecord { ruling: ruling_for(&disposition, &reason), by: Ruler::Human, votes: Vec::new() };
         self.push(DisputeEvent::RulingGiven { dispute, ruling })?;
-        let settlement = Settlement { disposition, by: Ruler::Human, reason: reason.into(), until, person };
+        let settlement = Settlement { disposition, by: Ruler::Human, reason, until, person };
         self.push(DisputeEvent::DisputeSettled { dispute, settlement }).map(drop)
     }
 
@@ -261,7 +261,7 @@ impl<'a> Tail<'a> {
     }
 }
 
-fn ruling_for(disposition: &Disposition, reason: &str) -> Ruling {
+fn ruling_for(disposition: &Disposition, reason: &Untrusted) -> Ruling {
     let grounds = match disposition {
         Disposition::NotMandatory => Some(Grounds::NotMandatory),
         Disposition::Duplicate { .. } => Some(Grounds::Duplicate),
@@ -272,7 +272,7 @@ fn ruling_for(disposition: &Disposition, reason: &str) -> Ruling {
         | Disposition::Deferred { .. } => None,
     };
     Ruling {
-        rationale: reason.into(),
+        rationale: reason.clone(),
         grounds,
         ..Ruling::bare(if disposition.closes() { RulingWord::Dismiss } else { RulingWord::Enforce })
     }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use nix::sys::signal::kill;
 use nix::unistd::Pid;
 
+use crate::domain::Untrusted;
 use crate::workspace::git::plumbing::{Repository, object_id};
 use crate::workspace::git::{path_bytes, remote_address};
 use crate::workspace::guard::control_files::{ControlKind, control_kind};
@@ -29,7 +30,7 @@ pub struct ChangeSource<'a> {
     pub head_ref: &'a str,
     pub head: &'a str,
     /// The name of the base branch. It is fetched only if the repository refuses to send the base commit by its id.
-    pub base_branch: &'a str,
+    pub base_branch: &'a Untrusted,
     pub base: &'a str,
 }
 
@@ -109,7 +110,7 @@ impl Fetch<'_> {
         if by_id.is_ok() && self.has_both() {
             return Ok(());
         }
-        let branch = format!("refs/heads/{base_branch}");
+        let branch = format!("refs/heads/{}", base_branch.as_written());
         let is_name = self.git.call(["check-ref-format", &branch]).answer()?.is_some();
         let is_ref = self.git.call(["check-ref-format", head_ref]).answer()?.is_some();
         let named: Vec<&str> =

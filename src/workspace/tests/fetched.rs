@@ -50,7 +50,8 @@ impl Host {
     fn fetch(&self, tree: &Tree) -> Result<FetchedChange> {
         let (repository, head_ref) = (self.address(), "refs/pull/7/head");
         let (head, base) = (self.head.as_str(), self.base.as_str());
-        let source = ChangeSource { repository: &repository, head_ref, head, base_branch: "main", base };
+        let branch = "main".into();
+        let source = ChangeSource { repository: &repository, head_ref, head, base_branch: &branch, base };
         tree.open().fetch_change(&source)
     }
 }
@@ -130,7 +131,9 @@ fn a_hostile_address_or_name_runs_nothing() {
     let made = tree.folder.path().join("made");
     let address = format!("ext::sh -c touch% {}", made.display());
     let (head, base) = (host.head.as_str(), host.base.as_str());
-    let source = ChangeSource { repository: &address, head_ref: "--upload-pack=x", head, base_branch: "a:b", base };
+    let branch = "a:b".into();
+    let source =
+        ChangeSource { repository: &address, head_ref: "--upload-pack=x", head, base_branch: &branch, base };
     tree.open().fetch_change(&source).unwrap_err();
     assert!(!made.exists());
     let own = host.address();

@@ -105,7 +105,7 @@ pub(crate) fn fetch(request: &PullRequest, workspace: &Workspace) -> Result<Fetc
         repository: &request.repository,
         head_ref: &request.head_ref,
         head: &request.head.id,
-        base_branch: request.base.branch.as_written(),
+        base_branch: &request.base.branch,
         base: &request.base.id,
     })?)
 }

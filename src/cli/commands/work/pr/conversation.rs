@@ -111,7 +111,7 @@ fn record_ruling(
             RulingWord::Dismiss => Disposition::Refuted,
             RulingWord::Enforce | RulingWord::Escalate => Disposition::Enforced,
         },
-        reason: given.reason.as_written().to_owned(),
+        reason: given.reason.clone(),
         until: None,
         person: Some(given.by.clone()),
     };
@@ -162,7 +162,7 @@ fn record_objection(
             return Ok(None);
         }
         // The new dispute contains the comments of the old dispute, on which nobody ruled.
-        let reason = "a later objection replaces this objection".to_owned();
+        let reason = "a later objection replaces this objection".into();
         let ended = GivenRuling { disposition: Disposition::Discarded, reason, until: None, person: None };
         journal.resolve_as(dispute, ended)?;
     }
