@@ -250,6 +250,9 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     one_off::apply(&mut settings, &args.with, args.model.as_deref())?;
     let steering = steering.filter(|steering| !steering.edited.is_empty() || !scripts.is_empty());
     let base = steering.as_ref().map(|steering| steering.base.clone());
+    if let Some(change) = change.as_ref().filter(|_| args.mode() == Mode::Review) {
+        workspace.use_commit(&change.commits.head);
+    }
     let workspace = Arc::new(workspace);
     let options = SelectOptions { max_file: settings.review.max_file_size, shard: settings.review.max_shard_size };
     let mut target = workspace.select(&spec, &options)?;
@@ -295,7 +298,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         review::start(setup, resolver, run.clone(), plan, target)
     })?;
     match change {
-        Some(change) if args.publish => pr::publish_review(change, &run, exit, globals),
+        Some(change) if args.publish => pr::publish_review(change, &run, exit, outputs.stdout, globals),
         Some(_) => Ok(pr::reported_exit(exit, pr.mode, globals)),
         None => Ok(exit),
     }

@@ -7,6 +7,7 @@ use super::connection::RequestOnHost;
 use crate::cli::context::Globals;
 use crate::cli::style::count;
 use crate::hosts::{HostError, NewComment};
+use crate::protocol::text::printable;
 use crate::workflows::pull_request::{Publication, ThreadChange};
 
 pub(crate) fn apply(
@@ -48,7 +49,8 @@ fn one_by_one(on_host: &RequestOnHost, comments: &[NewComment], globals: &Global
         let of_file = NewComment { line: None, start_line: None, ..comment.clone() };
         match host.comment(request, &[of_file]) {
             Err(HostError::Refused { why, .. }) => {
-                globals.say(&format!("note: the host refused a comment on `{}`: {why}", comment.path));
+                let (path, why) = (printable::line(&comment.path), printable::line(&why));
+                globals.say(&format!("note: the host refused a comment on `{path}`: {why}"));
             }
             done => done?,
         }

@@ -7,6 +7,7 @@ use crate::cli::context::{CommandError, Globals};
 use crate::domain::SharedRuling;
 use crate::domain::event::{Mode, Plan, PullRequestPlan};
 use crate::hosts::PullRequest;
+use crate::protocol::text::printable;
 use crate::workflows::pull_request::rulings;
 use crate::workspace::root::Workspace;
 use crate::workspace::{ChangeSource, ControlFiles, FetchedChange, Target, TargetSpec};
@@ -27,7 +28,7 @@ impl PullRequestChange {
         let commits = fetch(&on_host.request, workspace)?;
         let conversation = on_host.host.conversation(&on_host.request).map_err(failed)?;
         let found = rulings(&conversation);
-        found.notices.iter().for_each(|notice| globals.say(&format!("note: {notice}")));
+        found.notices.iter().for_each(|notice| globals.say(&format!("note: {}", printable::line(notice))));
         Ok(Self { on_host, commits, rulings: found.rulings, wanted: wanted.to_owned() })
     }
 

@@ -52,7 +52,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         stream::out(&described(&publication))?;
         return Ok(ExitReason::Clean);
     }
-    publish(&mut session, globals)
+    publish(&mut session, None, globals)
 }
 
 /// Returns the run and the address of its pull request.
@@ -66,14 +66,20 @@ fn of_run(text: &str, globals: &Globals) -> Result<(RunId, String), CommandError
     Ok((run, request.link))
 }
 
-/// Publishes a review that has just ended with `exit`.
+/// Publishes a review that has just ended with `exit`, and whose report has the format `shown`.
 pub(crate) fn publish_review(
     change: PullRequestChange,
     run: &RunId,
     exit: ExitReason,
+    shown: Format,
     globals: &Globals,
 ) -> CommandResult {
-    if matches!(exit, ExitReason::Signal(_)) {
+    // The user can resume a run that was stopped or is over its budget, and publish it then.
+    if matches!(exit, ExitReason::Signal(_) | ExitReason::Budget) {
+        globals.say(&format!(
+            "note: the review is not published on {}, because it has not ended",
+            change.on_host.name()
+        ));
         return Ok(exit);
     }
     let PullRequestChange { on_host, commits, .. } = change;
@@ -86,11 +92,11 @@ pub(crate) fn publish_review(
         return Ok(exit);
     }
     let on_host = RequestOnHost { request, ..on_host };
-    publish(&mut RequestSession::open(on_host, run, globals)?, globals)
+    publish(&mut RequestSession::open(on_host, run, globals)?, Some(shown), globals)
 }
 
-/// Has replies ruled on, and publishes the result.
-pub(crate) fn publish(session: &mut RequestSession, globals: &Globals) -> CommandResult {
+/// Has replies ruled on, and publishes the result. `shown` is the format of the report that was already printed.
+pub(crate) fn publish(session: &mut RequestSession, shown: Option<Format>, globals: &Globals) -> CommandResult {
     let decided = conversation::decide(session, globals)?;
     if decided.is_stopped {
         return Ok(ExitReason::Signal(2));
@@ -98,15 +104,21 @@ pub(crate) fn publish(session: &mut RequestSession, globals: &Globals) -> Comman
     let publication = session.with_review(&decided.disputes, plan);
     publication.notices.iter().for_each(|notice| globals.say(&format!("note: {}", printable::line(notice))));
     match apply::apply(&session.on_host, &publication, globals) {
-        Ok(()) => stream::out(&published(session, &decided, &publication))?,
-        Err(error @ HostError::Forbidden { .. }) => annotate(session, &error, globals)?,
+        Ok(()) => {
+            let text = published(session, &decided, &publication);
+            match shown {
+                None | Some(Format::Text) => stream::out(&format!("{text}\n"))?,
+                Some(_) => globals.say(&text),
+            }
+        }
+        Err(error @ HostError::Forbidden { .. }) => annotate(session, &error, shown, globals)?,
         Err(error) => return Err(failed(error)),
     }
     Ok(reported_exit(session.outcome.exit, session.settings.mode, globals))
 }
 
 fn published(session: &RequestSession, decided: &Decided, publication: &Publication) -> String {
-    let mut text = format!("Published on {}: {}.\n", session.on_host.request.link, apply::summary(publication));
+    let mut text = format!("Published on {}: {}.", session.on_host.request.link, apply::summary(publication));
     let replies = [
         (decided.rulings, count(decided.rulings, "ruling")),
         (decided.objections, count(decided.objections, "objection")),
@@ -115,18 +127,29 @@ fn published(session: &RequestSession, decided: &Decided, publication: &Publicat
     let replies: Vec<String> =
         replies.into_iter().filter(|(number, _)| *number > 0).map(|(_, words)| words).collect();
     if !replies.is_empty() {
-        text.push_str(&format!("Replies: {}.\n", replies.join(", ")));
+        text.push_str(&format!("\nReplies: {}.", replies.join(", ")));
     }
     printable::block(&text)
 }
 
-/// Prints the findings as annotations of the CI job, and appends them to the job summary.
-fn annotate(session: &RequestSession, error: &HostError, globals: &Globals) -> Result<(), CommandError> {
+/// Prints the findings as annotations of the CI job, and appends them to the job summary. A report for a program, whose
+/// format is `shown`, stays as it is.
+fn annotate(
+    session: &RequestSession,
+    error: &HostError,
+    shown: Option<Format>,
+    globals: &Globals,
+) -> Result<(), CommandError> {
+    let is_printed = shown.is_some_and(|shown| shown != Format::Text);
     globals.say(&format!(
-        "note: nothing more is published on {}, because the token is not allowed to write ({}); the findings follow",
+        "note: nothing more is published on {}, because the token is not allowed to write ({}){}",
         session.on_host.name(),
-        printable::line(&error.to_string())
+        printable::line(&error.to_string()),
+        if is_printed { "" } else { "; the findings follow" }
     ));
+    if is_printed {
+        return Ok(());
+    }
     let format = match session.on_host.host.kind() {
         HostKind::GitHub | HostKind::Gitea => Format::Github,
         HostKind::GitLab => Format::Text,
