@@ -16,6 +16,8 @@ mod publication;
 mod replies;
 mod standing;
 mod statements;
+#[cfg(test)]
+mod tests;
 mod text;
 mod threads;
 
