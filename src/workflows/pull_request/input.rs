@@ -1,7 +1,7 @@
 //! The input of all decisions about a pull request.
 
 use crate::config::settings::PrSettings;
-use crate::domain::{Dispute, FindingId, Outcome, SharedRuling};
+use crate::domain::{Dispute, ExitReason, FindingId, Outcome, SharedRuling};
 use crate::hosts::{ChangedFile, Conversation, HostKind, PullRequest};
 
 /// A pull request, its conversation as the host returns it, and the review of its head commit.
@@ -32,4 +32,18 @@ pub struct RequestDispute {
     /// Whether the dispute was settled or escalated by the current run, so that the ruling answers all objections and
     /// rulings in the thread.
     pub is_new: bool,
+}
+
+impl RequestReview<'_> {
+    /// Whether the review reached its end. Its findings are complete as far as the quorum of the reviewers goes.
+    pub(crate) fn is_conclusive(&self) -> bool {
+        matches!(self.outcome.exit, ExitReason::Clean | ExitReason::FindingsOpen | ExitReason::DisputeOpen)
+    }
+
+    /// Whether the review reached its end, and all reviewers answered completely.
+    pub(crate) fn is_complete(&self) -> bool {
+        let mut reviewers = self.outcome.proof.reviewers.iter();
+        self.is_conclusive()
+            && reviewers.all(|reviewer| reviewer.status.is_complete() && reviewer.failure.is_none())
+    }
 }

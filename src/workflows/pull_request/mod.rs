@@ -4,15 +4,25 @@
 //! The conversation on the host is the only state. Hidden markers in comments of Glee contain what Glee said before
 //! (`marker`), so a publication that stops at any point is completed by the next plan without repetitions.
 //!
-//! `threads` finds the thread of each finding, `commands` parses replies, `standing` decides what is due in a thread,
-//! `placement` finds the lines of a new comment, and `text` contains the bodies of all comments.
+//! `threads` finds the thread of each finding, `commands` parses replies, `standing` is the state of a finding after
+//! all disputes, `statements` decides what is due in a thread, `placement` finds the lines of a new comment, and `text` contains the bodies of all comments.
 
+mod check;
+mod commands;
 mod input;
 mod marker;
+mod placement;
 mod publication;
 mod replies;
+mod standing;
+mod statements;
+#[cfg(test)]
+mod tests;
+mod text;
+mod threads;
 
 pub use input::{RequestDispute, RequestReview};
 pub use marker::{RequestRulings, rulings};
-pub use publication::{Publication, SummaryChange, ThreadChange, plan};
+pub use publication::{Publication, SummaryChange, plan};
 pub use replies::{PersonRuling, RefusedRuling, Replies, ReplyObjection, replies};
+pub use statements::ThreadChange;

@@ -27,7 +27,8 @@ pub(crate) struct Decided {
 
 /// Records the rulings of people and opens disputes for objections. Then the judge rules on these disputes.
 pub(crate) fn decide(session: &mut RequestSession, globals: &Globals) -> Result<Decided, CommandError> {
-    let found: Replies = session.with_review(&[], replies);
+    let known = known(session, globals)?;
+    let found: Replies = session.with_review(&known, replies);
     let mut decided = Decided { refused: found.refusals.len(), ..Decided::default() };
     let mut numbers: Vec<(FindingId, DisputeNumber, bool)> = Vec::new();
     let mut journal = history::open(globals, &session.workspace)?;
@@ -56,20 +57,51 @@ pub(crate) fn decide(session: &mut RequestSession, globals: &Globals) -> Result<
     session.refresh(globals)?;
     let journal = session.journal(globals)?;
     for settled in &session.outcome.findings {
-        if let FindingState::AlreadyRuled { dispute, .. } = &settled.state
-            && let Some(number) = dispute.number()
-            && numbers.iter().all(|(finding, ..)| *finding != settled.finding.id)
-        {
+        let is_handled = numbers.iter().any(|(finding, ..)| *finding == settled.finding.id);
+        if let Some(number) = dispute_of(session, settled).filter(|_| !is_handled) {
             numbers.push((settled.finding.id, number, false));
         }
     }
     for (finding, number, is_new) in numbers {
-        let Some(record) = journal.dispute(number)? else { continue };
-        let person = record.settlement.as_ref().and_then(|settlement| settlement.person.clone());
-        let shared = shared_form(&record, &journal.events(&record.run)?, person);
-        decided.disputes.push(RequestDispute { finding, dispute: record.dispute, shared, is_new });
+        let mut dispute = read(&journal, finding, number)?;
+        // If a command was killed before it published a ruling, the ruling still answers the comments.
+        for dispute in &mut dispute {
+            dispute.is_new = is_new || dispute.dispute.participant.is_some();
+        }
+        decided.disputes.extend(dispute);
     }
     Ok(decided)
+}
+
+/// The disputes about findings of the run, as far as they are recorded.
+pub(crate) fn known(session: &RequestSession, globals: &Globals) -> Result<Vec<RequestDispute>, CommandError> {
+    let journal = session.journal(globals)?;
+    let mut known = Vec::new();
+    for settled in &session.outcome.findings {
+        if let Some(number) = dispute_of(session, settled) {
+            known.extend(read(&journal, settled.finding.id, number)?);
+        }
+    }
+    Ok(known)
+}
+
+fn dispute_of(session: &RequestSession, settled: &SettledFinding) -> Option<DisputeNumber> {
+    match &settled.state {
+        FindingState::AlreadyRuled { dispute, .. } => dispute.number(),
+        FindingState::Disputed { dispute } => Some(*dispute),
+        _ => session.outcome.dispute_of(settled).map(|dispute| dispute.number),
+    }
+}
+
+fn read(
+    journal: &Journal,
+    finding: FindingId,
+    number: DisputeNumber,
+) -> Result<Option<RequestDispute>, CommandError> {
+    let Some(record) = journal.dispute(number)? else { return Ok(None) };
+    let person = record.settlement.as_ref().and_then(|settlement| settlement.person.clone());
+    let shared = shared_form(&record, &journal.events(&record.run)?, person);
+    Ok(Some(RequestDispute { finding, dispute: record.dispute, shared, is_new: false }))
 }
 
 /// Returns the dispute that was opened for these comments, if it is about this finding of the current run.
@@ -87,12 +119,7 @@ fn opened(
     if let Some(dispute) = own.clone().find(|dispute| dispute.opened_by.is_none() && is_it(dispute)) {
         return Ok(Some(dispute.clone()));
     }
-    let number = match &finding.state {
-        FindingState::AlreadyRuled { dispute, .. } => dispute.number(),
-        FindingState::Disputed { dispute } => Some(*dispute),
-        _ => None,
-    };
-    let record = number.map(|number| journal.dispute(number)).transpose()?.flatten();
+    let record = dispute_of(session, finding).map(|number| journal.dispute(number)).transpose()?.flatten();
     Ok(record.map(|record| record.dispute).filter(is_it))
 }
 
@@ -198,12 +225,10 @@ fn reopened(
     settled: &SettledFinding,
     evidence: &[Untrusted],
 ) -> Result<Option<EarlierDispute>, CommandError> {
-    let number = match &settled.state {
-        FindingState::Enforced { dispute } => Some(*dispute),
-        FindingState::AlreadyRuled { dispute, .. } => dispute.number(),
-        _ => session.outcome.dispute_of(settled).map(|dispute| dispute.number),
+    let Some(record) = dispute_of(session, settled).map(|number| journal.dispute(number)).transpose()?.flatten()
+    else {
+        return Ok(None);
     };
-    let Some(record) = number.map(|number| journal.dispute(number)).transpose()?.flatten() else { return Ok(None) };
     let rationale = record.dispute.rulings.last().map(|last| last.ruling.rationale.clone()).unwrap_or_default();
     Ok(Some(EarlierDispute {
         dispute: record.dispute.number.into(),

@@ -48,7 +48,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     };
     let mut session = RequestSession::open(on_host, &run, globals)?;
     if args.dry_run {
-        let publication = session.with_review(&[], plan);
+        let known = conversation::known(&session, globals)?;
+        let publication = session.with_review(&known, plan);
         stream::out(&described(&publication))?;
         return Ok(ExitReason::Clean);
     }
