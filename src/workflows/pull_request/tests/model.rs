@@ -317,6 +317,7 @@ impl Model {
                 discarded_by: None,
                 earlier: Vec::new(),
                 opened_by: None,
+                participant: None,
             },
             shared,
             is_new: *is_new,

@@ -19,7 +19,7 @@ impl RequestOnHost {
         let remote = workspace.remote_address();
         let env = |name: &str| std::env::var(name).ok();
         let address = address::find(wanted, remote.as_deref(), HostSettings::default(), &env)?;
-        let host = connect(&address)?;
+        let host = crate::hosts::connect(&address, workspace.root(), &env).map_err(failed)?;
         let request = host.request().map_err(failed)?;
         Ok(Self { host, request })
     }
@@ -73,8 +73,4 @@ pub(crate) fn failed(error: HostError) -> CommandError {
         }
     };
     CommandError::new(exit, anyhow::Error::msg(printable::line(&error.to_string()))).hint(hint)
-}
-
-fn connect(address: &address::RequestAddress) -> Result<Box<dyn Host>, CommandError> {
-    Err(CommandError::usage(format!("{} cannot be used yet", address.host)))
 }

@@ -65,7 +65,7 @@ pub(crate) fn decide(session: &mut RequestSession, globals: &Globals) -> Result<
     for (finding, number, is_new) in numbers {
         let mut dispute = read(&journal, finding, number)?;
         // If a command was killed before it published a ruling, the ruling still answers the comments.
-        for dispute in &mut dispute {
+        if let Some(dispute) = &mut dispute {
             dispute.is_new = is_new || dispute.dispute.participant.is_some();
         }
         decided.disputes.extend(dispute);
