@@ -147,7 +147,14 @@ impl Double {
         }
         drop(state);
         let text = answer.to_string();
-        let extra = if status == 429 { "retry-after: 1\r\n" } else { "" };
+        let page = path.split("&page=").nth(1).and_then(|page| page.parse::<usize>().ok()).unwrap_or(1);
+        let is_full = path.contains("per_page=100") && answer.as_array().is_some_and(|list| list.len() == 100);
+        let first = path.split("&page=").next().unwrap_or(&path);
+        let extra = match status {
+            429 => "retry-after: 1\r\n".to_owned(),
+            _ if is_full => format!("link: <{}{first}&page={}>; rel=\"next\"\r\n", self.address, page + 1),
+            _ => String::new(),
+        };
         let reply = format!(
             "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\n{extra}content-length: {}\r\nconnection: close\r\n\r\n{text}",
             text.len()

@@ -1,5 +1,6 @@
 //! Tests reviews of pull requests, with a real repository and a loopback double of GitHub.
 
+mod attacks;
 mod github;
 mod scene;
 
