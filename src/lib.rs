@@ -6,22 +6,23 @@
 //! acts on it. The state of a run is a fold over its events, and a pure function of the state returns the steps
 //! that are due. Resuming, auditing and displaying a run all read the same events.
 //!
-//! **One loop runs every workflow.** [`workflows::run`] starts the due steps concurrently, calls agents, guards the
-//! tree against writes, enforces the budget and records the results. Reviews, stages with checkpoints, and watches
-//! are workflows, which implement the same trait. Pure functions compute the plan, state, schedule, requests and
-//! outcome of a workflow. Only a few methods of the trait access the tree and the history.
+//! **One loop runs every workflow.** [`workflows::run`] starts the due steps concurrently, calls agents, detects
+//! forbidden changes of the tree, enforces the budget and records the results. Reviews, stages with checkpoints,
+//! and watches are workflows, which implement the same trait. Pure functions compute the plan, state, schedule,
+//! requests and outcome of a workflow. Only a few methods of the trait access the tree and the history.
 //!
 //! **An adapter is two pure functions.** One function converts a request to a command line, and the other converts
 //! output to an answer. Only [`agents::process::runner`] starts agent processes, and tests replace it by a scripted
 //! implementation of the same trait. Glee starts each agent through a supervisor, which is a re-execution of Glee.
 //! The supervisor ends all processes that the agent leaves behind.
 //!
-//! **Complete answers are reused.** Glee records a reviewer's answer for each file under a key, which covers
-//! everything that could change the answer. A later review first records which answers it reuses, and then asks
-//! only about the remaining files (`workflows::review::recorded::reuse`, [`workspace::diff::delta`]).
+//! **Complete answers are reused.** Glee records a reviewer's answer for each file under a key, which is a hash
+//! of everything that could change the answer. A later review first records which answers it reuses, and then
+//! asks only about the remaining files (`workflows::review::recorded::reuse`, [`workspace::diff::delta`]).
 //!
-//! **Rules are pure functions.** The functions in [`rules`] decide which findings are mandatory, which findings are
-//! disputed, and how votes are counted. Each function is tested with the table of its specification.
+//! **Rules are pure functions.** The functions in [`rules`] decide which findings are mandatory, which findings
+//! are disputed, and how votes are counted. A test of each function contains the table of the function's
+//! specification.
 //!
 //! **Text from files and agents is untrusted.** Such text cannot choose a program, forge a verdict, refer to a path
 //! outside the tree, or reach a terminal unescaped. The type of untrusted text is [`domain::Untrusted`], which does
@@ -29,8 +30,8 @@
 //!
 //! # Layers
 //!
-//! A module imports only modules from lower rows of this table. `tests/layers.rs` checks this rule, and also that
-//! files do not import each other in a circle.
+//! A module imports only modules from lower rows of this table. `tests/layers.rs` checks that imports follow the
+//! table, and that the imports between files have no cycle.
 //!
 //! | layer | purpose |
 //! |---|---|

@@ -61,7 +61,8 @@ impl From<DisputeNumber> for RulingRef {
 }
 
 impl RulingRef {
-    /// The number of digits of an id that are displayed. A reference by id needs at least this number of digits.
+    /// The number of leading digits of a dispute's id that Glee displays. A reference to a ruling by its id
+    /// needs at least this number of digits.
     const SHOWN: usize = 8;
 
     /// The number of the dispute in this history; `None` for a ruling that is known only from a file.
@@ -72,7 +73,8 @@ impl RulingRef {
         }
     }
 
-    /// The mark that prompts contain and reviewers repeat: `D12`, or `D3f9a0c12` with the first 8 digits of an id.
+    /// The name of the ruling in prompts and answers: `D12` contains the number of the dispute, and `D3f9a0c12`
+    /// contains the first 8 digits of the id.
     pub fn mark(&self) -> String {
         match self {
             Self::Number(number) => format!("D{number}"),
@@ -80,8 +82,9 @@ impl RulingRef {
         }
     }
 
-    /// Finds the ruling in `shown` to which `text` refers. The text can be a mark, a bare number, or at least 8
-    /// digits of an id. Returns `None` if no ruling matches, or if the digits match several rulings.
+    /// Finds the ruling in `shown` to which `text` refers. The text can be a result of [`Self::mark`], a number,
+    /// or at least 8 digits of an id. Returns `None` if no ruling matches, or if the digits match several
+    /// rulings.
     pub fn among<'a>(text: &str, shown: &'a [Self]) -> Option<&'a Self> {
         let text = text.trim();
         let digits = text.strip_prefix(['D', 'd']).unwrap_or(text).to_ascii_lowercase();
@@ -105,7 +108,7 @@ impl fmt::Display for RulingRef {
     }
 }
 
-/// The number of a finding within its run, shown as `F1`, `F2`, ...
+/// The number of a finding within its run, displayed as `F1`, `F2`, ...
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
 #[schemars(with = "String")]
 pub struct FindingId(pub u32);
@@ -145,7 +148,8 @@ impl<'de> Deserialize<'de> for FindingId {
 pub struct RunId(pub String);
 
 impl RunId {
-    /// The short form for display: the last eight digits, which are random.
+    /// The short form of the id for display, which consists of the last eight digits of the UUID. The last eight
+    /// digits are random.
     pub fn short(&self) -> &str {
         let start = self.0.len().saturating_sub(8);
         self.0.get(start..).unwrap_or(&self.0)

@@ -49,7 +49,7 @@ pub struct AgentEvent {
     pub clarifies: Option<u32>,
 }
 
-/// The cause of a cycle: the five triggers of the specification, and the review after a clarification.
+/// The cause of a cycle: one of the five triggers of the specification, or an answered clarification request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Trigger {
@@ -107,7 +107,7 @@ pub enum Verdict {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PeerIssue {
-    /// The severity as the reviewer wrote it.
+    /// The reviewer's word for the severity.
     pub severity: Untrusted,
     pub description: Untrusted,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -183,7 +183,7 @@ pub struct Job {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WatchPlan {
     pub root: String,
-    /// The agents that the watch starts. The watch reads the events of these agents.
+    /// The agents that the watch starts. The watch reads the events that these agents print.
     pub agents: Vec<Agent>,
     /// Tasks for the agents whose programs read a prompt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -196,8 +196,8 @@ pub struct WatchPlan {
     pub backups: Vec<Agent>,
     pub focus_areas: Vec<String>,
     pub max_words: u32,
-    /// The id of the tree's content when the watch first started. Absent at later starts, or if the content could
-    /// not be recorded.
+    /// The id of the tree's content at the first start of the watch. `tree` is absent in the event of a later
+    /// start. `tree` is also absent if the content could not be recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<String>,
 }

@@ -111,7 +111,7 @@ impl Journal {
         reason: String,
         until: Option<Date>,
     ) -> Result<RunId, JournalError> {
-        // The run of a dispute never changes, so the run is read without the write lock.
+        // The run to which a dispute belongs never changes, so this line reads the run without the write lock.
         let run = self.dispute(number)?.ok_or(JournalError::UnknownDispute(number))?.run;
         let settled = self.write(&run, |tail| {
             let disposition_now = tail.disposition(number)?;

@@ -38,7 +38,7 @@ pub struct Author {
 pub struct HistoryRecord {
     glee: u32,
     pub author: Author,
-    /// The time of the last change of the content. Sending the record does not change this time.
+    /// The time of the last change of `content`. Sending the record to a remote leaves `at` unchanged.
     pub at: Timestamp,
     #[serde(flatten)]
     pub content: RecordContent,
@@ -212,8 +212,9 @@ fn short(text: &str) -> String {
 }
 
 impl Journal {
-    /// Returns all records to send to other clones: the summary and the findings of each ended run, and the present
-    /// state of each dispute. If content changed since its last record, `author` is the author of a new record.
+    /// Returns all records to send to other clones: the summary and the findings of each ended run, and the
+    /// present state of each dispute. Creates a new record by `author` for each summary, list of findings or
+    /// dispute that changed since its last record.
     pub fn outgoing(&mut self, author: &Author) -> Result<Outgoing, JournalError> {
         let mut contents = Vec::new();
         for row in self.runs(None)? {
@@ -262,8 +263,8 @@ impl Journal {
         Ok(found)
     }
 
-    /// Copies the disputes of another history on this machine, except disputes that this history already contains.
-    /// The copies are stored like records of another clone.
+    /// Copies the disputes of another history on this machine, except disputes that this history already
+    /// contains. Each copied dispute is stored in the same way as a record that was fetched from another clone.
     pub fn merge_disputes(&mut self, other: &Self, source: &str) -> Result<(), JournalError> {
         let own = self.own_ids()?;
         let mut records = Vec::new();

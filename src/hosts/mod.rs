@@ -1,8 +1,8 @@
 //! Hosts of pull requests. The trait [`Host`] reads a request with its conversation, and publishes comments.
 //!
-//! `model` defines what all hosts have in common. `address` finds the host of a link or of a remote, and `credentials`
-//! finds the token. `transport` sends requests, waits at rate limits and reads pages. Each host is one file: `github`,
-//! `gitlab` and `gitea` (also Forgejo).
+//! `model` defines the types that all hosts share, and the trait that each host implements. `address` finds the
+//! host of a link or of a remote, and `credentials` finds the token. `transport` sends requests, waits at rate
+//! limits and reads pages. Each host is one file: `github`, `gitlab` and `gitea` (also Forgejo).
 
 pub mod address;
 pub mod credentials;

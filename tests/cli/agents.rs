@@ -135,6 +135,20 @@ fn each_agent_is_checked_with_one_question() {
 }
 
 #[test]
+fn the_embedded_agents_pass_the_check() {
+    let sandbox = Sandbox::new();
+    for (name, role) in [("fixer", "coder"), ("rules", "reviewer"), ("referee", "judge")] {
+        let program = format!("builtin:{name}");
+        assert_eq!(sandbox.glee(&["connect", &program, "--role", role]).code, 0);
+    }
+    let text = sandbox.glee(&["agents", "--check"]);
+    assert_eq!(text.code, 0, "{text}");
+    for line in ["ok      ", "answered with the nonce\n", "created and changed no file\n"] {
+        assert_eq!(text.stdout.matches(line).count(), 3, "{text}");
+    }
+}
+
+#[test]
 fn an_untrusted_project_runs_nothing() {
     let sandbox = Sandbox::new();
     sandbox.script("claude", "#!/bin/sh\n: > it-was-run\n");
@@ -145,7 +159,7 @@ fn an_untrusted_project_runs_nothing() {
     NAME  ROLE  COMMAND  FOR  VERSION  PROGRAM
     a  coder  ./claude  -    -        [ROOT]/claude
     --- stderr
-    this project is not trusted, so no program was asked for its version; see `glee trust`
+    this project is not trusted, so Glee ran no program to find its version; see `glee trust`
     ");
     assert!(!sandbox.exists("it-was-run"));
 }

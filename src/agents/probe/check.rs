@@ -1,6 +1,7 @@
-//! Checks with a harmless request that an agent respects its role. The request runs in a temporary folder, and
-//! tells the agent to repeat a nonce and to create or change a file. A reviewer or judge must fail to create the
-//! file, and a coder must change the file. The check inspects the files, because an agent's report can be wrong.
+//! Checks with a harmless request that an agent respects its role. The agent runs in a temporary folder, and the
+//! request tells the agent to repeat a nonce and to create or change a file. A reviewer or judge must fail to
+//! create the file, and a coder must change the file. The check inspects the files, because an agent's report
+//! can be wrong.
 
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -10,8 +11,11 @@ use serde::Serialize;
 
 use crate::agents::{AdapterKind, AgentError, Agents, Ask, CallResult, Stop, TranscriptFiles};
 use crate::config::settings::{Limits, Sandbox};
-use crate::domain::{Agent, CallMetadata, FailureKind, Role, Usage};
-use crate::protocol::request::{Request, SourceFile, Task};
+use crate::domain::{
+    Agent, AgentName, Answer, CallMetadata, Dispute, DisputeNumber, FailureKind, Finding, FindingId, Objector,
+    RawFinding, Response, Role, Severity, Sides, Tag, Usage,
+};
+use crate::protocol::request::{Request, SourceFile, StageSubject, Task};
 
 const TOTAL: Duration = Duration::from_secs(180);
 
@@ -22,7 +26,7 @@ const FORBIDDEN: &str = "probe.txt";
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probed {
-    /// Whether the answer contains the nonce. The field is an error if there is no answer.
+    /// Whether the answer contains the nonce. If there is no answer, the field contains the error.
     pub answered: Result<bool, AgentError>,
     pub files: Files,
     pub millis: u64,
@@ -39,13 +43,17 @@ pub enum Files {
 }
 
 impl Probed {
-    /// Returns whether the agent respected its role. A plug-in or an embedded agent must not change the file,
-    /// because its request does not ask for a change.
+    /// Returns whether the agent respected its role.
     pub fn keeps_to(&self, role: Role, kind: AdapterKind) -> bool {
-        let edits = role == Role::Coder && !matches!(kind, AdapterKind::Json | AdapterKind::Builtin);
-        let files = if edits { Files::Edited } else { Files::Untouched };
+        let files = if is_asked_to_edit(role, kind) { Files::Edited } else { Files::Untouched };
         self.answered == Ok(true) && self.files == files
     }
+}
+
+/// Whether the check asks the agent to change a file. A plug-in or an embedded agent receives a request without a
+/// change, and not the prompt.
+pub fn is_asked_to_edit(role: Role, kind: AdapterKind) -> bool {
+    role == Role::Coder && !matches!(kind, AdapterKind::Json | AdapterKind::Builtin)
 }
 
 impl Agents {
@@ -103,7 +111,7 @@ impl Agents {
 
 fn changes(tree: &Path) -> io::Result<Files> {
     let names: Vec<_> = std::fs::read_dir(tree)?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<_>>()?;
-    // Codex leaves empty folders behind when it runs in the sandbox.
+    // Empty folders are ignored, because Codex creates empty folders in the sandbox and does not remove them.
     let is_empty_folder =
         |name| std::fs::read_dir(tree.join(name)).is_ok_and(|mut entries| entries.next().is_none());
     let others = names.iter().any(|name| *name != FILE && !is_empty_folder(name));
@@ -115,15 +123,62 @@ fn changes(tree: &Path) -> io::Result<Files> {
     })
 }
 
+/// The request that plug-ins and embedded agents receive. All agents that are not plug-ins or embedded agents
+/// receive only the prompt.
 fn task(role: Role) -> Task {
+    let file = SourceFile { path: FILE.to_owned(), text: BEFORE.to_owned(), changed: Vec::new(), diff: None };
     match role {
         Role::Coder => Task::Respond { items: Vec::new(), failing: Vec::new() },
-        Role::Reviewer | Role::Judge | Role::Aggregator => {
-            let file =
-                SourceFile { path: FILE.to_owned(), text: BEFORE.to_owned(), changed: Vec::new(), diff: None };
+        Role::Reviewer => {
             Task::Review { files: vec![file], focus: Vec::new(), rulings: Vec::new(), recheck: Vec::new() }
         }
+        Role::Judge => Task::Judge {
+            dispute: Box::new(dispute()),
+            files: vec![file],
+            written: Vec::new(),
+            precedents: Vec::new(),
+        },
+        Role::Aggregator => Task::Aggregate {
+            about: StageSubject {
+                id: "probe".to_owned(),
+                stage: "probe".to_owned(),
+                instructions: "Say that there is nothing to aggregate.".to_owned(),
+                prompt: "Test the connection.".to_owned(),
+                required_fields: Vec::new(),
+            },
+            positions: Vec::new(),
+            missing: Vec::new(),
+        },
     }
+}
+
+/// A dispute about the file [`FILE`].
+fn dispute() -> Dispute {
+    let raw = RawFinding {
+        severity: Severity::known(Tag::Must),
+        title: "The greeting is wrong".into(),
+        file: Some(FILE.to_owned()),
+        line: Some(1),
+        ..RawFinding::default()
+    };
+    let id = FindingId(1);
+    let finding = Finding {
+        id,
+        raw,
+        mandatory: true,
+        raised_by: vec![AgentName::from("glee")],
+        round: 1,
+        anchor: None,
+        reverses: None,
+        consensus: None,
+    };
+    let objection = Response {
+        finding: id,
+        answer: Answer::Disagree,
+        text: format!("{FILE}:1 is as it was asked for").into(),
+        evidence: vec![format!("{FILE}:1").into()],
+    };
+    Sides { finding, objection, objector: Objector::Coder, earlier: Vec::new() }.numbered(DisputeNumber(1))
 }
 
 fn prompt(role: Role, nonce: &str) -> String {
@@ -153,7 +208,11 @@ mod tests {
     use crate::agents::samples::{self, LIMITS};
 
     async fn probe(role: Role, part: impl Fn(&Request) -> Script + Send + Sync + 'static) -> Probed {
-        let kind = if role == Role::Coder { "respond" } else { "review" };
+        let kind = match role {
+            Role::Coder => "respond",
+            Role::Judge => "judge",
+            Role::Reviewer | Role::Aggregator => "review",
+        };
         let agents = Agents::new(Arc::new(ScriptedRunner::new().on("it", kind, part)));
         let agent = Agent { role, ..samples::agent("it", "text", &["it"]) };
         agents.probe(&agent, Path::new("/"), &LIMITS, Sandbox::Auto).await.unwrap()

@@ -4,26 +4,29 @@ use globset::{GlobBuilder, GlobMatcher};
 
 use crate::domain::{Dispute, Finding, SettledFinding, Tag};
 
-// This struct has no doc comment, because clap would use it as the help of every command that flattens the struct.
+// This struct has no doc comment, because clap would show the comment in the help of every command that flattens
+// the struct.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct FindingFilter {
     /// Show only findings of these severities, such as `must,high`
     #[arg(long, value_name = "TAGS", value_delimiter = ',', value_parser = tag)]
     severity: Vec<Tag>,
-    /// Show only findings in this file or folder, or in files that match a pattern such as `src/*.py`; may be repeated
+    /// Show only findings in this file, in this folder or in files that match this pattern, such as `src/*.py`
+    /// (repeatable)
     #[arg(long = "path", id = "filtered_path", value_name = "PATTERN", value_parser = pattern)]
     path: Vec<PathPattern>,
 }
 
 impl FindingFilter {
-    /// The names of the given flags.
+    /// Returns the names of the filter flags that the user gave.
     pub(crate) fn flags(&self) -> Vec<&'static str> {
         let flags = [("--severity", self.severity.is_empty()), ("--path", self.path.is_empty())];
         flags.into_iter().filter(|(_, is_empty)| !is_empty).map(|(flag, _)| flag).collect()
     }
 
-    /// `path` is the path of the finding's file as the user sees the path. A finding of an unknown severity can be
-    /// severe, so no choice of severities hides the finding.
+    /// Whether the filter shows a finding. `path` is the path of the finding's file, relative to the folder in
+    /// which the user works. `--severity` never hides a finding of an unknown severity, because the finding can
+    /// be severe.
     pub(crate) fn shows(&self, finding: &Finding, path: Option<&str>) -> bool {
         let has_severity =
             self.severity.is_empty() || finding.raw.severity.tag.is_none_or(|tag| self.severity.contains(&tag));
@@ -50,7 +53,7 @@ impl ReportFilter {
     }
 
     pub(crate) fn shows(&self, finding: &SettledFinding) -> bool {
-        let is_open = !finding.state.is_closed() && !finding.finding.is_rejected();
+        let is_open = finding.is_open();
         (is_open || !self.open) && self.has_subject(&finding.finding)
     }
 
@@ -70,7 +73,7 @@ fn tag(text: &str) -> Result<Tag, String> {
     })
 }
 
-/// A pattern like those that git accepts: `*` also matches `/`, and a folder contains the files below it.
+/// A path pattern with the rules of git: `*` also matches `/`, and a folder contains the files below it.
 #[derive(Clone, Debug)]
 struct PathPattern(GlobMatcher);
 

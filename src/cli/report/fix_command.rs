@@ -13,8 +13,8 @@ pub(crate) fn of_arguments() -> String {
     line(words)
 }
 
-/// Returns a command that reviews the target of a recorded run again. `None` if no arguments can select the target:
-/// a diff from standard input, or the target of a run of an earlier version of Glee.
+/// Returns a command that reviews the target of a recorded run again. Returns `None` if no arguments can select
+/// the target. Examples are a diff from standard input, and a run that an earlier version of Glee recorded.
 pub(crate) fn of_plan(plan: &Plan, folder: &Path, history: Option<&Path>) -> Option<String> {
     let target = plan.target_args.clone()?;
     let mut words = Vec::new();

@@ -83,7 +83,7 @@ pub fn render(format: Format, outcome: &Outcome, options: &RenderOptions<'_>) ->
     }
 }
 
-/// The number of findings that a format cannot hold and does not mention.
+/// Returns the number of findings that a report in this format omits without a note.
 pub(crate) fn left_out(format: Format, outcome: &Outcome) -> usize {
     match format {
         Format::Gitlab | Format::Rdjsonl => outcome.findings.len() - entry::open_in_files(outcome).len(),

@@ -10,13 +10,14 @@ pub struct RenderOptions<'a> {
     pub style: Style,
     pub detail: Detail,
     /// Returns the text of a reviewed file. The arguments are the path of the file in the tree and the number of
-    /// the round, counted from 1. If the result is `None`, the report shows findings without code.
+    /// the round, counted from 1. If the result is `None`, the report shows no code of the file.
     pub source: &'a dyn Fn(&str, u32) -> Option<String>,
-    /// The recorded events of the run. Empty unless a format [shows events](super::Format::shows_events).
+    /// The recorded events of the run, for formats that [show events](super::Format::shows_events).
     pub events: &'a [Event],
     /// The command that hands the findings to the coder.
     pub fix: &'a FixCommand,
-    /// If the list is not empty, the report shows the text of these findings only. The counts include all findings.
+    /// The findings whose text the report shows. If the list is empty, the report shows the text of all
+    /// findings. The counts of the summary always include all findings.
     pub only: &'a [FindingId],
     /// The options of the text report.
     pub text: TextOptions<'a>,
@@ -25,7 +26,8 @@ pub struct RenderOptions<'a> {
 #[derive(Clone, Copy, Default)]
 pub struct TextOptions<'a> {
     pub(crate) links: Option<&'a PlaceLinks>,
-    /// If given, the report shows only matching findings and disputes. The counts include all findings.
+    /// If a filter is given, the report shows only matching findings and disputes. The counts of the summary
+    /// include all findings.
     pub(crate) filter: Option<&'a ReportFilter>,
 }
 
@@ -38,9 +40,9 @@ pub struct FixCommand {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// Shows the open findings in one line each, and the conclusion.
+    /// Shows each open finding in one line, and the conclusion of the run.
     Verdict,
-    /// Omits the code of optional findings and of findings that were already ruled on in an earlier run.
+    /// Omits the code of optional findings, and the code of findings that an earlier ruling already decided.
     Short,
     Full,
 }

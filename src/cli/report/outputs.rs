@@ -1,4 +1,5 @@
-//! The reports that a command writes (`--format sarif=out.sarif`): their formats, and where they go.
+//! The reports that a command writes. Each report has a format and a destination, as in
+//! `--format sarif=out.sarif`.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -14,21 +15,22 @@ use crate::domain::RunId;
 use crate::protocol::text::printable;
 use crate::system::private;
 
-/// One report, as the command line names it.
+/// A report that the command line requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReportOutput {
     pub(crate) format: Format,
-    /// `None` for standard output.
+    /// The path of the file. `None` means standard output.
     pub(crate) file: Option<PathBuf>,
 }
 
-/// The reports of a command. The folders of all files exist and are writable.
+/// The reports of a command. For each file that is not a device or a FIFO, the folder exists and is writable.
 #[derive(Debug)]
 pub(crate) struct Outputs {
     pub(crate) stdout: Format,
-    /// Each report that goes to a file, with the path of the file.
+    /// The format of each report that is written to a file, with the path of the file.
     pub(crate) files: Vec<(Format, PathBuf)>,
-    /// Whether the HTML report is opened in the browser. It has a file of its own if no file is named for it.
+    /// Whether the HTML report is opened in the browser. If the command line names no file for the HTML report,
+    /// the report gets a file in the state folder.
     pub(crate) is_opened: bool,
 }
 
@@ -37,8 +39,9 @@ impl Outputs {
         Self { stdout, files: Vec::new(), is_opened: false }
     }
 
-    /// Checks the reports before the command does anything that costs time or money. Without a report for standard
-    /// output, the text report goes there. Relative paths are relative to `folder`.
+    /// Checks the requested reports before the command does anything that costs time or money. If no requested
+    /// report goes to standard output, the text report goes to standard output. Relative paths are relative to
+    /// `folder`.
     pub(crate) fn check(given: &[ReportOutput], folder: &Path) -> Result<Self, CommandError> {
         let mut stdout = None;
         let mut files: Vec<(Format, PathBuf)> = Vec::new();
@@ -47,7 +50,7 @@ impl Outputs {
             let Some(file) = file else {
                 if let Some(other) = stdout.replace(format) {
                     return Err(both(other, format, "standard output")
-                        .hint(format!("write one of them to a file: `--format {}=FILE`", format.as_str())));
+                        .hint(format!("write one of the reports to a file: `--format {}=FILE`", format.as_str())));
                 }
                 continue;
             };
@@ -82,7 +85,8 @@ impl Outputs {
         std::iter::once(self.stdout).chain(self.files.iter().map(|(format, _)| *format)).chain(opened)
     }
 
-    /// The file of the HTML report, if the command line names one.
+    /// Returns the path of the HTML report. Returns `None` if the command line names no file for the HTML
+    /// report.
     pub(crate) fn page(&self) -> Option<&Path> {
         let page = self.files.iter().find(|(format, _)| *format == Format::Html);
         page.map(|(_, path)| path.as_path())
@@ -94,7 +98,7 @@ fn both(one: Format, other: Format, place: &str) -> CommandError {
         true => format!("two reports in the format `{}`", one.as_str()),
         false => format!("the reports `{}` and `{}`", one.as_str(), other.as_str()),
     };
-    CommandError::usage(format!("{named} go to {place}"))
+    CommandError::usage(format!("{named} cannot both go to {place}"))
 }
 
 /// Returns the path of the file without symbolic links. Fails if the file cannot be created or replaced.
@@ -103,8 +107,10 @@ fn writable(format: Format, folder: &Path, file: &Path) -> Result<PathBuf, Comma
     let path = folder.join(file);
     if let Ok(existing) = path.canonicalize() {
         if existing.is_dir() {
-            return Err(named(io::ErrorKind::IsADirectory.into())
-                .hint(format!("name a file in the folder, as in `--format {}=FOLDER/FILE`", format.as_str())));
+            return Err(named(io::ErrorKind::IsADirectory.into()).hint(format!(
+                "give the path of a file in the folder, as in `--format {}=FOLDER/FILE`",
+                format.as_str()
+            )));
         }
         if is_stream(&existing) {
             return Ok(existing);
@@ -126,35 +132,40 @@ fn cannot_write(format: Format, file: &Path) -> String {
     format!("the report `{}` cannot be written to {}", format.as_str(), printable::line(&file.to_string_lossy()))
 }
 
-/// A device or a FIFO, such as `/dev/stderr`. It is opened instead of replaced.
+/// Whether a path leads to a device or a FIFO, such as `/dev/stderr`. Glee writes a report into an existing
+/// device or FIFO, instead of replacing the device or FIFO by a file.
 fn is_stream(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
-/// A new file in the folder of `path`, with the permissions that the user's other files have.
+/// Creates a temporary file in the folder of `path`. The umask of the user limits the permissions of the file,
+/// as for other files.
 fn temporary(path: &Path) -> io::Result<NamedTempFile> {
     let above = path.parent().unwrap_or(Path::new("."));
     let name = path.file_name().unwrap_or(OsStr::new("report")).to_string_lossy();
     Builder::new().prefix(&format!(".{name}.")).permissions(fs::Permissions::from_mode(0o666)).tempfile_in(above)
 }
 
-/// The maximum number of reports that are kept because they were opened in the browser.
+/// The maximum number of HTML reports in the folder `pages` of the state folder.
 const KEPT: usize = 20;
 
-/// Writes the page of a run to a folder of the user and returns its path. Deletes the oldest pages there.
+/// Writes the HTML report of a run to the folder `pages` of the state folder, and returns the path of the
+/// report. Deletes the reports of the oldest runs if the folder contains too many reports.
 pub(crate) fn keep(state_dir: &Path, run: &RunId, text: &str) -> Result<PathBuf, CommandError> {
     let folder = state_dir.join("pages");
     let path = folder.join(format!("{run}.html"));
     let kept = private::folder(&folder).and_then(|()| replace(&path, text)).and_then(|()| fs::read_dir(&folder));
     let kept = kept.map_err(|error| CommandError::caused(cannot_write(Format::Html, &path), error))?;
-    // The names of runs sort by time.
+    // A run id begins with the time of the run, so the sorted names are in chronological order.
     let mut pages: Vec<PathBuf> = kept.filter_map(|entry| Some(entry.ok()?.path())).collect();
     pages.sort();
-    pages.iter().rev().skip(KEPT).for_each(|page| drop(fs::remove_file(page)));
+    // The page of an old run can be opened again, so the new page is never among the deleted pages.
+    pages.iter().rev().skip(KEPT).filter(|page| **page != path).for_each(|page| drop(fs::remove_file(page)));
     Ok(path)
 }
 
-/// Replaces the file in one step, so that a reader finds either the earlier report or the complete new one.
+/// Writes a report to a file. A regular file is replaced in one step, so that a reader finds either the earlier
+/// report or the complete new report.
 pub(crate) fn write(format: Format, path: &Path, text: &str) -> Result<(), CommandError> {
     let written = if is_stream(path) {
         fs::OpenOptions::new().write(true).open(path).and_then(|mut stream| stream.write_all(text.as_bytes()))

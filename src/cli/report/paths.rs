@@ -1,5 +1,5 @@
-//! The paths of a text for people. Each path is relative to the folder in which the user works, so that the user can
-//! open the path or pass the path to a command.
+//! Converts the paths in texts that people read. Each path becomes relative to the folder in which the user
+//! works, so that the user can open the path or pass the path to a command.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,8 @@ use crate::protocol::text::references;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WorkFolder {
     root: PathBuf,
-    /// The path of the folder, relative to the root of the tree. Empty at the root and outside the tree.
+    /// The path of the folder, relative to the root of the tree. The path is empty at the root and outside the
+    /// tree.
     within: String,
 }
 
@@ -25,7 +26,8 @@ impl WorkFolder {
         Self { root: root.to_owned(), within: within().unwrap_or_default() }
     }
 
-    /// Only texts for people have paths relative to the folder. All other output has paths relative to the root.
+    /// Returns the folder to which the paths in an output are relative: this folder if people read the output,
+    /// otherwise the root.
     pub(crate) fn for_people(self, is_for_people: bool) -> Self {
         if is_for_people { self } else { Self::default() }
     }
@@ -34,14 +36,15 @@ impl WorkFolder {
         self.within.is_empty()
     }
 
-    /// Makes a path relative to this folder. Before the call, the path is relative to the root.
+    /// Changes a path that is relative to the root into a path that is relative to this folder.
     pub(crate) fn path(&self, path: &mut String) {
         if !self.is_root() {
             *path = seen_from(&self.within, path);
         }
     }
 
-    /// Makes a path relative to the root of the tree. This function is the inverse of [`path`](Self::path).
+    /// Returns the path of a file relative to the root of the tree. This function is the inverse of
+    /// [`path`](Self::path).
     pub(crate) fn in_tree(&self, shown: &str) -> String {
         in_tree(&self.within, shown)
     }
@@ -76,7 +79,8 @@ impl WorkFolder {
         gone.chain(changed).chain(skipped).chain(covered).chain(unread).for_each(|path| self.path(path));
     }
 
-    /// Changes the paths of an event that the live display shows.
+    /// Makes the paths in an event relative to this folder. The function changes only paths that the live
+    /// display shows.
     pub(crate) fn event(&self, event: &mut Event) {
         match &mut event.kind {
             EventKind::Review(ReviewEvent::RunStarted { plan }) => {

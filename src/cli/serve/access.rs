@@ -1,15 +1,15 @@
-//! Decides which requests the server answers. Other users of the computer and pages of other origins can send
-//! requests to the server, too.
+//! Decides which requests the server answers. Other users of the computer and pages of other origins can also
+//! send requests to the server.
 //!
 //! - A token in the printed address proves that the user can read the terminal. The server exchanges the token for a
 //!   cookie and removes the token from the address.
-//! - All pages are below a random path, to which the cookie is limited. A browser sends cookies to every port of a
-//!   host, but it does not send this cookie to the server of another user, because that server is asked for other
-//!   paths.
-//! - The name in the header `Host` is a name of this computer. A page whose name was rebound to this computer
-//!   (DNS rebinding) has another name.
-//! - A write comes from a page of this server: its origin is this server, and it contains a second token, which only
-//!   pages of this server contain.
+//! - All pages are below a random path, and the cookie is valid only for this path. A browser sends a cookie to
+//!   every port of a host, and therefore also to servers of other users on this computer. However, a browser
+//!   sends no request for the random path to the other servers, so the other servers do not receive the cookie.
+//! - The header `Host` must contain a name of this computer. In an attack by DNS rebinding, the header contains
+//!   another name.
+//! - A write must come from a page of this server. The origin of the request must be this server, and the form
+//!   must contain a second token, which only pages of this server contain.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -24,7 +24,7 @@ pub(crate) struct Access {
     hosts: Vec<String>,
     /// The server compares hashes, because a comparison of hashes takes the same time for all inputs.
     token: Hash,
-    /// The hash of a token that is valid once.
+    /// The hash of the token that is valid once. `None` after a browser used the token.
     single_use: Mutex<Option<Hash>>,
     session: Hash,
     cookie: String,
@@ -32,10 +32,10 @@ pub(crate) struct Access {
     base: String,
 }
 
-/// The secrets that sign a browser in.
+/// The tokens with which a browser signs in.
 pub(crate) struct SignIn {
     pub(crate) token: String,
-    /// A token that is valid once. The browser receives it from a file.
+    /// A token that is valid once. The browser receives the token from a file.
     pub(crate) single_use: String,
 }
 
@@ -69,7 +69,7 @@ impl Access {
         &self.cookie
     }
 
-    /// The token of the forms.
+    /// The token that every form of this server contains, and that the browser sends with the form.
     pub(crate) fn form_token(&self) -> &str {
         &self.form_token
     }
@@ -105,8 +105,8 @@ impl Access {
     }
 }
 
-/// Whether a page of another origin sent the request. A link on such a page is no such request, because a link has
-/// no effect and its result is invisible to the page.
+/// Whether a page of another origin sent the request. The result is `false` if the user follows a link on a page
+/// of another origin. Following a link changes nothing, and the page with the link cannot read the answer.
 pub(crate) fn is_foreign(headers: &HeaderMap) -> bool {
     let is = |name, value| single(headers, name) == Some(value);
     match site(headers) {
@@ -116,7 +116,8 @@ pub(crate) fn is_foreign(headers: &HeaderMap) -> bool {
     }
 }
 
-/// Whether the browser follows a link of another site. A browser sends no strict cookie after such a link.
+/// Whether the request follows a link on a page of another site. After such a link, a browser does not send a
+/// cookie with `SameSite=Strict`.
 pub(crate) fn is_link_from_elsewhere(headers: &HeaderMap) -> bool {
     site(headers).is_some_and(|site| site != "same-origin" && site != "none")
 }
@@ -125,7 +126,7 @@ fn site(headers: &HeaderMap) -> Option<&str> {
     single(headers, "sec-fetch-site")
 }
 
-/// Returns the value of a header that occurs once.
+/// Returns the value of a header. Returns `None` if the header is missing or occurs several times.
 fn single<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     let mut values = headers.get_all(name).into_iter();
     let value = values.next()?.to_str().ok()?;
@@ -136,7 +137,7 @@ fn hash(secret: &str) -> Hash {
     blake3::hash(secret.as_bytes())
 }
 
-/// Returns 64 random hexadecimal digits with 244 random bits.
+/// Returns 64 hexadecimal digits that contain 244 random bits.
 fn random() -> String {
     let half = || uuid::Uuid::new_v4().simple().to_string();
     half() + &half()

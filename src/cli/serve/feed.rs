@@ -1,8 +1,9 @@
-//! Sends the events of running reviews to browsers. The run is in another process and appends its events to the
-//! history. One thread polls the history for all browsers.
+//! Sends the events of running reviews to browsers. Each review is in another process, which appends the events
+//! of the review to the history. One thread polls the history for all browsers.
 //!
-//! The memory is bounded: the thread sends events through a channel of fixed capacity. A browser that reads too
-//! slowly misses events in the channel and reads them from the history, page by page.
+//! The use of memory is limited, because the thread sends events through a channel of fixed capacity. If a
+//! browser reads too slowly, the server reads the events that the browser missed from the history, a limited
+//! number at a time.
 
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -26,20 +27,21 @@ use crate::history::JournalError;
 use crate::history::store::Journal;
 use crate::protocol::{secrets, text::printable};
 
-/// The maximum number of browsers that follow runs.
+/// The maximum number of browsers that follow runs at the same time.
 pub(crate) const READERS: usize = 256;
 
 /// The number of events that the channel holds.
 const CAPACITY: usize = 512;
 
-/// The maximum number of events that a browser reads from the history at a time.
+/// The maximum number of events that one query for a browser reads from the history.
 const PAGE: u32 = 100;
 
-/// How often the thread asks the history for new events.
+/// The interval at which the thread reads new events from the history.
 const INTERVAL: Duration = Duration::from_millis(200);
 
-/// The maximum number of lines of an event, and of characters of a line.
+/// The maximum number of lines of an event.
 const LINES: usize = 12;
+/// The maximum number of characters of a line of an event.
 const CHARACTERS: usize = 300;
 
 /// An event as the live view shows it.
@@ -50,10 +52,10 @@ pub(crate) struct LiveEvent {
     pub(crate) lines: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) started: Option<StartedCall>,
-    /// The call that ended.
+    /// The key of the call that ended, as in `StartedCall::call`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) finished: Option<String>,
-    /// The dispute that was opened.
+    /// The number of the dispute that the event opened.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) dispute: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,7 +70,7 @@ pub(crate) struct StartedCall {
     pub(crate) activity: String,
 }
 
-/// An event in the form in which it is sent.
+/// An event as JSON, which the server sends to browsers.
 #[derive(Debug)]
 pub(crate) struct SentEvent {
     run: RunId,
@@ -79,7 +81,8 @@ pub(crate) struct SentEvent {
 #[derive(Clone, Debug)]
 enum News {
     Event(Arc<SentEvent>),
-    /// The history contains events that were not sent.
+    /// The polling thread did not send all events of the history through the channel, so the receiver has to
+    /// read the history.
     Missed,
 }
 
@@ -88,7 +91,7 @@ pub(crate) struct Feed {
     history: PathBuf,
     sender: broadcast::Sender<News>,
     readers: Arc<Semaphore>,
-    /// Limits how many pages are in memory.
+    /// Limits the number of simultaneous reads of the history.
     pages: Semaphore,
 }
 
@@ -106,8 +109,8 @@ impl Feed {
         Ok(feed)
     }
 
-    /// Returns the events of a run after the event with the number `after`, without an end. Returns `None` if too
-    /// many browsers follow runs.
+    /// Returns a stream of the events of a run that have numbers above `after`. The stream also waits for future
+    /// events. Returns `None` if too many browsers follow runs.
     pub(crate) fn follow(
         self: &Arc<Self>,
         run: RunId,
@@ -149,7 +152,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Returns `None` if the history cannot be read.
+    /// Returns the next event of the run. Returns `None` if the history cannot be read.
     async fn next(&mut self) -> Option<Arc<SentEvent>> {
         loop {
             if let Some(event) = self.waiting.pop_front() {
@@ -177,7 +180,8 @@ impl Reader {
     }
 }
 
-/// Polls while browsers follow runs.
+/// Polls the history until the server drops the feed. While no browser follows a run, the polling thread does
+/// not read the history.
 fn poll(feed: &Weak<Feed>) {
     let mut follower: Option<Follower> = None;
     loop {
@@ -200,7 +204,7 @@ fn poll(feed: &Weak<Feed>) {
 
 struct Follower {
     journal: Journal,
-    /// The id of the last event that was sent.
+    /// The id of the newest event that the thread has read.
     last: u64,
     lines: HashMap<RunId, EventLines>,
 }
@@ -248,7 +252,7 @@ impl Follower {
     }
 }
 
-/// Returns at most `most` events of a run after the event with the number `after`.
+/// Returns at most `most` events of a run, beginning after the event with the number `after`.
 pub(crate) fn events(
     journal: &Journal,
     run: &RunId,
@@ -261,7 +265,8 @@ pub(crate) fn events(
     Ok(events)
 }
 
-/// The lines depend on the plan of the run.
+/// Returns the formatter for the events of a run. The formatter receives the plan of the run first, because the
+/// lines depend on the plan.
 fn lines_of(journal: &Journal, run: &RunId) -> Result<EventLines, JournalError> {
     let screen = Screen {
         terminal: false,

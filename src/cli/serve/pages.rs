@@ -1,4 +1,4 @@
-//! The pages. Each page reads the history when it is requested.
+//! The pages of the server. Each request for a page reads the history again.
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -23,21 +23,21 @@ use crate::protocol::secrets;
 use crate::rules::measures::ReviewStatistics;
 use crate::workflows::review::recorded::view::{self, Recorded};
 
-/// The number of rows of a list, and the maximum number that an address can request.
+/// The default number of rows of a list, and the maximum number of rows that a request can set.
 const ROWS: (u32, u32) = (50, 5_000);
 
-/// The number of events that the live view of a run begins with.
+/// The maximum number of recorded events that the live view of a run shows at first.
 const TAIL: u64 = 300;
 
 #[derive(Serialize)]
 struct ListPage<T> {
     rows: Vec<T>,
-    /// The number of rows of a longer list, if older rows exist.
+    /// The number of rows that the link to older rows requests. `None` if the page has no link to older rows.
     more: Option<u32>,
 }
 
 impl<T> ListPage<T> {
-    /// `read` returns at most the given number of rows.
+    /// Reads the rows of a list with the function `read`, whose argument is the maximum number of rows.
     fn read(recent: Option<u32>, read: impl FnOnce(u32) -> Result<Vec<T>, ErrorPage>) -> Result<Self, ErrorPage> {
         let shown = recent.unwrap_or(ROWS.0).clamp(1, ROWS.1);
         let mut rows = read(shown + 1)?;
@@ -55,7 +55,7 @@ pub(crate) fn runs(site: &Site, recent: Option<u32>) -> Result<Response, ErrorPa
     Ok(site.page(StatusCode::OK, "serve/runs.html", "runs", &page, context! {}))
 }
 
-/// The report on a run, as `--format html` shows it.
+/// Returns the report on a run, with the content of `--format html`.
 pub(crate) fn run(site: &Site, text: &str) -> Result<Response, ErrorPage> {
     let (journal, run) = found(site, text)?;
     let run = journal.find_run(&run.0)?;
@@ -94,7 +94,7 @@ struct LivePage {
     run_short: String,
     is_review: bool,
     events: Vec<LiveEvent>,
-    /// How many earlier events the page does not show.
+    /// The number of earlier events that the page does not show.
     hidden: u64,
     /// The number of the last event on the page.
     last: u64,
@@ -164,7 +164,8 @@ pub(crate) fn disputes(site: &Site, recent: Option<u32>) -> Result<Response, Err
 #[derive(Serialize)]
 struct DisputePage {
     dispute: DisputeDetails,
-    /// The report of which the page shows the code. `None` if the run has no report, as for a watch.
+    /// The report on the run of the dispute. The page shows the disputed code from the report. `None` if no
+    /// report can be made, for example for a watch.
     report: Option<Page>,
     form: Option<FormView>,
 }
@@ -173,7 +174,7 @@ pub(crate) fn dispute(site: &Site, number: u64) -> Result<Response, ErrorPage> {
     dispute_with(site, number, StatusCode::OK, FormView::empty(site.access.form_token()))
 }
 
-/// The page of a dispute with a form, which can contain an error.
+/// Returns the page of a dispute with a form. The form can show an error.
 pub(crate) fn dispute_with(
     site: &Site,
     number: u64,

@@ -26,8 +26,8 @@ use crate::cli::report::html::environment::{SCRIPT, STYLE};
 /// The maximum size of a form, in bytes.
 const FORM: usize = 64 << 10;
 
-/// Pages load styles, scripts and events only from this server, and send forms only to this server. Scripts and
-/// styles inside a page have no effect.
+/// Pages load styles, scripts and events only from this server, and send forms only to this server. The browser
+/// ignores inline scripts and inline styles.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
@@ -35,7 +35,7 @@ const HEADERS: [(HeaderName, HeaderValue); 7] = [
     (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
     (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
     (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
-    // A browser tells the origin of a form only to a page with this policy.
+    // With the policy `no-referrer`, a browser would send forms without their origin.
     (header::REFERRER_POLICY, HeaderValue::from_static("same-origin")),
     (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
     (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
@@ -71,14 +71,16 @@ pub(crate) fn router(site: Arc<Site>, stop: Stop) -> Router {
         .with_state(site)
 }
 
-/// Refuses requests for other hosts and from other origins, and adds the headers of all answers.
+/// Refuses requests to other host names and requests from other origins. Adds the security headers to every
+/// answer.
 async fn guard(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
     let mut response = if !site.access.is_own_host(request.uri(), request.headers()) {
-        refused(StatusCode::MISDIRECTED_REQUEST, "this server has another name")
+        refused(StatusCode::MISDIRECTED_REQUEST, "the request names another server")
             .hint("open the address that `glee serve` printed")
             .into_response()
     } else if access::is_foreign(request.headers()) {
-        refused(StatusCode::FORBIDDEN, "a page of another origin cannot use this server").into_response()
+        refused(StatusCode::FORBIDDEN, "a page of another website cannot send requests to this server")
+            .into_response()
     } else {
         next.run(request).await
     };
@@ -97,7 +99,7 @@ async fn only_signed_in(State(site): State<Arc<Site>>, request: Request, next: N
 
 fn not_signed_in(message: &str) -> ErrorPage {
     refused(StatusCode::UNAUTHORIZED, message)
-        .hint("open the address that `glee serve` printed; each start of the server prints a new address")
+        .hint("open the address that `glee serve` printed; every start of `glee serve` prints a new address")
 }
 
 #[derive(Deserialize)]
@@ -113,8 +115,8 @@ async fn enter(State(site): State<Arc<Site>>, Query(entry): Query<Entry>, header
     }
     let target = site.path("runs");
     let mut response = if access::is_link_from_elsewhere(&headers) {
-        // After a redirect, the browser would not send the cookie, because another site began the navigation. The
-        // link in this page belongs to this site.
+        // A redirect would not work, because the browser sends no cookie in a navigation that another site
+        // began. Glee therefore sends a page with a link to the target.
         let html = templates::render("serve/enter.html", context! { target });
         ([(header::CONTENT_TYPE, templates::HTML)], html).into_response()
     } else {
@@ -137,7 +139,7 @@ async fn asset(Path(name): Path<String>) -> Response {
 }
 
 async fn missing() -> Response {
-    refused(StatusCode::NOT_FOUND, "there is no page at this address")
+    refused(StatusCode::NOT_FOUND, "no page has this address")
         .hint("open the address that `glee serve` printed")
         .into_response()
 }
@@ -185,8 +187,9 @@ struct After {
     after: Option<u64>,
 }
 
-/// Sends the events of a run until the browser closes the page or `stop` requests the end. The id of an event is its
-/// number in the run, with which a browser resumes after an interruption.
+/// Sends the events of a run until the browser closes the page or `stop` requests the end. The id of an event is
+/// the number of the event in the run. After an interruption, the browser sends the last id and receives the
+/// later events.
 async fn events(
     State(site): State<Arc<Site>>,
     Path(run): Path<String>,
@@ -202,8 +205,8 @@ async fn events(
         Err(error) => return error.into_response(),
     };
     let Some(events) = site.feed.follow(run, after) else {
-        return refused(StatusCode::SERVICE_UNAVAILABLE, "too many browsers follow runs")
-            .hint("close the page of another run")
+        return refused(StatusCode::SERVICE_UNAVAILABLE, "too many live views are open")
+            .hint("close another live view")
             .into_response();
     };
     let events = events.map(|event| {

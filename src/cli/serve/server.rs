@@ -21,13 +21,14 @@ const CONNECTIONS: usize = 512;
 /// The maximum size of a request's head, in bytes.
 const BUFFER: usize = 32 << 10;
 
-/// A client that has not sent a request's head within this time is disconnected.
+/// The maximum time in which a client can send the head of a request. After this time, the server closes the
+/// connection.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How long the server waits for the last answers.
+/// The maximum time for which the stopping server waits for open connections.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The pause after a connection could not be accepted, for example because too many files are open.
+/// The pause after a failure to accept a connection, for example because the process has too many open files.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// Serves until `stop` requests the end.
@@ -52,7 +53,8 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, stop: Stop) {
                 continue;
             }
         };
-        // Events are small and have to arrive at once. Without this option, only their arrival is later.
+        // Events are small and must arrive without delay. An error of `set_nodelay` is ignored, because the
+        // error only delays the events.
         drop(stream.set_nodelay(true));
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())

@@ -1,4 +1,5 @@
-//! What all requests share: the project, its history, the templates and the limits.
+//! The state that all requests share: the options of the command, the access rules, the history, the feed and a
+//! limit on parallel reads.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use crate::history::JournalError;
 use crate::history::store::Journal;
 use crate::protocol::text::printable;
 
-/// The maximum number of pages that are made at the same time. Further requests wait.
+/// The maximum number of requests that read the history at the same time. Further requests wait.
 const AT_A_TIME: usize = 4;
 
 #[derive(Debug)]
@@ -58,7 +59,7 @@ impl Site {
         Journal::open_read(&self.history)
     }
 
-    /// Makes the answer to a request on another thread, because reading the history and rendering take time.
+    /// Computes the answer to a request on a thread for blocking work, because queries and templates take time.
     pub(crate) async fn answer(
         self: Arc<Self>,
         make: impl FnOnce(&Self) -> Result<Response, ErrorPage> + Send + 'static,
@@ -70,7 +71,7 @@ impl Site {
             .unwrap_or_else(|error| error.with_links(self.access.base()).into_response())
     }
 
-    /// Renders a page. `section` is the entry of the navigation that is marked as the current one.
+    /// Renders a page. The navigation highlights the entry `section`.
     pub(crate) fn page(
         &self,
         status: StatusCode,
@@ -95,13 +96,13 @@ impl Site {
         found.await.unwrap_or_else(|_| Err(failed()))
     }
 
-    /// The path of a page.
+    /// Returns the path of a page below the random path of this server.
     pub(crate) fn path(&self, page: &str) -> String {
         format!("{}/{page}", self.access.base())
     }
 }
 
 fn failed() -> ErrorPage {
-    refused(StatusCode::INTERNAL_SERVER_ERROR, "the page cannot be made")
-        .hint("read the error in the terminal of `glee serve`")
+    refused(StatusCode::INTERNAL_SERVER_ERROR, "the page could not be created")
+        .hint("read the error that `glee serve` printed in the terminal")
 }

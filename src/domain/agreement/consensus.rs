@@ -40,10 +40,10 @@ pub struct Corroboration {
     /// The number of reviewers in the run.
     pub reviewers: u32,
     pub positions: Vec<Position>,
-    /// Reviewers that did not raise the finding, but confirmed the finding in a debate.
+    /// The reviewers that confirmed the finding in a debate without having raised the finding.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub confirmed_by: Vec<AgentName>,
-    /// The combined confidence. Absent if no reviewer stated a confidence.
+    /// The combined confidence. `confidence` is absent if no reviewer stated a confidence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
     pub formula: String,
@@ -51,7 +51,7 @@ pub struct Corroboration {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<i32>,
     pub why: String,
-    /// The information that would change the classification.
+    /// The information that would change the classification of the finding.
     pub would_decide: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,

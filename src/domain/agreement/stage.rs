@@ -13,12 +13,12 @@ use crate::domain::{Agent, AgentName, Untrusted};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StagePlan {
     pub root: String,
-    /// The id that the user chose for the work. The output folder has the same name.
+    /// The id that the user chose for the work. The id is also the name of the output folder.
     pub id: String,
     pub stage: String,
     #[serde(flatten)]
     pub subject: Subject,
-    /// The agents that answer. These agents run concurrently, with read-only access.
+    /// The agents that answer the stage or the checkpoint. The agents run concurrently, and cannot change files.
     pub agents: Vec<Agent>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aggregator: Option<Agent>,
@@ -89,14 +89,14 @@ pub struct StageAnswer {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Synthesis {
-    /// Whether the aggregator reports the status `conflict`. An aggregator can report this status without an entry
-    /// in `conflicts`.
+    /// Whether the aggregator reports the status `conflict`. An aggregator can report the status `conflict` even
+    /// if `conflicts` is empty.
     pub conflict: bool,
-    /// A blank text means that there is no summary.
+    /// The aggregator's summary. A blank summary counts as missing.
     pub summary: Untrusted,
     pub agreements: Vec<Untrusted>,
     pub conflicts: Vec<Untrusted>,
-    /// The whole answer, a JSON object as text.
+    /// The whole answer, which is a JSON object in text form.
     pub content: Untrusted,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing_fields: Vec<String>,
@@ -178,7 +178,7 @@ pub struct QuestionAnswer {
     pub reason: Untrusted,
 }
 
-/// An answer with the agents that gave it.
+/// An answer, and the agents that gave the answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Opinion {
     /// The answer in the wording of the first agent.

@@ -20,7 +20,7 @@ pub struct AuditPlan {
 pub struct RulingAudit {
     pub dispute: DisputeNumber,
     pub judge: AgentName,
-    /// Absent if the judge gave no valid ruling.
+    /// `ruling` is absent if the judge gave no valid ruling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ruling: Option<Ruling>,
     /// The reason for a missing ruling.

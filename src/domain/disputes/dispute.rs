@@ -17,7 +17,7 @@ pub enum Relation {
         /// The new evidence: locations that exist in the tree, or commands that fail.
         evidence: Vec<Untrusted>,
     },
-    /// The dispute was about the same problem, but the code has changed since then.
+    /// The dispute was about the same problem, but the disputed code has changed since the dispute.
     CodeChanged {
         /// The unified diff of the block; absent if the old code is no longer available.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -27,14 +27,14 @@ pub enum Relation {
     MayRepeat,
 }
 
-/// An earlier dispute that a finding relates to, with its outcome.
+/// An earlier dispute to which a finding relates, and the outcome of the dispute.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EarlierDispute {
     pub dispute: RulingRef,
     #[serde(flatten)]
     pub relation: Relation,
     pub title: Untrusted,
-    /// Absent while the dispute is open.
+    /// `disposition` is absent while the dispute is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disposition: Option<Disposition>,
     /// The new tag of the finding, if the ruling says that the finding is right but not mandatory.
@@ -97,9 +97,10 @@ pub enum Objector {
     /// The coder.
     #[default]
     Coder,
-    /// Reviewers that contradict each other before a coder receives the finding.
+    /// Reviewers that contradicted each other before a coder received the finding.
     Reviewers,
-    /// No objection: only one reviewer raised the finding, or its evidence is challenged.
+    /// Nobody objects to the finding, but only one reviewer raised the finding, or the evidence of the finding
+    /// is challenged.
     Unconfirmed,
     /// An earlier finding of the run. Implementing the new finding would revert the change for the earlier finding.
     Earlier,
@@ -159,22 +160,23 @@ pub struct Dispute {
     pub objection: Response,
     #[serde(default, skip_serializing_if = "Objector::is_coder")]
     pub objector: Objector,
-    /// Absent until a route is chosen.
+    /// `route` is absent until a route is chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub route: Option<Route>,
-    /// All rulings in order. The ruling of a person can follow an ESCALATE.
+    /// All rulings on the dispute, oldest first. An ESCALATE can be followed by the ruling of a person.
     #[serde(default)]
     pub rulings: Vec<RulingRecord>,
-    /// Absent while the dispute is open.
+    /// `disposition` is absent while the dispute is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disposition: Option<Disposition>,
-    /// Present if the finding was discarded without a ruling.
+    /// `discarded_by` is present if the finding was discarded without a ruling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub discarded_by: Option<Ruler>,
     /// Related earlier disputes that do not bind the finding.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier: Vec<EarlierDispute>,
-    /// The earlier run that opened the dispute and numbered its finding. Absent for the disputes of this run.
+    /// The earlier run that opened the dispute and numbered the disputed finding. `opened_by` is absent if this
+    /// run opened the dispute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opened_by: Option<RunId>,
 }

@@ -12,9 +12,9 @@ use crate::domain::{AgentName, FindingId, Tag, Untrusted};
 pub enum RulingWord {
     /// The coder must implement the finding.
     Enforce,
-    /// The finding is invalid; the coder continues without it.
+    /// The finding is invalid, and the coder need not implement the finding.
     Dismiss,
-    /// The case is ambiguous; a person has to decide.
+    /// The dispute is ambiguous, so a person has to decide.
     Escalate,
 }
 
@@ -43,7 +43,7 @@ pub struct Ruling {
     pub ruling: RulingWord,
     #[serde(default)]
     pub rationale: Untrusted,
-    /// Present if the ruling is DISMISS.
+    /// `grounds` is present if the ruling is DISMISS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grounds: Option<Grounds>,
     /// Locations in the reviewed tree, as `path:line`.
@@ -84,7 +84,7 @@ pub enum Ruler {
     Panel,
     /// A person, in the dialog or with `glee disputes resolve`.
     Human,
-    /// The configured route, without a decision by an agent or a person.
+    /// The configured route settled the dispute, without a decision by an agent or a person.
     Policy,
 }
 
@@ -134,7 +134,7 @@ impl PanelVote {
     }
 }
 
-/// How a dispute ended. The disposition decides whether the finding blocks this run and later runs.
+/// How a dispute ended. The disposition determines whether the finding blocks this run and later runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "as", rename_all = "snake_case")]
 pub enum Disposition {
@@ -146,7 +146,8 @@ pub enum Disposition {
     Discarded,
     /// The finding is right, and the risk is accepted.
     AcceptedRisk,
-    /// The finding is right and is deferred to later work. `reference` is the issue number or link of this work.
+    /// The finding is right and will be fixed later. `reference` is the number or the link of the issue that
+    /// tracks the finding.
     Deferred { reference: String },
     /// The finding repeats another finding.
     Duplicate { of: String },

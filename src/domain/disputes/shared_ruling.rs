@@ -31,11 +31,11 @@ pub struct SharedRuling {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
     pub anchor: SharedAnchor,
-    /// Absent if the finding was discarded without a ruling.
+    /// `ruling` is absent if the finding was discarded without a ruling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ruling: Option<RulingWord>,
     pub disposition: Disposition,
-    /// The tag that the ruling gave the finding, if the finding is right but not mandatory.
+    /// The new tag of the finding, if the ruling says that the finding is right but not mandatory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_tag: Option<Tag>,
     #[serde(default, skip_serializing_if = "Untrusted::is_empty")]
@@ -66,7 +66,7 @@ pub struct SharedAnchor {
     pub names: Vec<String>,
 }
 
-/// The origin of the ruling, and the person responsible for it.
+/// The origin of a shared ruling, and the person who is responsible for the ruling.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuledBy {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -89,7 +89,8 @@ impl SharedRuling {
         Location { file: self.file.clone(), line: self.line, end_line: self.end_line }
     }
 
-    /// The anchor of the finding. `text` contains the normalised words of the title; `category` is normalised too.
+    /// The anchor of the finding. `text` contains the normalised words of the title, and `category` contains the
+    /// normalised category.
     pub fn anchor(&self, text: String, category: String) -> Anchor {
         Anchor {
             file: self.file.clone(),

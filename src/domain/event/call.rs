@@ -95,7 +95,8 @@ pub struct CallId {
 }
 
 impl CallId {
-    /// The stem of the names of the call's files. The stem consists of letters, digits, `-` and `.`.
+    /// Returns the stem of the names of the call's files. The file stem consists of letters, digits, `-` and
+    /// `.`.
     pub fn file_stem(&self) -> String {
         let purpose = match &self.purpose {
             Purpose::Review { round, shard } => format!("review-{round}-{shard}"),
@@ -173,7 +174,8 @@ pub enum CallAnswer {
     Recheck {
         checks: Vec<Recheck>,
     },
-    /// Comparisons of findings with earlier disputes. A finding without a comparison counts as a new problem.
+    /// Comparisons of findings with earlier disputes. A finding without a comparison is treated as a new
+    /// problem.
     Compare {
         comparisons: Vec<Comparison>,
     },

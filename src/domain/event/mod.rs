@@ -1,6 +1,7 @@
-//! Events: the contract between a run and its listeners. The state of a run is a fold over its events. The history
-//! contains everything that a later reader needs, except the raw output of agents. Events refer to the raw output
-//! by call id and hash. A later version of Glee must not remove or rename a recorded field.
+//! The events of a run, which the history stores and listeners receive. The state of a run is a fold over its
+//! events. The history contains everything that a later reader needs, except the raw output of agents. Events
+//! refer to the raw output by call id and hash. A later version of Glee must not remove or rename a recorded
+//! field.
 
 mod call;
 
@@ -50,7 +51,8 @@ pub struct Plan {
     pub skipped: Vec<Skip>,
     /// The settings by dotted key, in the form in which `glee config list` prints them.
     pub settings: BTreeMap<String, Value>,
-    /// The commit whose `.glee` applies. Present if the change under review edits `.glee`.
+    /// The commit from which the run takes the project's `.glee` folder. `steered_by` is present if the change
+    /// under review edits `.glee`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steered_by: Option<String>,
     /// Glee's own findings about the change. Glee later merges its own findings with the findings of the reviewers.
@@ -58,7 +60,7 @@ pub struct Plan {
     pub own: Vec<RawFinding>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub staged: Option<Staged>,
-    /// The route for every dispute, given with `--on-dispute`.
+    /// The route of every dispute, as given with the option `--on-dispute`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_dispute: Option<Route>,
     /// The commit whose rulings in `.glee/rulings` are in force; absent outside git and before the first commit.
@@ -69,7 +71,7 @@ pub struct Plan {
     pub target_args: Option<Vec<String>>,
 }
 
-/// The treatment of the index in a review of staged changes.
+/// The way in which a review of staged changes treats the git index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Staged {
@@ -83,7 +85,7 @@ pub enum Staged {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FixRequest {
     pub findings: Vec<FindingId>,
-    /// Absent if the run already has a coder.
+    /// `coder` is absent if the run already has a coder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coder: Option<Agent>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -96,9 +98,9 @@ pub struct FixRequest {
 pub enum Mode {
     /// The code is reviewed, and no file is changed.
     Review,
-    /// The coder also receives the findings (`--fix`); disputes remain open.
+    /// The coder receives the findings, and disputes remain open (`--fix`).
     Fix,
-    /// Disputes are also settled (`--arbitrate`).
+    /// The coder receives the findings, and disputes are settled (`--arbitrate`).
     Arbitrate,
 }
 
@@ -123,7 +125,8 @@ pub enum EventKind {
     Watch(WatchEvent),
 }
 
-/// Events of every run: calls, notices, the end, and later actions on the run.
+/// The events that runs of every workflow record: calls, notices, the end of the run, and later actions on the
+/// run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum RunEvent {
@@ -131,23 +134,23 @@ pub enum RunEvent {
     RunResumed,
     /// A call begins. The answer has to repeat the nonce.
     CallStarted { call: CallId, role: Role, prompt_bytes: u64, nonce: String },
-    /// A call ended. `answer` is the parsed answer, or the reason why there is none.
+    /// A call ended. `answer` is the parsed answer, or the reason why the answer is missing.
     CallFinished {
         call: CallId,
         #[serde(flatten)]
         answer: CallAnswer,
-        /// Absent if the process could not be started.
+        /// `transcript` is absent if the process could not be started.
         transcript: Option<Transcript>,
         millis: u64,
         usage: Box<Usage>,
         #[serde(default, skip_serializing_if = "CallMetadata::is_empty")]
         told: Box<CallMetadata>,
     },
-    /// Files changed while a read-only agent ran without a sandbox. The agent's answer is discarded.
+    /// Files changed while a read-only agent ran without a sandbox. Glee discards the agent's answer.
     ReadOnlyViolated { call: CallId, changes: Vec<String> },
     /// A message for the user, which the report repeats.
     Notice { text: String },
-    /// The run ended. `exit` is the reason, which determines the exit code.
+    /// The run ended. `exit` is the reason for the end, and determines the exit code.
     RunEnded { exit: ExitReason, millis: u64 },
     /// `glee runs undo` restored this number of files to their content before the coder's edits.
     RunUndone { files: u64 },
@@ -169,13 +172,13 @@ pub enum ReviewEvent {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         skipped: Vec<Skip>,
     },
-    /// A reviewer's earlier answers replace a whole call or a part of a call.
+    /// Earlier answers of a reviewer replace a call or a part of a call.
     AnswersReused {
         call: CallId,
         from: Vec<ReusedFrom>,
         /// The findings of the earlier answers, with current line numbers.
         findings: Vec<RawFinding>,
-        /// The files that the call still covers.
+        /// The files that the reviewer still receives in the call.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         asked: Vec<AskedFile>,
         /// Earlier findings about code that has changed since the earlier review. The reviewer reads the code
@@ -191,7 +194,8 @@ pub enum ReviewEvent {
         /// The random key for hashing lines.
         salt: String,
         files: Vec<FileReview>,
-        /// Findings that are not in any of `files`. These findings are reused only if all `files` are unchanged.
+        /// Findings that are not in any of `files`. Findings in `others` are reused only if all `files` are
+        /// unchanged.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         others: Vec<RawFinding>,
     },
@@ -205,7 +209,8 @@ pub enum ReviewEvent {
     /// The debate of a round has ended. `findings` contains the findings of the round after the debate, including
     /// findings that reviewers added during the debate. `silent` lists the reviewers that did not answer.
     DebateConcluded { round: u32, findings: Vec<Finding>, silent: Vec<AgentName>, report: DebateMessage },
-    /// The debate ends. The messages ask each reviewer to stop, and contain the reviewers' replies.
+    /// The debate of a round ends. `messages` contains a shutdown request and the response to the request. The
+    /// response refuses the shutdown if the run was stopped during the debate.
     DebateShutdown { messages: Vec<DebateMessage> },
     /// A ruling or disposition of an earlier dispute covers a finding.
     AlreadyRuled {
@@ -226,8 +231,8 @@ pub enum ReviewEvent {
         #[serde(flatten)]
         earlier: Box<EarlierDispute>,
     },
-    /// A finding describes the same problem as an earlier finding whose dispute waits for a person. No second
-    /// dispute is opened.
+    /// A finding describes the same problem as an earlier finding whose dispute waits for a person. Glee opens
+    /// no second dispute about the problem.
     StillDisputed { finding: FindingId, dispute: DisputeNumber },
     /// A snapshot of the tree before the coder's first edit.
     BeforeImage {
@@ -248,7 +253,8 @@ pub enum ReviewEvent {
     Verified { round: u32, command: String, passed: bool, tail: String },
 }
 
-/// Events of disputes. A review or a watch can open a dispute. Commands can settle disputes between runs.
+/// Events of disputes. A review or a watch can open a dispute. While no run is active, commands such as `glee
+/// disputes resolve` can settle a dispute.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum DisputeEvent {
@@ -261,14 +267,15 @@ pub enum DisputeEvent {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         judges: Vec<Agent>,
     },
-    /// A finding repeats the disputed finding of the earlier run `from`. The dispute is still open and continues in
-    /// this run. The end of the dispute is recorded in both runs.
+    /// A finding repeats the disputed finding of the earlier run `from`. The dispute is still open and continues
+    /// in this run. When the dispute ends, its end is recorded in the earlier run and in this run.
     DisputeCarriedOn { dispute: Box<Dispute>, from: RunId },
     /// A person, or the configured default, chose the route of a dispute.
     RouteChosen { dispute: DisputeNumber, route: Route, by_person: bool },
     /// A judge or a person ruled.
     RulingGiven { dispute: DisputeNumber, ruling: RulingRecord },
-    /// A dispute ended. `by` is who decided, and `disposition` is how the dispute ended.
+    /// A dispute ended. `by` names the judge, person or route that settled the dispute, and `disposition` is the
+    /// result.
     DisputeSettled {
         dispute: DisputeNumber,
         #[serde(flatten)]
@@ -284,7 +291,8 @@ pub enum DisputeEvent {
     RulingEnded { dispute: DisputeNumber },
     /// Another judge is asked about a sample of dismissed findings (`glee stats audit`).
     AuditStarted { plan: Box<AuditPlan> },
-    /// The judge of an audit ruled, or gave no ruling. The ruling of the dispute remains in force.
+    /// The judge of an audit gave a ruling, or failed to give a ruling. The ruling on the dispute remains in
+    /// force in both cases.
     RulingAudited {
         #[serde(flatten)]
         audit: Box<RulingAudit>,
@@ -320,8 +328,8 @@ pub enum WatchEvent {
     CycleStarted { cycle: u32, triggers: BTreeSet<Trigger> },
     /// The reviewers of a watch are asked to review the work. `tree` is absent if the content could not be recorded.
     ReviewRequested { cycle: u32, requests: Vec<ReviewRequest>, tree: Option<String> },
-    /// The verdicts of a cycle decide how the work goes on. `status` remains paused if a person or a blocker paused the
-    /// work.
+    /// A cycle ends with an action, which results from the verdicts. `status` remains paused if a person or a
+    /// blocker paused the work.
     CycleDecided { cycle: u32, action: Action, status: WatchStatus, ballots: Vec<Ballot> },
     /// Agents are asked for a clarification.
     ClarificationAsked { cycle: u32, agents: Vec<AgentName>, prompt: Untrusted },

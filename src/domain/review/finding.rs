@@ -27,7 +27,8 @@ pub struct RawFinding {
     pub line: Option<u32>,
     /// The last line of a range.
     pub end_line: Option<u32>,
-    /// The defect class, such as `sql-injection` or `weak-hash`. Absent if the reviewer stated no class.
+    /// The defect class, such as `sql-injection` or `weak-hash`. `category` is absent if the reviewer stated no
+    /// class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -61,9 +62,10 @@ pub struct Anchor {
     pub block: String,
     /// The defect class: the reviewer's category or rule, otherwise `bug`.
     pub category: String,
-    /// The title, folded to lower-case words and single blanks.
+    /// The words of the title in lower case, separated by single spaces.
     pub text: String,
-    /// The line within the block, counted from 0. Absent if the finding has no line, and in older records.
+    /// The line within the block, counted from 0. `offset` is absent if the finding has no line, and in older
+    /// records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -83,13 +85,13 @@ pub struct Finding {
     pub raised_by: Vec<AgentName>,
     /// Counted from 1.
     pub round: u32,
-    /// Absent if the location does not exist in the reviewed tree.
+    /// `anchor` is absent if the location does not exist in the reviewed tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub anchor: Option<Anchor>,
     /// The earlier finding of this run whose implementation this finding would undo.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reverses: Option<FindingId>,
-    /// Absent if the run has a single reviewer.
+    /// `consensus` is absent if the run has a single reviewer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consensus: Option<Corroboration>,
 }

@@ -12,7 +12,7 @@ pub struct Location {
     /// The path as written; a valid path is relative to the root of the reviewed tree.
     pub file: String,
     pub line: Option<u32>,
-    /// Absent for a single line.
+    /// `end_line` is absent for a single line.
     pub end_line: Option<u32>,
 }
 
@@ -22,8 +22,8 @@ impl Location {
     }
 }
 
-/// Returns the paths that `path` can mean in the text of the file `from`. Each folder that encloses `from` gives
-/// one path, the nearest folder first.
+/// Returns the paths that `path` can mean in the text of the file `from`. The result has one path for each
+/// folder that encloses `from`, beginning with the nearest folder.
 pub fn meanings(path: &str, from: &str) -> impl Iterator<Item = String> {
     let folders = from.rmatch_indices('/').map(|(at, _)| &from[..=at]).chain([""]);
     folders.map(move |folder| format!("{folder}{path}"))

@@ -64,8 +64,8 @@ impl SkipReason {
         }
     }
 
-    /// Whether the skipped file should have been reviewed. A file that the change deletes or the user excludes need
-    /// not be reviewed.
+    /// Whether the skipped file should have been reviewed. A file that the change deletes or the user
+    /// excludes need not be reviewed.
     pub fn is_unread(self) -> bool {
         !matches!(self, Self::Deleted | Self::Ignored)
     }
@@ -155,7 +155,7 @@ pub struct Proof {
     pub reused: Vec<Reused>,
     /// The wall time of the run in milliseconds.
     pub millis: u64,
-    /// The usage of all calls, as far as agents reported their usage.
+    /// The sum of the usage that the agents reported for all calls.
     pub usage: Usage,
     /// Calls of agents, including retries.
     #[serde(default)]
@@ -164,7 +164,8 @@ pub struct Proof {
     pub caps: Caps,
 }
 
-/// The reason for an exit code (section 3.6 of the design). If a run has several reasons, the strongest counts.
+/// The reason for an exit code (section 3.6 of the design). If a run has several reasons, the strongest reason
+/// determines the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExitReason {
@@ -182,7 +183,7 @@ pub enum ExitReason {
     ReadOnlyViolation,
     /// Another run has locked this tree.
     Locked,
-    /// The history cannot be written, or this version of Glee is too old for its format.
+    /// The history cannot be written, or the history has a format that is too new for this version of Glee.
     History,
     /// The repository's configuration is not trusted.
     Untrusted,
@@ -211,7 +212,8 @@ impl ExitReason {
 
     #[must_use]
     pub fn strongest(self, other: Self) -> Self {
-        /// The codes from the weakest to the strongest. Every signal is stronger than these codes.
+        /// The exit codes, from the weakest to the strongest. The exit code of a signal is stronger than all of
+        /// these codes.
         const STRENGTHS: [u8; 10] = [0, 1, 3, 4, 75, 5, 2, 6, 7, 8];
         let strength =
             |reason: Self| STRENGTHS.iter().position(|code| *code == reason.code()).unwrap_or(usize::MAX);
@@ -247,7 +249,12 @@ pub struct SettledFinding {
 }
 
 impl SettledFinding {
-    /// Whether the finding prevents a clean outcome.
+    /// Whether the finding is neither closed nor rejected.
+    pub fn is_open(&self) -> bool {
+        !self.state.is_closed() && !self.finding.is_rejected()
+    }
+
+    /// Whether the finding is mandatory and not closed, so that the run cannot end with exit code 0.
     pub fn blocks(&self) -> bool {
         self.finding.mandatory && !self.state.is_closed()
     }
@@ -262,11 +269,11 @@ pub struct Failure {
     pub error: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// The kind of the failure. Absent if no process failed.
+    /// The kind of the failure. `cause` is absent if no process failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<FailureKind>,
-    /// The name of the failed call in the output of `glee runs show --calls`. Absent if the agent printed nothing that
-    /// explains the failure.
+    /// The name of the failed call in the output of `glee runs show --calls`. `call` is absent if the agent
+    /// printed nothing that explains the failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
 }
@@ -284,7 +291,7 @@ pub struct FileChange {
 /// The outcome of a run, as `--format json` prints it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
-    /// The version of this schema. Within a version, a change may only add optional fields.
+    /// The version of this schema. Any change of the schema except a new optional field requires a new version.
     pub schema: u32,
     pub run: RunId,
     pub exit: ExitReason,
@@ -310,7 +317,7 @@ pub struct Outcome {
 impl Outcome {
     pub const SCHEMA: u32 = 1;
 
-    /// The text with which a notice about a failed command of `review.verify` ends.
+    /// The last words of every notice about a failed command of `review.verify`.
     pub const VERIFY_FAILS: &'static str = "fails on the coder's edits";
 
     pub fn finding(&self, id: FindingId) -> Option<&SettledFinding> {

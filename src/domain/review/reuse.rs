@@ -9,13 +9,13 @@ use crate::domain::{AgentName, RawFinding, RunId};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FileReview {
     pub file: String,
-    /// The BLAKE3 hash (hex) of what was under review: path, text, lines, change, and the rulings in force.
+    /// The BLAKE3 hash (hex) of the reviewed content: path, text, lines, change, and the rulings in force.
     pub key: String,
     /// The hash of everything that is not compared line by line: the text before the change, the headers of the
     /// change, and the rulings.
     pub frame: String,
-    /// The keyed hashes of all lines, with [`Self::DIGITS`] hexadecimal digits for each line. Absent if the lines
-    /// are not compared.
+    /// The keyed hashes of all lines, with [`Self::DIGITS`] hexadecimal digits for each line. `lines` is absent
+    /// if the lines are not compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lines: Option<String>,
     /// The lines that were under review, 1-based and inclusive; empty means the whole file.

@@ -44,7 +44,7 @@ pub struct DisputeRow {
     pub ruling: Option<RulingWord>,
     /// The person or agent that gave the last ruling or settlement.
     pub ruled_by: Option<Ruler>,
-    /// `None` while the dispute is open.
+    /// `disposition` is `None` while the dispute is open.
     pub disposition: Option<Disposition>,
     /// The last day, in UTC, on which the ruling is in force.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,7 +85,7 @@ pub struct Binding {
     pub title: Untrusted,
     /// The finding's location at the time of the dispute.
     pub location: Option<Location>,
-    /// `None` while the dispute is open.
+    /// `disposition` is `None` while the dispute is open.
     pub disposition: Option<Disposition>,
     /// The new tag from the ruling, if the finding is correct but not mandatory.
     pub new_tag: Option<Tag>,
@@ -108,7 +108,7 @@ impl Binding {
         DisputeId::of(&self.run, self.finding)
     }
 
-    /// The number of the dispute in this history. `None` if the dispute is only in a shared file.
+    /// The number of the dispute in this history. Returns `None` if the dispute is only in a shared file.
     pub fn number(&self) -> Option<DisputeNumber> {
         self.dispute.number()
     }
@@ -118,7 +118,7 @@ impl Binding {
 pub struct RunRow {
     pub run: RunId,
     pub started: Timestamp,
-    /// The time at which the run ended. `None` if the run is still active or was interrupted.
+    /// The time at which the run ended. `ended` is `None` if the run is still active or was interrupted.
     pub ended: Option<Timestamp>,
     pub target: String,
     pub mode: Mode,
@@ -126,7 +126,7 @@ pub struct RunRow {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub fixed: bool,
     pub exit: Option<ExitReason>,
-    /// Whether no reviewer was able to read the files and no agent failed.
+    /// Whether the run ended with `agent_failed` only because no reviewer was able to read the files.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unread: bool,
     pub findings: u64,

@@ -67,7 +67,7 @@ pub fn sample(
     Ok(sample)
 }
 
-/// Returns the dispute without its rulings. `None` if the code of the dispute's run is no longer stored.
+/// Returns the dispute without its rulings. Returns `None` if the code of the dispute's run is no longer stored.
 fn dispute(
     journal: &Journal,
     runs: &mut BTreeMap<RunId, RecordedRun>,

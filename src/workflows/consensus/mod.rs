@@ -83,8 +83,9 @@ pub struct Last {
 }
 
 impl Last {
-    /// Whether the run has the same subject as `plan`. Because recorded plans are redacted, a redacted copy of
-    /// `plan` is compared.
+    /// Whether the run and `plan` have the same subject: the inputs of a stage, or the questions of a
+    /// checkpoint. The recorded plan of the run is redacted, so the run is compared with a redacted copy of
+    /// `plan`.
     pub fn asked_the_same(&self, plan: &StagePlan, settings: &Settings) -> bool {
         let plan = EventKind::Consensus(ConsensusEvent::StageStarted { plan: Box::new(plan.clone()) });
         match Redaction::from(settings.redaction).event(plan) {
@@ -106,7 +107,8 @@ pub fn last(journal: &Journal, id: &str, stage: &str) -> Result<Option<Last>, Ru
     Ok(outcome.zip(state.plan).map(|(outcome, plan)| Last { outcome, plan }))
 }
 
-/// For each stage and checkpoint of the work `id`, returns the last run if this run waits for a person.
+/// Returns the last run of each stage and checkpoint that has the id `id`. Omits the runs that do not wait for a
+/// person.
 pub fn waiting(journal: &Journal, id: &str) -> Result<Vec<Last>, RunError> {
     let rows = journal.stages()?;
     let names: BTreeSet<String> = rows.into_iter().filter(|row| row.id == id).map(|row| row.stage).collect();
@@ -114,8 +116,8 @@ pub fn waiting(journal: &Journal, id: &str) -> Result<Vec<Last>, RunError> {
     Ok(all.into_iter().flatten().filter(|last| last.outcome.exit == ExitReason::DisputeOpen).collect())
 }
 
-/// Records a person's decision on a deadlock. Fails if the stage does not wait for a decision. Fails also if `word`
-/// is neither `hybrid` nor an agent that answered.
+/// Records a person's decision on a deadlock. Fails if the stage does not wait for a decision, or if `word` is
+/// neither `hybrid` nor the name of an agent that answered.
 pub fn decide(
     journal: &mut Journal,
     run: &RunId,

@@ -20,11 +20,11 @@ pub struct StageOutcome {
     pub stage: String,
     #[serde(flatten)]
     pub step: NextStep,
-    /// The agents that gave no answer, each with the reason.
+    /// The agents that gave no answer, each with the reason for the missing answer.
     pub failures: Vec<(AgentName, String)>,
     pub spent: Spent,
     pub notices: Vec<String>,
-    /// False if the run is in progress or was interrupted.
+    /// `ended` is false if the run is in progress or was interrupted.
     pub ended: bool,
     /// The duration of the run since its start or its last resumption, in milliseconds.
     pub millis: u64,
@@ -100,7 +100,7 @@ pub(crate) fn exit(state: &StageState) -> ExitReason {
     let answered = state.questions().iter().any(|question| !state.answers(question).is_empty());
     match state.questions().iter().all(|question| state.resolutions.contains_key(&question.id)) {
         true => ExitReason::Clean,
-        // Without any answer, a person has nothing to choose from, so the run counts as failed.
+        // If no agent answered, a person cannot choose an answer, so the run counts as failed.
         false if !answered => lacking,
         false => ExitReason::DisputeOpen,
     }
@@ -228,7 +228,8 @@ impl StageOutcome {
         Some(value)
     }
 
-    /// The content of `synthesis.json`, which is the input of the next stage. `None` if there is no synthesis.
+    /// The content of `synthesis.json`, which is the input of the next stage. Returns `None` if there is no
+    /// synthesis.
     pub fn synthesis_json(&self) -> Option<Value> {
         let NextStep::Stage { status, synthesis: Some(synthesis), decision, .. } = &self.step else {
             return None;
@@ -258,7 +259,7 @@ impl StageOutcome {
         Some(Value::Object(fields))
     }
 
-    /// The resolutions of a checkpoint, in the format that the next stage reads. `None` for a stage.
+    /// The resolutions of a checkpoint, in the format that the next stage reads. Returns `None` for a stage.
     pub fn resolutions_json(&self) -> Option<Value> {
         let NextStep::Checkpoint { resolved, open } = &self.step else {
             return None;

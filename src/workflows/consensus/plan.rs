@@ -1,5 +1,5 @@
 //! Chooses all agents of a stage or a checkpoint before the first call. If an agent is missing, planning fails,
-//! because Glee does not assign the agent's task to another agent.
+//! because Glee does not replace an agent by another agent.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -147,8 +147,8 @@ fn answering(settings: &Settings, named: Option<&[String]>, roles: &[Role]) -> R
     Ok(agents)
 }
 
-/// Returns the agent with the name `named`. Fails if this agent is in `parties`. If `named` is `None`, returns the
-/// first agent that has the role and is not in `parties`.
+/// Returns the agent with the name `named`. Fails if the named agent is in `parties`. If `named` is `None`,
+/// returns the first agent outside of `parties` that has the role.
 fn one(
     settings: &Settings,
     named: Option<&str>,

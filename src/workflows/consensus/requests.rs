@@ -85,8 +85,8 @@ fn about(plan: &StagePlan) -> StageSubject {
     StageSubject { id: plan.id.clone(), stage: plan.stage.clone(), instructions, prompt, required_fields }
 }
 
-/// The reason why the agent has to answer again. `None` if the answer is sufficient or the call failed after all
-/// retries.
+/// The reason why the agent has to answer again. Returns `None` if the answer is sufficient or the call failed
+/// after all retries.
 pub(crate) fn why_again(answer: &CallAnswer) -> Option<String> {
     let without = |fields: &[String]| {
         (!fields.is_empty()).then(|| format!("your last answer lacks these fields: {}", fields.join(", ")))

@@ -19,12 +19,12 @@ pub struct Counts {
     /// The number of stages that have a verdict.
     pub stages: u64,
     pub conflicts: u64,
-    /// The number of stages whose synthesis has no conflict.
+    /// The number of stages with the status `ok`, in which the synthesis has no conflict.
     pub by_aggregator: u64,
     pub by_arbiter: u64,
     pub by_person: u64,
-    /// The number of conflicts that were handed to a person, including conflicts that the person has already
-    /// decided.
+    /// The number of stages whose conflict was handed to a person, including conflicts that the person has
+    /// already decided.
     pub deadlocks: u64,
 }
 

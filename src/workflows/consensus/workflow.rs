@@ -22,7 +22,7 @@ use crate::workflows::run::workflow::{Pending, Prepared, Rest, Step, Workflow};
 pub(crate) struct ConsensusWorkflow {
     resources: RunResources,
     state: StageState,
-    /// `None` while a person answers a question, or if no person can be asked.
+    /// `person` is `None` while a person answers a question, or if no person can be asked.
     person: Option<Box<dyn Prompter>>,
     has_person: bool,
     left_open: BTreeSet<Asked>,
@@ -84,7 +84,8 @@ impl Workflow for ConsensusWorkflow {
             _ => true,
         };
         let steps: Vec<StageStep> = schedule::next_steps(&self.state).into_iter().filter(is_open).collect();
-        // If all remaining steps require a person's answer, this process ends. A later process can resume the run.
+        // If the run can continue only with a person's answer, and no person answers now, this process ends. A
+        // later process can resume the run.
         if steps.is_empty() && self.state.ended.is_none() { vec![Step::Finish] } else { steps }
     }
 

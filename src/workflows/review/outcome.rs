@@ -62,12 +62,13 @@ fn agent_failed(state: &ReviewState) -> bool {
             failed
                 && match &id.purpose {
                     Purpose::Respond { .. } | Purpose::Enforce { .. } => true,
-                    // A failed repair call is ignored if the commands of `review.verify` pass afterwards.
+                    // A failed repair call is ignored if the commands of `review.verify` pass after the call.
                     Purpose::Repair { .. } => state.verified.iter().any(|verified| !verified.passed),
                     Purpose::Judge { dispute } => {
                         state.disputes.get(dispute).is_some_and(|dispute| dispute.is_open())
                     }
-                    // The quorum covers failed reviews, and the state `Unconfirmed` covers failed re-checks.
+                    // Failed reviews are counted by the quorum, and failed re-checks give the finding the state
+                    // `Unconfirmed`.
                     Purpose::Review { .. }
                     | Purpose::Examine { .. }
                     | Purpose::Defend { .. }
@@ -154,9 +155,12 @@ fn notices(state: &ReviewState) -> Vec<String> {
     }
     for finding in &state.findings {
         if let Some((dispute, Disposition::Enforced)) = state.ruled.get(&finding.id) {
-            let then =
-                if state.agents(Role::Coder).next().is_some() { "; it was sent directly to the coder" } else { "" };
-            notices.push(format!("{} was enforced in dispute #{dispute}{then}", finding.id));
+            let then = if state.agents(Role::Coder).next().is_some() {
+                "; the finding was sent directly to the coder"
+            } else {
+                ""
+            };
+            notices.push(format!("{} was enforced in dispute {dispute}{then}", finding.id));
         }
     }
     notices

@@ -1,6 +1,7 @@
 //! Plans a run before any paid call is made.
 //!
-//! If no agent has a required role, planning fails: Glee does not assign the role to another agent (design rule 1).
+//! If no agent has a required role, planning fails, because Glee does not assign the role to another agent
+//! (design rule 1).
 
 use crate::config::schema::values::ReviewerChoice;
 use crate::config::settings::{Settings, Validate};
@@ -124,7 +125,7 @@ pub fn plan(
     })
 }
 
-/// Plans a fix of single findings of a recorded run. `files` are the files of the findings.
+/// Plans a fix of chosen findings of a recorded run. `files` are the files of the findings.
 pub fn fix_request(
     settings: &Settings,
     plan: &Plan,
@@ -162,8 +163,8 @@ fn private_keys<'a>(
     found.map_or(Ok(()), |(file, line)| Err(ReviewPlanError::PrivateKey { file, line }))
 }
 
-/// The configured agents, except backups. An agent is a backup here if an earlier agent with the same role has this
-/// agent as its `backup`.
+/// The configured agents, except backups. An agent counts as a backup if an earlier agent with the same role
+/// names the agent as its `backup`.
 pub(crate) fn first_choice(settings: &Settings) -> impl Iterator<Item = &Agent> {
     settings
         .agents

@@ -24,7 +24,7 @@ pub(crate) struct CallRequest {
     pub(crate) task: Task,
     pub(crate) again: Option<String>,
     pub(crate) session: Option<Session>,
-    /// Whether the agent is suspended now. `None` if the agent cannot be suspended.
+    /// Whether the agent is suspended now. `suspended` is `None` if the agent cannot be suspended.
     pub(crate) suspended: Option<watch::Receiver<bool>>,
     pub(crate) is_guarded: bool,
     /// The log span of the round, stage or cycle that makes the call.

@@ -17,8 +17,8 @@ pub trait EventSink: Send {
         let _ = (call, line);
     }
 
-    /// Receives a handle for a call that is about to begin. The handle ends only this call, and the run goes on
-    /// without the answer.
+    /// Receives a handle for a call that is about to begin. The handle can end this call without ending the run.
+    /// The run then continues without the answer of the call.
     fn skippable(&mut self, call: &CallId, skip: StopHandle) {
         let _ = (call, skip);
     }
@@ -29,7 +29,8 @@ pub(crate) type Sink = Arc<Mutex<Box<dyn EventSink>>>;
 #[derive(Clone, Debug)]
 pub struct PersonQuestion {
     pub dispute: Dispute,
-    /// The code at the finding's location. `None` if the finding has no location or the location does not exist.
+    /// The code at the finding's location. `excerpt` is `None` if the finding has no location or the location
+    /// does not exist.
     pub excerpt: Option<Excerpt>,
     pub cited: Vec<Excerpt>,
     /// The names of the connected judges. `None` means that the person cannot choose the route `judge`.
@@ -44,7 +45,7 @@ pub struct PersonQuestion {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
     pub route: Route,
-    /// Whether a person chose the route. False if the route comes from the configuration.
+    /// Whether a person chose the route. `by_person` is false if the route comes from the configuration.
     pub by_person: bool,
     pub for_all: bool,
 }
@@ -88,7 +89,7 @@ pub trait Prompter: Send {
 pub struct OpenQuestion {
     #[serde(flatten)]
     pub question: Question,
-    /// The agents' opinions. The most frequent opinion is first.
+    /// The agents' opinions, beginning with the most frequent opinion.
     pub opinions: Vec<Opinion>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub validator: Option<Untrusted>,

@@ -44,8 +44,8 @@ impl Redaction {
                 let plan = Box::new(WatchPlan { root, tree, ..secrets::redact_value(*plan) });
                 WatchEvent::WatchStarted { plan }.into()
             }
-            // Only the text fields of `EventReceived` are redacted: up to ten thousand such events occur per
-            // second.
+            // Only the text fields of `EventReceived` are redacted, because a watch can record ten thousand of
+            // these events per second.
             EventKind::Watch(WatchEvent::EventReceived { mut said }) => {
                 let texts = said.summary.iter_mut().chain(&mut said.files);
                 texts.for_each(|text| *text = self.text(text.as_written()).into());

@@ -64,7 +64,8 @@ pub(crate) trait Workflow: Sized {
     fn take(&mut self, input: Self::Input, is_stopped: bool) -> Result<bool, RunError>;
     fn finish(&mut self) -> Result<(), RunError>;
 
-    /// Returns events for other runs. The returned events are recorded in the same transaction as the given event.
+    /// Returns events that have to be recorded in other runs because of the given event. The returned events are
+    /// recorded in the same transaction as the given event.
     fn elsewhere(&self, _event: &EventKind) -> Vec<(RunId, EventKind)> {
         Vec::new()
     }
@@ -78,17 +79,18 @@ pub(crate) trait Workflow: Sized {
         self.append_all(ended.events).map(drop)
     }
 
-    /// The answer for a call that exceeds the budget. If `None`, the call waits until the run has a larger budget.
+    /// The answer that is recorded for a call beyond the budget. If the method returns `None`, the call waits
+    /// until the run has a larger budget.
     fn over_budget(&self) -> Option<CallAnswer> {
         None
     }
 
-    /// Called once, when the run is stopped.
+    /// The runner calls this method once, when the run is stopped.
     fn stopping(&mut self) -> Result<(), RunError> {
         Ok(())
     }
 
-    /// Called every time before the runner waits for a result.
+    /// The runner calls this method every time before it waits for a result.
     fn waiting(&mut self) {}
 
     /// Whether the runner has to wait for external input even if no step is running.

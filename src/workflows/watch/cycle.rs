@@ -39,7 +39,8 @@ pub(crate) fn requests(state: &WatchState, plan: &WatchPlan) -> Vec<ReviewReques
     plan.reviewers.iter().map(|agent| one(&agent.name)).collect()
 }
 
-/// The latest open issues, ordered by number. Issues that only record a missing verdict are left out.
+/// The latest open issues, ordered by number. The list does not include issues that only record a missing
+/// verdict.
 fn concerns(state: &WatchState) -> Vec<OpenConcern> {
     let open: Vec<OpenConcern> = state
         .open_issues()
@@ -53,8 +54,9 @@ fn concerns(state: &WatchState) -> Vec<OpenConcern> {
     open[open.len().saturating_sub(CONCERNS)..].to_vec()
 }
 
-/// The issues that a cycle closes because their reviewers now approve. Each issue was shown in the review request,
-/// or only records a missing verdict.
+/// Returns the issues that a cycle closes because the issues' reviewers now approve. An issue is closed only if
+/// the request to the issue's reviewer listed the issue, or if the issue only records the absence of an earlier
+/// verdict.
 pub(crate) fn settled(state: &WatchState, cycle: &Cycle, ballots: &[Ballot]) -> Vec<(u32, AgentName)> {
     let approved = ballots.iter().filter(|ballot| ballot.verdict == Some(Verdict::Approved));
     let approved: BTreeSet<&AgentName> = approved.map(|ballot| &ballot.reviewer).collect();
@@ -161,8 +163,8 @@ pub(crate) fn why_again(answers: &CycleAnswers, call: &CallId) -> Option<String>
     }
 }
 
-/// Chooses the agents that have to clarify a cycle's issues, and writes the question. `None` if no agent is
-/// suitable.
+/// Chooses the agents that have to clarify a cycle's issues, and writes the question. Returns `None` if no agent
+/// is suitable.
 pub(crate) fn clarification(cycle: &Cycle) -> Option<(Vec<AgentName>, Untrusted)> {
     let raised: Vec<(&AgentName, &PeerIssue)> = raised(cycle).collect();
     let named: BTreeSet<&str> =
@@ -199,8 +201,8 @@ pub(crate) fn clarification(cycle: &Cycle) -> Option<(Vec<AgentName>, Untrusted)
 /// The maximum size of each environment variable of a notification, in bytes.
 const VARIABLE: usize = 16 << 10;
 
-/// The input of a `watch.notify` command. The `GLEE_*` variables contain a summary, and stdin contains all data as
-/// JSON.
+/// The input of a `watch.notify` command. The `GLEE_*` variables contain a summary of the cycle, and stdin
+/// contains all data about the cycle as JSON.
 pub(crate) fn notification(run: &RunId, cycle: &Cycle, action: Action, ballots: &[Ballot]) -> CommandInput {
     let summary = |name: &AgentName| cycle.review(name).map(|review| review.summary.clone());
     let reviewers: Vec<Value> = ballots

@@ -20,7 +20,7 @@ pub struct Issue {
     pub reviewer: AgentName,
     #[serde(flatten)]
     pub issue: PeerIssue,
-    /// Who closed the issue, and why. `None` while the issue is open.
+    /// The person or agent that closed the issue, and the reason. `closed` is `None` while the issue is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closed: Option<(Untrusted, Untrusted)>,
 }

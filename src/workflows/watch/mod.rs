@@ -38,12 +38,12 @@ pub async fn run(setup: WatchSetup, plan: WatchPlan, fresh: bool) -> Result<Ende
     WatchWorkflow::new(run, state, setup)?.run(plan).await
 }
 
-/// The recorded status of the last watch in a work tree. `None` if the tree never had a watch.
+/// The recorded status of the last watch in a work tree. Returns `None` if the tree never had a watch.
 pub fn recorded(journal: &Journal, root: &str) -> Result<Option<WatchReport>, RunError> {
     Ok(folded(journal, root)?.map(|(run, state)| status::standing(&run, &state)))
 }
 
-/// All issues of the last watch in a work tree, open and closed. `None` if the tree never had a watch.
+/// All issues of the last watch in a work tree, open and closed. Returns `None` if the tree never had a watch.
 pub fn recorded_issues(journal: &Journal, root: &str) -> Result<Option<Vec<Issue>>, RunError> {
     Ok(folded(journal, root)?.map(|(_, state)| state.issues))
 }

@@ -8,7 +8,7 @@ use futures_util::StreamExt as _;
 use serde::Serialize;
 
 use crate::agents::error::AgentError;
-use crate::agents::probe::check::{Files, Probed};
+use crate::agents::probe::check::{self, Files, Probed};
 use crate::agents::process::own_process;
 use crate::agents::{AdapterKind, Agents, ProcessRunner};
 use crate::cli::context::{CommandError, CommandResult, Globals, JsonFlag, pretty, settings, stream};
@@ -31,7 +31,7 @@ struct CheckedAgent<'a> {
     role: Role,
     version: Option<String>,
     passed: bool,
-    /// Whether the answer contains the nonce of the question.
+    /// Whether the answer of the agent contains the nonce of the question.
     answered: bool,
     files: Files,
     error: Option<&'a str>,
@@ -130,8 +130,9 @@ fn report(agent: &Agent, version: Option<&str>, probed: &Probed) -> String {
             }
         }
     }
+    let is_asked_to_edit = check::is_asked_to_edit(agent.role, AdapterKind::of(agent).unwrap_or(AdapterKind::Text));
     say(match (probed.files, agent.role) {
-        (Files::Untouched, Role::Coder) => "changed no file, although it was asked to edit one",
+        (Files::Untouched, Role::Coder) if is_asked_to_edit => "changed no file, although it was asked to edit one",
         (Files::Untouched, _) => "created and changed no file",
         (Files::Edited, _) => "changed the requested file only",
         (Files::Meddled, Role::Coder) => "changed other files than the requested one",

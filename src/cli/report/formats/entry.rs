@@ -1,4 +1,5 @@
-//! What the formats for other programs say about a finding. All texts are escaped for display.
+//! The data and the texts of a finding that the report formats for other programs share. All texts are escaped
+//! for display.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +9,7 @@ use crate::domain::{
 };
 use crate::protocol::text::printable::{self, Shown};
 
-/// How much attention a finding needs, in the three degrees that most formats have.
+/// The level of a finding or of a gap in the review. Most report formats have the same three levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AlertLevel {
     Error,
@@ -16,20 +17,21 @@ pub(crate) enum AlertLevel {
     Note,
 }
 
-/// Whether a finding still asks for a change of the code.
+/// The state of a finding in a report, from the most important to the least important state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ReportedState {
-    /// It is open and prevents a clean outcome.
+    /// The finding is open and prevents a clean outcome.
     Mandatory,
-    /// It is open and optional.
+    /// The finding is open and optional.
     Optional,
-    /// The coder fixed it.
+    /// The coder changed the code, and a reviewer confirmed the change or did not check the change.
     Fixed,
-    /// It was dismissed, discarded, rejected or ruled on before.
+    /// The finding was dismissed, discarded or rejected, in this run or in an earlier run.
     Dismissed,
 }
 
-/// A part of a file. The last line is included; the last column is not. Columns count UTF-16 code units from 1.
+/// A part of a file. The region includes the end line and excludes the end column. Columns count UTF-16 code
+/// units from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Region {
     pub(crate) start_line: u32,
@@ -40,11 +42,12 @@ pub(crate) struct Region {
 
 pub(crate) struct Entry<'a> {
     pub(crate) settled: &'a SettledFinding,
-    /// Identifies the finding in later runs until its block of code changes. No two entries share one.
+    /// Identifies the finding in later runs. The fingerprint stays the same until the title or the anchored
+    /// block of code changes. No two entries of a report have the same fingerprint.
     pub(crate) fingerprint: String,
 }
 
-/// Escapes a text as one line. Characters that no XML document may contain are replaced.
+/// Escapes a text as one line. Replaces the characters that XML forbids.
 pub(crate) fn line(text: &(impl Shown + ?Sized)) -> String {
     without_noncharacters(printable::line(text))
 }
@@ -58,11 +61,11 @@ fn without_noncharacters(text: String) -> String {
     text.replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
 }
 
-/// All findings, the most important first.
+/// Returns all findings, the most important first.
 pub(crate) fn all(outcome: &Outcome) -> Vec<Entry<'_>> {
     let mut sorted: Vec<&SettledFinding> = outcome.findings.iter().collect();
     sorted.sort_by_key(|settled| {
-        // A severity that is not known counts as the highest.
+        // An unknown severity counts as the highest severity.
         (reported_state(settled), settled.finding.raw.severity.tag, settled.finding.id)
     });
     let mut seen: BTreeMap<String, u32> = BTreeMap::new();
@@ -75,7 +78,7 @@ pub(crate) fn all(outcome: &Outcome) -> Vec<Entry<'_>> {
     sorted.into_iter().map(entry).collect()
 }
 
-/// The open findings that have a place in a file, the most important first.
+/// Returns the open findings that belong to a file, the most important first.
 pub(crate) fn open_in_files(outcome: &Outcome) -> Vec<Entry<'_>> {
     let mut entries = all(outcome);
     entries.retain(|entry| entry.is_open() && entry.raw().file.is_some());
@@ -115,7 +118,7 @@ fn digest(parts: &[&str]) -> String {
     hasher.finalize().to_hex()[..32].to_owned()
 }
 
-/// The defect class as a short word, such as `sql-injection`.
+/// Returns the defect class of a finding as a short word, such as `sql-injection`.
 fn category(raw: &RawFinding) -> String {
     const MOST: usize = 64;
     let named = raw.category.as_deref().filter(|name| !name.trim().is_empty()).or(raw.rule.as_deref());
@@ -151,7 +154,7 @@ impl Entry<'_> {
         matches!(self.reported_state(), ReportedState::Mandatory | ReportedState::Optional)
     }
 
-    /// A severity that is not known counts as the highest.
+    /// A finding of an unknown severity has the level `Error`.
     pub(crate) fn level(&self) -> AlertLevel {
         match self.raw().severity.tag {
             Some(Tag::Critical | Tag::Must | Tag::High) | None => AlertLevel::Error,
@@ -171,7 +174,8 @@ impl Entry<'_> {
         category(self.raw())
     }
 
-    /// The category and the severity, as in `sql-injection/high`. It stays the same when titles are worded differently.
+    /// Returns the category and the severity of the finding, as in `sql-injection/high`. Findings with different
+    /// titles can have the same rule.
     pub(crate) fn rule(&self) -> String {
         let severity = self.raw().severity.tag.map_or("unrated", Tag::as_str).to_lowercase();
         format!("{}/{severity}", self.category())
@@ -184,23 +188,24 @@ impl Entry<'_> {
         }
     }
 
-    /// The path for display. Formats that need the exact path escape it themselves.
+    /// Returns the path of the file, escaped for display. If a format needs the exact path, the format reads the
+    /// path from `raw`.
     pub(crate) fn path(&self) -> Option<String> {
         self.raw().file.as_deref().map(line)
     }
 
-    /// The first and the last line.
+    /// Returns the numbers of the first and the last line of the finding.
     pub(crate) fn lines(&self) -> Option<(u32, u32)> {
         let first = self.raw().line?.max(1);
         Some((first, self.raw().end_line.unwrap_or(first).max(first)))
     }
 
-    /// The lines of the finding, from the first to the last column. `None` for a finding about a whole file.
+    /// Returns the region of all lines of the finding. Returns `None` if the finding has no line.
     pub(crate) fn region(&self, options: &RenderOptions<'_>) -> Option<Region> {
         let (first, last) = self.lines()?;
         let source = self.raw().file.as_deref().and_then(|file| (options.source)(file, self.settled.finding.round));
         let text = source.as_deref().and_then(|source| source.lines().nth(last as usize - 1));
-        // Without the text, the region ends where the next line begins.
+        // If the text of the last line is unknown, the region ends at the first column of the next line.
         let (end_line, end_column) = match text.and_then(|text| u32::try_from(text.encode_utf16().count()).ok()) {
             Some(length) => (last, length + 1),
             None => (last.saturating_add(1), 1),
@@ -208,7 +213,7 @@ impl Entry<'_> {
         Some(Region { start_line: first, start_column: 1, end_line, end_column })
     }
 
-    /// Title, explanation, evidence and suggestion, separated by empty lines.
+    /// Returns the title, the explanation, the evidence and the suggestion, separated by empty lines.
     pub(crate) fn text(&self) -> String {
         let raw = self.raw();
         let mut parts = vec![self.title(), block(&raw.body).trim().to_owned()];
@@ -222,13 +227,14 @@ impl Entry<'_> {
         self.settled.finding.raised_by.iter().map(|name| line(&name.0)).collect()
     }
 
-    /// The last ruling on the finding, with its dispute.
+    /// Returns the last ruling on the finding, and the dispute of the ruling.
     pub(crate) fn ruling<'o>(&self, outcome: &'o Outcome) -> Option<(&'o Dispute, &'o RulingRecord)> {
         let dispute = outcome.dispute_of(self.settled)?;
         Some((dispute, dispute.rulings.last()?))
     }
 
-    /// Why the finding is in its state: the ruling, the coder's answer, or the other reviewers' reason. Not empty.
+    /// Returns the reason for the state of the finding: the ruling, the coder's answer, or the reason of the
+    /// other reviewers. The returned reason is never empty.
     pub(crate) fn reason(&self, outcome: &Outcome) -> String {
         let answer = self.settled.response.as_ref().map(|response| block(&response.text)).unwrap_or_default();
         let with = |fact: String, why: &str| match why.trim() {
@@ -278,13 +284,13 @@ fn disposed(disposition: &Disposition) -> String {
 
 fn ruler(by: &Ruler) -> String {
     match by {
-        // `Display` addresses the user, who need not be the reader of the report.
+        // `Display` writes `you` for a person, but the reader of the report is possibly another person.
         Ruler::Human => "a person".to_owned(),
         by => line(&by.to_string()),
     }
 }
 
-/// For example `DISMISS by referee in dispute 2: the rationale (tests/a.py:3)`.
+/// Describes a ruling, as in `DISMISS by referee in dispute 2: the rationale (tests/a.py:3)`.
 pub(crate) fn ruled(dispute: &Dispute, record: &RulingRecord) -> String {
     let rationale = block(&record.ruling.rationale);
     let cited: Vec<String> = record.ruling.citations.iter().map(line).collect();

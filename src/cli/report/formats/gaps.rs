@@ -1,4 +1,5 @@
-//! The gaps of a review: what failed, and which files were not reviewed. All texts are escaped for display.
+//! The gaps of a review: the failures of agents, and the files that were not reviewed. All texts are escaped for
+//! display.
 
 use crate::cli::report::formats::entry::{AlertLevel, line};
 use crate::domain::{ExitReason, Outcome, ReviewerReport};
@@ -10,7 +11,7 @@ pub(crate) struct Gap<'a> {
     pub(crate) file: Option<&'a str>,
 }
 
-/// Whether the review reached its end, so that its findings are complete.
+/// Whether the review is complete. If a review failed or was interrupted, its findings are possibly incomplete.
 pub(crate) fn is_conclusive(outcome: &Outcome) -> bool {
     matches!(outcome.exit, ExitReason::Clean | ExitReason::FindingsOpen | ExitReason::DisputeOpen)
 }

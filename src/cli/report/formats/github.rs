@@ -1,12 +1,13 @@
-//! `--format github`: commands for GitHub's runner that annotate the code. GitHub shows the first 10 annotations of
-//! each kind in a step, so only those are printed; the job summary has the rest.
+//! `--format github`: commands for GitHub's runner that annotate the code. GitHub shows only the first 10
+//! annotations of each kind in a step, so the report contains no more than 10. The job summary also lists
+//! findings without an annotation.
 
 use crate::cli::report::formats::entry::{self, AlertLevel, Entry};
 use crate::cli::report::formats::gaps;
 use crate::cli::report::text;
 use crate::domain::Outcome;
 
-/// The number of annotations of each kind that GitHub shows for one step.
+/// The maximum number of errors, of warnings and of notices that GitHub shows for one step.
 const MOST: usize = 10;
 
 pub(crate) fn render(outcome: &Outcome) -> String {
@@ -32,7 +33,8 @@ pub(crate) fn render(outcome: &Outcome) -> String {
     lines.push_str(&format!("{}\n", text::conclusion(outcome)));
     if left + closed > 0 {
         lines.push_str(&format!(
-            "Not annotated: {left} open findings above GitHub's limit of {MOST} of a kind, {closed} closed findings\n"
+            "Without annotation: {left} open findings (GitHub shows {MOST} annotations of each kind), {closed} \
+            closed findings\n"
         ));
     }
     lines
@@ -59,12 +61,12 @@ fn annotation(entry: &Entry<'_>) -> String {
     format!("::{} {}::{}\n", name(entry.level()), properties.join(","), data(&entry.text()))
 }
 
-/// Escapes the text of a command.
+/// Escapes the message of a workflow command.
 fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// Escapes a property of a command.
+/// Escapes the value of a property of a workflow command.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

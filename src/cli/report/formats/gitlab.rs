@@ -1,4 +1,5 @@
-//! `--format gitlab`: a Code Quality report of GitLab. It holds the open findings that have a place in a file.
+//! `--format gitlab`: a Code Quality report of GitLab. The report contains the open findings that belong to a
+//! file.
 
 use serde::Serialize;
 

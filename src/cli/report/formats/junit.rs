@@ -1,6 +1,6 @@
-//! `--format junit`: JUnit XML. A suite is a file, a case is a finding: it fails if it is mandatory and open, and is
-//! skipped if it was dismissed. The suite `Review` has a case for each reviewer, which is an error if it did not
-//! review.
+//! `--format junit`: JUnit XML. Each file is a suite, and each finding is a case. The case of an open mandatory
+//! finding fails, and the case of a dismissed finding is skipped. The suite `Review` has a successful case for
+//! each reviewer that answered completely, and a case for each gap.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -31,7 +31,8 @@ pub(crate) fn render(outcome: &Outcome) -> String {
     without_skipped_of_root(text)
 }
 
-/// The XML schema of Jenkins allows the attribute `skipped` for suites only. The root is the first element.
+/// Removes the attribute `skipped` of the root element, because the XML schema of Jenkins allows the attribute
+/// only for suites. The first attribute `skipped` of the document belongs to the root element.
 fn without_skipped_of_root(text: String) -> String {
     let Some((before, rest)) = text.split_once(" skipped=\"") else { return text };
     match rest.split_once('"') {

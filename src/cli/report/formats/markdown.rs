@@ -1,5 +1,6 @@
-//! `--format markdown`: a report for a comment or a job summary. The text of agents and files cannot add markup,
-//! links or mentions: punctuation is escaped, and words that a forge would link are shown as code.
+//! `--format markdown`: a report for a comment or a job summary. Text from agents and files cannot add markup,
+//! links or mentions, because the report escapes punctuation. If a forge would turn a word into a link, the
+//! report shows the word as code.
 
 use crate::cli::report::formats::entry::{self, Entry, ReportedState};
 use crate::cli::report::formats::gaps;
@@ -7,12 +8,13 @@ use crate::cli::report::text;
 use crate::cli::style::count;
 use crate::domain::Outcome;
 
-/// The maximum number of characters. A comment on GitHub may have 65,536.
+/// The maximum number of characters of the report. GitHub allows 65,536 characters in a comment.
 const MOST: usize = 65_000;
-/// What the last sentence may take.
+/// The number of characters that are reserved for the sentence about omitted findings.
 const RESERVED: usize = 200;
-/// The maximum number of characters of a title, and of any other text of an agent.
+/// The maximum number of characters of a title, a path or a list of names.
 const TITLE: usize = 300;
+/// The maximum number of characters of any other text of an agent.
 const TEXT: usize = 1_500;
 
 pub(crate) fn render(outcome: &Outcome) -> String {
@@ -53,7 +55,8 @@ pub(crate) fn render(outcome: &Outcome) -> String {
 
 struct Page {
     text: String,
-    /// Nothing is added after the first part that does not fit, so that what is left out is less important.
+    /// Whether a part did not fit into the report. After the first part that does not fit, no part is added, so
+    /// that all omitted parts are less important than the included parts.
     is_full: bool,
 }
 
@@ -66,7 +69,8 @@ impl Page {
         !self.is_full
     }
 
-    /// Adds the items that fit, and a heading if there is any. Returns the number of items.
+    /// Adds the items that fit, below a heading. Adds no heading if no item fits. Returns the number of added
+    /// items.
     fn section(&mut self, heading: &str, items: impl Iterator<Item = String>) -> usize {
         let mut number = 0;
         for item in items {
@@ -114,18 +118,19 @@ fn cut(text: &str, most: usize) -> String {
     }
 }
 
-/// Puts the lines after the first one below an item of a list.
+/// Indents all lines after the first line, so that the lines belong to the list item above.
 fn indented(text: &str) -> String {
     text.replace('\n', "\n  ").replace("\n  \n", "\n\n")
 }
 
-/// A block of code. Its fence is longer than any row of backticks in the text.
+/// Formats a text as a block of code. The delimiters have more backticks than any sequence of backticks in the
+/// text.
 fn fenced(text: &str) -> String {
     let fence = "`".repeat((longest_run(text) + 1).max(3));
     format!("{fence}\n{text}\n{fence}")
 }
 
-/// Text in a line as code, in which nothing is markup.
+/// Formats a text within a line as code, so that no character of the text is markup.
 fn code(text: &str) -> String {
     let (marks, text) = ("`".repeat(longest_run(text) + 1), text.trim());
     let blank = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
@@ -139,7 +144,7 @@ fn longest_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
 
-/// Text as paragraphs. Spans of code stay, all other markup is shown as it is written.
+/// Formats a text as paragraphs. Text between backticks stays code, and all other markup is escaped.
 fn prose(text: &str) -> String {
     let mut out = String::new();
     for line in text.lines().map(str::trim) {
@@ -178,7 +183,7 @@ fn inline(line: &str, out: &mut String) {
     words(rest, out);
 }
 
-/// The position of a row of exactly `run` backticks.
+/// Returns the position of the first sequence of exactly `run` backticks.
 fn closing(text: &str, run: usize) -> Option<usize> {
     let mut at = 0;
     loop {
@@ -203,7 +208,8 @@ fn words(text: &str, out: &mut String) {
     }
 }
 
-/// Adds a span of code. Backticks that touch the span would become a part of its marks.
+/// Adds a text as inline code in Markdown. A blank separates the code from a preceding backtick, because the
+/// backtick would become a part of the delimiter.
 fn push_code(text: &str, out: &mut String) {
     if out.ends_with('`') {
         out.push(' ');
@@ -211,8 +217,8 @@ fn push_code(text: &str, out: &mut String) {
     out.push_str(&code(text));
 }
 
-/// Whether a renderer or a forge turns the word into a link or a mention: addresses, names after `@`, numbers of
-/// issues, and hashes of commits.
+/// Whether a Markdown renderer or a forge turns a word into a link or a mention. These words are addresses,
+/// names after `@`, issue numbers and commit hashes.
 fn is_linked(word: &str) -> bool {
     let lower = word.to_lowercase();
     let mut numbers = lower.match_indices('#').chain(lower.match_indices("gh-"));

@@ -1,4 +1,4 @@
-//! The report formats for programs, one file each. `entry` and `gaps` hold what several of them say.
+//! The report formats for programs. The modules `entry` and `gaps` contain the data that several formats share.
 
 pub(crate) mod entry;
 pub(crate) mod gaps;

@@ -1,4 +1,5 @@
-//! `--format rdjsonl`: a line of JSON for each open finding that has a place in a file, as reviewdog reads it.
+//! `--format rdjsonl`: one line of JSON for each open finding that belongs to a file, in the format of
+//! reviewdog.
 
 use serde::Serialize;
 
@@ -22,7 +23,7 @@ struct DiagnosticLocation<'a> {
     range: Option<Range>,
 }
 
-/// Without columns, the last line is included.
+/// A range of lines. The range includes the end line, because the positions have no columns.
 #[derive(Serialize)]
 struct Range {
     start: Position,

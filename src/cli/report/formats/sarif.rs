@@ -1,4 +1,4 @@
-//! `--format sarif`: SARIF 2.1.0. `--format sarif-github`: the part of it that code scanning on GitHub accepts.
+//! `--format sarif`: SARIF 2.1.0. `--format sarif-github`: the part of SARIF that GitHub code scanning accepts.
 
 use std::collections::BTreeMap;
 
@@ -11,21 +11,23 @@ use crate::cli::report::text;
 use crate::domain::{FindingState, Outcome, Tag};
 use crate::rules::review::rulings;
 
-/// Who reads the file.
+/// The program that reads the SARIF file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reader {
     Any,
-    /// Code scanning ignores suppressions and needs a region for each result, so only open findings with a place in
-    /// a file are included, up to its limit of results.
+    /// GitHub code scanning. Code scanning ignores suppressions and requires a file and a region for each
+    /// result. The report for code scanning therefore contains only open findings that belong to a file, up to a
+    /// maximum number.
     GitHub,
 }
 
-/// The number of results that code scanning accepts in one run.
+/// The maximum number of results that GitHub code scanning accepts in one run.
 const MOST_RESULTS: usize = 25_000;
 
 const ROOT: &str = "%SRCROOT%";
 
-/// The key of Glee's own fingerprints. GitHub computes `primaryLocationLineHash` itself.
+/// The JSON key under which a SARIF result contains Glee's fingerprint. GitHub computes another fingerprint,
+/// `primaryLocationLineHash`.
 const FINGERPRINT: &str = "gleeFinding/v1";
 
 #[derive(Serialize)]
@@ -236,11 +238,12 @@ pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>, reader: Rea
 }
 
 fn message(text: impl Into<String>) -> Message {
-    // `[text](target)` is a link in a message of SARIF.
+    // In a SARIF message, `[text](target)` is a link. A blank after `]` prevents links in the texts of agents.
     Message { text: text.into().replace("](", "] (") }
 }
 
-/// One rule for each category and severity, with its position by its id.
+/// Returns one rule for each pair of category and severity, and a map from the id of each rule to the position
+/// of the rule.
 fn rules(entries: &[Entry<'_>]) -> (Vec<Rule>, BTreeMap<String, usize>) {
     let mut by_id: BTreeMap<String, Vec<&Entry<'_>>> = BTreeMap::new();
     for entry in entries {
@@ -252,7 +255,7 @@ fn rules(entries: &[Entry<'_>]) -> (Vec<Rule>, BTreeMap<String, usize>) {
         let (category, level) = (first.category(), first.level());
         let severity = first.raw().severity.tag.map_or("of an unknown severity", Tag::as_str);
         let is_security = rulings::is_security(Some(&category), None, "");
-        // A finding of a static rule is less likely to be wrong than the reading of a model.
+        // Findings of static rules are less often wrong than findings of models.
         let is_static = entries.iter().all(|entry| entry.raw().rule.is_some());
         Some(Rule {
             short_description: message(format!("{category} ({severity})")),
@@ -308,7 +311,7 @@ fn result(
         end_line: region.end_line,
         end_column: region.end_column,
     });
-    // Code scanning shows a finding about a whole file at its first line.
+    // For GitHub, a finding about a whole file gets the region of the first line of the file.
     let first_line = || SarifRegion { start_line: 1, start_column: 1, end_line: 2, end_column: 1 };
     let region = region.or_else(|| (reader == Reader::GitHub).then(first_line));
     let locations = raw.file.as_deref().map(|file| location(file, region)).into_iter().collect();
@@ -350,7 +353,7 @@ fn location(file: &str, region: Option<SarifRegion>) -> SarifLocation {
     SarifLocation { physical_location: PhysicalLocation { artifact_location, region } }
 }
 
-/// A path as a relative URI.
+/// Returns a path as a relative URI.
 fn uri(path: &str) -> String {
     let encode = |byte: u8| match byte {
         b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => char::from(byte).to_string(),

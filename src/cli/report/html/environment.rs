@@ -53,12 +53,13 @@ pub(crate) fn render(environment: &Environment<'_>, template: &str, values: Valu
     template.render(values).expect("a template of the program uses values that exist")
 }
 
-/// The style sheet and the script of a page, and where they are.
+/// The style sheet and the script of a page, either as texts or as addresses.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Assets {
-    /// The content security policy in the page itself. `None` if a server sends the policy as a header.
+    /// The content security policy that the page contains. `None` if a server sends the policy as a header.
     policy: Option<String>,
-    /// The nonce that allows the style sheet and the script in the page. `None` if they are separate files.
+    /// The nonce that allows the style sheet and the script in the page. `None` if the style sheet and the
+    /// script are separate files.
     nonce: Option<String>,
     style: Value,
     script: Value,
@@ -67,8 +68,8 @@ pub(crate) struct Assets {
 }
 
 impl Assets {
-    /// The style sheet and the script are part of the page. The authors of the texts in the page must not know the
-    /// nonce.
+    /// Returns the assets of a page that contains its style sheet and its script. The authors of the texts in
+    /// the page must not know the nonce.
     pub(crate) fn inline(nonce: &str) -> Self {
         let policy = format!(
             "default-src 'none'; style-src 'nonce-{nonce}'; script-src 'nonce-{nonce}'; base-uri 'none'; \
@@ -84,15 +85,15 @@ impl Assets {
         }
     }
 
-    /// A server provides the style sheet and the script at these addresses.
+    /// Returns the assets of a page that loads its style sheet and its script from a server.
     #[allow(dead_code, reason = "the local page uses it")]
     pub(crate) fn served(style_url: &'static str, script_url: &'static str) -> Self {
         Self { policy: None, nonce: None, style: Value::from(""), script: Value::from(""), style_url, script_url }
     }
 }
 
-/// A nonce for the page with this content. Nobody can write a text that contains the nonce of its own page, because
-/// the nonce is a hash of all texts of the page.
+/// Returns the nonce of a page. An author cannot predict the nonce while writing a text of the page, because the
+/// nonce is a hash of all texts of the page.
 pub(crate) fn nonce<T: Serialize>(page: &T) -> String {
     let content = serde_json::to_vec(page).expect("a page has string keys only and serializes");
     blake3::hash(&content).to_hex()[..32].to_owned()
@@ -111,8 +112,8 @@ pub(crate) fn inline(text: &str) -> String {
     html
 }
 
-/// Escapes a text of several paragraphs. Blocks between lines of three backticks and parts between single backticks
-/// become code.
+/// Escapes a text of several paragraphs. Lines between two lines of three backticks become a block of code, and
+/// text between single backticks becomes code.
 pub(crate) fn prose(text: &str) -> String {
     let mut html = String::with_capacity(text.len() + 64);
     let mut paragraph: Vec<&str> = Vec::new();
@@ -138,7 +139,8 @@ pub(crate) fn prose(text: &str) -> String {
     html
 }
 
-/// Escapes the lines of a unified diff and marks what each line does.
+/// Escapes the lines of a unified diff. Each line gets a class: added line, removed line, head of a hunk, or
+/// other line.
 pub(crate) fn diff<'a>(lines: impl Iterator<Item = &'a str>) -> String {
     let mut html = String::new();
     for line in lines {

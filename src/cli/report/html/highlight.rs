@@ -1,5 +1,5 @@
-//! Highlights source code. The result is HTML whose classes get their colours from the style sheet, so that code is
-//! readable on a light and on a dark page.
+//! Highlights source code as HTML in which each token has a CSS class. The style sheet defines the colours of
+//! the classes for light and for dark pages.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,8 +11,9 @@ use syntect::parsing::{ParseState, Scope, ScopeStack, ScopeStackOp, SyntaxRefere
 
 static SYNTAXES: LazyLock<SyntaxSet> = LazyLock::new(two_face::syntax::extra_newlines);
 
-/// Scopes and their class. The innermost scope that begins with one of these names decides. Scopes without a class
-/// end the search.
+/// The beginnings of scope names, each with a class of the style sheet. A word of code can be in several nested
+/// scopes. The innermost scope whose name has an entry in `CLASSES` determines the class of the word. An empty
+/// class means that the word gets no class.
 const CLASSES: [(&str, &str); 22] = [
     ("comment", "c"),
     ("punctuation.definition.comment", "c"),
@@ -43,14 +44,16 @@ static SCOPES: LazyLock<Vec<(Scope, &'static str)>> = LazyLock::new(|| {
     CLASSES.iter().map(|(name, class)| (scope(name), *class)).collect()
 });
 
-/// How many lines before a wanted line are parsed, because a comment or a string may begin there.
+/// The number of lines that are parsed before a wanted line, because a comment or a string can begin in an
+/// earlier line.
 const BEFORE: u32 = 120;
 
-/// A longer line is not parsed, because such a line is generated, and parsing it takes long.
+/// The maximum length of a parsed line in bytes. Longer lines are usually generated, and their parsing takes a
+/// long time.
 const LONGEST: usize = 600;
 
-/// Highlights lines of files. Parsing takes long, so the number of lines is limited. Lines beyond the limit are
-/// escaped without classes.
+/// Highlights lines of files. Parsing takes a long time, so the number of parsed lines is limited. After the
+/// limit, lines are escaped for HTML, but not highlighted.
 #[derive(Debug)]
 pub(crate) struct Highlighter {
     left: u32,
@@ -61,8 +64,9 @@ impl Highlighter {
         Self { left: most }
     }
 
-    /// Returns the wanted lines of a file as HTML, by their numbers, counted from 1. `wanted` is sorted by the first
-    /// line. `text` has no characters that have to be escaped for display, except those of HTML.
+    /// Returns the wanted lines of a file as HTML. The keys of the map are line numbers, counted from 1. The
+    /// ranges in `wanted` are sorted by their first lines. `text` is already escaped for display, but not for
+    /// HTML.
     pub(crate) fn lines(
         &mut self,
         path: &str,
@@ -153,12 +157,13 @@ impl Parser {
     }
 
     fn apply(&mut self, operation: &ScopeStackOp) {
-        // A wrong syntax definition could remove a scope that is not there. Then the colours are wrong.
+        // `apply` fails if a faulty syntax definition removes a scope that is not on the stack. The error is
+        // ignored, because the error affects only colours.
         drop(self.stack.apply(operation));
     }
 }
 
-/// The class of the span that is open. Neighbours with the same class share a span.
+/// The class of the open `span` element. Adjacent texts with the same class share one element.
 #[derive(Default)]
 struct Span(&'static str);
 
@@ -167,7 +172,7 @@ impl Span {
         if text.is_empty() {
             return;
         }
-        // A blank joins the span before it, because a blank has no colour.
+        // A blank stays in the open element, because a blank has no colour.
         if class != self.0 && !text.trim().is_empty() {
             self.close(html);
             if !class.is_empty() {

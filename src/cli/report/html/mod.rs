@@ -1,4 +1,5 @@
-//! `--format html`: one page that contains everything it shows, and that makes no request.
+//! `--format html`: one HTML file that contains its data, its style sheet and its script, and that makes no
+//! network requests.
 
 pub(crate) mod environment;
 pub(crate) mod highlight;

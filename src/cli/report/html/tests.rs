@@ -25,7 +25,7 @@ use crate::domain::{
 };
 use crate::protocol::text::printable;
 
-/// Text that leaves each place in which HTML has text, if it is not escaped there.
+/// A text that adds elements or attributes to the page, wherever the page does not escape the text.
 const HOSTILE: &str = "</code></pre></title></style></script><script>hit()</script><img src=x onerror=hit()>\
     \"'><svg onload=hit()> javascript:hit() {{ 7*7 }} {% raw %} &lt; `a` \u{202e}\u{1b}[2J";
 

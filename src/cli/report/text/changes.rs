@@ -1,4 +1,4 @@
-//! The report section with the coder's changes. The section includes short diffs.
+//! The section of the text report with the coder's changes. A short report includes only short diffs.
 
 use std::fmt::Write as _;
 

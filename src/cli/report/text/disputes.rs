@@ -1,4 +1,4 @@
-//! The report section with the disputes of the run: objections, rulings and results.
+//! The section of the text report with the disputes of the run: objections, rulings and results.
 
 use std::fmt::Write as _;
 

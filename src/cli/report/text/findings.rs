@@ -1,4 +1,5 @@
-//! The report section with the findings, grouped by file. A short report shows code only for mandatory findings.
+//! The section of the text report with the findings, grouped by file. A short report shows no code for optional
+//! findings.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,8 +17,8 @@ use crate::protocol::text::printable;
 /// Lists the findings that are neither closed nor rejected, in one line each.
 pub(crate) fn open(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let style = options.style;
-    let is_open = |finding: &&SettledFinding| !finding.state.is_closed() && !finding.finding.is_rejected();
-    let mut open: Vec<&SettledFinding> = outcome.findings.iter().filter(is_open).collect();
+    let mut open: Vec<&SettledFinding> =
+        outcome.findings.iter().filter(|finding| finding.is_open() || finding.blocks()).collect();
     open.sort_by_key(|finding| (!finding.blocks(), finding.finding.id));
     let mut text = String::new();
     for SettledFinding { finding, .. } in open {
@@ -28,13 +29,13 @@ pub(crate) fn open(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     text
 }
 
-/// The linked location of a finding.
+/// Returns the location of a finding, with a link to the file if links are enabled.
 pub(crate) fn place(raw: &RawFinding, options: &RenderOptions<'_>) -> Option<String> {
     let place = raw.location()?;
     Some(linked(options.text.links, printable::line(&place.to_string()), &place.file, place.line))
 }
 
-/// Sorts the findings by file. Findings without a file come last.
+/// Returns the section. The findings are sorted by file. Findings without a file come last.
 pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let is_coder_asked = outcome.findings.iter().any(|finding| finding.response.is_some()) || outcome.undoable;
     let report = Report { outcome, options, style: options.style, is_coder_asked };
@@ -66,7 +67,7 @@ impl Report<'_> {
         let path = group.first().and_then(|finding| finding.finding.raw.file.as_deref());
         let name = path.map_or_else(|| "General".to_owned(), printable::line);
         let number = count(group.len(), "finding");
-        // If the path is too long, the number of findings is omitted.
+        // If the path and the number of findings do not fit on one line, the number is omitted.
         let fits = columns(&name) + 2 + columns(&number) <= style.width;
         let number = if fits { format!("  {}", style.faint(number)) } else { String::new() };
         let links = self.options.text.links.filter(|_| path.is_some());
@@ -164,9 +165,10 @@ impl Report<'_> {
                     let sure = consensus.confidence.filter(|_| consensus.positions.len() > 1);
                     facts.extend(sure.map(|sure| format!("{}% sure together", sure.get())));
                 }
-                Class::Uncorroborated => facts.push(format!("what would decide: {}", consensus.would_decide)),
+                Class::Uncorroborated => facts.push(format!("needed for a decision: {}", consensus.would_decide)),
                 Class::Rejected => facts.push(consensus.why.clone()),
-                // The text of `agreement` is replaced by `consensus.why`, which also says which reviewers disagree.
+                // `consensus.why` replaces the text of `agreement`, because `consensus.why` also names the
+                // reviewers that disagree.
                 Class::Disputed => facts[0].clone_from(&consensus.why),
             }
             facts.extend(positions(consensus));
@@ -185,7 +187,7 @@ impl Report<'_> {
             add("reviewers", color, &facts.into(), 4);
         }
         if let Some(earlier) = finding.finding.reverses {
-            add("reversal", Color::Warn, &format!("asks to undo what {earlier} asked for").into(), 2);
+            add("reversal", Color::Warn, &format!("reverses the change that {earlier} requested").into(), 2);
         }
         for earlier in &finding.earlier {
             add("earlier", Color::Warn, &earlier.sentence(), 2);
@@ -198,8 +200,8 @@ impl Report<'_> {
         notes
     }
 
-    /// Returns a note about the state of a finding. `None` if the finding is open, no coder took part, and no
-    /// dispute changed the severity.
+    /// Returns a note about the state of a finding. Returns `None` for an open finding with the reviewer's
+    /// severity, unless the coder was asked to implement the finding.
     fn state(&self, finding: &SettledFinding) -> Option<SnippetNote> {
         let response = finding
             .response
@@ -252,14 +254,14 @@ impl Report<'_> {
         Some(SnippetNote { name, color, text, most: usize::MAX })
     }
 
-    /// Formats the number of a dispute, and notes if the dispute belongs to an earlier run.
+    /// Formats the number of a dispute. The text also says if the dispute belongs to an earlier run.
     fn dispute(&self, dispute: &RulingRef) -> String {
         let is_own = self.outcome.disputes.iter().any(|own| Some(own.number) == dispute.number());
         let from = if is_own { "" } else { " of an earlier run" };
         format!("dispute {dispute}{from}")
     }
 
-    /// Says who discarded a finding in a dispute. `None` if the finding was discarded without a dispute.
+    /// Says who discarded a finding in a dispute. Returns `None` if the finding was discarded without a dispute.
     fn discarded(&self, finding: &SettledFinding) -> Option<String> {
         let mut disputes = self.outcome.disputes.iter();
         let dispute = disputes.find(|dispute| dispute.finding.id == finding.finding.id)?;
@@ -275,7 +277,8 @@ fn excerpt(source: &str, first: u32, last: Option<u32>) -> Option<&str> {
     (length > 0).then(|| &source[from..from + length])
 }
 
-/// Says how many reviewers support a finding. The text is empty if the run had only one reviewer.
+/// Returns a text that states how many reviewers support a finding. The text is empty if the run had only one
+/// reviewer.
 pub(crate) fn agreement(finding: &SettledFinding) -> String {
     let Some(consensus) = &finding.finding.consensus else { return String::new() };
     let raised = consensus.positions.iter().filter(|position| !position.denies).count();
@@ -293,7 +296,8 @@ pub(crate) fn agreement(finding: &SettledFinding) -> String {
     }
 }
 
-/// Lists the reviewers' ratings, as in `claude: HIGH, 80% sure; codex: no issue`. `None` if all ratings are equal.
+/// Lists the reviewers' ratings, as in `claude: HIGH, 80% sure; codex: no issue`. Returns `None` if all ratings
+/// are equal.
 pub(crate) fn positions(consensus: &Corroboration) -> Option<String> {
     let [first, rest @ ..] = consensus.positions.as_slice() else { return None };
     let is_same = |other: &Position| {

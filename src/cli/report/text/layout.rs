@@ -11,19 +11,19 @@ pub(crate) fn heading(style: Style, title: &str, facts: &str) -> String {
     format!("{}  {facts}", style.strong(title)).trim_end().to_owned() + "\n"
 }
 
-/// Returns the maximum number of lines of a text: `short`, or no maximum in a full report.
+/// Returns the maximum number of lines that a report shows of a text: `short`, or no maximum in a full report.
 pub(crate) fn at_most(options: &RenderOptions<'_>, short: usize) -> usize {
     if options.detail == Detail::Full { usize::MAX } else { short }
 }
 
-/// Appends the wrapped `text` behind `head`. All lines of the text are kept.
+/// Appends `head` and the wrapped `text`. No line of the text is omitted.
 pub(crate) fn wrapped(out: &mut String, style: Style, head: &str, text: &str) {
     for line in style::behind(style, head, 4, text, usize::MAX) {
         let _ = writeln!(out, "{line}");
     }
 }
 
-/// Appends facts behind `head`. Lines end between two facts where possible.
+/// Appends `head` and the texts in `facts`. If possible, each line ends between two facts.
 pub(crate) fn facts(out: &mut String, style: Style, head: &str, facts: &[String]) {
     let (mut head, indent) = (head.to_owned(), columns(head));
     let mut from = 0;

@@ -1,5 +1,6 @@
-//! The text report with findings, changes, disputes, reviewers, summary and next steps. The report always mentions
-//! files that were not reviewed. Text from files and agents is escaped by `protocol::text::printable`.
+//! The text report with findings, changes, disputes, reviewers, summary and next steps. All levels of detail
+//! except `Detail::Verdict` mention the files that were not reviewed. Text from files and agents is escaped by
+//! `protocol::text::printable`.
 
 mod changes;
 pub(crate) mod disputes;
@@ -39,13 +40,14 @@ pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     sections.into_iter().filter(|section| !section.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-/// The conclusion and the counts in a few lines, with which a report begins that is longer than the screen.
+/// Returns the conclusion and the counts in a few lines. A report that is longer than the screen begins with
+/// these lines.
 pub(crate) fn head(outcome: &Outcome, style: Style) -> String {
     summary::head(Style { width: style.width.min(WIDEST), ..style }, outcome)
 }
 
-/// Removes the findings and disputes that the options exclude. Also returns a line that says how many the filter
-/// hides, or an empty string.
+/// Returns the outcome without the findings and disputes that the options exclude, and a line with the numbers
+/// of findings and disputes that the filter hides. The line is empty if the filter hides nothing.
 fn filtered(outcome: &Outcome, options: &RenderOptions<'_>) -> (Outcome, String) {
     let mut shown = outcome.clone();
     shown.findings.retain(|finding| options.only.is_empty() || options.only.contains(&finding.finding.id));
@@ -68,12 +70,13 @@ fn filtered(outcome: &Outcome, options: &RenderOptions<'_>) -> (Outcome, String)
     (shown, line)
 }
 
-/// The conclusion in one line, without colours.
+/// Returns the conclusion in one line, without colours.
 pub(crate) fn conclusion(outcome: &Outcome) -> String {
     printable::line(&summary::conclusion(outcome).1)
 }
 
-/// Formats one finding with its whole text and its dispute. `None` if the outcome does not contain the finding.
+/// Formats one finding with its whole text and its dispute. Returns `None` if the outcome does not contain the
+/// finding.
 pub(crate) fn finding(outcome: &Outcome, id: FindingId, options: &RenderOptions<'_>) -> Option<String> {
     let style = Style { width: options.style.width.min(WIDEST), ..options.style };
     let options = RenderOptions { style, detail: Detail::Full, ..*options };

@@ -1,5 +1,5 @@
-//! The report section with the reviewers, the status of their answers, failures, skipped files and notices. This
-//! section always shows an incomplete review, so that the report cannot be mistaken for an approval.
+//! The section of the text report with the reviewers, the status of their answers, failures, skipped files and
+//! notices. The section shows every incomplete review, so that no reader takes the report for an approval.
 
 use std::fmt::Write as _;
 
@@ -79,7 +79,8 @@ fn reviewers(style: Style, outcome: &Outcome) -> String {
         let of_reviewer = outcome.failures.iter().find(|failure| is_of(failure, reviewer));
         of_reviewer.iter().for_each(|failure| output_of(&mut text, style, outcome, failure));
         problems(&mut text, style, outcome, reviewer);
-        // Files that no reviewer could read are listed separately, so this reviewer needs no line about them.
+        // A separate list names the files that no reviewer could read. Only a reviewer with additional unread
+        // files gets a line.
         if reviewer.unread.len() > outcome.proof.unread.len() {
             let files = count(reviewer.unread.len(), "file");
             let languages = printable::line(&UnreadFile::languages(&reviewer.unread));
@@ -89,7 +90,7 @@ fn reviewers(style: Style, outcome: &Outcome) -> String {
     text
 }
 
-/// Whether the row of the reviewer shows this failure.
+/// Whether the row of `reviewer` already shows `failure`.
 fn is_of(failure: &Failure, reviewer: &ReviewerReport) -> bool {
     reviewer.name == failure.agent && reviewer.failure.as_ref() == Some(&failure.error)
 }
@@ -101,7 +102,7 @@ fn output_of(text: &mut String, style: Style, outcome: &Outcome, failure: &Failu
     wrapped(text, style, "    ", &format!("see its output: glee runs show {run} --calls {call}"));
 }
 
-/// Explains why the first incomplete answers are incomplete, and how to see the raw answers.
+/// Lists the first incomplete answers, each with the problem and with the command that shows the raw answer.
 fn problems(text: &mut String, style: Style, outcome: &Outcome, reviewer: &ReviewerReport) {
     const SHOWN: usize = 2;
     let run = printable::line(outcome.run.short());
@@ -132,7 +133,8 @@ pub(crate) fn reused(style: Style, reused: &[Reused]) -> String {
     reused.iter().map(line).collect()
 }
 
-/// Lists the findings of earlier runs that are now fixed. The reviewer of each finding has rechecked the code.
+/// Lists the findings of earlier runs that a change fixed. The reviewer that raised a finding checked the
+/// changed code again.
 fn no_longer_raised(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let (style, gone) = (options.style, &outcome.no_longer_raised);
     if gone.is_empty() {

@@ -12,7 +12,7 @@ use crate::domain::{
 };
 use crate::protocol::text::printable;
 
-/// The maximum number of open disputes for which the next steps list a command.
+/// The maximum number of open disputes for which the summary's next steps contain a command.
 const NAMED: usize = 3;
 
 pub(crate) fn clean(style: Style, outcome: &Outcome) -> String {
@@ -81,7 +81,8 @@ pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
             let has_failed =
                 |reviewer: &ReviewerReport| !reviewer.problems.is_empty() || reviewer.failure.is_some();
             let reviewers = outcome.proof.reviewers.iter();
-            // Unread files alone do not mean that a reviewer failed to answer.
+            // The list omits a reviewer whose answer is incomplete only because the reviewer has no rules for
+            // some files.
             let silent = reviewers.filter(|reviewer| {
                 !reviewer.status.is_complete() && (reviewer.unread.is_empty() || has_failed(reviewer))
             });
@@ -111,7 +112,8 @@ pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
     (glyph, text)
 }
 
-/// The first five counts are always shown. Each other count is shown only if the count is not zero.
+/// Returns the counts of the summary. The summary always shows the first five counts. The summary shows any
+/// further count only if the count is not zero.
 fn counts(style: Style, outcome: &Outcome) -> Vec<String> {
     let count =
         |is: &dyn Fn(&SettledFinding) -> bool| outcome.findings.iter().filter(|finding| is(finding)).count();
@@ -119,7 +121,7 @@ fn counts(style: Style, outcome: &Outcome) -> Vec<String> {
     let fixed = count(&|finding| matches!(finding.state, FindingState::Resolved | FindingState::Unchecked));
     let unchecked = count(&|finding| finding.state == FindingState::Unchecked);
     let blocking = count(&SettledFinding::blocks);
-    let optional = count(&|finding| !finding.finding.mandatory && !finding.state.is_closed());
+    let optional = count(&|finding| finding.is_open() && !finding.finding.mandatory);
     let fixed = match unchecked {
         0 => format!("Fixed ({fixed})"),
         _ => format!("Fixed ({fixed}: {unchecked} unchecked)"),
@@ -157,7 +159,7 @@ fn counts(style: Style, outcome: &Outcome) -> Vec<String> {
     ]
 }
 
-/// The number of files that a reviewer could read, and the number of their lines.
+/// Returns the number of files that at least one reviewer could read, and the number of lines of these files.
 pub(crate) fn read(outcome: &Outcome) -> (usize, u64) {
     let Proof { covered, unread, .. } = &outcome.proof;
     let unread: BTreeSet<&str> = unread.iter().map(|unread| unread.file.as_str()).collect();
@@ -176,10 +178,10 @@ fn covered(outcome: &Outcome) -> String {
     format!("{files}, {}", style::count(lines, "line"))
 }
 
-/// A fact that is unknown or does not apply is an empty string.
+/// Returns the facts about the run. A fact that is unknown or does not apply is an empty string.
 fn proof(outcome: &Outcome) -> Vec<String> {
     let proof = &outcome.proof;
-    // Shortens the hash of an id. A scheme may precede the hash, as in `scheme:hash`.
+    // Shortens the hash in an id to 12 characters. A scheme can precede the hash, as in `scheme:hash`.
     let id = |id: &str| {
         let id = printable::line(id);
         let hash = id.find(':').map_or(0, |colon| colon + 1);
@@ -260,8 +262,8 @@ pub(crate) fn next(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let width = widest(steps.iter().map(|(command, _)| command));
     let mut text = heading(style, "Next", "");
     for (command, purpose) in steps {
-        // Commands are never cut, because users copy them. If there is no room for the purpose of a command, the
-        // purpose is omitted.
+        // Commands are never cut, because users copy them. If the purpose of a command does not fit into the
+        // line, the purpose is omitted.
         let purpose = if width + 4 + columns(purpose) < style.width { purpose } else { "" };
         let command = style::pad(&style.paint(Color::Key, &command), width);
         let _ = writeln!(text, "{}", format!("  {command}  {}", style.faint(purpose)).trim_end());

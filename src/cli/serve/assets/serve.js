@@ -1,8 +1,8 @@
-// The live view of a run, and the form of a ruling. Texts are written with textContent only.
+// The live view of a run, and the form of a ruling. The script sets all texts through textContent.
 (() => {
   'use strict';
 
-  // The maximum number of lines in the document.
+  // The maximum number of lines in the log.
   const MOST = 2000;
 
   function live(node) {
@@ -69,7 +69,8 @@
       for (const item of [...working.children]) if (item.dataset.call === call) item.remove();
     }
 
-    // Many events can arrive at once. They are shown together, at most once per frame.
+    // Many events can arrive at the same time. The page shows all events that arrive within 50 milliseconds
+    // together.
     let waiting = [];
     const source = new EventSource(node.dataset.events);
     source.addEventListener('open', () => { connection.textContent = 'live'; });
@@ -87,7 +88,7 @@
     box.scrollTop = box.scrollHeight;
   }
 
-  // The fields of a dismissal apply only to a dismissal.
+  // The fields of a dismissal are enabled only if the person chooses a dismissal.
   function ruling(form) {
     const fields = form.querySelector('.of-dismissal');
     const update = () => { fields.disabled = form.elements.word.value !== 'dismiss'; };

@@ -32,7 +32,7 @@ fn lines(texts: &[Untrusted]) -> Vec<String> {
     texts.iter().map(block).collect()
 }
 
-/// The class of a colour in the style sheet.
+/// Returns the class of a colour in the style sheet.
 fn tone(color: Color) -> &'static str {
     match color {
         Color::Good => "good",
@@ -57,7 +57,7 @@ pub(crate) struct RunView {
     ended: String,
     target: String,
     tone: &'static str,
-    /// Whether the end of the run is not recorded.
+    /// Whether the run is in progress or was interrupted.
     pub(crate) is_unended: bool,
 }
 
@@ -148,7 +148,7 @@ pub(crate) struct DisputeDetails {
     suggestion: String,
     evidence: Vec<String>,
     objector: &'static str,
-    /// Whose colour the side of the objector has.
+    /// The role whose colour marks the objection.
     objector_role: &'static str,
     objection: String,
     objection_evidence: Vec<String>,
@@ -156,7 +156,7 @@ pub(crate) struct DisputeDetails {
     rulings: Vec<RulingView>,
     settlement: Option<SettlementView>,
     reopened: Option<String>,
-    /// The command that continues the run.
+    /// The command that resumes the run. `None` while the dispute is open.
     next: Option<String>,
 }
 
@@ -282,7 +282,7 @@ fn ruler(by: &Ruler) -> String {
     line(&by.to_string())
 }
 
-/// A choice of a form, with the text that explains it.
+/// An option of a form, with its help text.
 #[derive(Debug, Serialize)]
 pub(crate) struct ChoiceView {
     value: String,
@@ -298,7 +298,7 @@ fn choices<T: ValueEnum>(offered: &[T]) -> Vec<ChoiceView> {
     values.map(view).collect()
 }
 
-/// The form that settles a dispute, with the values that a person gave.
+/// The form for a ruling on a dispute, with the values that a person entered.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct FormView {
     pub(crate) token: String,
@@ -324,7 +324,7 @@ impl FormView {
     }
 }
 
-/// How long ago an event was, for example `3 minutes ago`.
+/// Formats the time since an event, as in `3 minutes ago`.
 pub(crate) fn age(at: Timestamp) -> String {
     let seconds = (Timestamp::now() - at).total(jiff::Unit::Second).unwrap_or_default().max(0.0) as u64;
     match seconds {

@@ -23,7 +23,7 @@ struct MeasuresTable {
 struct MeasuresRow {
     name: String,
     raised: String,
-    /// In the order of the columns.
+    /// The shares in the order of the columns of the table.
     shares: Vec<ShareView>,
     held: String,
     calls: String,

@@ -46,8 +46,8 @@ impl Trees<'_> {
             .collect();
         let is_anchored: BTreeSet<&str> =
             state.findings.iter().filter_map(|finding| Some(finding.anchor.as_ref()?.file.as_str())).collect();
-        // The map has an entry for every changed file, but only files that contain the anchor of a finding are
-        // parsed.
+        // The map has an entry for every changed file, but a file is parsed only if the anchor of a finding is
+        // in the file.
         let changed: BTreeMap<&str, Option<Versions<'_>>> = texts
             .iter()
             .map(|(file, before, now)| {
@@ -81,7 +81,7 @@ impl Trees<'_> {
     }
 
     /// After a review of staged changes, adds the coder's changes to the index if the user chose `--restage`.
-    /// Returns which of the coder's changes are not in the index.
+    /// Returns the coder's changes that are not in the index.
     pub(crate) fn restage(&self, state: &ReviewState) -> Result<Option<Restaged>, RunError> {
         let staged = state.plan.as_ref().and_then(|plan| plan.staged);
         let (Some(staged), Some((_, before)), Some(after)) = (staged, &state.before, last_tree(state)) else {
@@ -134,8 +134,9 @@ struct Versions<'a> {
     now: Blocks<'a>,
 }
 
-/// A change of a file touches a finding unless the finding's block exists in the old and in the new file. A finding
-/// without an anchor is touched by any change.
+/// Whether changed files possibly affect a finding. If the finding has an anchor, the anchor's file must be
+/// changed, and the finding's block must be missing in the new version of the file or in the old version (if an
+/// old version exists). A finding without an anchor is affected by every change.
 fn is_touched(finding: &Finding, changed: &BTreeMap<&str, Option<Versions<'_>>>) -> bool {
     let Some(anchor) = &finding.anchor else { return !changed.is_empty() };
     let Some(Some(file)) = changed.get(anchor.file.as_str()) else { return false };

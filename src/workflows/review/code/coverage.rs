@@ -1,6 +1,7 @@
 //! Determines which files reviewers received but could not read.
 //!
-//! The embedded reviewer reads only files in languages for which it has rules. All other reviewers read all files.
+//! The embedded reviewer reads only files in languages for which it has rules. A reviewer that is not embedded
+//! reads all files.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +10,8 @@ use crate::domain::event::{CallAnswer, Purpose};
 use crate::domain::{Agent, AgentName, Coverage, Role, UnreadFile};
 use crate::workflows::review::state::ReviewState;
 
-/// The files that this reviewer received but could not read. The flag is true if the reviewer could read no file.
+/// The files that this reviewer received but could not read. The returned boolean is true if the reviewer could
+/// read no file.
 pub(crate) fn unread_by(state: &ReviewState, reviewer: &AgentName) -> (Vec<UnreadFile>, bool) {
     let mut unread = Unread::default();
     for (purpose, files) in shards(state) {
@@ -41,7 +43,7 @@ pub(crate) fn is_blind(state: &ReviewState) -> bool {
 struct Unread<'a> {
     /// The files that could not be read, with their languages.
     languages: BTreeMap<&'a str, String>,
-    /// Whether none of the files could be read.
+    /// Whether all files were unreadable.
     is_all: bool,
 }
 

@@ -1,8 +1,8 @@
 //! Determines which code counts as evidence in a dispute: code that existed before the coder's first change.
 //!
-//! Code that the coder wrote in this run is not sufficient evidence, because the coder is a party to the dispute. A
-//! judge receives a list of the lines that the coder wrote. If a dismissal cites lines that the coder wrote, the
-//! dispute is escalated, unless the judge explains why the lines count.
+//! Code that the coder wrote in this run is not sufficient evidence, because the coder is a party to the
+//! dispute. A judge receives a list of the lines that the coder wrote. If a dismissal cites lines that the coder
+//! wrote, the judge must explain why the lines count. Without an explanation, the dispute is escalated.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,8 @@ impl RequestBuilder<'_> {
     /// Whether the cited code exists, and whether the coder wrote the code in this run.
     ///
     /// A judge can read two versions of a changed file: the version in the judge's request, and the current
-    /// version. Cited lines count as written by the coder if the coder wrote the lines in either version.
+    /// version. Cited lines count as written by the coder if the coder wrote the lines in at least one of the
+    /// two versions.
     pub(crate) fn support(&self, finding: &Finding, cited: &Reference) -> Support {
         let path = cited.path.as_str();
         let before = self.original_text(path);

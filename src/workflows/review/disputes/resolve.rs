@@ -45,7 +45,7 @@ pub(crate) fn counted_by(
     counted(answer, review.judge.require_evidence, &support).map(|ruling| lowered(ruling, review))
 }
 
-/// Escalates a ruling that dismisses a finding but gives the finding a mandatory tag.
+/// If a ruling dismisses a finding but gives the finding a mandatory tag, the ruling becomes an ESCALATE.
 fn lowered(ruling: Ruling, review: &ReviewSettings) -> Ruling {
     let (mandatory, optional) = (review.mandatory(), review.optional());
     let is_mandatory = |tag: Tag| mandatory::is_mandatory(&Severity::known(tag), &mandatory, &optional);
@@ -114,7 +114,7 @@ pub(crate) fn counted(
     }
 }
 
-/// The reason why a ruling cannot be accepted. `None` if the ruling can be accepted.
+/// The reason why a ruling cannot be accepted. Returns `None` if the ruling can be accepted.
 fn doubt(ruling: &Ruling, require_evidence: bool, support: &dyn Fn(&Reference) -> Support) -> Option<String> {
     if ruling.ruling != RulingWord::Dismiss || !require_evidence {
         return None;
@@ -136,7 +136,7 @@ fn doubt(ruling: &Ruling, require_evidence: bool, support: &dyn Fn(&Reference) -
     if let Some((citation, _)) = missing {
         return Some(format!("the judge dismissed it citing `{citation}`, which does not exist"));
     }
-    // References with line numbers in the rationale are also checked.
+    // The check for code of the coder also includes each reference of the rationale that has a line number.
     let of_rationale = in_rationale().filter(|found| found.lines.is_some());
     let written = cited.into_iter().filter_map(|(_, found)| found).chain(of_rationale).find(unexplained);
     written.map(|found| {

@@ -27,7 +27,7 @@ const NAMED: usize = 5;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SharedRulings {
     pub rulings: Vec<SharedRuling>,
-    /// For each invalid file, its name, the line of the error, and the reason.
+    /// The name of each invalid file, with the line and the reason of the error.
     pub problems: Vec<(String, u32, String)>,
 }
 
@@ -92,8 +92,8 @@ pub fn binding(ruling: &SharedRuling) -> Binding {
     }
 }
 
-/// Converts the ruling of a settled dispute to a shared ruling for which `person` is responsible. `events` are the
-/// events of the dispute's run. `None` if the dispute is open, or if its finding has no anchor.
+/// Converts the ruling of a settled dispute to a shared ruling for which `person` is responsible. `events` are
+/// the events of the dispute's run. Returns `None` if the dispute is open, or if its finding has no anchor.
 pub fn shared_form(record: &DisputeRecord, events: &[Event], person: Option<String>) -> Option<SharedRuling> {
     let (dispute, settlement) = (&record.dispute, record.settlement.as_ref()?);
     let (finding, anchor) = (&dispute.finding, dispute.finding.anchor.as_ref()?);
@@ -193,7 +193,7 @@ pub fn edits(
     let is_ruling = |path: &str| is_shared(path) && !is_note(name_of(path));
     let left_out: BTreeSet<&str> =
         target.skipped.iter().map(|skip| skip.file.as_str()).filter(|path| is_ruling(path)).collect();
-    // A person has to approve every edit, so edited files that reviewers do not receive are included.
+    // A person has to approve every edit, so the findings include edits of files that reviewers do not receive.
     let mut now: BTreeMap<String, New> = BTreeMap::new();
     if !left_out.is_empty() {
         let files = match (spec, &target.commit) {

@@ -24,7 +24,7 @@ impl Past<'_> {
     }
 
     /// Finds the version of a dispute's file that contains the disputed block. Searches the reviewed code first,
-    /// then git. `None` if no known version contains the block.
+    /// then git. Returns `None` if no known version contains the block.
     pub(crate) fn text(&self, binding: &Binding) -> Option<String> {
         let path = &binding.anchor.file;
         let has_block = |text: &String| Blocks::of(path, text).place(&binding.anchor).is_some();

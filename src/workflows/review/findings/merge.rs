@@ -36,7 +36,7 @@ pub(crate) struct RoundContext<'a> {
     pub(crate) lists: &'a MergeSettings,
     pub(crate) sources: &'a Sources,
     pub(crate) workspace: &'a Workspace,
-    /// `None` if findings are not compared with earlier disputes.
+    /// `past` is `None` if findings are not compared with earlier disputes.
     pub(crate) past: Option<Past<'a>>,
 }
 
@@ -81,8 +81,8 @@ impl RoundContext<'_> {
         members
     }
 
-    /// Looks up new security findings in the advisory databases. Returns the results or, if the lookup fails, a
-    /// notice.
+    /// Looks up new security findings in the advisory databases. Returns the results of the lookup, or a notice
+    /// if the lookup fails.
     pub(crate) fn advise(&self, mut members: Vec<Member>, databases: &Advisories) -> Option<EventKind> {
         members.retain(|member| !self.state.advised.contains_key(&member.id));
         if let Err(error) = check::check(&mut members, self.workspace, databases) {
@@ -108,7 +108,7 @@ impl RoundContext<'_> {
             }
         }
         self.members(best.into_values().flat_map(|(_, id, findings)| {
-            // If no call was made because the answers about all files were reused, the recorded answer already
+            // If the answers about all files were reused, no call was made, and the recorded answer already
             // contains the reused findings.
             let part = self.state.reuse(id);
             let part = part.filter(|part| !part.asked.is_empty());
@@ -141,14 +141,15 @@ impl RoundContext<'_> {
         round.into_iter().flatten().flatten().map(|file| file.file.clone()).collect()
     }
 
-    /// The paths of this round, and the existing files of the members.
+    /// Returns the paths of the files in this round. Also returns the path of each member's file, if the file
+    /// exists.
     pub(crate) fn tree(&self, members: &[Member]) -> Vec<String> {
         let found = members.iter().filter(|member| member.anchor.is_some());
         self.paths().into_iter().chain(found.filter_map(|member| member.raw.file.clone())).collect()
     }
 
     /// Converts raw findings to members: finds their files, normalises severities, computes anchors, and checks
-    /// citations. Each raw finding is given with its id and its reviewer.
+    /// citations. Each item of `raised` contains a raw finding, the id of the finding, and the reviewer.
     pub(crate) fn members<'r>(
         &self,
         raised: impl Iterator<Item = (String, &'r AgentName, &'r RawFinding)>,
@@ -192,7 +193,8 @@ impl RoundContext<'_> {
     fn member(&self, id: String, by: &AgentName, mut raw: RawFinding) -> Member {
         raw.severity = mandatory::normalised(raw.severity);
         let agent = self.state.agents(Role::Reviewer).find(|agent| agent.name == *by);
-        // The vendor is derived from the model or the program, because the user chooses the name of a reviewer.
+        // The vendor is derived from the reviewer's model or program, not from the reviewer's name, which the
+        // user chooses.
         let vendor = agent.map(|agent| {
             let program = agent.command.first().map(String::as_str).unwrap_or_default();
             consensus::vendor(agent.model.as_deref().unwrap_or(program))
@@ -211,8 +213,8 @@ impl RoundContext<'_> {
         reviewed.or_else(|| self.workspace.read(path)).unwrap_or_default()
     }
 
-    /// The file that a finding refers to: the file with exactly this path, or the only reviewed file with this
-    /// name. `None` if no file or several files match.
+    /// The file to which a finding refers: the file with exactly the path `path`, or the only reviewed file with
+    /// this name. Returns `None` if no file or several files match.
     fn known_path(&self, path: &str) -> Option<String> {
         let path = path.trim().trim_matches(['`', '"', '\'']);
         let plain = path.strip_prefix("./").unwrap_or(path);

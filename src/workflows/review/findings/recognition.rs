@@ -1,9 +1,9 @@
 //! Recognises findings that repeat an earlier finding of the run or the finding of an earlier dispute.
 //!
-//! Two findings are compared if their blocks exist in the code under review, even if a block has moved to another
-//! file. In the same block, the distance between two findings is the difference of their line offsets in the block.
-//! In nested blocks, the distance is the difference of their line numbers in the file. [`Wordings`] compares the
-//! words of two findings.
+//! Two findings are compared if their blocks exist in the code under review, even if a block has moved to
+//! another file. In the same block, the distance between two findings is the difference of their line offsets in
+//! the block. If one block encloses the other block, the distance is the difference of the findings' line
+//! numbers in the file. [`Wordings`] compares the words of two findings.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::RangeInclusive;
@@ -43,11 +43,11 @@ impl Placed<'_> {
     }
 }
 
-/// The likeness of an earlier anchor and a new anchor, followed by the index of the earlier anchor and the index of
-/// the new anchor.
+/// A tuple of three values: the likeness of an earlier anchor and a new anchor, the index of the earlier anchor,
+/// and the index of the new anchor.
 type Pair = (Likeness, usize, usize);
 
-/// Pairs an earlier anchor with a new anchor if both anchors certainly or possibly describe the same problem.
+/// Returns the pairs of an earlier anchor and a new anchor that certainly or possibly describe the same problem.
 fn pairs(known: &[&Anchor], found: &[&Anchor], text_of: TextOf<'_>) -> Vec<Pair> {
     let mut by_file: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (index, anchor) in found.iter().enumerate() {
@@ -57,7 +57,7 @@ fn pairs(known: &[&Anchor], found: &[&Anchor], text_of: TextOf<'_>) -> Vec<Pair>
     for (file, new) in by_file {
         let text = text_of(file);
         let blocks = Blocks::of(file, &text);
-        // If a block still exists in its original file, the block was copied, not moved.
+        // A block has moved only if the original file no longer contains the block.
         let has_moved = |anchor: &Anchor| {
             blocks.place(anchor).is_some()
                 && Blocks::of(&anchor.file, &text_of(&anchor.file)).place(anchor).is_none()
@@ -112,7 +112,8 @@ pub(crate) fn repeated(state: &ReviewState, findings: &[Finding], text_of: TextO
     pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
     let (mut repeated, mut taken) = (BTreeSet::new(), BTreeSet::new());
     for (_, earlier, finding) in pairs {
-        // Two findings of one round are different problems, so at most one of them repeats a given earlier finding.
+        // Two findings of one round are different problems, so at most one finding of the round repeats a given
+        // earlier finding.
         if !repeated.contains(&indexes[finding]) && taken.insert(earlier) {
             repeated.insert(indexes[finding]);
         }
@@ -158,10 +159,11 @@ pub(crate) fn raised_again(earlier: &[&Anchor], later: &[&Anchor], text_of: Text
 /// Applies earlier disputes to findings of a round.
 ///
 /// If a reviewer refers to a ruling, the ruling binds the reviewer's finding, unless the finding cites new
-/// evidence. A dispute binds at most one other finding of each reviewer, because the dispute was about one problem.
-/// The most similar pairs of a dispute and a finding take precedence. Among equally similar pairs, the pair with
-/// the newest dispute takes precedence. An expired ruling binds no finding. If only an expired ruling applies, a
-/// notice reports the expiry. A finding that no dispute binds can still refer to a related dispute.
+/// evidence. A dispute also binds at most one finding of each reviewer that does not refer to the ruling,
+/// because the dispute was about one problem. If several pairs of a dispute and a finding are possible, the most
+/// similar pair takes precedence. Among equally similar pairs, the pair with the newest dispute takes
+/// precedence. An expired ruling binds no finding. If only an expired ruling applies, a notice reports the
+/// expiry. A finding that no dispute binds can still refer to a related dispute.
 pub(crate) fn earlier<'a>(
     findings: impl IntoIterator<Item = &'a Finding>,
     bindings: &[Binding],
@@ -216,7 +218,8 @@ pub(crate) fn earlier<'a>(
     events
 }
 
-/// A sort key that orders rulings from the oldest to the newest. An open dispute counts as newer than any ruling.
+/// A sort key that orders the bindings of rulings from the oldest to the newest. An open dispute counts as newer
+/// than any ruling.
 pub(crate) fn age(binding: &Binding) -> impl Ord + use<'_> {
     (binding.settled_at.is_none(), binding.settled_at, &binding.dispute)
 }
@@ -226,8 +229,8 @@ fn not_reopened(bindings: &[Binding]) -> impl Iterator<Item = &Binding> {
     bindings.iter().filter(move |binding| binding.number().is_none_or(|number| !reopened.contains(&number)))
 }
 
-/// The event for a finding that matches an earlier dispute. `None` if the ruling gave the finding a tag that is now
-/// mandatory.
+/// The event for a finding that matches an earlier dispute. Returns `None` if the ruling gave the finding a tag
+/// that is now mandatory.
 fn ruled(found: &Finding, binding: &Binding, lists: &MergeSettings) -> Option<EventKind> {
     let (finding, dispute, new_tag) = (found.id, binding.dispute.clone(), binding.new_tag);
     let Some(disposition) = binding.disposition.clone() else {
@@ -275,7 +278,7 @@ pub(crate) fn in_force(bindings: &[Binding], files: &[SourceFile], text_of: Text
     in_force.filter_map(shown).collect()
 }
 
-/// The form in which reviewers and judges see a ruling. `None` while the dispute is open.
+/// Converts a binding to the ruling that reviewers and judges receive. Returns `None` while the dispute is open.
 fn shown(binding: &Binding) -> Option<RulingInForce> {
     Some(RulingInForce {
         dispute: binding.dispute.clone(),
@@ -288,7 +291,8 @@ fn shown(binding: &Binding) -> Option<RulingInForce> {
 
 /// Maps the index of each superseded ruling to the index of the later ruling on the same problem.
 ///
-/// The findings of one run are different problems, so a ruling supersedes at most one ruling of any other run.
+/// The findings of one run are different problems. A ruling is about one problem, and therefore supersedes at
+/// most one ruling of each other run.
 pub(crate) fn superseded(bindings: &[Binding]) -> BTreeMap<usize, usize> {
     let mut blocks: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
     for (index, binding) in bindings.iter().enumerate().filter(|(_, binding)| binding.disposition.is_some()) {
@@ -323,8 +327,8 @@ const PRECEDENTS: usize = 3;
 /// The minimum cosine similarity between the words of a finding and the words of a precedent.
 const SIMILAR: f32 = 0.3;
 
-/// Earlier rulings on similar findings about other code, the most similar first. Two findings are similar if they
-/// have the same file or category, and similar words.
+/// Earlier rulings on similar findings about other code. The ruling on the most similar finding comes first. Two
+/// findings are similar if they have the same file or category, and similar words.
 pub(crate) fn precedents<'a>(
     finding: &Finding,
     candidates: impl IntoIterator<Item = &'a Binding>,

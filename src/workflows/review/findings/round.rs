@@ -26,6 +26,6 @@ pub(crate) struct Round<'a> {
     pub(crate) state: &'a ReviewState,
     pub(crate) lists: &'a MergeSettings,
     pub(crate) text_of: TextOf<'a>,
-    /// `None` if the history is not available.
+    /// `past` is `None` if the history is not available.
     pub(crate) past: Option<Past<'a>>,
 }

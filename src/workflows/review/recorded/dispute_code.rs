@@ -11,7 +11,7 @@ use crate::workflows::review::state::ReviewState;
 use crate::workflows::run::redaction::Redaction;
 use crate::workspace::code::anchors::Excerpt;
 
-/// The reviewed code of a dispute. Empty if the stored data of the run was deleted.
+/// The reviewed code of a dispute. The value is empty if the stored data of the run was deleted.
 #[derive(Debug, Default)]
 pub(crate) struct DisputeCode {
     pub(crate) finding: Option<Excerpt>,
@@ -20,7 +20,8 @@ pub(crate) struct DisputeCode {
 }
 
 impl DisputeCode {
-    /// `run_folder` contains the stored data of the run. Without `trees`, the code of unreviewed files is omitted.
+    /// `run_folder` contains the stored data of the run. If `trees` is `None`, the result contains no code of
+    /// files that no reviewer received.
     pub(crate) fn of(dispute: &Dispute, events: &[Event], run_folder: &Path, trees: Option<Trees<'_>>) -> Self {
         let finding = &dispute.finding;
         let mut sources = Sources::new(run_folder, Redaction::ON);

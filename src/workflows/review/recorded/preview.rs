@@ -22,17 +22,18 @@ const BYTES_A_TOKEN: u64 = 4;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Preview {
     pub agent: AgentName,
-    /// The number of the shard, counted from 1.
+    /// The number of the shard to which the request belongs, counted from 1.
     pub shard: u32,
     pub files: Vec<Coverage>,
-    /// The number of files that are reviewed completely or in part. The answers for all other files are reused.
+    /// The number of files that are reviewed completely or in part. For the other files of the shard, the call
+    /// reuses earlier answers.
     pub asked: usize,
     pub reused: Vec<ReusedFrom>,
-    /// The size of the prompt; 0 if no call is made.
+    /// The size of the prompt in bytes, or 0 if no call is made.
     pub prompt_bytes: usize,
     pub tokens: u64,
-    /// The estimated price of the prompt's tokens in US dollars. The estimate excludes the answer and the files
-    /// that the agent reads by itself. `None` if the price is unknown.
+    /// The estimated price of the prompt's tokens in US dollars. The estimate does not include the answer, and
+    /// does not include files that the agent reads by itself. `usd` is `None` if the price is unknown.
     pub usd: Option<f64>,
 }
 

@@ -1,10 +1,11 @@
 //! Reuses answers of earlier runs, so that unchanged code is not reviewed again.
 //!
-//! The answers about a file are recorded under two keys: a key of the reviewer and a key of the file. Together, the
-//! keys cover everything that could influence the answers. If both keys are unchanged, the file is not reviewed
-//! again. In a changed file, only the changed lines and their blocks are reviewed. Earlier findings on other lines
-//! are kept and get new line numbers. Incomplete answers, answers about files that changed during the call, and
-//! damaged records are never used. Later rounds reuse no answers, because they review the coder's changes.
+//! The answers about a file are recorded under two keys: a key of the reviewer and a key of the file. Together,
+//! the keys cover everything that could influence the answers. If an earlier run recorded answers under the same
+//! two keys, the file is not reviewed again. In a changed file, only the changed lines and their blocks are
+//! reviewed. Earlier findings on other lines are kept and get new line numbers. Incomplete answers, answers
+//! about files that changed during the call, and damaged records are never used. Later rounds reuse no answers,
+//! because they review the coder's changes.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -25,7 +26,8 @@ use crate::workflows::review::{code::sources::Sources, findings::recognition};
 use crate::workflows::run::redaction::Redaction;
 use crate::workspace::diff::delta::{self, Delta};
 
-/// The version of the keys. A new version invalidates all earlier records.
+/// The version of the method that computes the keys of reusable answers. A new version invalidates all earlier
+/// records.
 const FORM: u32 = 1;
 
 const ROUND: u32 = 1;
@@ -33,10 +35,10 @@ const ROUND: u32 = 1;
 /// For each reviewer, a hash of everything that determines the reviewer's answers, except the code.
 pub(crate) type ReviewerKeys = BTreeMap<AgentName, String>;
 
-/// Computes the key of each reviewer. The key covers the program with its version, arguments and environment, the
-/// files whose paths occur in the arguments, the model, the effort, the focus and the prompt template. The key of
-/// an embedded reviewer also covers the project's rules. A reviewer whose program is not installed gets no key.
-/// Fails if the template cannot be read.
+/// Computes the key of each reviewer. The key is a hash of the program with its version, arguments and
+/// environment, the files whose paths occur in the arguments, the model, the effort, the focus and the prompt
+/// template. The key of an embedded reviewer also covers the project's rules. A reviewer whose program is not
+/// installed gets no key. Fails if the template cannot be read.
 pub(crate) async fn reviewer_keys(
     agents: &Agents,
     settings: &Settings,
@@ -94,18 +96,20 @@ fn hash(parts: &[&[u8]]) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-/// The context around changed lines is reduced until the size of the shown lines is below a limit. The limit is a
-/// percentage of the code under review or a number of bytes, whichever is larger.
+/// The context around changed lines is reduced until the size of the shown lines is below a limit. The first
+/// number of `SMALL` is the limit as a percentage of the code under review, and the second number is the limit
+/// in bytes. The larger limit applies.
 const SMALL: (usize, usize) = (8, 16 << 10);
 
-/// If even the smallest context shows more than this percentage of the code, the context is not reduced.
+/// The context is not reduced if more than this percentage of the code is shown even with the smallest context.
 const LARGE: usize = 40;
 
 struct Shown {
     file: SourceFile,
     key: String,
     frame: String,
-    /// Whether the lines can be compared with an earlier version. False if redaction changed the number of lines.
+    /// Whether the lines of the file can be compared with the lines of an earlier version. `is_comparable` is
+    /// false if redaction changed the number of lines.
     is_comparable: bool,
 }
 
@@ -133,8 +137,8 @@ pub(crate) struct Archive<'a> {
 }
 
 impl Archive<'_> {
-    /// Returns an event for each reviewer and shard with reusable answers. Excludes shards for which the reviewer
-    /// has already given an answer.
+    /// Returns an event for each reviewer and shard with reusable answers. A shard is left out if the reviewer
+    /// has already given an answer for the shard.
     pub(crate) fn reuse(
         &self,
         state: &ReviewState,
@@ -162,8 +166,8 @@ impl Archive<'_> {
         Ok(events)
     }
 
-    /// Joins adjacent shards of a planned run, because every call repeats the instructions. At most `max` bytes of
-    /// a joined shard remain to be reviewed.
+    /// Joins adjacent shards of a planned run, because every call repeats the instructions. In a joined shard,
+    /// at most `max` bytes remain for each reviewer to review.
     pub(crate) fn joined(
         &self,
         plan: &Plan,
@@ -213,8 +217,8 @@ impl Archive<'_> {
         }
     }
 
-    /// The event that records a complete answer of the first round for reuse, file by file. Excludes the `stale`
-    /// files, which changed during the call.
+    /// Returns the event that records a reviewer's complete answer in round 1, so that later runs can reuse the
+    /// answer for each unchanged file. The `stale` files, which changed during the call, are left out.
     pub(crate) fn record(
         &self,
         state: &ReviewState,
@@ -250,7 +254,7 @@ impl Archive<'_> {
         let salt = uuid::Uuid::new_v4().simple().to_string();
         let mut files = Vec::new();
         for (at, covered) in asked.iter().enumerate().filter(|(_, file)| !stale.contains(&file.file)) {
-            // An embedded reviewer's answer says nothing about files in languages without rules.
+            // An embedded reviewer does not review files in languages for which the reviewer has no rules.
             if is_embedded && builtin::language_without_rules(&covered.file).is_some() {
                 continue;
             }
@@ -438,8 +442,8 @@ impl Finder<'_> {
         }
     }
 
-    /// Finds an earlier review of the same content. If there is no such review, finds the review that leaves the
-    /// fewest lines to review.
+    /// Finds an earlier review of the same content. If no earlier review has the same content, finds the earlier
+    /// review that leaves the fewest lines to review again.
     fn known(&mut self, shown: &Shown, compares: bool) -> Result<Known, JournalError> {
         let path = shown.file.path.as_str();
         let places = self.archive.journal.reviewed((self.asker, path, &shown.key), self.archive.now)?;
@@ -466,7 +470,8 @@ impl Finder<'_> {
             if best.as_ref().is_none_or(|(fewest, _)| lines < *fewest) {
                 best = Some((lines, Known::Part { place: place.clone(), review: review.clone(), delta }));
             }
-            // The search ends at the first earlier review that leaves few lines to review.
+            // The search ends as soon as an earlier review is found after which at most 20% of the lines have to
+            // be reviewed.
             if u64::from(lines) * 5 <= shown.file.text.lines().count() as u64 {
                 break;
             }
@@ -487,7 +492,8 @@ impl Finder<'_> {
         if !self.records.contains_key(place) {
             let event = self.archive.journal.event(&place.0, place.1)?;
             let record = event.and_then(|event| match event.kind {
-                // A damaged index can point to a wrong event, so the reviewer's key in the event is checked.
+                // A damaged database index can return a wrong event, so the reviewer's key in the event is
+                // checked.
                 EventKind::Review(ReviewEvent::FilesReviewed { asker, salt, files, others, .. })
                     if asker == self.asker =>
                 {

@@ -26,8 +26,8 @@ use crate::workflows::run::error::RunError;
 use crate::workspace::root::Workspace;
 use crate::workspace::{BlockPlace, TargetSpec};
 
-/// A block with fewer lines is recognised only in its original file, because short blocks, such as imports, occur
-/// in many files.
+/// A block with fewer lines than this number is recognised only in its original file, because short blocks, such
+/// as imports, occur in many files.
 const MOVED: u32 = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,7 +76,7 @@ struct Raised<'a> {
 }
 
 impl Raised<'_> {
-    /// `None` if the finding has no anchor, or if the block of the anchor is not in the tree.
+    /// Returns `None` if the finding has no anchor, or if the block of the anchor is not in the tree.
     fn placed(&self) -> Option<(&Anchor, &BlockPlace)> {
         self.finding.anchor.as_ref().zip(self.place.as_ref())
     }
@@ -174,8 +174,8 @@ impl TreeQuery<'_> {
         Ok(bindings)
     }
 
-    /// Finds the findings to which a ruling of another run applies. Each key is a position in `found`, counted from
-    /// 1. Each value is the event that a review would record for the finding.
+    /// Finds the findings to which a ruling of another run applies. The result maps the one-based position of
+    /// each such finding in `found` to the event that a review would record about the ruling.
     fn by_other_rulings(
         self,
         found: &[(Raised<'_>, SettledFinding, bool)],
@@ -210,7 +210,8 @@ fn newest<'a>(raised: Vec<Raised<'a>>, text_of: &dyn Fn(&str) -> String) -> Vec<
         while let Some(next) = raised.next_if(|next| next.row.run == group[0].row.run) {
             group.push(next);
         }
-        // A finding that was repeated from a reused answer has equal anchors in both runs.
+        // A run can repeat a finding of an earlier run by reusing the earlier answer. The finding then has the
+        // same anchor in the two runs.
         group.retain(|raised| raised.finding.anchor.as_ref().is_none_or(|anchor| !known.contains(anchor)));
         let files: BTreeSet<&str> =
             group.iter().filter_map(|raised| Some(raised.placed()?.1.file.as_str())).collect();

@@ -33,7 +33,7 @@ pub(crate) fn recorded(
 ) -> Result<Recorded, RunError> {
     let mut state = ReviewState::of(&journal.events(run)?);
     let mut sources = Sources::new(&journal.transcripts(run)?, Redaction::ON);
-    // An error is ignored, because without the code the report lacks only excerpts.
+    // An error is ignored, because the code is needed only for the excerpts of the report.
     drop(sources.load(state.round(), None));
     if state.ended.is_none() && state.unmerged().next().is_some() {
         let lists = MergeSettings { policy: Policy::Panel, ..MergeSettings::of(&state.settings) };
@@ -100,12 +100,13 @@ pub(crate) fn is_ended(events: &[Event]) -> bool {
     ReviewState::of(events).ended.is_some()
 }
 
-/// The tree after the coder's last recorded call. If no call is recorded, the tree before the coder's first call.
+/// Returns the tree after the coder's last recorded call. If no call is recorded, returns the tree before the
+/// coder's first call.
 pub(crate) fn tree_left(events: &[Event]) -> Option<String> {
     coder_changes::last_tree(&ReviewState::of(events)).cloned()
 }
 
-/// The tree before the coder's first call. `None` if the coder edited no control files of Glee.
+/// Returns the tree before the coder's first call, or `None` if the coder edited no control files of Glee.
 pub(crate) fn tree_before_steering(events: &[Event]) -> Option<TreeId> {
     let state = ReviewState::of(events);
     let mut changes = state.tree_changes.iter().flat_map(|change| &change.changes);

@@ -36,8 +36,8 @@ impl ReviewWorkflow {
         self.append_all(self.context(round, &lists).merge(&self.bindings)).map(drop)
     }
 
-    /// Merges all recorded answers into a copy of the state, without recording an event. `None` if the answers are
-    /// already merged.
+    /// Merges all recorded answers into a copy of the state, without recording an event. Returns `None` if the
+    /// answers are already merged.
     pub(crate) fn merged_so_far(&self) -> Option<ReviewState> {
         self.state.unmerged().next()?;
         let lists = self.lists();
@@ -108,8 +108,8 @@ impl ReviewWorkflow {
         self.append(event).map(drop)
     }
 
-    /// The files of `findings` whose current content differs from the reviewed content. Empty if the coder has
-    /// already changed files in this run.
+    /// The files of `findings` whose current content differs from the reviewed content. The result is empty if
+    /// the coder has already changed files in this run.
     pub(crate) fn changed_since(&self, findings: &[FindingId]) -> BTreeSet<String> {
         if self.state.before.is_some() {
             return BTreeSet::new();

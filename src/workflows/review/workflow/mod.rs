@@ -39,13 +39,13 @@ pub(crate) struct ReviewWorkflow {
     pub(crate) bindings: Vec<Binding>,
     /// The shared rulings at the base commit of the change under review.
     pub(crate) shared: Vec<Binding>,
-    /// A notice about invalid files of shared rulings. `None` after the notice is recorded.
+    /// A notice about invalid files of shared rulings. When the notice is recorded, the field becomes `None`.
     pub(crate) unread: Option<String>,
     pub(crate) reviewer_keys: ReviewerKeys,
-    /// `None` while a question to the resolver is pending.
+    /// `resolver` is `None` while a question to the resolver is pending.
     pub(crate) resolver: Option<Box<dyn DisputeResolver>>,
     pub(crate) parked: BTreeSet<DisputeNumber>,
-    /// If set, only these disputes are settled, and no other step of the review runs.
+    /// If `only` is set, the disputes in `only` are settled, and no other step of the review runs.
     pub(crate) only: Option<BTreeSet<DisputeNumber>>,
     pub(crate) round: Option<(u32, Span)>,
 }

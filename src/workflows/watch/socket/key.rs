@@ -29,7 +29,7 @@ impl WatchKey {
         Ok(Self { hash: blake3::hash(text.as_bytes()), _path: TempPath::try_from_path(path)? })
     }
 
-    /// Compares hashes instead of texts, so that the duration reveals nothing about the key.
+    /// Compares hashes instead of texts, so that the duration of the comparison does not depend on the key.
     pub(crate) fn fits(&self, text: &str) -> bool {
         blake3::hash(text.as_bytes()) == self.hash
     }

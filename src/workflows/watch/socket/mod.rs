@@ -43,13 +43,13 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 #[derive(Debug, thiserror::Error)]
 pub enum SocketError {
-    #[error("no watch runs for `{}`", .0.display())]
+    #[error("no watch is running for `{}`", .0.display())]
     NoWatch(PathBuf),
-    #[error("another watch runs for `{}`", .0.display())]
+    #[error("another watch is running for `{}`", .0.display())]
     Taken(PathBuf),
     #[error("`{}` belongs to another user", .0.display())]
     Foreign(PathBuf),
-    #[error("the answer of the watch is unreadable: {0}")]
+    #[error("the watch sent an invalid answer: {0}")]
     Unreadable(String),
     #[error("cannot use the socket `{}` of the watch", path.display())]
     Io {
@@ -62,7 +62,7 @@ pub enum SocketError {
 impl Advice for SocketError {
     fn hint(&self) -> Option<String> {
         let hint = match self {
-            Self::NoWatch(_) => "start one in another terminal: `glee watch`",
+            Self::NoWatch(_) => "start a watch in another terminal: `glee watch`",
             Self::Taken(_) => "show the status of that watch with `glee watch status`",
             Self::Foreign(_) => "set `GLEE_STATE_DIR` to a folder that you own, with a short path",
             Self::Unreadable(_) => {
@@ -177,9 +177,9 @@ struct Guest {
 }
 
 impl Guest {
-    /// Parses a line, and refuses commands that the sender must not send. Agents may send only events and read-only
-    /// commands, because an agent must not resume its own paused work. The boolean states whether the line contains
-    /// the right key.
+    /// Parses a line, and refuses commands that the sender must not send. Agents are allowed to send only events
+    /// and read-only commands, because an agent must not resume its own paused work. The returned boolean states
+    /// whether the line contains the right key.
     fn admit(&self, line: &[u8]) -> (WatchMessage, bool) {
         let (item, key) = protocol::read_keyed(line);
         let is_persons = match &item {
@@ -272,7 +272,7 @@ pub(crate) struct SocketLines {
 }
 
 impl SocketLines {
-    /// Adds a piece of the stream. Returns the lines that the piece completes, without empty lines.
+    /// Adds the bytes `piece` of the stream. Returns the non-empty lines that these bytes complete.
     pub(crate) fn take(&mut self, piece: &[u8]) -> Vec<Vec<u8>> {
         let mut lines = Vec::new();
         for part in piece.split_inclusive(|byte| *byte == b'\n') {
@@ -320,7 +320,8 @@ impl Client {
     /// Returns a second handle of the connection, with which another thread can write while this thread reads.
     pub fn speaker(&self) -> Result<BlockingStream, SocketError> {
         let stream = self.stream.get_ref();
-        // The other thread can write after a long pause, so waiting for an answer has no timeout.
+        // The thread that writes can pause for a long time, so the thread that reads answers waits without a
+        // timeout.
         let speaker = stream.set_read_timeout(None).and_then(|()| stream.try_clone());
         speaker.map_err(|source| self.failed(source))
     }
@@ -337,7 +338,7 @@ impl Client {
 
     pub fn ask(&mut self, line: &str) -> Result<Option<CommandReply>, SocketError> {
         match self.stream.get_mut().write_all(format!("{line}\n").as_bytes()) {
-            // Writing fails if the watch has refused the connection, but the reason can still be read.
+            // If the watch has refused the connection, writing fails, but the client can still read the reason.
             Err(source) if source.kind() != io::ErrorKind::BrokenPipe => return Err(self.failed(source)),
             _ => {}
         }

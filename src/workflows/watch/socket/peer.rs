@@ -1,9 +1,9 @@
 //! Determines whether the process at the other end of a connection is an agent of the watch.
 //!
-//! All agents and their children are descendants of the watch's process. Supervisors adopt orphaned processes, and
-//! the watch's process adopts the children of dead supervisors. A process may send commands only if it is alive,
-//! belongs to this user, and is not a descendant of the watch. Commands are refused if the sender has ended, if its
-//! ancestors cannot be read, or if the sender is in another namespace.
+//! All agents and their children are descendants of the watch's process. Supervisors adopt orphaned processes,
+//! and the watch's process adopts the children of dead supervisors. A process is allowed to send commands only
+//! if it is alive, belongs to this user, and is not a descendant of the watch. Commands are refused if the
+//! sender has ended, if its ancestors cannot be read, or if the sender is in another namespace.
 
 use std::os::fd::OwnedFd;
 
@@ -100,7 +100,8 @@ impl Peer {
 #[cfg(target_os = "linux")]
 fn relation_of(pid: i32) -> PeerRelation {
     let own = i32::try_from(std::process::id()).unwrap_or(0);
-    // The ancestors can change during the reading, so they are read again until two consecutive results are equal.
+    // The ancestors of a process can change while they are read, so the reading is repeated until two
+    // consecutive results are equal.
     let mut before = process::ancestors(pid);
     for _ in 0..16 {
         let now = process::ancestors(pid);
@@ -134,12 +135,14 @@ mod process {
         let mut words = line.rsplit_once(") ")?.1.split(' ');
         let is_dead = matches!(words.next()?, "Z" | "X" | "x");
         let parent = words.next()?.parse().ok()?;
-        // The start time is field 22, and the last field that was read is field 4.
+        // The start time is field 22 of the line. The preceding call of `next` read field 4, so 17 fields are
+        // skipped.
         let started = words.nth(17)?.parse().ok()?;
         Some(Stat { pid, parent, started, is_dead })
     }
 
-    /// Lists a process and all its ancestors. Returns `None` if one of these processes cannot be read.
+    /// Lists a process and all its ancestors. Returns `None` if the state of the process or of an ancestor
+    /// cannot be read.
     pub(crate) fn ancestors(pid: i32) -> Option<Vec<Stat>> {
         let mut found = vec![stat(pid)?];
         while let Some(last) = found.last()
@@ -169,8 +172,8 @@ mod process {
     }
 }
 
-/// Outside Linux, an agent's orphaned child is not recognised as a descendant of the watch. Only the key of the
-/// watch then prevents commands from the child.
+/// On systems other than Linux, Glee does not recognise an agent's orphaned child as a descendant of the watch.
+/// On these systems, the watch rejects the child's commands only because the child lacks the key of the watch.
 #[cfg(not(target_os = "linux"))]
 fn handle(_stream: &UnixStream, _pid: Option<i32>) -> Handle {
     Handle::None

@@ -120,7 +120,7 @@ enum Paths {
 }
 
 impl WatchCommand {
-    /// Whether the command is read-only. Agents may send only read-only commands.
+    /// Whether the command is read-only. Agents are allowed to send only read-only commands.
     pub fn only_reads(&self) -> bool {
         match self {
             Self::Status | Self::Issues => true,
@@ -196,7 +196,8 @@ fn event(line: Line, own: Option<&AgentName>) -> Result<AgentEvent, String> {
     })
 }
 
-/// Replaces the event type `user_manual` by `request_review`, because only a person may send `user_manual`.
+/// Replaces the event type `user_manual` by `request_review`, because only a person is allowed to send
+/// `user_manual`.
 pub fn for_agent(item: WatchMessage) -> WatchMessage {
     match item {
         WatchMessage::Event(event) if event.kind == EventType::UserManual => {

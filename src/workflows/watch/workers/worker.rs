@@ -46,7 +46,7 @@ pub(crate) struct Worker {
     suspend: watch::Sender<bool>,
     messages: mpsc::Sender<String>,
     pause: Pause,
-    /// Whether the agent succeeded. `None` while the agent is running.
+    /// Whether the agent succeeded. `ended` is `None` while the agent is running.
     pub(crate) ended: Option<bool>,
 }
 
@@ -138,7 +138,7 @@ impl Dialogue for Conversation {
                         return;
                     }
                 }
-                // The conversation continues, because an agent can close its stdout and still run.
+                // The exchange of messages continues, because an agent can close its stdout and still run.
                 stop.stopped().await;
             };
             let write = async {

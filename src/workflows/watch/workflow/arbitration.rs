@@ -87,7 +87,8 @@ impl WatchWorkflow {
         self.state.disputes.iter().filter(is_due).map(|(number, _)| *number).collect()
     }
 
-    /// The disputes that the judge escalated to a person. `None` if there is no dispute or a ruling is missing.
+    /// The disputes that the judge escalated to a person. Returns `None` if there is no dispute or a ruling is
+    /// missing.
     fn left_open(&self) -> Option<Vec<DisputeNumber>> {
         let disputes = &self.state.disputes;
         if disputes.is_empty() || disputes.values().any(|disputed| disputed.dispute.rulings.is_empty()) {

@@ -33,14 +33,15 @@ use crate::workflows::watch::status::{AgentState, WatchReport, standing};
 use crate::workflows::watch::workers::follower::Follower;
 use crate::workflows::watch::workers::worker::{Worker, WorkerMessage, Working};
 
-/// When a transaction has this many lines, further batches go into the next transaction.
+/// When a transaction contains this number of lines, further batches of lines are recorded in the next
+/// transaction.
 const GROUP: usize = 4_096;
 
 #[derive(Clone, Debug)]
 pub struct EndedWatch {
     pub standing: WatchReport,
     pub exit: ExitReason,
-    /// False if a signal ended the watch.
+    /// `by_command` is false if a signal ended the watch.
     pub by_command: bool,
 }
 
@@ -78,7 +79,7 @@ pub(crate) enum WatchEffect {
     Begin,
     Prepare(u32),
     Decide,
-    /// Continue after a clarification was answered or timed out.
+    /// Continue after all agents have answered a clarification, or after the time for their answers is over.
     Clarified,
     Settle,
 }
@@ -332,7 +333,7 @@ impl WatchWorkflow {
         if self.state.open.is_some() {
             self.triggers.resume_cycle();
         }
-        // An earlier process recorded these triggers, but ended before reviewers saw the work.
+        // An earlier process recorded the triggers in `unreviewed`, but ended before a cycle began.
         for trigger in self.state.unreviewed.clone() {
             self.triggers.pull(trigger, Duration::ZERO);
         }

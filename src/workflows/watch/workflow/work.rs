@@ -1,4 +1,4 @@
-//! Gives a task to each agent that answers a prompt, and reports the agent's answer as a milestone.
+//! Gives a task to each agent that answers a prompt, and reports the answer of each agent as a milestone.
 
 use crate::domain::event::{CallAnswer, CallId, EventKind, Purpose, WatchEvent};
 use crate::domain::{AgentEvent, AgentName, EventType, Untrusted};
@@ -17,7 +17,7 @@ impl WatchWorkflow {
             .collect()
     }
 
-    /// Whether the agent succeeded with its task. `None` until the agent's last attempt has ended.
+    /// Whether the agent succeeded with its task. Returns `None` until the agent's last attempt has ended.
     pub(super) fn worked(&self, name: &AgentName) -> Option<bool> {
         let (call, answer) = attempts::last(&self.state.works, name, &Purpose::Work)?;
         let is_last = call.attempt > 1 || !attempts::is_invalid(answer);

@@ -1,4 +1,5 @@
-// The switch between light and dark, and the filters of the findings. Texts are written with textContent only.
+// The switch between light and dark, and the filters of the findings. The script sets all texts through
+// textContent.
 (() => {
   'use strict';
   const root = document.documentElement;
@@ -102,7 +103,8 @@
       }
     });
     window.addEventListener('hashchange', reveal);
-    // A browser restores the fields of a page that is opened again.
+    // A browser can restore the fields of a reopened page, so the script applies the filters when the page is
+    // loaded.
     apply();
     reveal();
   }

@@ -1,4 +1,5 @@
-//! Who agreed with whom: for each pair, on how many findings both took a position, and on how many the same one.
+//! The agreement of each pair of participants: the number of findings on which both took a position, and the
+//! number of findings on which both took the same position.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -51,7 +52,7 @@ struct AgreementCell {
 
 type Stances = BTreeMap<FindingId, BTreeMap<Voter, Stance>>;
 
-/// `None` if no two participants took a position on the same finding.
+/// Returns `None` if no two participants took a position on the same finding.
 pub(crate) fn view(outcome: &Outcome, calls: &[TimedCall<'_>], cast: &Cast) -> Option<AgreementView> {
     let stances = stances(outcome, calls, cast);
     let mut pairs: HashMap<(&Voter, &Voter), (u64, u64)> = HashMap::new();
@@ -140,7 +141,7 @@ fn stances(outcome: &Outcome, calls: &[TimedCall<'_>], cast: &Cast) -> Stances {
                     add(said.finding, Stance::Against);
                 }
             }
-            // What the coder did because of a ruling is not its own position.
+            // An answer in which the coder implements a ruling is not the coder's own position.
             CallAnswer::Respond { responses, .. } if call.id.purpose.is_coder() && !is_enforced(call) => {
                 coder = Some(by);
                 responses.iter().for_each(|response| add(response.finding, of_answer(response.answer)));
@@ -186,7 +187,8 @@ fn of_answer(answer: Answer) -> Stance {
     }
 }
 
-/// An escalation is no position.
+/// Returns whether a ruling is for the finding, against the finding, or in part for the finding. Returns `None`
+/// for the ruling ESCALATE.
 fn of_ruling(ruling: &Ruling) -> Option<Stance> {
     match ruling.ruling {
         RulingWord::Enforce => Some(Stance::For),

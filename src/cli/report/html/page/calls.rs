@@ -1,4 +1,4 @@
-//! The calls of a run with their times, as recorded in its events.
+//! The calls of a run with their times, read from the events of the run.
 
 use std::collections::HashMap;
 
@@ -25,7 +25,7 @@ pub(crate) struct CallCompletion<'a> {
     pub(crate) told: &'a CallMetadata,
 }
 
-/// The calls in the order in which they began.
+/// Returns the calls in the order of their start times.
 pub(crate) fn calls(events: &[Event]) -> Vec<TimedCall<'_>> {
     let mut calls: Vec<TimedCall<'_>> = Vec::new();
     let mut running: HashMap<&CallId, usize> = HashMap::new();

@@ -1,4 +1,4 @@
-//! The participants of a run with their roles, and the names of colours.
+//! The participants of a run with their roles, and the classes of roles and colours in the style sheet.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::cli::style::Color;
 use crate::domain::event::{Event, EventKind, Plan, ReviewEvent};
 use crate::domain::{AgentName, Outcome, Role};
 
-/// The participants in the order reviewers, coders, judges.
+/// The participants, sorted by role: reviewers, agents of other or unknown roles, coders, judges.
 #[derive(Clone, Debug)]
 pub(crate) struct Cast {
     pub(crate) members: Vec<(AgentName, Option<Role>)>,
@@ -22,7 +22,7 @@ impl Cast {
         for name in reviewers {
             roles.insert(name.clone(), Some(Role::Reviewer));
         }
-        // A coder can join a run after its plan was made.
+        // A coder can join a run after the plan of the run was recorded.
         for call in calls {
             roles.entry(call.id.agent.clone()).or_insert(call.role);
         }
@@ -45,7 +45,7 @@ impl Cast {
     }
 }
 
-/// The plan of the run; `None` without events.
+/// Returns the plan of the run. Returns `None` if the events contain no plan.
 pub(crate) fn plan(events: &[Event]) -> Option<&Plan> {
     events.iter().find_map(|event| match &event.kind {
         EventKind::Review(ReviewEvent::RunStarted { plan }) => Some(&**plan),
@@ -53,7 +53,7 @@ pub(crate) fn plan(events: &[Event]) -> Option<&Plan> {
     })
 }
 
-/// The class of a colour in the style sheet.
+/// Returns the class of a colour in the style sheet.
 pub(crate) fn tone(color: Color) -> &'static str {
     match color {
         Color::Good => "good",
@@ -63,7 +63,7 @@ pub(crate) fn tone(color: Color) -> &'static str {
     }
 }
 
-/// The class of a role in the style sheet.
+/// Returns the class of a role in the style sheet.
 pub(crate) fn role_class(role: Option<Role>) -> &'static str {
     match role {
         Some(Role::Coder) => "coder",

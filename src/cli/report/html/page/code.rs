@@ -12,13 +12,13 @@ use crate::cli::report::html::highlight::Highlighter;
 use crate::cli::style::count;
 use crate::protocol::text::printable;
 
-/// How many lines an excerpt shows before and after the lines of a finding.
+/// The number of lines that an excerpt shows before and after the lines of a finding.
 const AROUND: u32 = 3;
 
 /// The maximum number of lines of a finding that an excerpt shows.
 const LONGEST: u32 = 24;
 
-/// A longer line is cut.
+/// The maximum length of a line in bytes. Longer lines are cut.
 const WIDEST: usize = 400;
 
 /// The maximum size of all excerpts of a page, in bytes of code.
@@ -27,10 +27,10 @@ const MOST_BYTES: usize = 1 << 20;
 /// The maximum number of lines that are parsed for a page.
 const MOST_PARSED: u32 = 20_000;
 
-/// Returns the text of a file in a round.
+/// A function that returns the text of a file in a round.
 pub(crate) type SourceOf<'a> = &'a dyn Fn(&str, u32) -> Option<String>;
 
-/// Lines of a file in a round.
+/// A range of lines of a file in a round.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct CodePlace {
     pub(crate) file: String,
@@ -64,7 +64,8 @@ pub(crate) struct Excerpts {
 }
 
 impl Excerpts {
-    /// The most important places come first. If the code would be too large, the last places have no excerpt.
+    /// Reads the excerpts of `places`, which begin with the most important place. If the excerpts reach their
+    /// maximum total size, the remaining places get no excerpt.
     pub(crate) fn of(places: &[CodePlace], source: SourceOf<'_>) -> Self {
         let mut texts: HashMap<(String, u32), Option<String>> = HashMap::new();
         let mut wanted: HashMap<(String, u32), Vec<RangeInclusive<u32>>> = HashMap::new();
@@ -96,7 +97,8 @@ impl Excerpts {
         Self { files }
     }
 
-    /// `None` if the file has no such line, or if the code of the page would be too large.
+    /// Returns the excerpt of `place`. Returns `None` if the file lacks the first line of `place`, or if the
+    /// maximum total size left no room for the excerpt.
     pub(crate) fn view(&self, place: &CodePlace) -> Option<CodeView> {
         let lines = self.files.get(&(place.file.clone(), place.round))?;
         lines.get(&place.line)?;
@@ -121,7 +123,7 @@ impl Excerpts {
     }
 }
 
-/// The text with lines that are not too wide, escaped for display.
+/// Escapes a text for display, and cuts its long lines.
 fn shown(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for line in text.lines() {

@@ -1,4 +1,4 @@
-//! The disputes with both sides and the rulings.
+//! The disputes of the report, each with both sides and its rulings.
 
 use serde::Serialize;
 
@@ -59,7 +59,7 @@ struct CitationView {
     code: Option<CodeView>,
 }
 
-/// The disputed code and the cited code of all disputes.
+/// Returns the places of the disputed code and the cited code of all disputes.
 pub(crate) fn code_places(outcome: &Outcome) -> Vec<CodePlace> {
     let places = outcome.disputes.iter().flat_map(|dispute| {
         let cited = dispute.rulings.iter().flat_map(|record| &record.ruling.citations);
@@ -145,7 +145,8 @@ fn ruling(dispute: &Dispute, record: &RulingRecord, excerpts: &Excerpts) -> Ruli
     facts.extend(ruling.new_tag.map(|tag| format!("new severity: {tag}")));
     facts.extend(ruling.duplicate_of.map(|of| format!("duplicate of {of}")));
     let citation = |text: String| {
-        // The disputed code is shown above the ruling.
+        // A citation of the disputed code gets no excerpt, because the page shows the disputed code above the
+        // ruling.
         let place = cited_place(&text, round).filter(|place| Some(place) != disputed.as_ref());
         let code = place.and_then(|place| excerpts.view(&place));
         CitationView { text, code }

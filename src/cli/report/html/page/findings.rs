@@ -1,4 +1,4 @@
-//! The findings by file, the most important first.
+//! The findings of the report, grouped by file. Files with open mandatory findings come first.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ const UNFOLDED: usize = 60;
 
 #[derive(Debug, Serialize)]
 pub(crate) struct FileView {
-    /// Empty for findings without a file.
+    /// The path of the file. Empty for findings without a file.
     path: String,
     name: String,
     count: String,
@@ -31,11 +31,11 @@ struct FindingView {
     id: String,
     anchor: String,
     tag: String,
-    /// The key of the severity, for the filter.
+    /// The key of the severity in the filter.
     level: &'static str,
     tone: &'static str,
     title: String,
-    /// The lines in the file; empty if the finding is about the whole file.
+    /// The lines of the finding. Empty if the finding is about the whole file.
     lines: String,
     state: StateView,
     group: &'static str,
@@ -67,7 +67,7 @@ pub(crate) struct EarlierView {
     diff: String,
 }
 
-/// A choice of a filter.
+/// An option of a filter.
 #[derive(Debug, Serialize)]
 pub(crate) struct FilterView {
     key: String,
@@ -75,7 +75,7 @@ pub(crate) struct FilterView {
     count: String,
 }
 
-/// A finding in the list of what is open.
+/// A finding in the list of open mandatory findings.
 #[derive(Debug, Serialize)]
 pub(crate) struct OpenView {
     anchor: String,
@@ -114,14 +114,15 @@ pub(crate) fn code_place(raw: &RawFinding, round: u32) -> Option<CodePlace> {
     Some(CodePlace { file: raw.file.clone()?, round, line: raw.line?, end_line: raw.end_line })
 }
 
-/// The places of all findings, the open findings first.
+/// Returns the locations of all findings in the code, sorted so that open findings come first.
 pub(crate) fn code_places(findings: &[&SettledFinding]) -> Vec<CodePlace> {
     let mut sorted = findings.to_vec();
     sorted.sort_by_key(|finding| (!finding.blocks(), finding.state.is_closed(), finding.finding.id));
     sorted.iter().filter_map(|finding| code_place(&finding.finding.raw, finding.finding.round)).collect()
 }
 
-/// The agents that raised a finding; their position in the list is their key in the filter.
+/// Returns the agents that raised at least one finding of the run. The page's filter identifies an agent by the
+/// index in the returned list.
 pub(crate) fn raisers(outcome: &Outcome) -> Vec<AgentName> {
     let mut names: Vec<AgentName> =
         outcome.findings.iter().flat_map(|finding| finding.finding.raised_by.iter().cloned()).collect();
@@ -130,7 +131,7 @@ pub(crate) fn raisers(outcome: &Outcome) -> Vec<AgentName> {
     names
 }
 
-/// The mandatory findings that are open, at most `most`, the most severe first.
+/// Returns at most `most` open mandatory findings, the most severe first.
 pub(crate) fn open(findings: &[&SettledFinding], most: usize) -> Vec<OpenView> {
     let mut open: Vec<&&SettledFinding> = findings.iter().filter(|finding| finding.blocks()).collect();
     open.sort_by_key(|finding| (finding.finding.raw.severity.tag, finding.finding.id));
@@ -267,7 +268,7 @@ fn finding_view(
         code: code_place(raw, finding.round).and_then(|place| excerpts.view(&place)),
         evidence: raw.evidence.iter().map(printable::block).collect(),
         suggestion: raw.suggestion.as_ref().map(printable::block).unwrap_or_default(),
-        // A static analyser suggests code. What an agent suggests is usually a sentence.
+        // The suggestion of a static rule is code. The suggestion of an agent is usually a sentence.
         suggestion_is_code: raw.rule.is_some(),
         agreement: reviewers(settled),
         earlier: earlier(&settled.earlier),
@@ -277,7 +278,7 @@ fn finding_view(
     }
 }
 
-/// How many reviewers support the finding, and what each of them said.
+/// Says how many reviewers support the finding, and how each reviewer rates the finding.
 fn reviewers(settled: &SettledFinding) -> Vec<String> {
     let Some(consensus) = &settled.finding.consensus else { return Vec::new() };
     let mut facts = vec![agreement(settled)];
@@ -286,7 +287,7 @@ fn reviewers(settled: &SettledFinding) -> Vec<String> {
             let sure = consensus.confidence.filter(|_| consensus.positions.len() > 1);
             facts.extend(sure.map(|sure| format!("{}% sure together", sure.get())));
         }
-        Class::Uncorroborated => facts.push(format!("what would decide: {}", consensus.would_decide)),
+        Class::Uncorroborated => facts.push(format!("needed for a decision: {}", consensus.would_decide)),
         Class::Rejected => facts.push(consensus.why.clone()),
         Class::Disputed => facts[0].clone_from(&consensus.why),
     }
@@ -312,7 +313,7 @@ fn facts(settled: &SettledFinding) -> Vec<String> {
         facts.push(format!("round {}", finding.round));
     }
     if let Some(earlier) = finding.reverses {
-        facts.push(format!("asks to undo what {earlier} asked for"));
+        facts.push(format!("reverses the change that {earlier} requested"));
     }
     facts.dedup();
     facts

@@ -22,22 +22,23 @@ use crate::domain::event::Event;
 use crate::domain::{AgentName, Dispute, FileChange, FindingState, Outcome, SettledFinding, Spent};
 use crate::protocol::text::printable;
 
-/// The maximum number of findings in the list of what is open.
+/// The maximum number of findings in the list of open mandatory findings.
 const LISTED: usize = 12;
 
-/// From this number of findings on, the page is too long to be laid out at once.
+/// If a page has more than this number of findings, the browser lays out each finding only when the user scrolls
+/// to the finding.
 const MANY: usize = 100;
 
 /// The maximum number of paths that the filter suggests.
 const SUGGESTED: usize = 500;
 
-/// The maximum number of lines of a file's diff, and of all diffs.
+/// The maximum number of lines of one file's diff, and the maximum number of lines of all diffs together.
 const DIFF_LINES: (usize, usize) = (800, 8_000);
 
-/// A file's diff with more lines is folded.
+/// The maximum number of lines of an unfolded diff. Longer diffs are folded.
 const UNFOLDED: usize = 60;
 
-/// The content of a report on one run. It serializes to the values that `run.html` shows.
+/// The content of a report on one run. The struct serializes to the values that the template `run.html` shows.
 #[derive(Debug, Serialize)]
 pub(crate) struct Page {
     target: String,
@@ -55,7 +56,7 @@ pub(crate) struct Page {
     severities: Vec<findings::FilterView>,
     states: Vec<findings::FilterView>,
     count: String,
-    /// The browser lays out the findings only when they are scrolled into view.
+    /// Whether the browser lays out each finding only when the user scrolls to the finding.
     has_many: bool,
     disputes: Vec<disputes::DisputeView>,
     matrix: Option<agreement::AgreementView>,
@@ -118,7 +119,7 @@ struct ChangeView {
 }
 
 impl Page {
-    /// Without events, the page has no timeline, and less of what was said about the findings.
+    /// Without events, the page has no timeline, and the discussions of findings have fewer entries.
     pub(crate) fn of(outcome: &Outcome, options: &RenderOptions<'_>) -> Self {
         let RenderOptions { source, events, fix, only, .. } = *options;
         let shown = |finding: &&SettledFinding| only.is_empty() || only.contains(&finding.finding.id);
@@ -204,7 +205,7 @@ fn tiles(outcome: &Outcome) -> Vec<TileView> {
     let number = |is: &dyn Fn(&SettledFinding) -> bool| findings.iter().filter(|finding| is(finding)).count();
     let mandatory = number(&|finding| finding.finding.mandatory);
     let blocking = number(&SettledFinding::blocks);
-    let optional = number(&|finding| !finding.finding.mandatory && !finding.state.is_closed());
+    let optional = number(&|finding| finding.is_open() && !finding.finding.mandatory);
     let fixed = number(&|finding| matches!(finding.state, FindingState::Resolved | FindingState::Unchecked));
     let unchecked = number(&|finding| finding.state == FindingState::Unchecked);
     let reviewers = &outcome.proof.reviewers;
@@ -243,7 +244,7 @@ fn tiles(outcome: &Outcome) -> Vec<TileView> {
     tiles.into_iter().map(|(name, value, note, tone)| TileView { name, value, note, tone }).collect()
 }
 
-/// What a reader has to know before the findings: failures, incomplete answers, notices.
+/// Returns the failures, the incomplete answers and the notices, which the page shows before the findings.
 fn problems(outcome: &Outcome) -> Vec<ProblemView> {
     let mut problems = Vec::new();
     for failure in &outcome.failures {

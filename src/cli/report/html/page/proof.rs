@@ -1,4 +1,4 @@
-//! The proof of review: what was read by whom, and what was not and why.
+//! The proof of review: which reviewers read each file, and why some files were not read.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -71,7 +71,7 @@ const INCOMPLETE: MarkView = MarkView { word: "incomplete", tone: "warn" };
 const FAILED: MarkView = MarkView { word: "failed", tone: "bad" };
 const NOT_ASKED: MarkView = MarkView { word: "not asked", tone: "warn" };
 
-/// The status of a reviewer in words.
+/// Returns the status of a reviewer in words, and the class of the status in the style sheet.
 pub(crate) fn status(reviewer: &ReviewerReport) -> (&'static str, &'static str) {
     match reviewer.status {
         _ if reviewer.failure.is_some() => ("failed", "bad"),
@@ -169,12 +169,12 @@ fn reviewer(report: &ReviewerReport, reused: &[Reused]) -> ReviewerView {
     ReviewerView { name: printable::line(&report.name.0), status, tone, facts, lines }
 }
 
-/// What one reviewer did with each file.
+/// The result of one reviewer for each file.
 struct Column<'a> {
     unread: BTreeSet<&'a str>,
     reused: HashMap<&'a str, MarkView>,
     asked: HashMap<&'a str, MarkView>,
-    /// For files of which no call is known.
+    /// The result for every file that is in none of the other fields.
     otherwise: MarkView,
 }
 
@@ -216,7 +216,8 @@ impl<'a> Column<'a> {
     }
 }
 
-/// The result of the last call that showed the reviewer each file of the first round.
+/// Returns a result for each file of the first round: the result of the last call that showed the file to the
+/// reviewer.
 fn asked<'a>(
     reviewer: &AgentName,
     events: &'a [Event],

@@ -1,4 +1,4 @@
-//! What was said about each finding, in the order in which it was recorded.
+//! The discussion of each finding: the statements of agents and people, in the order of the events.
 
 use std::collections::HashMap;
 
@@ -72,7 +72,8 @@ impl Threads {
         self.entries.remove(&finding).unwrap_or_default()
     }
 
-    /// A retry can repeat an answer. A repeated entry is omitted.
+    /// Adds an entry to the thread of a finding. Omits an entry that the thread already contains, because a
+    /// retry can repeat an answer.
     fn add(&mut self, finding: FindingId, entry: ThreadEntry) {
         let entries = self.entries.entry(finding).or_default();
         if !entries.contains(&entry) {
@@ -134,7 +135,7 @@ impl Threads {
         }
     }
 
-    /// Without events, the responses and the rulings of the outcome are all that is known.
+    /// Adds the responses and the rulings of the outcome, for a report without events.
     fn add_outcome(&mut self, speaker: &Speaker<'_>, outcome: &Outcome) {
         let coder = speaker.cast.members.iter().find(|(_, role)| *role == Some(Role::Coder)).map(|(name, _)| name);
         for finding in &outcome.findings {
@@ -149,8 +150,8 @@ impl Threads {
         }
     }
 
-    /// A thread begins with the reviewers that raised the finding. A finding about which nothing else was said has
-    /// no thread, unless reviewers raised it with different words.
+    /// Puts the positions of the reviewers at the beginning of the finding's thread. If the thread has no other
+    /// entries, the thread is created only for two or more positions.
     fn begin(&mut self, speaker: &Speaker<'_>, settled: &SettledFinding) {
         let finding = &settled.finding;
         let positions =
@@ -180,7 +181,7 @@ fn adjusted(word: &str, by: i32) -> String {
     if by == 0 { word.to_owned() } else { format!("{word}, confidence {by:+}") }
 }
 
-/// Makes the entries of threads.
+/// Creates the entries of a finding's thread. `cast` contains the roles of the participants.
 struct Speaker<'a> {
     cast: &'a Cast,
 }
@@ -255,7 +256,8 @@ fn said(
     }
 }
 
-/// The name of who ruled. A report that other people read does not say `you`.
+/// Returns the name of the judge, panel, person or route that ruled. The name of a person is `a person` and not
+/// `you`, because other people also read the report.
 pub(crate) fn ruler(by: &Ruler) -> String {
     match by {
         Ruler::Human => "a person".to_owned(),
@@ -272,7 +274,7 @@ pub(crate) fn ruling_tone(word: RulingWord) -> &'static str {
     }
 }
 
-/// The name of the objecting side.
+/// Returns the name of the objector, and the class of the objector's role in the style sheet.
 pub(crate) fn objector(dispute: &Dispute, cast: &Cast) -> (String, &'static str) {
     let coder = cast.members.iter().find(|(_, role)| *role == Some(Role::Coder));
     match dispute.objector {

@@ -1,4 +1,4 @@
-//! When each agent was at work, and what its calls used.
+//! The times at which each agent worked, and the tokens and the cost of each agent's calls.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use crate::domain::event::Plan;
 use crate::domain::{Agent, AgentName, Proof, Role, Spent, Usage};
 use crate::protocol::text::printable;
 
-/// The width of a lane, in units of its drawing.
+/// The width of a lane, in units of the SVG image.
 const WIDTH: u64 = 1000;
 
-/// The width of a bar that would be too narrow to be seen.
+/// The minimum width of a bar, so that the bar of a short call is visible.
 const NARROWEST: u64 = 3;
 
 /// The maximum number of calls in the table.
@@ -63,10 +63,12 @@ struct CallRow {
     tone: &'static str,
 }
 
-/// Time in milliseconds since the first call. Long pauses in which no agent is at work are shortened.
+/// The time axis of the timeline, which begins with the first call. The axis shortens long pauses between calls.
+/// All times are in milliseconds.
 struct Axis {
     start: i64,
-    /// The times at which pauses end, and by how much each pause was shortened.
+    /// A pair for each shortened pause: the time at which the pause ends, and the duration that was removed from
+    /// the axis.
     cuts: Vec<(i64, i64)>,
     length: i64,
 }
@@ -100,7 +102,7 @@ impl Axis {
     }
 }
 
-/// `None` if no call is recorded.
+/// Returns `None` if no call is recorded.
 pub(crate) fn view(
     calls: &[TimedCall<'_>],
     names: &[(AgentName, Option<Role>)],
@@ -197,7 +199,7 @@ struct UsageRow {
     cost: String,
 }
 
-/// What the calls of an agent add up to, and the model that it reported last.
+/// The sums over the calls of an agent, and the model that the agent reported last.
 #[derive(Default)]
 struct AgentSums<'a> {
     calls: u64,
@@ -273,7 +275,7 @@ fn sums(name: &str, calls: u64, millis: u64, usage: &Usage) -> UsageRow {
     }
 }
 
-/// What the budget allows and how much of it was used, as in `Budget: 3 of 40 calls.`
+/// Returns the used part and the limits of the budget, as in `Budget: 3 of 40 calls.`
 fn budget(proof: &Proof) -> Option<String> {
     let Proof { caps, usage, calls, .. } = proof;
     let spent = Spent { calls: *calls, usage: *usage }.tokens().unwrap_or(0);

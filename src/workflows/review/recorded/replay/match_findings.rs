@@ -1,4 +1,5 @@
-//! Matches the findings of two lists. Two findings match if they come from the same raw finding of a reviewer.
+//! Matches the findings of one list with the findings of another list. Two findings match if they come from the
+//! same raw finding of a reviewer.
 
 use std::collections::HashMap;
 
